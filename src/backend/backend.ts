@@ -1,0 +1,94 @@
+import type { Origin } from '../core/vocabulary.ts';
+
+/**
+ * The seam of entropy sources. A backend gives raw noise and says exactly where it came from; it never tests,
+ * conditions or invents bits. Two shapes: a job backend (submit, poll, fetch; minutes) and a stream backend (read;
+ * milliseconds). Only ordered per-shot data counts as entropy: a backend that offers only a histogram or
+ * probabilities fails with `no_raw_shots`.
+ */
+export type Backend = JobBackend | StreamBackend;
+
+interface BackendIdentity {
+  /** The name under which it is configured, e.g. `simulator`. */
+  readonly name: string;
+  readonly origin: Origin;
+  /** `quantum_backend` of answers, e.g. `simulator-statevector`. */
+  readonly quantumBackend: string;
+  /** True for a deterministic source: its certificates say status `test`. */
+  readonly deterministic: boolean;
+  /** Min-entropy per raw bit that the maker claims (SP 800-90B H_submitter); health-test cutoffs derive from it. */
+  readonly claimedMinEntropyPerBit: number;
+}
+
+export interface StreamBackend extends BackendIdentity {
+  readonly kind: 'stream';
+  /** Reads at least `bits` bits (whole shots). Rejects with a BackendError. */
+  read(bits: number, signal: AbortSignal): Promise<RawRead>;
+}
+
+export interface JobBackend extends BackendIdentity {
+  readonly kind: 'job';
+  /** Starts a job for at least `bits` bits. The same `idempotencyKey` never starts a second job. */
+  submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference>;
+  poll(job: JobReference, signal: AbortSignal): Promise<JobState>;
+  fetch(job: JobReference, signal: AbortSignal): Promise<RawRead>;
+  cancel(job: JobReference): Promise<void>;
+}
+
+export interface JobReference {
+  readonly jobId: string;
+  readonly idempotencyKey: string;
+}
+
+export type JobState =
+  | { readonly state: 'queued' | 'running'; readonly retryAfterMs?: number }
+  | { readonly state: 'done' }
+  | { readonly state: 'failed' | 'cancelled'; readonly reason: string };
+
+/** What one read of a backend gave. */
+export interface RawRead {
+  /**
+   * The bits, shot-major and most significant bit first: bit (shot * width + i) is what channel i gave in that shot.
+   * The last byte is padded with zero bits.
+   */
+  readonly bits: Uint8Array<ArrayBuffer>;
+  /** Channels per shot: the qubits measured, or 1 for a plain bit stream. */
+  readonly width: number;
+  readonly shots: number;
+  /** SHA-256 (hex) of what the backend delivered, verbatim, before anything decoded it: `raw_output`. */
+  readonly rawSha256: string;
+  readonly provenance: Provenance;
+}
+
+/** Facts of one read; absent facts are null, never invented. */
+export interface Provenance {
+  readonly provider: string;
+  readonly device: string;
+  readonly jobId: string | null;
+  /** `lang_circuit`; the literal `none` for sources without a circuit. */
+  readonly circuit: string;
+  /** `lang_version`: version of the circuit compiler, or `none`. */
+  readonly circuitVersion: string;
+  readonly circuitSha256: string | null;
+  readonly qubitsUsed: number;
+  readonly circuitDepth: number;
+  readonly shots: number;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
+}
+
+/** retryable: try again later; quota: the provider's budget is spent; auth: credentials; permanent: needs a person. */
+export type BackendErrorKind = 'retryable' | 'quota' | 'auth' | 'permanent' | 'no_raw_shots';
+
+export class BackendError extends Error {
+  override name = 'BackendError';
+  readonly kind: BackendErrorKind;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: BackendErrorKind, message: string, retryAfterMs?: number) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,33 @@
+/** Small operations on bytes that several rooms share. */
+
+const utf8 = new TextEncoder();
+
+export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
+  return utf8.encode(text);
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
+  if (hex.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(hex)) throw new RangeError('hex: not an even run of hex digits');
+  return new Uint8Array(Buffer.from(hex, 'hex'));
+}
+
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** Erases key material. JavaScript may hold copies elsewhere; SECURITY.md says what this does and does not promise. */
+export function wipe(...secrets: readonly Uint8Array[]): void {
+  for (const secret of secrets) secret.fill(0);
+}

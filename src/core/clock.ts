@@ -1,0 +1,57 @@
+/**
+ * The one home of `Date.now` and `performance.now`. Everything that needs time is handed a Clock, so that tests
+ * and the simulation can drive it.
+ */
+export interface Clock {
+  /** Unix time in milliseconds; may jump when the operator or NTP sets the clock. */
+  wallMs(): number;
+  /** Milliseconds since an arbitrary point; never goes back. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+};
+
+/** A clock that stands still until told otherwise. For tests and the simulation. */
+export class ManualClock implements Clock {
+  wall: number;
+  monotonic: number;
+
+  constructor(wallMs = 1_700_000_000_000, monotonicMs = 1_000) {
+    this.wall = wallMs;
+    this.monotonic = monotonicMs;
+  }
+
+  wallMs(): number {
+    return this.wall;
+  }
+
+  monotonicMs(): number {
+    return this.monotonic;
+  }
+
+  /** Lets `ms` milliseconds pass on both clocks. */
+  advance(ms: number): void {
+    this.wall += ms;
+    this.monotonic += ms;
+  }
+}
+
+/** The calendar month in UTC as `YYYYMM`, for example 202611: the period of quotas and credits. */
+export function periodOf(wallMs: number): number {
+  const at = new Date(wallMs);
+  return at.getUTCFullYear() * 100 + at.getUTCMonth() + 1;
+}
+
+/** The first millisecond after the calendar month (UTC) that holds `wallMs`. */
+export function periodEndMs(wallMs: number): number {
+  const at = new Date(wallMs);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
+}
+
+/** The UTC day as a count of days since 1970-01-01. */
+export function dayOf(wallMs: number): number {
+  return Math.floor(wallMs / 86_400_000);
+}

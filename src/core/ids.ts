@@ -1,0 +1,75 @@
+import { assert } from './assert.ts';
+
+/**
+ * Identifiers are 128-bit values printed in lower-case Crockford base32 (26 characters; the first carries the two
+ * leading zero bits, so it is one of 0..7). The alphabet leaves out i, l, o and u.
+ */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const VALUE_OF = new Int8Array(128).fill(-1);
+for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
+
+export const ID_TEXT_LENGTH = 26;
+
+/** 16 bytes as 26 characters, most significant bits first. */
+export function base32Of(id: Uint8Array): string {
+  assert(id.length === 16, 'an id has 16 bytes');
+  let text = '';
+  let bits = 2; // 130 = 26 * 5 bits hold 128: two zero bits lead
+  let accumulator = 0;
+  for (const byte of id) {
+    accumulator = (accumulator << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += ALPHABET[(accumulator >>> bits) & 31];
+      accumulator &= (1 << bits) - 1;
+    }
+  }
+  return text;
+}
+
+/** The 16 bytes behind 26 characters; undefined when the text is not one that `base32Of` can print. */
+export function bytesOfBase32(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text.length !== ID_TEXT_LENGTH) return undefined;
+  const id = new Uint8Array(16);
+  let at = 0;
+  let bits = -2;
+  let accumulator = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const value = code < 128 ? VALUE_OF[code] : -1;
+    if (value < 0 || (i === 0 && value > 7)) return undefined;
+    accumulator = (accumulator << 5) | value;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      id[at++] = (accumulator >>> bits) & 255;
+      accumulator &= (1 << bits) - 1;
+    }
+  }
+  return id;
+}
+
+/** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
+export function uuidText(id: Uint8Array): string {
+  const hex = Buffer.from(id.buffer, id.byteOffset, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/**
+ * Writes the time and the marks of UUID version 7 (RFC 9562 §5.7) over 16 random bytes: 48 bits of Unix
+ * milliseconds, then version and variant; 74 random bits stay.
+ */
+export function stampUuidV7(id: Uint8Array, wallMs: number): Uint8Array {
+  const high = Math.floor(wallMs / 0x1_0000_0000);
+  const low = wallMs >>> 0;
+  id[0] = high >>> 8;
+  id[1] = high;
+  id[2] = low >>> 24;
+  id[3] = low >>> 16;
+  id[4] = low >>> 8;
+  id[5] = low;
+  id[6] = (id[6] & 0x0f) | 0x70;
+  id[8] = (id[8] & 0x3f) | 0x80;
+  return id;
+}

@@ -1,0 +1,37 @@
+import { assert } from './assert.ts';
+
+/** Every bound of the service, in one place; the relations between them are asserted when this file is loaded. */
+export const LIMITS = Object.freeze({
+  integersCountMax: 10_000,
+  bytesCountMax: 1_024,
+  floatsCountMax: 10_000,
+  floatPrecisionMax: 15,
+  uuidCountMax: 10_000,
+  bitstringLengthMax: 100_000,
+  shuffleItemsMin: 2,
+  shuffleItemsMax: 10_000,
+  batchCountMax: 100_000,
+  batchBytesLengthMax: 1_024,
+  /** Bounds of `min` and `max`: ±(2^53 - 1). */
+  integerMagnitudeMax: Number.MAX_SAFE_INTEGER,
+  /** max - min + 1 may be at most this. */
+  integerSpanMax: 2 ** 53,
+  /** A whole reply, head not counted. */
+  replyBytesMax: 64 * 1024 * 1024,
+  /** A request body. */
+  requestBodyBytesMax: 64 * 1024,
+  /** A request head (line and headers); beyond it 431. */
+  requestHeadBytesMax: 64 * 1024,
+  idempotencyKeyLengthMax: 255,
+  /** Answers that wait for their certificate to be durable, per front; beyond it 503 `overloaded`. */
+  pendingRepliesMax: 16_384,
+  /** A reader that takes longer than this for one reply is cut off. */
+  replyDeadlineMs: 30_000,
+  /** A request that the service has not answered after this is answered 503 and logged. */
+  answerDeadlineMs: 20_000,
+});
+
+assert(LIMITS.batchCountMax >= LIMITS.integersCountMax, 'a batch holds at least what integers does');
+assert(LIMITS.integerSpanMax - 1 <= Number.MAX_SAFE_INTEGER, 'an offset within a span is an exact double');
+assert(LIMITS.batchCountMax * 37 < LIMITS.replyBytesMax, 'a full batch of UUIDs fits into one reply');
+assert(LIMITS.answerDeadlineMs < LIMITS.replyDeadlineMs, 'an answer is made before its reader is cut off');

@@ -1,0 +1,23 @@
+/** The closed sets of words that several rooms share. Each is spelled here as it is answered on the wire. */
+
+/** Where values come from (specification, Common parameter `entropy_mode`). No mode ever turns into another. */
+export const ENTROPY_MODES = ['quantum-seeded', 'pure', 'csprng'] as const;
+export type EntropyMode = (typeof ENTROPY_MODES)[number];
+
+/** What kind of thing produced the raw noise. Copied from the source to every answer, and never upgraded. */
+export const ORIGINS = ['quantum-processor', 'qrng-device', 'simulated', 'replay', 'system'] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+export const TIERS = ['free', 'developer', 'pro', 'business', 'enterprise'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** The tiers whose seeded mode has a seed of its own, in the order of their seed slots. */
+export const SEEDED_TIERS = ['developer', 'pro', 'business', 'enterprise'] as const;
+export type SeededTier = (typeof SEEDED_TIERS)[number];
+
+export const SCOPES = ['entropy:read', 'entropy:batch', 'certificate:read', 'usage:read', 'health:read'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The endpoints that draw entropy: the unit of pricing, of usage counters and of certificates. */
+export const DATA_ENDPOINTS = ['integers', 'bytes', 'floats', 'uuid', 'bitstring', 'shuffle', 'batch'] as const;
+export type DataEndpoint = (typeof DATA_ENDPOINTS)[number];
