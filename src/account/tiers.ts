@@ -1,0 +1,90 @@
+import type { EntropyMode, SeededTier, Tier } from '../core/vocabulary.ts';
+import type { AccountRecord } from '../store/records.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** What a tier allows (specification, Limits). Infinity means unlimited. */
+export interface Allowance {
+  readonly requestsPerMinute: number;
+  readonly requestsPerMonth: number;
+  /** Bytes of pure mode per calendar month. */
+  readonly creditsPerMonth: number;
+  readonly modes: readonly EntropyMode[];
+  /** The mode when a request names none. Never `pure`. */
+  readonly defaultMode: EntropyMode;
+  /** How often the seeded mode takes a new quantum seed; null without seeded mode. */
+  readonly seedIntervalMs: number | null;
+}
+
+const ALL_MODES: readonly EntropyMode[] = ['quantum-seeded', 'pure', 'csprng'];
+
+export const TIER_ALLOWANCES: Readonly<Record<Tier, Allowance>> = {
+  free: {
+    requestsPerMinute: 10,
+    requestsPerMonth: 1_000,
+    creditsPerMonth: 0,
+    modes: ['csprng'],
+    defaultMode: 'csprng',
+    seedIntervalMs: null,
+  },
+  developer: {
+    requestsPerMinute: 100,
+    requestsPerMonth: 50_000,
+    creditsPerMonth: 0,
+    modes: ['quantum-seeded', 'csprng'],
+    defaultMode: 'quantum-seeded',
+    seedIntervalMs: 6 * HOUR_MS,
+  },
+  pro: {
+    requestsPerMinute: 500,
+    requestsPerMonth: 500_000,
+    creditsPerMonth: 10_240,
+    modes: ALL_MODES,
+    defaultMode: 'quantum-seeded',
+    seedIntervalMs: HOUR_MS,
+  },
+  business: {
+    requestsPerMinute: 2_000,
+    requestsPerMonth: 5_000_000,
+    creditsPerMonth: 102_400,
+    modes: ALL_MODES,
+    defaultMode: 'quantum-seeded',
+    seedIntervalMs: 15 * MINUTE_MS,
+  },
+  enterprise: {
+    requestsPerMinute: Number.POSITIVE_INFINITY,
+    requestsPerMonth: Number.POSITIVE_INFINITY,
+    creditsPerMonth: Number.POSITIVE_INFINITY,
+    modes: ALL_MODES,
+    defaultMode: 'quantum-seeded',
+    seedIntervalMs: 5 * MINUTE_MS,
+  },
+};
+
+/** The burst is 150 % of the minute's rate, whole requests. */
+export function burstOf(requestsPerMinute: number): number {
+  return Math.floor(requestsPerMinute * 1.5);
+}
+
+/** The tier's allowance with the account's own figures in their place. */
+export function allowanceOf(account: AccountRecord): Allowance {
+  const tier = TIER_ALLOWANCES[account.tier];
+  const own = account.overrides;
+  return {
+    ...tier,
+    requestsPerMinute: own.requestsPerMinute ?? tier.requestsPerMinute,
+    requestsPerMonth: own.requestsPerMonth ?? tier.requestsPerMonth,
+    creditsPerMonth: own.creditsPerMonth ?? tier.creditsPerMonth,
+    seedIntervalMs: tier.seedIntervalMs === null ? null : (own.seedIntervalMs ?? tier.seedIntervalMs),
+  };
+}
+
+export function seededTier(tier: Tier): SeededTier | undefined {
+  return tier === 'free' ? undefined : tier;
+}
+
+/** The tiers whose accounts may use the mode. */
+export function tiersWith(mode: EntropyMode): Tier[] {
+  return (Object.keys(TIER_ALLOWANCES) as Tier[]).filter((tier) => TIER_ALLOWANCES[tier].modes.includes(mode));
+}
