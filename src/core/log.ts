@@ -14,7 +14,7 @@ export interface Log {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export function createLog(level: LogLevel): Log {
-  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
