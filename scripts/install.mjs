@@ -19,7 +19,11 @@ const current = existsSync(stampPath) && readFileSync(stampPath, 'utf8') === loc
 if (!current) {
   process.stderr.write('installing the locked packages (once) ...\n');
   const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
-  const ran = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  const ran = spawnSync('npm', args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
   if (ran.error || ran.status !== 0) {
     process.stderr.write(`install failed${ran.error ? `: ${ran.error.message}` : ''}\n`);
     process.exit(1);

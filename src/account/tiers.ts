@@ -86,5 +86,7 @@ export function seededTier(tier: Tier): SeededTier | undefined {
 
 /** The tiers whose accounts may use the mode. */
 export function tiersWith(mode: EntropyMode): Tier[] {
-  return (Object.keys(TIER_ALLOWANCES) as Tier[]).filter((tier) => TIER_ALLOWANCES[tier].modes.includes(mode));
+  return (Object.keys(TIER_ALLOWANCES) as Tier[]).filter((tier) =>
+    TIER_ALLOWANCES[tier].modes.includes(mode),
+  );
 }

@@ -11,7 +11,8 @@ export function toHex(bytes: Uint8Array): string {
 }
 
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
-  if (hex.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(hex)) throw new RangeError('hex: not an even run of hex digits');
+  if (hex.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(hex))
+    throw new RangeError('hex: not an even run of hex digits');
   return new Uint8Array(Buffer.from(hex, 'hex'));
 }
 

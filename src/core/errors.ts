@@ -15,30 +15,47 @@ export const ERRORS = {
   invalid_count: { status: 400, message: 'Give count as a whole number within its bounds.' },
   invalid_range: {
     status: 400,
-    message: 'Give min and max as whole numbers within ±(2^53-1), min less than max, max - min at most 2^53 - 1.',
+    message:
+      'Give min and max as whole numbers within ±(2^53-1), min less than max, max - min at most 2^53 - 1.',
   },
-  unique_impossible: { status: 400, message: 'The range holds fewer values than count asks for without repeats.' },
+  unique_impossible: {
+    status: 400,
+    message: 'The range holds fewer values than count asks for without repeats.',
+  },
   invalid_boolean: { status: 400, message: 'Give true, false, 1 or 0.' },
   invalid_sort: { status: 400, message: 'Give sort as none, ascending or descending.' },
   invalid_encoding: { status: 400, message: 'Give encoding as hex or base64.' },
-  invalid_precision: { status: 400, message: 'Give precision as a whole number from 1 to 15, or leave it out.' },
+  invalid_precision: {
+    status: 400,
+    message: 'Give precision as a whole number from 1 to 15, or leave it out.',
+  },
   invalid_length: { status: 400, message: 'Give length as a whole number of bits from 1 to 100,000.' },
   invalid_items: {
     status: 400,
-    message: 'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items; %2C is a comma in an item.',
+    message:
+      'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items; %2C is a comma in an item.',
   },
   invalid_type: { status: 400, message: 'Give type as integers, floats, bytes or uuid.' },
   invalid_params: { status: 400, message: 'Give params as an object that fits the type.' },
   invalid_json: { status: 400, message: 'Send the body as one JSON object.' },
-  invalid_id: { status: 400, message: 'A certificate id is cert_ and 26 characters of 0-9a-z without i, l, o, u.' },
+  invalid_id: {
+    status: 400,
+    message: 'A certificate id is cert_ and 26 characters of 0-9a-z without i, l, o, u.',
+  },
   invalid_format: { status: 400, message: 'Give format as json or pdf.' },
   invalid_entropy_mode: { status: 400, message: 'Give entropy_mode as quantum-seeded, pure or csprng.' },
-  invalid_idempotency_key: { status: 400, message: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.' },
+  invalid_idempotency_key: {
+    status: 400,
+    message: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',
+  },
   duplicate_parameter: { status: 400, message: 'Give each parameter once.' },
   // 401, 402, 403
   auth_missing: { status: 401, message: 'Send an API key: Authorization: Bearer KEY.' },
   auth_invalid: { status: 401, message: 'This API key is not valid: mistyped, expired or revoked.' },
-  credits_exhausted: { status: 402, message: 'This request costs more pure-mode credits than are left this month.' },
+  credits_exhausted: {
+    status: 402,
+    message: 'This request costs more pure-mode credits than are left this month.',
+  },
   auth_scope: { status: 403, message: 'This API key lacks the scope that the endpoint needs.' },
   mode_not_allowed: { status: 403, message: 'The entropy mode is not part of this account tier.' },
   // 404, 405, 409, 413, 415, 422
@@ -57,18 +74,25 @@ export const ERRORS = {
   },
   // 429
   rate_limited: { status: 429, message: 'Too many requests; wait as long as Retry-After says.' },
-  quota_exceeded: { status: 429, message: 'The monthly request quota is used up; it renews as Retry-After says.' },
+  quota_exceeded: {
+    status: 429,
+    message: 'The monthly request quota is used up; it renews as Retry-After says.',
+  },
   // 431
   head_too_large: { status: 431, message: 'Send at most 64 KiB of request line and headers.' },
   // 5xx
   internal_error: { status: 500, message: 'A fault of the service; the request id names it in the log.' },
   entropy_unavailable: {
     status: 503,
-    message: 'The entropy mode cannot be served now and is never replaced by another; retry after Retry-After.',
+    message:
+      'The entropy mode cannot be served now and is never replaced by another; retry after Retry-After.',
   },
   overloaded: { status: 503, message: 'The service is at capacity; retry after Retry-After.' },
   shutting_down: { status: 503, message: 'The service is stopping; retry after Retry-After.' },
-  storage_unavailable: { status: 503, message: 'The ledger cannot record answers now; retry after Retry-After.' },
+  storage_unavailable: {
+    status: 503,
+    message: 'The ledger cannot record answers now; retry after Retry-After.',
+  },
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERRORS;

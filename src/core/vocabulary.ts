@@ -15,9 +15,23 @@ export type Tier = (typeof TIERS)[number];
 export const SEEDED_TIERS = ['developer', 'pro', 'business', 'enterprise'] as const;
 export type SeededTier = (typeof SEEDED_TIERS)[number];
 
-export const SCOPES = ['entropy:read', 'entropy:batch', 'certificate:read', 'usage:read', 'health:read'] as const;
+export const SCOPES = [
+  'entropy:read',
+  'entropy:batch',
+  'certificate:read',
+  'usage:read',
+  'health:read',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The endpoints that draw entropy: the unit of pricing, of usage counters and of certificates. */
-export const DATA_ENDPOINTS = ['integers', 'bytes', 'floats', 'uuid', 'bitstring', 'shuffle', 'batch'] as const;
+export const DATA_ENDPOINTS = [
+  'integers',
+  'bytes',
+  'floats',
+  'uuid',
+  'bitstring',
+  'shuffle',
+  'batch',
+] as const;
 export type DataEndpoint = (typeof DATA_ENDPOINTS)[number];
