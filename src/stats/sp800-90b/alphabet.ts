@@ -1,0 +1,48 @@
+import { assert } from '../../core/assert.ts';
+
+/** Symbols renumbered without gaps: every value is below `size`, and every value below `size` occurs. */
+export interface Alphabet {
+  readonly symbols: Uint8Array;
+  /** k, the number of distinct symbols that occur (SP 800-90B 6.3, "alphabet"). */
+  readonly size: number;
+}
+
+/** Renumbers the symbols that occur as 0..k-1, in order. The array itself comes back when nothing needs renumbering. */
+export function compactAlphabet(symbols: Uint8Array): Alphabet {
+  const occurs = new Uint8Array(256);
+  for (let i = 0; i < symbols.length; i++) occurs[symbols[i]] = 1;
+  const numberOf = new Uint8Array(256);
+  let size = 0;
+  let largest = 0;
+  for (let value = 0; value < 256; value++) {
+    if (occurs[value] === 0) continue;
+    numberOf[value] = size++;
+    largest = value;
+  }
+  if (size === largest + 1) return { symbols, size };
+  return { symbols: symbols.map((value) => numberOf[value]), size };
+}
+
+/** Bits that hold every symbol of an alphabet of `size` symbols; at least one. */
+export function symbolBits(size: number): number {
+  return Math.max(1, 32 - Math.clz32(size - 1));
+}
+
+/** The bit string of symbols of `bitsPerSymbol` bits, most significant bit first, one bit per byte (SP 800-90B 3.1.3). */
+export function bitStringOf(symbols: Uint8Array, bitsPerSymbol: number): Uint8Array {
+  const bits = new Uint8Array(symbols.length * bitsPerSymbol);
+  let at = 0;
+  for (let i = 0; i < symbols.length; i++) {
+    const value = symbols[i];
+    for (let shift = bitsPerSymbol - 1; shift >= 0; shift--) bits[at++] = (value >>> shift) & 1;
+  }
+  return bits;
+}
+
+/** The first `bitLength` bits of packed bytes, most significant bit first, one bit per byte. */
+export function unpackBits(packed: Uint8Array, bitLength: number): Uint8Array {
+  assert(bitLength >= 0 && bitLength <= packed.length * 8, 'bitLength lies within the packed bytes');
+  const bits = new Uint8Array(bitLength);
+  for (let i = 0; i < bitLength; i++) bits[i] = (packed[i >>> 3] >>> (7 - (i & 7))) & 1;
+  return bits;
+}

@@ -1,0 +1,64 @@
+import { PairTable } from './pair-table.ts';
+
+/**
+ * The contexts of a predictor over a wide alphabet: a tree whose root is the empty context and whose branch for a symbol
+ * leads to the context longer by that symbol at its old end. Each context counts what followed it and knows the most
+ * frequent successor, the largest symbol among equals (SP 800-90B 6.3.9, step 4b; 6.3.10, step 4b).
+ */
+export class ContextTree {
+  static readonly ROOT = 0;
+  static readonly NONE = -1;
+
+  readonly #children = new PairTable();
+  readonly #successors = new PairTable();
+  #size = 1;
+  #bestCounts = new Int32Array(1024);
+  #bestSymbols = new Uint8Array(1024);
+
+  /** The context one symbol longer than `context`, or NONE. */
+  child(context: number, symbol: number): number {
+    return this.#children.get((context << 8) | symbol);
+  }
+
+  /** Adds the context one symbol longer; it must not exist. */
+  addChild(context: number, symbol: number): number {
+    const child = this.#size++;
+    if (child === this.#bestCounts.length) this.#grow();
+    this.#children.set((context << 8) | symbol, child);
+    return child;
+  }
+
+  /** How often the most frequent successor followed this context; 0 for a context that has counted none. */
+  bestCount(context: number): number {
+    return this.#bestCounts[context];
+  }
+
+  bestSymbol(context: number): number {
+    return this.#bestSymbols[context];
+  }
+
+  /** Whether `symbol` has followed this context. */
+  hasSuccessor(context: number, symbol: number): boolean {
+    return this.#successors.get((context << 8) | symbol) !== ContextTree.NONE;
+  }
+
+  /** Counts one occurrence of `symbol` after this context; gives how many there are now. */
+  countSuccessor(context: number, symbol: number): number {
+    const count = this.#successors.increment((context << 8) | symbol);
+    const best = this.#bestCounts[context];
+    if (count > best || (count === best && symbol > this.#bestSymbols[context])) {
+      this.#bestCounts[context] = count;
+      this.#bestSymbols[context] = symbol;
+    }
+    return count;
+  }
+
+  #grow(): void {
+    const counts = new Int32Array(this.#size * 2);
+    counts.set(this.#bestCounts);
+    this.#bestCounts = counts;
+    const symbols = new Uint8Array(this.#size * 2);
+    symbols.set(this.#bestSymbols);
+    this.#bestSymbols = symbols;
+  }
+}
