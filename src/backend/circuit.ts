@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import { assert } from '../core/assert.ts';
+
+/** `lang_version`: grows whenever the canonical text of an unchanged circuit would change. */
+export const CIRCUIT_COMPILER_VERSION = '1.0.0';
+
+export type FixedGate = 'h' | 'x' | 'y' | 'z' | 's' | 't' | 'sx';
+export type RotationGate = 'rx' | 'ry' | 'rz';
+export type TwoQubitGate = 'cx' | 'cz' | 'swap';
+
+/** One gate, named as in OpenQASM 3's stdgates.inc. `cx` takes control, then target; angles are radians. */
+export type Gate =
+  | { readonly gate: FixedGate; readonly qubits: readonly [number] }
+  | { readonly gate: RotationGate; readonly qubits: readonly [number]; readonly angle: number }
+  | { readonly gate: TwoQubitGate; readonly qubits: readonly [number, number] };
+
+/** A circuit as data: every qubit starts in |0>, the gates run in order, measurement (Z basis) is terminal. */
+export interface Circuit {
+  readonly qubits: number;
+  readonly gates: readonly Gate[];
+  /** The qubits that are measured; the i-th gives channel i of every shot. */
+  readonly measured: readonly number[];
+}
+
+/** Checks a circuit that is about to be used: a wrong one is a bug of whoever wrote it. */
+export function assertCircuit(circuit: Circuit): void {
+  const isQubit = (qubit: number) => Number.isInteger(qubit) && qubit >= 0 && qubit < circuit.qubits;
+  assert(Number.isInteger(circuit.qubits) && circuit.qubits >= 1, 'a circuit has at least one qubit');
+  for (const gate of circuit.gates) {
+    assert(gate.qubits.every(isQubit), `${gate.gate}: acts on a qubit that the circuit does not have`);
+    assert(new Set(gate.qubits).size === gate.qubits.length, `${gate.gate}: its two qubits differ`);
+    if ('angle' in gate) assert(Number.isFinite(gate.angle), `${gate.gate}: its angle is finite`);
+  }
+  assert(circuit.measured.length >= 1, 'a circuit measures at least one qubit');
+  assert(circuit.measured.every(isQubit), 'measures a qubit that the circuit does not have');
+  assert(new Set(circuit.measured).size === circuit.measured.length, 'each qubit is measured at most once');
+}
+
+/** Layers of operations on the longest path, measurement included: the depth that Qiskit's `depth()` reports. */
+export function circuitDepth(circuit: Circuit): number {
+  const layerOf = new Uint32Array(circuit.qubits);
+  for (const { qubits } of circuit.gates) {
+    let layer = 0;
+    for (const qubit of qubits) layer = Math.max(layer, layerOf[qubit]);
+    for (const qubit of qubits) layerOf[qubit] = layer + 1;
+  }
+  for (const qubit of circuit.measured) layerOf[qubit]++;
+  return layerOf.reduce((deepest, layer) => Math.max(deepest, layer), 0);
+}
+
+/**
+ * The canonical text: OpenQASM 3, one statement a line, LF at each end. Angles are the shortest decimals that read
+ * back to the same double, so that equal circuits have equal texts.
+ */
+export function circuitText(circuit: Circuit): string {
+  const lines = ['OPENQASM 3.0;', 'include "stdgates.inc";'];
+  lines.push(`qubit[${circuit.qubits}] q;`, `bit[${circuit.measured.length}] c;`);
+  for (const gate of circuit.gates) {
+    // `+ 0` turns -0 into 0: one angle, one spelling.
+    const angle = 'angle' in gate ? `(${gate.angle + 0})` : '';
+    lines.push(`${gate.gate}${angle} ${gate.qubits.map((qubit) => `q[${qubit}]`).join(', ')};`);
+  }
+  circuit.measured.forEach((qubit, channel) => {
+    lines.push(`c[${channel}] = measure q[${qubit}];`);
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** SHA-256 (hex) of the canonical text. */
+export function circuitSha256(circuit: Circuit): string {
+  return hash('sha256', circuitText(circuit), 'hex');
+}
