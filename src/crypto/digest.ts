@@ -1,0 +1,88 @@
+import { createHash, hash, hkdfSync } from 'node:crypto';
+import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+
+export const SHA256_BYTES = 32;
+const KEY_BYTES = 32;
+/** Up to here a commitment copies its input; beyond, the copy (10 GB/s) costs more than the calls it saves. */
+const COMMITMENT_COPY_BYTES_MAX = 8_192;
+
+/**
+ * Every domain in which a key is derived, with its HKDF info string. A label is never reused and never changed: a new
+ * meaning is a new label.
+ */
+export const KEY_LABELS = {
+  /** Key of an expander, from a quantum seed, system entropy and the key before. */
+  seed: 'qrn seed v1',
+} as const;
+export type KeyLabel = keyof typeof KEY_LABELS;
+
+/**
+ * SHA-256 (FIPS 180-4), 32 bytes. Node hands a digest over as text much faster than as a buffer (0.5 µs against 1.4 µs
+ * at 466 bytes), so it comes as one character a byte.
+ */
+export function sha256(data: Uint8Array): Uint8Array<ArrayBuffer> {
+  const digest = Buffer.alloc(SHA256_BYTES);
+  digest.write(hash('sha256', data, 'binary'), 'latin1');
+  return digest;
+}
+
+/** SHA-256 in lower-case hex, 64 characters. */
+export function sha256Hex(data: Uint8Array): string {
+  return hash('sha256', data, 'hex');
+}
+
+/** HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. */
+export function hkdfSha256(
+  ikm: Uint8Array,
+  salt: Uint8Array,
+  info: Uint8Array,
+  length: number,
+): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(hkdfSync('sha256', ikm, salt, info, length));
+}
+
+/**
+ * A 32-byte key from secrets, in the domain of `label`. The keying material is each input behind its length as four
+ * big-endian bytes, so that no two lists of inputs give the same material; no salt (RFC 5869 §3.1: the inputs are
+ * uniform already). Inputs are left as they are; the caller wipes them.
+ */
+export function deriveKey(label: KeyLabel, inputs: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const material = concatBytes(...inputs.flatMap((input) => [lengthPrefix(input.length), input]));
+  const key = hkdfSha256(material, new Uint8Array(0), utf8Bytes(KEY_LABELS[label]), KEY_BYTES);
+  wipe(material);
+  return key;
+}
+
+/**
+ * The key of an expander: 32 bytes of quantum seed, 32 of system entropy and the key it replaces (null at the first
+ * seed, which counts as an input of no bytes). Whoever lacks one of them knows nothing of the key.
+ */
+export function seedKey(
+  quantumSeed: Uint8Array,
+  systemEntropy: Uint8Array,
+  previousKey: Uint8Array | null,
+): Uint8Array<ArrayBuffer> {
+  if (quantumSeed.length !== KEY_BYTES) throw new RangeError('seedKey: the quantum seed has 32 bytes');
+  if (systemEntropy.length !== KEY_BYTES) throw new RangeError('seedKey: the system entropy has 32 bytes');
+  if (previousKey !== null && previousKey.length !== KEY_BYTES) {
+    throw new RangeError('seedKey: the previous key has 32 bytes');
+  }
+  return deriveKey('seed', [quantumSeed, systemEntropy, previousKey ?? new Uint8Array(0)]);
+}
+
+/**
+ * `hashes.delivered` of a certificate: SHA-256(salt || bytes). The salt has 32 uniform bytes, so that a value of few
+ * bits cannot be guessed from the public hash.
+ */
+export function commitment(salt: Uint8Array, data: Uint8Array): Uint8Array<ArrayBuffer> {
+  if (salt.length !== SHA256_BYTES) throw new RangeError('commitment: the salt has 32 bytes');
+  // One native call on a copy beats three without: 0.6 µs against 1.3 µs at 466 bytes.
+  if (data.length <= COMMITMENT_COPY_BYTES_MAX) return sha256(concatBytes(salt, data));
+  return createHash('sha256').update(salt).update(data).digest();
+}
+
+function lengthPrefix(length: number): Uint8Array {
+  const prefix = new Uint8Array(4);
+  new DataView(prefix.buffer).setUint32(0, length);
+  return prefix;
+}
