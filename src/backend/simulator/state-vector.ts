@@ -26,31 +26,44 @@ export class StateVector {
     const [qubit] = gate.qubits;
     switch (gate.gate) {
       case 'h':
-        return this.#hadamard(qubit);
+        this.#hadamard(qubit);
+        break;
       case 'x':
-        return this.#pauliX(qubit);
+        this.#pauliX(qubit);
+        break;
       case 'y':
-        return this.#pauliY(qubit);
+        this.#pauliY(qubit);
+        break;
       case 'z':
-        return this.#phase(qubit, -1, 0);
+        this.#phase(qubit, -1, 0);
+        break;
       case 's':
-        return this.#phase(qubit, 0, 1);
+        this.#phase(qubit, 0, 1);
+        break;
       case 't':
-        return this.#phase(qubit, Math.SQRT1_2, Math.SQRT1_2);
+        this.#phase(qubit, Math.SQRT1_2, Math.SQRT1_2);
+        break;
       case 'sx':
-        return this.#squareRootX(qubit);
+        this.#squareRootX(qubit);
+        break;
       case 'rx':
-        return this.#rotateX(qubit, gate.angle);
+        this.#rotateX(qubit, gate.angle);
+        break;
       case 'ry':
-        return this.#rotateY(qubit, gate.angle);
+        this.#rotateY(qubit, gate.angle);
+        break;
       case 'rz':
-        return this.#rotateZ(qubit, gate.angle);
+        this.#rotateZ(qubit, gate.angle);
+        break;
       case 'cx':
-        return this.#controlledX(qubit, gate.qubits[1]);
+        this.#controlledX(qubit, gate.qubits[1]);
+        break;
       case 'cz':
-        return this.#controlledZ(qubit, gate.qubits[1]);
+        this.#controlledZ(qubit, gate.qubits[1]);
+        break;
       case 'swap':
-        return this.#swap(qubit, gate.qubits[1]);
+        this.#swap(qubit, gate.qubits[1]);
+        break;
     }
   }
 
