@@ -1,0 +1,152 @@
+import type { CertificateIds } from '../certificate/ids.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
+import type { Log } from '../core/log.ts';
+import type { Books } from '../store/ledger.ts';
+import type { AnswerEntry, DrawSource, SegmentContext, SegmentRecord, StoredAnswer } from '../store/records.ts';
+import { SegmentWriter } from '../store/segment.ts';
+
+/** Called once: with undefined when the certificate is durable, with the failure when it is not known to be. */
+export type Settled = (failure: Error | undefined) => void;
+
+/** Certificate ids are made this many at a time, with one cipher call. */
+const ID_BATCH = 64;
+
+/**
+ * Group commit of one front: the answers made while one commit is under way form the next segment. An answer waits
+ * here until its certificate, its spend and its counters are durable, and only then leaves.
+ */
+export class Committer {
+  readonly #books: Books;
+  readonly #ids: CertificateIds;
+  readonly #context: SegmentContext;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #writer = new SegmentWriter();
+  #sequence: number;
+  #certificateIds: string[] = [];
+  #sources: DrawSource[] = [];
+  #sourceIndex = new Map<DrawSource, number>();
+  #answers: StoredAnswer[] = [];
+  #waiting: Settled[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+  #lastCommitMs = 0;
+  #failed: Error | undefined;
+
+  /** `firstSequence` and those after it belong to this front alone. */
+  constructor(options: {
+    books: Books;
+    ids: CertificateIds;
+    context: SegmentContext;
+    clock: Clock;
+    log: Log;
+    firstSequence: number;
+  }) {
+    this.#books = options.books;
+    this.#ids = options.ids;
+    this.#context = options.context;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#sequence = options.firstSequence;
+  }
+
+  /** Answers that wait now. */
+  get pending(): number {
+    return this.#waiting.length + this.#inFlight;
+  }
+
+  /** How long the last commit took, for health. */
+  get lastCommitMs(): number {
+    return this.#lastCommitMs;
+  }
+
+  /** Sheds with 503 before anything is drawn when too many answers wait or the ledger has failed. */
+  assertRoom(): void {
+    if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
+    if (this.pending >= LIMITS.pendingRepliesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
+  }
+
+  /** The certificate id that the next `add` gets. Read and add in one turn of the loop. */
+  nextCertificateId(): string {
+    const index = this.#writer.count;
+    while (index >= this.#certificateIds.length) {
+      this.#certificateIds.push(...this.#ids.batch(this.#sequence, this.#certificateIds.length, ID_BATCH));
+    }
+    return this.#certificateIds[index];
+  }
+
+  /** Takes an answer into the open segment; `settled` is called when it is durable. */
+  add(entry: Omit<AnswerEntry, 'source'>, from: DrawSource, settled: Settled, stored?: StoredAnswer): void {
+    let source = this.#sourceIndex.get(from);
+    if (source === undefined) {
+      source = this.#sources.push({ mode: from.mode, lotIds: from.lotIds, generation: from.generation }) - 1;
+      this.#sourceIndex.set(from, source);
+    }
+    this.#writer.append({ ...entry, source });
+    if (stored !== undefined) this.#answers.push(stored);
+    this.#waiting.push(settled);
+    this.#schedule();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drain(): Promise<void> {
+    while (this.pending > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight > 0) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#commit();
+    });
+  }
+
+  #commit(): void {
+    if (this.#inFlight > 0 || this.#waiting.length === 0) return;
+    const settled = this.#waiting;
+    const answers = this.#answers;
+    const segment = this.#closeSegment();
+    this.#waiting = [];
+    this.#answers = [];
+    this.#inFlight = settled.length;
+    const startedMs = this.#clock.monotonicMs();
+    this.#books.commit([segment], answers).then(
+      () => {
+        this.#lastCommitMs = this.#clock.monotonicMs() - startedMs;
+        this.#finish(settled, undefined);
+      },
+      (error: unknown) => {
+        const failure = error instanceof Error ? error : new Error(String(error));
+        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
+        if (!(failure instanceof ApiError)) this.#failed = failure;
+        this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
+        this.#finish(settled, failure);
+      },
+    );
+  }
+
+  #closeSegment(): SegmentRecord {
+    const segment: SegmentRecord = {
+      sequence: this.#sequence++,
+      committedAtMs: this.#clock.wallMs(),
+      count: this.#writer.count,
+      sources: this.#sources,
+      context: this.#context,
+      entries: this.#writer.finish(),
+    };
+    this.#certificateIds = [];
+    this.#sources = [];
+    this.#sourceIndex = new Map();
+    return segment;
+  }
+
+  #finish(settled: readonly Settled[], failure: Error | undefined): void {
+    this.#inFlight = 0;
+    if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
+    for (const each of settled) each(failure);
+  }
+}

@@ -1,0 +1,153 @@
+import type { EntropyMode } from '../core/vocabulary.ts';
+import type { LotCatalog } from '../pool/catalog.ts';
+import { type LotShare, PureSupply } from '../pool/reservoir.ts';
+import type { SeedGroup } from '../pool/seeds.ts';
+import type { ClaimedBlock } from '../store/records.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
+import { entropyBytesMax } from '../values/value-request.ts';
+import { type Workers, worthAHop } from '../workers/dispatch.ts';
+import { makeFrom } from '../workers/make.ts';
+import type { DrawOrder, MadeValues, MakeOrder } from '../workers/protocol.ts';
+import type { DataRequest } from './data-request.ts';
+import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
+import { type DataFrame, frameOf } from './frame.ts';
+
+/** Room before the `data` member for the opening of the reply, and after it for the rest. */
+export const REPLY_HEAD = '{"data":';
+export const REPLY_TAIL_BYTES_MAX = 2_048;
+
+export interface Delivered {
+  readonly from: DrawnFrom;
+  readonly made: MadeValues;
+}
+
+export interface DeliveryOrder {
+  readonly request: DataRequest;
+  readonly mode: EntropyMode;
+  /** The account's seed group; undefined on tiers without seeded mode. */
+  readonly group: SeedGroup | undefined;
+  /** 32 bytes, kept by the caller. */
+  readonly salt: Uint8Array<ArrayBuffer>;
+  readonly also: MakeOrder['also'];
+}
+
+/**
+ * Draws entropy in the mode asked for and makes the `data` member from it: small answers at once in this thread,
+ * large ones in the pool. Everything that can refuse a request has been asked before; what is drawn here is used.
+ */
+export class Delivery {
+  readonly #desk: EntropyDesk;
+  readonly #workers: Workers;
+  readonly #catalog: LotCatalog;
+  /** The frame of each cached request, for the source it was last answered from. */
+  readonly #frames = new WeakMap<DataRequest, { from: string; frame: DataFrame }>();
+
+  constructor(desk: EntropyDesk, workers: Workers, catalog: LotCatalog) {
+    this.#desk = desk;
+    this.#workers = workers;
+    this.#catalog = catalog;
+  }
+
+  /** Throws or rejects with 503 `entropy_unavailable` or `overloaded`; then nothing was delivered. */
+  deliver(order: DeliveryOrder): Delivered | Promise<Delivered> {
+    switch (order.mode) {
+      case 'quantum-seeded':
+        return this.#seeded(order);
+      case 'csprng':
+        return this.#make(order, this.#desk.csprng(), this.#desk.system.reader, () => ({ from: 'system' }));
+      case 'pure':
+        return this.#pure(order);
+    }
+  }
+
+  #seeded(order: DeliveryOrder): Delivered | Promise<Delivered> {
+    if (order.group === undefined) throw unavailable('quantum-seeded');
+    const held = this.#desk.seeded(order.group);
+    if (held === undefined) return this.#seededLater(order, order.group);
+    return this.#make(order, held.from, held.stream.reader, () => ({ from: 'one-time-key', key: held.stream.oneTimeKey() }));
+  }
+
+  async #seededLater(order: DeliveryOrder, group: SeedGroup): Promise<Delivered> {
+    const held = await this.#desk.awaitSeed(group);
+    return this.#make(order, held.from, held.stream.reader, () => ({ from: 'one-time-key', key: held.stream.oneTimeKey() }));
+  }
+
+  #make(
+    order: DeliveryOrder,
+    from: DrawnFrom,
+    reader: EntropyReader,
+    draw: () => DrawOrder,
+  ): Delivered | Promise<Delivered> {
+    const making = this.#makeOrder(order, from.quantumBackend);
+    if (!worthAHop(order.request.values)) return { from, made: makeFrom(reader, making) };
+    this.#workers.assertRoom();
+    return this.#workers.make({ ...making, draw: draw() }).then((made) => ({ from, made }));
+  }
+
+  #pure(order: DeliveryOrder): Delivered | Promise<Delivered> {
+    const bytesMax = entropyBytesMax(order.request.values);
+    if (worthAHop(order.request.values) || !PureSupply.fitsRing(bytesMax)) return this.#pureClaimed(order, bytesMax);
+    return this.#pureFromRing(order, bytesMax) ?? this.#pureAfterFill(order, bytesMax);
+  }
+
+  #pureFromRing(order: DeliveryOrder, bytesMax: number): Delivered | undefined {
+    const first = this.#desk.pure.nextLotId();
+    if (first === undefined) return undefined;
+    const making = this.#makeOrder(order, this.#catalog.get(first).quantumBackend);
+    const draw = this.#desk.pure.tryDraw(bytesMax, (reader) => makeFrom(reader, making));
+    return draw && { from: this.#desk.pureFrom(draw.shares), made: draw.value };
+  }
+
+  async #pureAfterFill(order: DeliveryOrder, bytesMax: number): Promise<Delivered> {
+    const filled = await this.#desk.pure.fill(bytesMax);
+    const delivered = filled ? this.#pureFromRing(order, bytesMax) : undefined;
+    if (delivered === undefined) throw unavailable('pure');
+    return delivered;
+  }
+
+  async #pureClaimed(order: DeliveryOrder, bytesMax: number): Promise<Delivered> {
+    this.#workers.assertRoom();
+    const blocks = await this.#desk.pure.claim(bytesMax);
+    if (blocks === undefined) throw unavailable('pure');
+    const making = this.#makeOrder(order, this.#catalog.get(blocks[0].lotId).quantumBackend);
+    const pieces = blocks.map((block) => block.bytes);
+    const made = await this.#workers.make({ ...making, draw: { from: 'pieces', pieces } });
+    for (const piece of pieces) piece.fill(0); // the worker erased its copy; this is ours
+    return { from: this.#desk.pureFrom(sharesOf(blocks, made.consumedBytes)), made };
+  }
+
+  #makeOrder(order: DeliveryOrder, quantumSource: string): Omit<MakeOrder, 'draw'> {
+    const { before, after } = this.#frame(order.request, order.mode, quantumSource);
+    return {
+      values: order.request.values,
+      before,
+      after,
+      salt: order.salt,
+      headroom: REPLY_HEAD.length,
+      tailroom: REPLY_TAIL_BYTES_MAX,
+      also: order.also,
+    };
+  }
+
+  #frame(request: DataRequest, mode: EntropyMode, quantumSource: string): DataFrame {
+    const from = `${mode} ${quantumSource}`;
+    const known = this.#frames.get(request);
+    if (known?.from === from) return known.frame;
+    const frame = frameOf(request, mode, quantumSource);
+    this.#frames.set(request, { from, frame });
+    return frame;
+  }
+}
+
+/** Books the consumed bytes under the lots of the claimed blocks, in order. */
+function sharesOf(blocks: readonly ClaimedBlock[], consumed: number): LotShare[] {
+  const shares = new Map<string, number>();
+  let left = consumed;
+  for (const block of blocks) {
+    const bytes = Math.min(left, block.bytes.length);
+    if (bytes === 0) break;
+    shares.set(block.lotId, (shares.get(block.lotId) ?? 0) + bytes);
+    left -= bytes;
+  }
+  return [...shares].map(([lotId, bytes]) => ({ lotId, bytes }));
+}

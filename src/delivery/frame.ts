@@ -1,0 +1,43 @@
+import type { DataRequest } from './data-request.ts';
+
+/** The text of the `data` member around its values. */
+export interface DataFrame {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
+const VALUES_MARK = '\u0000';
+
+/**
+ * The `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own number and
+ * string forms), cut where the values go. All names and texts here are ours or checked ASCII, so JSON.stringify of
+ * sorted members is canonical.
+ */
+export function frameOf(request: DataRequest, entropyMode: string, quantumSource: string): DataFrame {
+  const members: Record<string, string> = {
+    metadata: JSON.stringify({ entropy_mode: entropyMode, quantum_source: quantumSource }),
+    [request.valueKey]: VALUES_MARK,
+  };
+  for (const [name, value] of Object.entries(request.members)) members[name] = JSON.stringify(value);
+  const text = Object.keys(members)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${members[name]}`)
+    .join(',');
+  const cut = text.indexOf(VALUES_MARK);
+  return { before: `{${text.slice(0, cut)}`, after: `${text.slice(cut + 1)}}` };
+}
+
+/** The same member as a plain value, for MessagePack. */
+export function dataObject(
+  request: DataRequest,
+  entropyMode: string,
+  quantumSource: string,
+  values: unknown,
+): Record<string, unknown> {
+  return {
+    ...request.members,
+    metadata: { entropy_mode: entropyMode, quantum_source: quantumSource },
+    [request.valueKey]: values,
+  };
+}

@@ -1,0 +1,124 @@
+import { createCipheriv, createDecipheriv, createHash, randomFillSync } from 'node:crypto';
+import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+import { ApiError } from '../core/errors.ts';
+import { deriveKey } from '../crypto/digest.ts';
+import type { Books } from '../store/ledger.ts';
+import type { StoredAnswer } from '../store/records.ts';
+
+/** An answer to an Idempotency-Key is kept this long, then erased. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** 1 to 255 visible ASCII characters. */
+const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
+
+/** What a retry is answered with: the first answer, byte for byte. */
+export interface FirstAnswer {
+  readonly contentType: string;
+  /** Header fields that speak of the answer (source, mode, ids), not of the moment. */
+  readonly fields: readonly (readonly [string, string])[];
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** The first use of a key: `complete` seals its answer for the commit, `abandon` lets the key be used anew. */
+export interface FirstUse {
+  complete(answer: FirstAnswer, nowMs: number): StoredAnswer;
+  /** Called when the answer is durable, or when there is none. */
+  finish(): void;
+}
+
+export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly first: FirstUse };
+
+/**
+ * Idempotency-Key in pure mode, where an answer costs credits. The stored answer is sealed with AES-256-GCM under a
+ * key derived from the node's secret, the account and the key text itself: the ledger alone cannot open it.
+ */
+export class Idempotency {
+  readonly #books: Books;
+  readonly #nodeSecret: Uint8Array;
+  /** Fingerprints of the requests that run now, by key digest. */
+  readonly #running = new Map<string, string>();
+
+  constructor(books: Books, nodeSecret: Uint8Array) {
+    this.#books = books;
+    this.#nodeSecret = nodeSecret;
+  }
+
+  /** The fingerprint of a request: what must be equal for a retry to be the same request. */
+  static fingerprint(parts: readonly (string | Uint8Array)[]): string {
+    const digest = createHash('sha256');
+    for (const part of parts) digest.update(`${part.length}:`).update(part);
+    return digest.digest('hex');
+  }
+
+  /**
+   * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`, else
+   * the first answer or the right to make it.
+   */
+  async begin(accountNumber: number, keyText: string, fingerprint: string, nowMs: number): Promise<IdempotencyOutcome> {
+    if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
+    const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
+    this.#refuseTwin(keyDigest, fingerprint);
+    this.#running.set(keyDigest, fingerprint);
+    let answered = false;
+    try {
+      const stored = await this.#books.storedAnswer(accountNumber, keyDigest);
+      if (stored !== undefined && stored.expiresAtMs > nowMs) {
+        if (stored.fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
+        return { replay: this.#open(stored, keyText) };
+      }
+      answered = true;
+      return { first: this.#firstUse(accountNumber, keyText, keyDigest, fingerprint) };
+    } finally {
+      if (!answered) this.#running.delete(keyDigest);
+    }
+  }
+
+  #refuseTwin(keyDigest: string, fingerprint: string): void {
+    const running = this.#running.get(keyDigest);
+    if (running === undefined) return;
+    throw new ApiError(running === fingerprint ? 'idempotency_in_flight' : 'idempotency_mismatch', { retryAfterS: 1 });
+  }
+
+  #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {
+    return {
+      complete: (answer, nowMs) => ({
+        accountNumber,
+        keyDigest,
+        fingerprint,
+        expiresAtMs: nowMs + IDEMPOTENCY_LIFETIME_MS,
+        sealed: this.#seal(accountNumber, keyText, answer),
+      }),
+      finish: () => this.#running.delete(keyDigest),
+    };
+  }
+
+  #key(accountNumber: number, keyText: string): Uint8Array<ArrayBuffer> {
+    return deriveKey('storedAnswer', [this.#nodeSecret, utf8Bytes(String(accountNumber)), utf8Bytes(keyText)]);
+  }
+
+  /** nonce ‖ ciphertext ‖ tag over: 4 bytes of head length, head as JSON, body. */
+  #seal(accountNumber: number, keyText: string, answer: FirstAnswer): Uint8Array<ArrayBuffer> {
+    const head = utf8Bytes(JSON.stringify({ contentType: answer.contentType, fields: answer.fields }));
+    const headSize = new Uint8Array(4);
+    new DataView(headSize.buffer).setUint32(0, head.length);
+    const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));
+    const key = this.#key(accountNumber, keyText);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    wipe(key);
+    const text = [cipher.update(headSize), cipher.update(head), cipher.update(answer.body), cipher.final()];
+    return concatBytes(nonce, ...text, cipher.getAuthTag());
+  }
+
+  #open(stored: StoredAnswer, keyText: string): FirstAnswer {
+    const key = this.#key(stored.accountNumber, keyText);
+    const decipher = createDecipheriv('aes-256-gcm', key, stored.sealed.subarray(0, NONCE_BYTES));
+    wipe(key);
+    decipher.setAuthTag(stored.sealed.subarray(-TAG_BYTES));
+    const text = concatBytes(decipher.update(stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final());
+    const headSize = new DataView(text.buffer).getUint32(0);
+    const head = JSON.parse(Buffer.from(text.subarray(4, 4 + headSize)).toString('utf8')) as Omit<FirstAnswer, 'body'>;
+    return { ...head, body: text.slice(4 + headSize) };
+  }
+}

@@ -1,0 +1,286 @@
+import { pack } from 'msgpackr';
+import type { Account } from '../account/directory.ts';
+import { seededTier } from '../account/tiers.ts';
+import { toHex } from '../core/bytes.ts';
+import { type Clock, periodOf } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { EntropyMode } from '../core/vocabulary.ts';
+import type { Committer } from '../delivery/committer.ts';
+import type { DataRequest } from '../delivery/data-request.ts';
+import { type Delivered, type Delivery, REPLY_HEAD } from '../delivery/deliver.ts';
+import { dataObject } from '../delivery/frame.ts';
+import { type FirstUse, Idempotency } from '../delivery/idempotency.ts';
+import { resolveMode } from '../delivery/mode.ts';
+import { creditsFor, entropyBytes } from '../delivery/price.ts';
+import type { SeedGroup } from '../pool/seeds.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
+import { valueCount } from '../values/value-request.ts';
+import type { Call } from './call.ts';
+import { completeJson, type CreditFacts, type EnvelopeFacts, envelopeObject } from './envelope.ts';
+import { type Field, headOf } from './head.ts';
+import { MEDIA_TYPES, negotiate, type Representation } from './representation.ts';
+
+/** What the answer to one data request needs beside the request. */
+export interface DataAnswersOptions {
+  readonly delivery: Delivery;
+  readonly committer: Committer;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+  /** System entropy for salts, not for values. */
+  readonly random: EntropyReader;
+  readonly poweredBy: string;
+  /** Answers an error in the call's own form. */
+  readonly fail: (call: Call, error: unknown) => void;
+}
+
+/** Reserved for one answer and given back when there is none. */
+interface Reservation {
+  readonly account: Account;
+  readonly period: number;
+  readonly credits: number;
+}
+
+/**
+ * The second half of a data request's life: mode → price → draw → answer → ledger → reply, in that order, once. What
+ * comes in is valid and within its limits; a request that is refused here has drawn nothing and spends nothing.
+ */
+export class DataAnswers {
+  readonly #options: DataAnswersOptions;
+
+  constructor(options: DataAnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the call. The month's quota was reserved by the caller and is released here when it is not used. */
+  answer(call: Call, account: Account, request: DataRequest, ignored: string): void {
+    const reservation: Reservation = { account, period: periodOf(call.atMs), credits: 0 };
+    try {
+      const mode = resolveMode(request.mode, account.record.tier, account.allowance);
+      if (request.dryRun) this.#quote(call, account, request, mode, reservation);
+      else if (mode === 'pure' && call.exchange.idempotencyKey !== '') {
+        this.#answerOnce(call, request, mode, reservation, ignored);
+      } else this.#make(call, request, mode, reservation, ignored, undefined);
+    } catch (error) {
+      this.#refuse(call, reservation, error);
+    }
+  }
+
+  #quote(call: Call, account: Account, request: DataRequest, mode: EntropyMode, reservation: Reservation): void {
+    account.meter.releaseRequest(reservation.period);
+    const credits = this.#creditFacts(account, reservation.period, 0);
+    const body = {
+      data: { mode, required_bytes: entropyBytes(request.values) },
+      meta: { duration_ms: this.#elapsedMs(call), request_id: call.requestUuid },
+      metadata: { request_id: call.requestIdText, timestamp: new Date(call.atMs).toISOString() },
+      quantum_credits: credits,
+    };
+    const form = negotiate(call.exchange.accept, ['json', 'msgpack']);
+    const bytes = form === 'msgpack' ? pack(body) : Buffer.from(JSON.stringify(body));
+    const fields: Field[] = [
+      ['Content-Type', MEDIA_TYPES[form]],
+      ['Cache-Control', 'no-store'],
+      ['X-Entropy-Mode', mode],
+      ['X-Quantum-Credits-Remaining', creditText(credits.remaining)],
+      ['X-Request-ID', call.requestUuid],
+      ...call.rateFields,
+    ];
+    call.exchange.send(headOf(200, fields), bytes);
+  }
+
+  /** Pure mode under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
+  #answerOnce(call: Call, request: DataRequest, mode: EntropyMode, reservation: Reservation, ignored: string): void {
+    const { exchange } = call;
+    const { idempotency } = this.#options;
+    const form = representationOf(exchange.accept, request);
+    const fingerprint = Idempotency.fingerprint([exchange.method, exchange.path, exchange.query, form, exchange.body]);
+    idempotency
+      .begin(reservation.account.record.number, exchange.idempotencyKey, fingerprint, call.atMs)
+      .then((outcome) => {
+        if ('first' in outcome) return this.#make(call, request, mode, reservation, ignored, outcome.first);
+        reservation.account.meter.releaseRequest(reservation.period);
+        const { contentType, fields, body } = outcome.replay;
+        const head = headOf(200, [['Content-Type', contentType], ...fields, ...call.rateFields]);
+        exchange.send(head, body);
+      })
+      .catch((error: unknown) => this.#refuse(call, reservation, error));
+  }
+
+  #make(
+    call: Call,
+    request: DataRequest,
+    mode: EntropyMode,
+    quota: Reservation,
+    ignored: string,
+    first: FirstUse | undefined,
+  ): void {
+    let reservation = quota;
+    const failed = (error: unknown) => {
+      first?.finish();
+      this.#refuse(call, reservation, error);
+    };
+    try {
+      this.#options.committer.assertRoom();
+      const credits = creditsFor(request.values, mode);
+      this.#reserveCredits(quota, credits);
+      reservation = { ...quota, credits };
+      const salt = new Uint8Array(32);
+      this.#options.random.fill(salt);
+      const form = representationOf(call.exchange.accept, request);
+      const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'plain' : 'nothing';
+      const group = seedGroupOf(quota.account);
+      const delivered = this.#options.delivery.deliver({ request, mode, group, salt, also });
+      const issue = (made: Delivered) => this.#issue(call, request, reservation, made, salt, form, ignored, first);
+      if (delivered instanceof Promise) delivered.then(issue).catch(failed);
+      else issue(delivered);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #reserveCredits(quota: Reservation, credits: number): void {
+    if (credits === 0) return;
+    const reserved = quota.account.meter.reserveCredits(credits, quota.period);
+    if (reserved.ok) return;
+    throw new ApiError('credits_exhausted', {
+      message: `This request costs ${credits} credits; ${reserved.remaining} are left this month.`,
+      details: { required: credits, remaining: reserved.remaining },
+    });
+  }
+
+  /** Gives the answer its certificate and has it committed; it leaves when it is durable. */
+  #issue(
+    call: Call,
+    request: DataRequest,
+    reservation: Reservation,
+    delivered: Delivered,
+    salt: Uint8Array<ArrayBuffer>,
+    form: Representation,
+    ignored: string,
+    first: FirstUse | undefined,
+  ): void {
+    const { committer } = this.#options;
+    const { from, made } = delivered;
+    const { account, period, credits } = reservation;
+    const facts: EnvelopeFacts = {
+      from,
+      requestIdText: call.requestIdText,
+      requestUuid: call.requestUuid,
+      timestamp: new Date(call.atMs).toISOString(),
+      certificateId: committer.nextCertificateId(),
+      certificateSalt: toHex(salt),
+      poweredBy: this.#options.poweredBy,
+      durationMs: this.#elapsedMs(call),
+      consumedBytes: made.consumedBytes,
+      credits: this.#creditFacts(account, period, credits),
+    };
+    salt.fill(0);
+    const body = bodyOf(request, delivered, facts, form);
+    const fields = answerFields(facts, form);
+    if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
+    const stored = first?.complete({ contentType: MEDIA_TYPES[form], fields: fields.slice(1), body }, call.atMs);
+    const entry = {
+      requestId: call.requestId,
+      issuedAtMs: call.atMs,
+      accountNumber: account.record.number,
+      endpoint: request.endpoint,
+      mode: from.mode,
+      delivered: made.delivered,
+      valueCount: valueCount(request.values),
+      deliveredBytes: made.dataEnd - REPLY_HEAD.length,
+      consumedBytes: made.consumedBytes,
+      credits,
+    };
+    const settled = (failure: Error | undefined) => {
+      first?.finish();
+      if (failure !== undefined) this.#refuse(call, reservation, failure);
+      else call.exchange.send(headOf(200, [...fields, ...call.rateFields]), body);
+    };
+    committer.add(entry, from, settled, stored);
+  }
+
+  /** Gives back what was reserved and answers the failure. */
+  #refuse(call: Call, reservation: Reservation, error: unknown): void {
+    const { meter } = reservation.account;
+    meter.releaseRequest(reservation.period);
+    if (reservation.credits > 0) meter.releaseCredits(reservation.credits, reservation.period);
+    this.#options.fail(call, error);
+  }
+
+  #creditFacts(account: Account, period: number, used: number): CreditFacts {
+    const total = account.allowance.creditsPerMonth;
+    const left = account.meter.creditsRemaining(period);
+    return {
+      remaining: Number.isFinite(left) ? left : null,
+      used,
+      total: Number.isFinite(total) ? total : null,
+    };
+  }
+
+  #elapsedMs(call: Call): number {
+    return Math.round(this.#options.clock.monotonicMs() - call.startedMonotonicMs);
+  }
+}
+
+function representationOf(accept: string, request: DataRequest): Representation {
+  if (accept === '') return 'json';
+  const binary = request.endpoint === 'bytes' || request.endpoint === 'batch';
+  return negotiate(accept, binary ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
+}
+
+function seedGroupOf(account: Account): SeedGroup | undefined {
+  const tier = seededTier(account.record.tier);
+  const intervalMs = account.allowance.seedIntervalMs;
+  return tier === undefined || intervalMs === null ? undefined : { tier, intervalMs };
+}
+
+function bodyOf(
+  request: DataRequest,
+  delivered: Delivered,
+  facts: EnvelopeFacts,
+  form: Representation,
+): Uint8Array<ArrayBuffer> {
+  const { from, made } = delivered;
+  switch (form) {
+    case 'octet-stream':
+      return made.octets!;
+    case 'msgpack': {
+      const data = dataObject(request, from.mode, from.quantumBackend, made.plain);
+      return new Uint8Array(pack({ data, ...envelopeObject(facts) }));
+    }
+    default:
+      return completeJson(made.buffer, made.dataEnd, facts);
+  }
+}
+
+/** The header fields of an answer, Content-Type first. */
+function answerFields(facts: EnvelopeFacts, form: Representation): Field[] {
+  const { from } = facts;
+  const fields: Field[] = [
+    ['Content-Type', MEDIA_TYPES[form]],
+    ['Cache-Control', 'no-store'],
+    ['X-Lang-Circuit', from.circuit],
+    ['X-Lang-Version', from.circuitVersion],
+    ['X-Quantum-Backend', from.quantumBackend],
+    ['X-NIST-Verified', String(from.nistVerified)],
+    ['X-Entropy-Mode', from.mode],
+    ['X-Entropy-Origin', from.origin],
+    ['X-Quantum-Credits-Remaining', creditText(facts.credits.remaining)],
+    ['X-Request-ID', facts.requestUuid],
+  ];
+  // the bare values carry their metadata in headers alone
+  if (form === 'octet-stream') {
+    fields.push(
+      ['X-Certificate-ID', facts.certificateId],
+      ['X-Certificate-Salt', facts.certificateSalt],
+      ['X-Timestamp', facts.timestamp],
+      ['X-Processing-Time-Ms', String(facts.durationMs)],
+      ['X-Entropy-Consumed-Bytes', String(facts.consumedBytes)],
+      ['X-Quantum-Credits-Used', String(facts.credits.used)],
+    );
+  }
+  return fields;
+}
+
+function creditText(credits: number | null): string {
+  return credits === null ? 'unlimited' : String(credits);
+}

@@ -1,0 +1,205 @@
+import type { AccountDirectory } from '../account/directory.ts';
+import type { Clock } from '../core/clock.ts';
+import { periodEndMs, periodOf } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Scope } from '../core/vocabulary.ts';
+import type { DataRequest } from '../delivery/data-request.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
+import { Call } from './call.ts';
+import type { DataAnswers } from './data-answers.ts';
+import type { DataEndpointDefinition } from './endpoint.ts';
+import { clientError, errorReply, type Reply } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
+import { type Field, headOf } from './head.ts';
+import { rateFields } from './rate-fields.ts';
+
+/** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
+export type Handler = (call: Call) => Reply | Promise<Reply>;
+
+/** A resource that draws no entropy. */
+export interface PlainRoute {
+  readonly path: string;
+  readonly methods: readonly string[];
+  /** The key's scope it needs; null needs no key and knows no limits. */
+  readonly scope: Scope | null;
+  /** Counts against the rate limit. */
+  readonly limited: boolean;
+  readonly handler: Handler;
+}
+
+interface Route {
+  readonly methods: readonly string[];
+  readonly scope: Scope | null;
+  readonly limited: boolean;
+  readonly data: DataEndpointDefinition | undefined;
+  readonly handler: Handler | undefined;
+}
+
+interface Parsed {
+  readonly request: DataRequest;
+  /** The value of X-Ignored-Parameters, or ''. */
+  readonly ignored: string;
+}
+
+/** Parsed queries kept per endpoint; clients repeat a few shapes. Long ones are not worth the memory. */
+const PARSED_MAX = 2_048;
+const PARSED_QUERY_LENGTH_MAX = 256;
+
+export interface RouterOptions {
+  readonly directory: AccountDirectory;
+  readonly dataEndpoints: readonly DataEndpointDefinition[];
+  readonly routes: readonly PlainRoute[];
+  /** Routes whose path is a prefix: tried when no exact path fits, e.g. `/verify/`. */
+  readonly prefixes: readonly PlainRoute[];
+  readonly answers: (fail: (call: Call, error: unknown) => void) => DataAnswers;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** System entropy for request ids, not for values. */
+  readonly random: EntropyReader;
+  readonly rateLimitFields: boolean;
+}
+
+/**
+ * The one place that walks a request through its life: route → key → rate → quota → scope → parameters, and then to
+ * its handler. A request refused at any step has drawn nothing, spent nothing and changed nothing but its rate token.
+ */
+export class Router {
+  readonly #options: RouterOptions;
+  readonly #routes = new Map<string, Route>();
+  readonly #answers: DataAnswers;
+  readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+    for (const endpoint of options.dataEndpoints) {
+      const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
+      this.#routes.set(endpoint.path, { methods, scope: endpoint.scope, limited: true, data: endpoint, handler: undefined });
+      this.#parsed.set(endpoint, new Map());
+    }
+    for (const route of options.routes) this.#routes.set(route.path, { ...route, data: undefined });
+    this.#answers = options.answers((call, error) => this.#fail(call, error));
+  }
+
+  /** Takes a request from the front. Never throws. */
+  handle(exchange: Exchange): void {
+    const { clock, random } = this.#options;
+    const id = new Uint8Array(16);
+    random.fill(id);
+    const call = new Call(exchange, id, clock.wallMs(), clock.monotonicMs());
+    try {
+      this.#walk(call);
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #walk(call: Call): void {
+    const { exchange } = call;
+    const route = this.#routes.get(exchange.path) ?? this.#prefixed(exchange.path);
+    if (route === undefined) throw new ApiError('not_found');
+    if (!route.methods.includes(exchange.method)) return this.#otherMethod(call, route);
+    if (route.scope !== null) this.#authenticate(call);
+    if (route.limited) this.#admit(call);
+    if (route.data !== undefined) return this.#data(call, route, route.data);
+    this.#requireScope(call, route.scope);
+    const reply = route.handler!(call);
+    if (reply instanceof Promise) {
+      reply.then(
+        (ready) => this.#send(call, ready),
+        (error: unknown) => this.#fail(call, error),
+      );
+    } else this.#send(call, reply);
+  }
+
+  #prefixed(path: string): Route | undefined {
+    const found = this.#options.prefixes.find((each) => path.startsWith(each.path));
+    return found && { ...found, data: undefined };
+  }
+
+  /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
+  #otherMethod(call: Call, route: Route): void {
+    const allow = [...route.methods, 'OPTIONS'].join(', ');
+    if (call.exchange.method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
+    call.exchange.send(headOf(204, [['Allow', allow], ['X-Request-ID', call.requestUuid]]), new Uint8Array(0));
+  }
+
+  #authenticate(call: Call): void {
+    const keyText = bearerOf(call.exchange.authorization) || call.exchange.apiKey; // Bearer wins
+    if (keyText === '') throw new ApiError('auth_missing');
+    const found = this.#options.directory.authenticate(keyText);
+    if (found === undefined) throw new ApiError('auth_invalid');
+    call.account = found.account;
+    call.scopes = found.key.scopes;
+  }
+
+  #admit(call: Call): void {
+    const { account } = call;
+    if (account === undefined) return;
+    const { clock } = this.#options;
+    const decision = account.meter.admit(clock.monotonicMs());
+    call.rateFields = rateFields(decision, account, call.atMs, this.#options.rateLimitFields);
+    if (decision.allowed) return;
+    throw new ApiError('rate_limited', { retryAfterS: Math.max(1, Math.ceil(decision.retryAfterMs / 1000)) });
+  }
+
+  #requireScope(call: Call, scope: Scope | null): void {
+    if (scope === null || call.scopes.includes(scope)) return;
+    throw new ApiError('auth_scope', { message: `This API key lacks the scope ${scope}.`, details: { scope } });
+  }
+
+  #data(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
+    const account = call.account!;
+    const period = periodOf(call.atMs);
+    if (!account.meter.reserveRequest(period)) {
+      const retryAfterS = Math.ceil((periodEndMs(call.atMs) - call.atMs) / 1000);
+      throw new ApiError('quota_exceeded', { retryAfterS });
+    }
+    let parsed: Parsed;
+    try {
+      this.#requireScope(call, route.scope);
+      parsed = this.#parse(call, endpoint);
+    } catch (error) {
+      account.meter.releaseRequest(period);
+      throw error;
+    }
+    this.#answers.answer(call, account, parsed.request, parsed.ignored);
+  }
+
+  #parse(call: Call, endpoint: DataEndpointDefinition): Parsed {
+    const { exchange } = call;
+    if (endpoint.method !== 'GET') return parsedOf(endpoint, exchange);
+    const cache = this.#parsed.get(endpoint)!;
+    const known = cache.get(exchange.query);
+    if (known !== undefined) return known;
+    const parsed = parsedOf(endpoint, exchange);
+    if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX) cache.set(exchange.query, parsed);
+    return parsed;
+  }
+
+  #send(call: Call, reply: Reply): void {
+    call.exchange.send(reply.head, reply.body);
+  }
+
+  #fail(call: Call, thrown: unknown): void {
+    const error = clientError(thrown);
+    if (!(thrown instanceof ApiError)) {
+      const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.#options.log.error({ request_id: call.requestIdText, fault: fault.stack }, 'fault');
+    }
+    const fields: readonly Field[] = call.rateFields;
+    const reply = errorReply(error, { requestId: call.requestId, accept: call.exchange.accept, fields });
+    call.exchange.send(reply.head, reply.body);
+  }
+}
+
+function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed {
+  const { request, ignored } = endpoint.parse(exchange);
+  return { request, ignored: ignored.join(', ') };
+}
+
+/** The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or none. */
+function bearerOf(authorization: string): string {
+  const scheme = authorization.slice(0, 7);
+  return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
+}

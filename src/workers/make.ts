@@ -1,0 +1,90 @@
+import { createHash, randomFillSync } from 'node:crypto';
+import { assert } from '../core/assert.ts';
+import { wipe } from '../core/bytes.ts';
+import { Expander, expandOnce } from '../crypto/expander.ts';
+import { KEYSTREAM_SLOT_BYTES } from '../pool/keystream.ts';
+import { EntropyReader } from '../values/entropy-reader.ts';
+import { octetsOf, plainOf, sample, writeJson } from '../values/sample.ts';
+import { jsonBytesMax } from '../values/value-request.ts';
+import type { DrawOrder, MadeValues, MakeOrder } from './protocol.ts';
+
+/** Draws, samples, writes and hashes one answer's `data` member. The same code in a worker and in the front thread. */
+export function makeValues(order: MakeOrder): MadeValues {
+  const stream = openStream(order.draw);
+  try {
+    return makeFrom(stream.reader, order);
+  } finally {
+    stream.close();
+    wipe(order.salt);
+  }
+}
+
+/** The same from a reader that the caller keeps. What was read is erased behind it. */
+export function makeFrom(reader: EntropyReader, order: Omit<MakeOrder, 'draw'>): MadeValues {
+  const consumedBefore = reader.consumedBytes;
+  const values = sample(order.values, reader);
+  reader.erase();
+  const size = order.headroom + order.before.length + jsonBytesMax(order.values) + order.after.length + order.tailroom;
+  const buffer = Buffer.from(new ArrayBuffer(size));
+  let at = order.headroom + buffer.latin1Write(order.before, order.headroom);
+  at = writeJson(values, buffer, at);
+  at += buffer.latin1Write(order.after, at);
+  assert(at + order.tailroom <= size, 'an answer keeps to its bound');
+  const digest = createHash('sha256').update(order.salt).update(buffer.subarray(order.headroom, at)).digest();
+  return {
+    buffer: new Uint8Array(buffer.buffer),
+    dataEnd: at,
+    delivered: new Uint8Array(digest),
+    consumedBytes: reader.consumedBytes - consumedBefore,
+    octets: order.also === 'octets' ? new Uint8Array(octetsOf(values)) : undefined,
+    plain: order.also === 'plain' ? plainOf(values) : undefined,
+  };
+}
+
+interface EntropyStream {
+  readonly reader: EntropyReader;
+  close(): void;
+}
+
+function openStream(draw: DrawOrder): EntropyStream {
+  switch (draw.from) {
+    case 'one-time-key':
+      return expansionOf(draw.key);
+    case 'system': {
+      const reader = new EntropyReader(() => randomFillSync(new Uint8Array(KEYSTREAM_SLOT_BYTES)));
+      return { reader, close: () => reader.discard() };
+    }
+    case 'pieces':
+      return concatenationOf(draw.pieces);
+  }
+}
+
+function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
+  const root = new Expander(key);
+  wipe(key);
+  const reader = new EntropyReader(() => {
+    const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
+    const pieceKey = root.deriveKey();
+    expandOnce(pieceKey, piece, 'system');
+    wipe(pieceKey);
+    return piece;
+  });
+  const close = () => {
+    reader.discard();
+    root.erase();
+  };
+  return { reader, close };
+}
+
+function concatenationOf(pieces: readonly Uint8Array<ArrayBuffer>[]): EntropyStream {
+  let next = 0;
+  const reader = new EntropyReader(() => {
+    assert(next < pieces.length, 'the pieces hold the bound of the draw');
+    return pieces[next++];
+  });
+  const close = () => {
+    reader.discard();
+    wipe(...pieces);
+  };
+  return { reader, close };
+}

@@ -1,0 +1,47 @@
+import type { RefillOrder } from '../pool/keystream.ts';
+import type { ValueRequest } from '../values/value-request.ts';
+
+/** What the threads say to each other. Plain data only; buffers are transferred where that saves a copy. */
+
+/** Where a large answer's bytes come from. Key material and pieces are erased by the worker when it is done. */
+export type DrawOrder =
+  /** Seeded mode: expansion of a one-time key, mixed with system entropy. */
+  | { readonly from: 'one-time-key'; readonly key: Uint8Array<ArrayBuffer> }
+  /** Csprng mode: system entropy as it is. */
+  | { readonly from: 'system' }
+  /** Pure mode: claimed blocks, and nothing else. */
+  | { readonly from: 'pieces'; readonly pieces: readonly Uint8Array<ArrayBuffer>[] };
+
+export interface MakeOrder {
+  readonly draw: DrawOrder;
+  readonly values: ValueRequest;
+  /** The text of the `data` member before and after its values; canonical JSON as a whole. */
+  readonly before: string;
+  readonly after: string;
+  /** 32 bytes, hashed before the `data` member. */
+  readonly salt: Uint8Array<ArrayBuffer>;
+  /** Bytes to leave free before and after the `data` member for the rest of the reply. */
+  readonly headroom: number;
+  readonly tailroom: number;
+  /** Also give the bare values, or the plain values, for the other representations. */
+  readonly also: 'nothing' | 'octets' | 'plain';
+}
+
+export interface MadeValues {
+  /** The `data` member stands at [headroom, dataEnd). */
+  readonly buffer: Uint8Array<ArrayBuffer>;
+  readonly dataEnd: number;
+  /** SHA-256(salt ‖ data), 32 bytes. */
+  readonly delivered: Uint8Array<ArrayBuffer>;
+  readonly consumedBytes: number;
+  readonly octets: Uint8Array<ArrayBuffer> | undefined;
+  readonly plain: unknown;
+}
+
+export type ExpandTask =
+  | { readonly task: 'fill-ring'; readonly order: RefillOrder }
+  | { readonly task: 'make'; readonly order: MakeOrder };
+
+export type AssessTask =
+  | { readonly task: 'sp800-22'; readonly bits: Uint8Array; readonly bitLength: number }
+  | { readonly task: 'sp800-90b'; readonly bits: Uint8Array; readonly bitLength: number };

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** The shape of the house as a test: what may import what, and what must be absent. */
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface SourceFile {
+  /** Path below the project's root. */
+  readonly path: string;
+  readonly text: string;
+  /** The text without comments. */
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
+function sourceFiles(folder: string): SourceFile[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => {
+      const path = join(folder, name);
+      const text = readFileSync(join(root, path), 'utf8');
+      const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
+      const imports = [...code.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]);
+      return { path, text, code, imports };
+    });
+}
+
+const files = sourceFiles('src');
+
+/** Rooms from the ground up; a room imports rooms of a lower floor, and itself. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['core'],
+  ['crypto', 'stats', 'values'],
+  ['backend', 'store'],
+  ['pool', 'account', 'certificate'],
+  ['workers'],
+  ['delivery'],
+  ['http'],
+  ['config'],
+  ['service'],
+  ['cli'],
+  ['main'],
+];
+const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
+const roomOf = (path: string) => relative('src', path).split('/')[0].replace(/\.ts$/, '');
+
+/** `where` may hold `pattern`; nobody else may. */
+function onlyIn(pattern: RegExp, where: readonly string[], advice: string): void {
+  const offenders = files.filter(({ path, code }) => !where.some((prefix) => path.startsWith(prefix)) && pattern.test(code));
+  assert.deepEqual(
+    offenders.map(({ path }) => path),
+    [],
+    advice,
+  );
+}
+
+function onlyImportedIn(packageName: string, where: readonly string[]): void {
+  const offenders = files.filter(
+    ({ path, imports }) =>
+      !where.some((prefix) => path.startsWith(prefix)) &&
+      imports.some((name) => name === packageName || name.startsWith(`${packageName}/`)),
+  );
+  assert.deepEqual(
+    offenders.map(({ path }) => path),
+    [],
+    `${packageName} is imported only in ${where.join(', ')}`,
+  );
+}
+
+describe('the house', () => {
+  it('imports go strictly downward', () => {
+    const wrong: string[] = [];
+    for (const { path, imports } of files) {
+      const room = roomOf(path);
+      assert.ok(floorOf.has(room), `${path}: no floor is given for the room ${room}`);
+      for (const name of imports.filter((each) => each.startsWith('.'))) {
+        const target = roomOf(relative(root, resolve(root, dirname(path), name)));
+        if (target === room) continue;
+        const below = floorOf.get(target);
+        if (below === undefined || below >= floorOf.get(room)!) wrong.push(`${path} imports ${name}`);
+      }
+    }
+    assert.deepEqual(wrong, [], 'a file imports its own room or a lower floor (ARCHITECTURE.md)');
+  });
+
+  it('a worker reaches no account, backend or http', () => {
+    const wrong = files.filter(
+      ({ path, imports }) =>
+        roomOf(path) === 'workers' && imports.some((name) => /\/(account|backend|http|certificate)\//.test(name)),
+    );
+    assert.deepEqual(wrong.map(({ path }) => path), []);
+  });
+
+  it('the front never sees raw noise', () => {
+    const wrong = files.filter(
+      ({ path, imports }) =>
+        roomOf(path) === 'http' && imports.some((name) => /\/(backend|crypto\/expander|pool\/(health|conditioner|lots|collector))/.test(name)),
+    );
+    assert.deepEqual(wrong.map(({ path }) => path), []);
+  });
+
+  it('time, environment, console and weak randomness have one home or none', () => {
+    onlyIn(/\bMath\.random\b/, [], 'there is no use for Math.random');
+    onlyIn(/\bDate\.now\b|\bperformance\.now\b|new Date\(\)/, ['src/core/clock.ts'], 'take a Clock (core/clock.ts)');
+    onlyIn(/\bprocess\.env\b/, ['src/main.ts', 'src/http/front-environment.ts'], 'take the Config (config.ts)');
+    onlyIn(/\bconsole\.|process\.stdout/, ['src/main.ts', 'src/cli/'], 'take a Log (core/log.ts)');
+  });
+
+  it('one room imports each of the heavy packages', () => {
+    onlyImportedIn('uWebSockets.js', ['src/http/front.ts']);
+    onlyImportedIn('piscina', ['src/workers/']);
+    onlyImportedIn('lmdb', ['src/store/lmdb']);
+    onlyImportedIn('pino', ['src/core/log.ts']);
+  });
+
+  it('files are short, and none only passes on what others export', () => {
+    for (const { path, text, code } of files) {
+      const lines = text.split('\n').length;
+      assert.ok(lines <= 500, `${path} has ${lines} lines; is there a second room hiding in it?`);
+      assert.ok(!/^export (\*|\{[^}]*\}) from/m.test(code), `${path} re-exports: import from where a thing is made`);
+    }
+  });
+
+  it('default exports are for worker entries alone', () => {
+    onlyIn(/^export default/m, ['src/workers/expand.ts', 'src/workers/assess.ts'], 'name what you export');
+  });
+
+  it('no any, no enum, no parameter property', () => {
+    onlyIn(/: any\b|\bas any\b|<any>/, [], 'name the type, or unknown');
+    onlyIn(/^\s*(export )?(const )?enum /m, [], 'use a union of literals');
+  });
+});
