@@ -1,0 +1,242 @@
+import type { DeadlineQueue, Timed } from './deadline-queue.ts';
+import { type NativeRequest, RequestHead } from './request-head.ts';
+import type { RequestId } from './request-id.ts';
+
+/**
+ * What is used of the library's response. Valid until the reply is finished or `onAborted` fires: any call later
+ * throws. Returning from the request handler with neither a finished reply nor an abort handler ends the process.
+ */
+export interface NativeResponse {
+  writeStatus(head: Uint8Array): unknown;
+  writeHeader(name: string, value: string): unknown;
+  end(body: Uint8Array, closeConnection?: boolean): unknown;
+  endWithoutBody(): unknown;
+  tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean];
+  getWriteOffset(): number;
+  onWritable(handler: (offset: number) => boolean): unknown;
+  onAborted(handler: () => void): unknown;
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+  cork(write: () => void): unknown;
+  close(): unknown;
+}
+
+/** What an exchange needs of its front. */
+export interface ExchangeHost {
+  /** True once the front is going down: every reply then closes its connection. */
+  readonly draining: boolean;
+  /** The front's coarse monotonic clock: as of the last sweep. */
+  readonly nowMs: number;
+  /** Requests that nobody has answered yet. */
+  readonly waiting: DeadlineQueue<Exchange>;
+  /** Replies that their readers have not taken yet. */
+  readonly sending: DeadlineQueue<Exchange>;
+  /** Bytes of the bodies in `sending`. */
+  heldBytes: number;
+  /** A listener of ours threw. */
+  fault(exchange: Exchange, error: unknown): void;
+}
+
+/**
+ * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under a
+ * deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB: 1340 MB of
+ * memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
+ */
+const OFFERED_FROM_BYTES = 16 * 1024;
+
+/** A body of at least this size must not change after `send`: until it is taken it is held, not copied. */
+export const HELD_BODY_FROM_BYTES = 256 * 1024;
+
+const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+/** cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns. */
+let corked: Exchange;
+let corkedHead: Uint8Array;
+let corkedBody: Uint8Array;
+let corkedFault: { readonly error: unknown } | undefined;
+function writeCorked(): void {
+  try {
+    corked.write(corkedHead, corkedBody);
+  } catch (error) {
+    corkedFault = { error }; // must not cross the library's frames
+  }
+}
+
+/** One request and its reply. `send` may be called within the handler or at any time later; exactly the first counts. */
+export class Exchange extends RequestHead implements Timed {
+  /** The body of a POST, whole; empty for every other method. */
+  body: Uint8Array = NO_BYTES;
+  /** Set by whoever names the request first: its handler, or the front when it answers or logs on its own. */
+  requestId: RequestId | undefined = undefined;
+  /** The client is gone: nothing can be answered any more. */
+  aborted = false;
+  /** `send` was called, by the handler or, past the deadline, by the front. */
+  answered = false;
+  /** Called once if the client goes away before its reply is finished. */
+  onAbort: (() => void) | undefined = undefined;
+  deadlineMs = 0;
+  previous: Timed | null = null;
+  next: Timed | null = null;
+  readonly #host: ExchangeHost;
+  readonly #response: NativeResponse;
+  #queue: DeadlineQueue<Exchange> | null = null;
+  /** The request handler is on the stack, where the library has corked the socket already. */
+  #insideHandler = true;
+  #finished = false;
+  #watching = false;
+  #closing = false;
+  /** What the reader has not taken yet of a large body. */
+  #rest = NO_BYTES as Uint8Array;
+  #restStart = 0;
+
+  constructor(host: ExchangeHost, response: NativeResponse, method: string, request: NativeRequest) {
+    super(method, request);
+    this.#host = host;
+    this.#response = response;
+  }
+
+  /** Closes the connection once the reply is sent. */
+  closeAfterReply(): void {
+    this.#closing = true;
+  }
+
+  /**
+   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole. A HEAD
+   * request gets the same head with the length that the body has. The second call, and any after the client has
+   * gone, does nothing. A body of HELD_BODY_FROM_BYTES or more must not change afterwards.
+   */
+  send(head: Uint8Array, body: Uint8Array): void {
+    if (this.answered || this.aborted) return;
+    this.answered = true;
+    if (!this.#insideHandler) {
+      this.#sendCorked(head, body);
+    } else if (this.#closing) {
+      // Bytes that came behind this request would be served as the next one, although the reply says that the
+      // connection closes. While the reply is outstanding the library cuts the connection instead.
+      const ownHead = head.slice();
+      setImmediate(() => {
+        if (!this.aborted) this.#sendCorked(ownHead, body);
+      });
+    } else {
+      this.write(head, body);
+    }
+  }
+
+  #sendCorked(head: Uint8Array, body: Uint8Array): void {
+    corked = this;
+    corkedHead = head;
+    corkedBody = body;
+    corkedFault = undefined;
+    this.#response.cork(writeCorked);
+    if (corkedFault !== undefined) throw (corkedFault as { error: unknown }).error;
+  }
+
+  /** The writing half of `send`; for `send` alone. A reply that breaks off half-way cuts its connection. */
+  write(head: Uint8Array, body: Uint8Array): void {
+    try {
+      this.#write(head, body);
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  #write(head: Uint8Array, body: Uint8Array): void {
+    const response = this.#response;
+    const closing = this.#closing || this.#host.draining;
+    response.writeStatus(head);
+    if (this.#closing && this.method === 'HEAD') {
+      response.end(NO_BYTES, true); // endWithoutBody cannot close
+    } else if (this.method === 'HEAD' || hasNoContent(head)) {
+      // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
+      if (!hasNoContent(head)) response.writeHeader('Content-Length', String(body.length));
+      if (closing) response.writeHeader('Connection', 'close');
+      response.endWithoutBody();
+    } else if (body.length < OFFERED_FROM_BYTES) {
+      response.end(body, closing);
+    } else {
+      if (closing) response.writeHeader('Connection', 'close');
+      if (!response.tryEnd(body, body.length)[1]) {
+        this.#hold(body);
+        return;
+      }
+    }
+    this.#finish();
+  }
+
+  /**
+   * The request handler returns. Without a finished reply the library needs an abort handler now: the client cannot
+   * go away while the handler is on the stack, so no reply that is made there pays for one.
+   */
+  leaveHandler(): void {
+    this.#insideHandler = false;
+    if (this.#finished || this.aborted) return;
+    this.#watchForAbort();
+    if (this.#queue === null) this.#enter(this.#host.waiting);
+  }
+
+  /** Cuts the connection, whatever is under way. */
+  destroy(): void {
+    if (this.#finished || this.aborted) return;
+    this.#watchForAbort();
+    this.#response.close(); // calls the abort handler
+  }
+
+  #watchForAbort(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    this.#response.onAborted(() => this.#abort());
+  }
+
+  #hold(body: Uint8Array): void {
+    const host = this.#host;
+    const taken = this.#response.getWriteOffset();
+    this.#rest = body.length < HELD_BODY_FROM_BYTES ? body.slice(taken) : body.subarray(taken);
+    this.#restStart = taken;
+    host.heldBytes += this.#rest.length;
+    this.#enter(host.sending);
+    this.#response.onWritable((offset) => this.#resume(offset));
+  }
+
+  /** `offset` counts the bytes of the body that the socket has taken. */
+  #resume(offset: number): boolean {
+    const total = this.#restStart + this.#rest.length;
+    const [wroteAll, finished] = this.#response.tryEnd(this.#rest.subarray(offset - this.#restStart), total);
+    if (finished) this.#finish();
+    return wroteAll;
+  }
+
+  #abort(): void {
+    this.aborted = true;
+    this.#release();
+    const listener = this.onAbort;
+    if (listener === undefined) return;
+    try {
+      listener();
+    } catch (error) {
+      this.#host.fault(this, error); // thrown through the library it would end the process
+    }
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    this.#release();
+  }
+
+  #release(): void {
+    this.#queue?.leave(this);
+    this.#queue = null;
+    this.#host.heldBytes -= this.#rest.length;
+    this.#rest = NO_BYTES;
+  }
+
+  #enter(queue: DeadlineQueue<Exchange>): void {
+    this.#queue?.leave(this);
+    this.#queue = queue;
+    queue.join(this, this.#host.nowMs);
+  }
+}
+
+/** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+function hasNoContent(head: Uint8Array): boolean {
+  return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
+}

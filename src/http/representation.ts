@@ -1,0 +1,120 @@
+/** Forms in which an answer can be sent (SPEC-NOTES, representations). */
+export type Representation = 'json' | 'msgpack' | 'octet-stream' | 'problem' | 'health';
+
+export const MEDIA_TYPES: Readonly<Record<Representation, string>> = {
+  json: 'application/json',
+  msgpack: 'application/msgpack',
+  'octet-stream': 'application/octet-stream',
+  problem: 'application/problem+json',
+  health: 'application/health+json',
+};
+
+/** One media range of an Accept field (RFC 9110 §12.5.1). */
+export interface MediaRange {
+  /** Lower case; `*` for any. */
+  readonly type: string;
+  readonly subtype: string;
+  /** From 0 (never) to 1. */
+  readonly quality: number;
+}
+
+/** Members beyond this are not read: no client sends more, and each costs time. */
+const MEMBERS_MAX = 32;
+
+// token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4, §5.6.6)
+const RANGE = /[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)/y;
+const PARAMETER =
+  /[\t ]*;[\t ]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+))?/y;
+const SEPARATOR = /[\t ]*(?:,|$)/y;
+const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
+
+/** The ranges of an Accept field in the client's order. A member that is malformed is left out, the others count. */
+export function parseAccept(accept: string): MediaRange[] {
+  const ranges: MediaRange[] = [];
+  let at = 0;
+  for (let member = 0; at < accept.length && member < MEMBERS_MAX; member++) {
+    const [range, end] = readRange(accept, at);
+    SEPARATOR.lastIndex = end;
+    if (SEPARATOR.test(accept)) {
+      if (range !== undefined) ranges.push(range);
+      at = SEPARATOR.lastIndex;
+    } else {
+      const comma = accept.indexOf(',', end);
+      at = comma < 0 ? accept.length : comma + 1;
+    }
+  }
+  return ranges;
+}
+
+function readRange(accept: string, start: number): [range: MediaRange | undefined, end: number] {
+  RANGE.lastIndex = start;
+  const found = RANGE.exec(accept);
+  if (found === null) return [undefined, start];
+  let end = RANGE.lastIndex;
+  let quality = 1;
+  for (;;) {
+    PARAMETER.lastIndex = end;
+    const parameter = PARAMETER.exec(accept);
+    if (parameter === null) break;
+    end = PARAMETER.lastIndex;
+    if (parameter[1]?.toLowerCase() !== 'q') continue; // parameters of the type itself do not part our five
+    if (!QUALITY.test(parameter[2])) return [undefined, end];
+    quality = Number(parameter[2]);
+  }
+  return [{ type: found[1].toLowerCase(), subtype: found[2].toLowerCase(), quality }, end];
+}
+
+interface Match {
+  readonly quality: number;
+  /** 2: named in full, 1: type/*, 0: any. The most specific range decides the quality (RFC 9110 §12.5.1). */
+  readonly precision: number;
+  /** Place in the client's list. */
+  readonly order: number;
+}
+
+function matchOf(mediaType: string, ranges: readonly MediaRange[]): Match | undefined {
+  const slash = mediaType.indexOf('/');
+  const type = mediaType.slice(0, slash);
+  const subtype = mediaType.slice(slash + 1);
+  let best: Match | undefined;
+  ranges.forEach((range, order) => {
+    const fits = range.type === '*' ? range.subtype === '*' : range.type === type;
+    if (!fits || (range.subtype !== '*' && range.subtype !== subtype)) return;
+    const precision = range.subtype !== '*' ? 2 : range.type !== '*' ? 1 : 0;
+    if (best === undefined || precision > best.precision) best = { quality: range.quality, precision, order };
+  });
+  return best;
+}
+
+/**
+ * The form to answer in, one of `offered`, of which the first is the default. The best quality wins; of equals the
+ * one that the client names more exactly, then the one it names first, then the earlier offered. A client that
+ * accepts none of them gets the default, not a 406.
+ */
+export function negotiate(accept: string, offered: readonly Representation[]): Representation {
+  const fallback = offered[0];
+  if (accept === '' || accept === '*/*' || accept === MEDIA_TYPES[fallback]) return fallback;
+  const ranges = parseAccept(accept);
+  let chosen = fallback;
+  let best: Match = { quality: 0, precision: 0, order: 0 };
+  for (const candidate of offered) {
+    const match = matchOf(MEDIA_TYPES[candidate], ranges);
+    if (match === undefined || match.quality === 0) continue;
+    if (isBetter(match, best)) {
+      chosen = candidate;
+      best = match;
+    }
+  }
+  return chosen;
+}
+
+function isBetter(one: Match, other: Match): boolean {
+  if (one.quality !== other.quality) return one.quality > other.quality;
+  if (one.precision !== other.precision) return one.precision > other.precision;
+  return one.order < other.order;
+}
+
+/** Whether a Content-Type is application/json: parameters (a charset) and letter case do not matter. */
+export function isJson(contentType: string): boolean {
+  return /^application\/json[\t ]*(?:;|$)/i.test(contentType);
+}

@@ -1,0 +1,175 @@
+import { ApiError } from '../core/errors.ts';
+
+/** What is used of the library's request. Valid only while the request handler runs. */
+export interface NativeRequest {
+  getUrl(): string;
+  /** Undefined when the target has no `?`. */
+  getQuery(): string | undefined;
+  /** Names come in lower case; a value that is not UTF-8 comes as ''. */
+  forEach(each: (name: string, value: string) => void): void;
+}
+
+/** Singleton fields (RFC 9110 §5.3) as bits of `#seen`: a second one makes the request ambiguous. */
+const HOST = 1;
+const AUTHORIZATION = 2;
+const API_KEY = 4;
+const CONTENT_LENGTH = 8;
+const TRANSFER_ENCODING = 16;
+const CONTENT_TYPE = 32;
+const IDEMPOTENCY_KEY = 64;
+const TRACEPARENT = 128;
+
+/** Methods whose request content has no meaning (RFC 9110 §9.3): a body there is a smuggling attempt or a mistake. */
+const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
+
+const INVISIBLE = /[^\x21-\x7e]/;
+const DIGITS = /^[0-9]{1,15}$/;
+
+/**
+ * The head that is being read. forEach takes one callback; one for all requests, instead of a closure for each, keeps
+ * the hot path free of allocations. Reading is synchronous, so there is only ever one.
+ */
+let reading: RequestHead;
+
+/** A request's method, target and the header fields that the service knows, read in one pass; '' when absent. */
+export class RequestHead {
+  /** As it came: methods are case-sensitive (RFC 9110 §9.1). */
+  readonly method: string;
+  /** The target up to `?`, as it came. */
+  readonly path: string;
+  /** The target after `?`, as it came; '' without one. */
+  readonly query: string;
+  host = '';
+  authorization = '';
+  apiKey = '';
+  /** Several Accept fields are one list (RFC 9110 §5.2). */
+  accept = '';
+  contentType = '';
+  idempotencyKey = '';
+  /** '' also when it was sent twice: W3C Trace Context then ignores it. */
+  traceparent = '';
+  origin = '';
+  ifNoneMatch = '';
+  accessControlRequestMethod = '';
+  accessControlRequestHeaders = '';
+  /** Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is no length. */
+  contentLength = -1;
+  transferEncoding = '';
+  /** Bytes of target, names and values with their separators: the head as parsed. */
+  headBytes: number;
+  #seen = 0;
+  /** The name of the first repeated singleton field. */
+  #repeated = '';
+
+  constructor(method: string, request: NativeRequest) {
+    this.method = method;
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
+    this.headBytes = method.length + this.path.length + this.query.length + REQUEST_LINE_REST;
+    reading = this;
+    request.forEach(RequestHead.capture);
+  }
+
+  /** True when a body follows the head. */
+  get hasBody(): boolean {
+    return this.contentLength > 0 || (this.#seen & TRANSFER_ENCODING) !== 0;
+  }
+
+  /**
+   * Why this head must not be served, if so; the connection is closed then. The library takes the first of several
+   * lengths and any transfer coding for `chunked`, so a laxer or stricter proxy in front would see other requests
+   * than we do (RFC 9112 §6.3, §11.2).
+   */
+  refusal(bytesMax: number): ApiError | undefined {
+    if (this.#repeated !== '') return malformed(`Send ${this.#repeated} once.`);
+    if ((this.#seen & HOST) === 0) return malformed('Send a Host field.'); // RFC 9112 §3.2
+    if ((this.#seen & (CONTENT_LENGTH | TRANSFER_ENCODING)) !== 0) {
+      const refused = this.#framingRefusal();
+      if (refused !== undefined) return refused;
+    }
+    if (INVISIBLE.test(this.path)) return malformed('The path holds a byte that is not visible ASCII.');
+    if (this.headBytes > bytesMax) return new ApiError('head_too_large');
+    return undefined;
+  }
+
+  #framingRefusal(): ApiError | undefined {
+    const seen = this.#seen;
+    if ((seen & TRANSFER_ENCODING) !== 0) {
+      if ((seen & CONTENT_LENGTH) !== 0)
+        return malformed('Send Content-Length or Transfer-Encoding, not both.');
+      if (this.transferEncoding.toLowerCase() !== 'chunked')
+        return malformed('Transfer-Encoding may only be chunked.');
+    } else if (Number.isNaN(this.contentLength)) {
+      return malformed('Content-Length is not a number of bytes.');
+    }
+    if (this.hasBody && BODILESS_METHODS.has(this.method))
+      return malformed(`A ${this.method} request has no body.`);
+    return undefined;
+  }
+
+  #once(field: number, name: string): boolean {
+    if ((this.#seen & field) !== 0 && this.#repeated === '') this.#repeated = name;
+    const first = (this.#seen & field) === 0;
+    this.#seen |= field;
+    return first;
+  }
+
+  // By length first: the names are fresh strings of the library, which === must compare character by character.
+  private static readonly capture = (name: string, value: string): void => {
+    const head = reading;
+    head.headBytes += name.length + value.length + FIELD_REST;
+    switch (name.length) {
+      case 4:
+        if (name === 'host' && head.#once(HOST, 'Host')) head.host = value;
+        break;
+      case 6:
+        if (name === 'accept') head.accept = head.accept === '' ? value : `${head.accept}, ${value}`;
+        else if (name === 'origin') head.origin = value;
+        break;
+      case 9:
+        if (name === 'x-api-key' && head.#once(API_KEY, 'X-API-Key')) head.apiKey = value;
+        break;
+      case 11:
+        if (name === 'traceparent') head.traceparent = (head.#seen & TRACEPARENT) === 0 ? value : '';
+        if (name === 'traceparent') head.#seen |= TRACEPARENT;
+        break;
+      case 12:
+        if (name === 'content-type' && head.#once(CONTENT_TYPE, 'Content-Type')) head.contentType = value;
+        break;
+      case 13:
+        if (name === 'authorization' && head.#once(AUTHORIZATION, 'Authorization'))
+          head.authorization = value;
+        else if (name === 'if-none-match') head.ifNoneMatch = value;
+        break;
+      case 14:
+        if (name === 'content-length' && head.#once(CONTENT_LENGTH, 'Content-Length')) {
+          head.contentLength = DIGITS.test(value) ? Number(value) : Number.NaN;
+        }
+        break;
+      case 15:
+        if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
+          head.idempotencyKey = value;
+        break;
+      case 17:
+        if (name === 'transfer-encoding' && head.#once(TRANSFER_ENCODING, 'Transfer-Encoding')) {
+          head.transferEncoding = value;
+        }
+        break;
+      case 29:
+        if (name === 'access-control-request-method') head.accessControlRequestMethod = value;
+        break;
+      case 30:
+        if (name === 'access-control-request-headers') head.accessControlRequestHeaders = value;
+        break;
+    }
+  };
+}
+
+/** ` ?` and ` HTTP/1.1` CR LF and the empty line. */
+const REQUEST_LINE_REST = 15;
+/** `: ` and CR LF. */
+const FIELD_REST = 4;
+
+function malformed(message: string): ApiError {
+  return new ApiError('bad_request', { message: `${message} The connection is closed.` });
+}
