@@ -1,0 +1,15 @@
+/** Base64 (RFC 4648 §4, padded) with what browsers, Deno and Node all have. Text that is not canonical is refused. */
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+/** The bytes; undefined unless `text` is exactly what `toBase64` prints for them. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  // RFC 4648 §3.5: the bits that pad the last character must be zero, or two texts would mean the same bytes.
+  return toBase64(bytes) === text ? bytes : undefined;
+}

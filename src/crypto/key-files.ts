@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../core/clock.ts';
+import { fromBase64, toBase64 } from './base64.ts';
+import { sha256 } from './digest.ts';
+import { isKeyName, noteKeyId, verifierKey } from './note.ts';
+import { SigningKey } from './signing.ts';
+
+/**
+ * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before they are
+ * used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key) and `log-n.json`
+ * (public; kept for ever, so that what an old key signed stays verifiable).
+ */
+
+const SECRET_BYTES = 32;
+const PRIVATE_MODE = 0o600;
+const PUBLIC_MODE = 0o644;
+const OTHERS_MASK = 0o077;
+
+export class KeyFileError extends Error {
+  override name = 'KeyFileError';
+}
+
+/** A public key of a log, as it is published. */
+export interface PublishedKey {
+  /** 8 hex digits, see noteKeyId. */
+  readonly key_id: string;
+  readonly algorithm: 'ed25519';
+  /** 32 bytes in base64. */
+  readonly public_key: string;
+  /** The same key as note tools read it. */
+  readonly verifier_key: string;
+  readonly created_at: string;
+}
+
+/** The key that signs now and every key that ever signed for this name, oldest first. */
+export interface LogKeys {
+  readonly name: string;
+  readonly current: SigningKey;
+  readonly currentKeyId: string;
+  readonly published: readonly PublishedKey[];
+}
+
+/** The 32 secret bytes in the file; made by the system's generator when there is no such file yet. */
+export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
+  mkdirSync(dirname(path), { recursive: true });
+  const stored = readPrivate(path);
+  if (stored !== undefined) {
+    const secret = fromBase64(stored.trimEnd());
+    if (secret?.length !== SECRET_BYTES) throw new KeyFileError(`${path}: does not hold 32 bytes in base64`);
+    return secret;
+  }
+  const secret = new Uint8Array(randomBytes(SECRET_BYTES));
+  createOnce(path, `${toBase64(secret)}\n`, PRIVATE_MODE);
+  return secret;
+}
+
+/** The keys of the log `name` in `directory`; makes the first one when there is none. Throws KeyFileError. */
+export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
+  if (!isKeyName(name))
+    throw new KeyFileError(`${JSON.stringify(name)} is no key name: empty, or with space or plus`);
+  mkdirSync(directory, { recursive: true });
+  const numbers = keyNumbers(directory);
+  if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
+  const published = numbers.map((number) => readPublished(join(directory, `log-${number}.json`), name));
+  const last = numbers[numbers.length - 1];
+  const path = join(directory, `log-${last}.pem`);
+  const pem = readPrivate(path);
+  // Never a new key in its place: whoever lost one decides (rotateLogKeys).
+  if (pem === undefined)
+    throw new KeyFileError(`${path}: the private key of the log is gone; restore or rotate it`);
+  const current = SigningKey.fromPem(pem);
+  if (toBase64(current.publicKey) !== published[published.length - 1].public_key) {
+    throw new KeyFileError(`${path}: is not the private key of log-${last}.json`);
+  }
+  return { name, current, currentKeyId: published[published.length - 1].key_id, published };
+}
+
+/** Makes a new key the current one, keeps every public key and removes the private key before it. */
+export function rotateLogKeys(directory: string, name: string, clock: Clock): LogKeys {
+  const numbers = keyNumbers(directory);
+  if (numbers.length === 0) throw new KeyFileError(`${directory}: holds no key to rotate`);
+  const published = numbers.map((number) => readPublished(join(directory, `log-${number}.json`), name));
+  const last = numbers[numbers.length - 1];
+  const rotated = addKey(directory, name, clock, last + 1, published);
+  rmSync(join(directory, `log-${last}.pem`), { force: true });
+  return rotated;
+}
+
+function addKey(
+  directory: string,
+  name: string,
+  clock: Clock,
+  number: number,
+  earlier: readonly PublishedKey[],
+): LogKeys {
+  // A crash between the two files leaves a private key that nobody has seen: it is used, not overwritten.
+  const path = join(directory, `log-${number}.pem`);
+  const left = readPrivate(path);
+  const current = left === undefined ? SigningKey.generate() : SigningKey.fromPem(left);
+  if (left === undefined) createOnce(path, current.toPem(), PRIVATE_MODE);
+  const key: PublishedKey = {
+    key_id: noteKeyId(sha256, name, current.publicKey),
+    algorithm: 'ed25519',
+    public_key: toBase64(current.publicKey),
+    verifier_key: verifierKey(sha256, name, current.publicKey),
+    created_at: new Date(clock.wallMs()).toISOString(),
+  };
+  createOnce(
+    join(directory, `log-${number}.json`),
+    `${JSON.stringify({ name, ...key }, null, 2)}\n`,
+    PUBLIC_MODE,
+  );
+  return { name, current, currentKeyId: key.key_id, published: [...earlier, key] };
+}
+
+/** The numbers of the public key files, ascending: a key exists from the moment its public file does. */
+function keyNumbers(directory: string): number[] {
+  return readdirSync(directory)
+    .map((file) => /^log-([1-9][0-9]*)\.json$/.exec(file)?.[1])
+    .filter((number) => number !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+function readPublished(path: string, name: string): PublishedKey {
+  const stored: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const { name: storedName, public_key, created_at } = stored as Record<string, unknown>;
+  const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
+  if (publicKey?.length !== 32 || typeof public_key !== 'string' || typeof created_at !== 'string') {
+    throw new KeyFileError(`${path}: is no public key`);
+  }
+  // The key id covers the name: the same keys under another name would verify nothing that is signed already.
+  if (storedName !== name)
+    throw new KeyFileError(`${path}: belongs to the log ${storedName}, not to ${name}`);
+  return {
+    key_id: noteKeyId(sha256, name, publicKey),
+    algorithm: 'ed25519',
+    public_key,
+    verifier_key: verifierKey(sha256, name, publicKey),
+    created_at,
+  };
+}
+
+/** What the file holds; undefined when there is none. A file that others may read is refused. */
+function readPrivate(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    // Windows keeps access lists, not modes.
+    if (process.platform !== 'win32' && (fstatSync(file).mode & OTHERS_MASK) !== 0) {
+      throw new KeyFileError(`${path}: others may read it; make it 0600, or rotate it if they may have`);
+    }
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Makes a whole new file or none, on disk before it returns. Throws EEXIST when the name is taken: `link`, unlike
+ * `rename`, never replaces.
+ */
+function createOnce(path: string, content: string, mode: number): void {
+  const draft = `${path}.draft`;
+  rmSync(draft, { force: true }); // of a process that died here: nothing has used it
+  const file = openSync(draft, 'wx', mode);
+  try {
+    writeSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  linkSync(draft, path);
+  rmSync(draft);
+  if (process.platform === 'win32') return; // has no handle of a folder to flush
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

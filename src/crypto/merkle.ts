@@ -1,0 +1,239 @@
+import { assert } from '../core/assert.ts';
+
+/**
+ * The Merkle tree of RFC 9162 §2.1, over any SHA-256: a server passes a native one, a browser a pure one. A node is
+ * named by its level (leaves have 0) and its index in the level; it covers the leaves
+ * [index * 2^level, (index + 1) * 2^level) and exists once the tree has all of them, and then never changes.
+ * Sizes and indices are whole numbers up to 2^53, so this file shifts by division and never by `>>`.
+ */
+export type Sha256 = (data: Uint8Array) => Uint8Array<ArrayBuffer>;
+export type Hash = Uint8Array<ArrayBuffer>;
+
+/** Reads the hash of a node that exists. */
+export type ReadNode = (level: number, index: number) => Promise<Hash>;
+
+export const HASH_BYTES = 32;
+
+/** Root of the tree without leaves: the hash of an empty string (RFC 9162 §2.1.1). */
+export function emptyRoot(sha256: Sha256): Hash {
+  return sha256(new Uint8Array(0));
+}
+
+/** SHA-256(0x00 || entry): RFC 9162 §2.1.1, so that no leaf is ever a node. */
+export function leafHash(sha256: Sha256, entry: Uint8Array): Hash {
+  const input = new Uint8Array(1 + entry.length);
+  input.set(entry, 1);
+  return sha256(input);
+}
+
+/** SHA-256(0x01 || left || right): RFC 9162 §2.1.1. */
+export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Hash {
+  const input = new Uint8Array(1 + 2 * HASH_BYTES);
+  input[0] = 0x01;
+  input.set(left, 1);
+  input.set(right, 1 + HASH_BYTES);
+  return sha256(input);
+}
+
+/**
+ * The growing edge of a tree: the roots of its maximal complete subtrees, largest first, one for each bit that is set
+ * in the size. All that is needed to append and to know the root.
+ */
+export class CompactRange {
+  readonly #sha256: Sha256;
+  readonly #roots: Hash[];
+  #size: number;
+
+  /** An empty tree, or the one that `roots` (see the property of that name) belong to. */
+  constructor(sha256: Sha256, size = 0, roots: readonly Hash[] = []) {
+    assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a whole number of leaves');
+    assert(roots.length === bitsSet(size), 'one root for each complete subtree');
+    this.#sha256 = sha256;
+    this.#size = size;
+    this.#roots = [...roots];
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get roots(): readonly Hash[] {
+    return this.#roots;
+  }
+
+  /** Adds the hash of the next leaf; tells of every node this completes, leaf first. */
+  append(leaf: Hash, completed: (level: number, index: number, hash: Hash) => void): void {
+    let index = this.#size;
+    let level = 0;
+    let hash = leaf;
+    completed(level, index, hash);
+    while (index % 2 === 1) {
+      const left = this.#roots.pop();
+      assert(left !== undefined, 'an odd index has a left sibling');
+      hash = nodeHash(this.#sha256, left, hash);
+      index = (index - 1) / 2;
+      level++;
+      completed(level, index, hash);
+    }
+    this.#roots.push(hash);
+    this.#size++;
+  }
+
+  root(): Hash {
+    const last = this.#roots.at(-1);
+    if (last === undefined) return emptyRoot(this.#sha256);
+    let hash = last;
+    for (let i = this.#roots.length - 2; i >= 0; i--) hash = nodeHash(this.#sha256, this.#roots[i], hash);
+    return hash;
+  }
+}
+
+/** The hashes from the leaf's sibling up to the child of the root: RFC 9162 §2.1.3.1. */
+export async function inclusionProof(
+  sha256: Sha256,
+  index: number,
+  size: number,
+  readNode: ReadNode,
+): Promise<Hash[]> {
+  assert(index >= 0 && index < size, 'a proof is for a leaf of the tree');
+  const path: Promise<Hash>[] = [];
+  let start = 0;
+  let end = size;
+  while (end - start > 1) {
+    const middle = start + splitOf(end - start);
+    if (index < middle) {
+      path.push(rangeHash(sha256, middle, end, readNode));
+      end = middle;
+    } else {
+      path.push(rangeHash(sha256, start, middle, readNode));
+      start = middle;
+    }
+  }
+  return await Promise.all(path.reverse());
+}
+
+/** The hashes that lead from the tree of `from` leaves to the one of `to`: RFC 9162 §2.1.4.1. Empty when from is 0 or to. */
+export async function consistencyProof(
+  sha256: Sha256,
+  from: number,
+  to: number,
+  readNode: ReadNode,
+): Promise<Hash[]> {
+  assert(from >= 0 && from <= to, 'a tree only grows');
+  if (from === 0 || from === to) return [];
+  const path: Promise<Hash>[] = [];
+  let start = 0;
+  let end = to;
+  let whole = true; // "b" of SUBPROOF: the old tree fills [start, from) from 0 on, so its root is known
+  while (end !== from) {
+    const middle = start + splitOf(end - start);
+    if (from <= middle) {
+      path.push(rangeHash(sha256, middle, end, readNode));
+      end = middle;
+    } else {
+      path.push(rangeHash(sha256, start, middle, readNode));
+      start = middle;
+      whole = false;
+    }
+  }
+  if (!whole) path.push(rangeHash(sha256, start, end, readNode));
+  return await Promise.all(path.reverse());
+}
+
+/** Whether the leaf is at `index` of the tree: RFC 9162 §2.1.3.2. */
+export function verifyInclusion(
+  sha256: Sha256,
+  leaf: Uint8Array,
+  index: number,
+  size: number,
+  proof: readonly Hash[],
+  root: Uint8Array,
+): boolean {
+  if (!isCount(index) || !isCount(size) || index >= size) return false;
+  let fn = index;
+  let sn = size - 1;
+  let hash: Uint8Array = leaf;
+  for (const sibling of proof) {
+    if (sn === 0) return false; // step 4a
+    if (fn % 2 === 1 || fn === sn) {
+      hash = nodeHash(sha256, sibling, hash);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)]; // step 4b ii
+    } else {
+      hash = nodeHash(sha256, hash, sibling);
+    }
+    [fn, sn] = [half(fn), half(sn)];
+  }
+  return sn === 0 && equalHashes(hash, root);
+}
+
+/** Whether the second tree is the first with leaves added: RFC 9162 §2.1.4.2. */
+export function verifyConsistency(
+  sha256: Sha256,
+  from: number,
+  fromRoot: Uint8Array,
+  to: number,
+  toRoot: Uint8Array,
+  proof: readonly Hash[],
+): boolean {
+  if (!isCount(from) || !isCount(to) || from > to) return false;
+  if (from === to) return proof.length === 0 && equalHashes(fromRoot, toRoot);
+  if (from === 0) return proof.length === 0 && equalHashes(fromRoot, emptyRoot(sha256));
+  if (proof.length === 0) return false;
+  let fn = from - 1;
+  let sn = to - 1;
+  while (fn % 2 === 1) [fn, sn] = [half(fn), half(sn)];
+  // Step 2: a first tree that is one complete subtree is its own first hash.
+  const path = fn === 0 ? [fromRoot, ...proof] : proof;
+  let fromHash: Uint8Array = path[0];
+  let toHash: Uint8Array = path[0];
+  for (const sibling of path.slice(1)) {
+    if (sn === 0) return false;
+    if (fn % 2 === 1 || fn === sn) {
+      fromHash = nodeHash(sha256, sibling, fromHash);
+      toHash = nodeHash(sha256, sibling, toHash);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
+    } else {
+      toHash = nodeHash(sha256, toHash, sibling);
+    }
+    [fn, sn] = [half(fn), half(sn)];
+  }
+  return sn === 0 && equalHashes(fromHash, fromRoot) && equalHashes(toHash, toRoot);
+}
+
+/** MTH(D[start:end]) of RFC 9162 §2.1.1, from nodes that exist. */
+async function rangeHash(sha256: Sha256, start: number, end: number, readNode: ReadNode): Promise<Hash> {
+  const count = end - start;
+  const level = Math.log2(count);
+  if (Number.isInteger(level) && 2 ** level === count) return await readNode(level, start / count);
+  const middle = start + splitOf(count);
+  const [left, right] = await Promise.all([
+    rangeHash(sha256, start, middle, readNode),
+    rangeHash(sha256, middle, end, readNode),
+  ]);
+  return nodeHash(sha256, left, right);
+}
+
+/** The largest power of two below `count`, which is at least 2: where RFC 9162 §2.1.1 splits. */
+function splitOf(count: number): number {
+  let split = 1;
+  while (split * 2 < count) split *= 2;
+  return split;
+}
+
+function bitsSet(count: number): number {
+  let bits = 0;
+  for (let rest = count; rest > 0; rest = half(rest)) bits += rest % 2;
+  return bits;
+}
+
+function half(count: number): number {
+  return Math.floor(count / 2);
+}
+
+function isCount(count: number): boolean {
+  return Number.isSafeInteger(count) && count >= 0;
+}
+
+function equalHashes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,150 @@
+import { fromBase64, toBase64 } from './base64.ts';
+import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
+
+/**
+ * Signed notes (c2sp.org/signed-note), log checkpoints (c2sp.org/tlog-checkpoint) and proofs of inclusion
+ * (c2sp.org/tlog-proof), as text. Nothing here signs or trusts: a caller checks the signatures it knows keys for.
+ * Parsers give undefined for text that is not exactly of the form.
+ */
+
+/** `0x01`: Ed25519 over the note's text. */
+const ED25519_TYPE = 0x01;
+const KEY_ID_BYTES = 4;
+/** A note is at most this long: its checkpoint of a few lines and far more than the 16 signatures a reader must take. */
+const NOTE_LENGTH_MAX = 65_536;
+const PROOF_VERSION = 'c2sp.org/tlog-proof@v1';
+/** A tree of 2^53 leaves has paths of 53 hashes. */
+const PROOF_HASHES_MAX = 53;
+
+const utf8 = new TextEncoder();
+
+export interface NoteSignature {
+  /** The key's name; a log's is its origin. */
+  readonly name: string;
+  /** 8 hex digits. */
+  readonly keyId: string;
+  readonly signature: Uint8Array<ArrayBuffer>;
+}
+
+export interface Note {
+  /** What is signed, with its last newline. */
+  readonly text: string;
+  readonly signatures: readonly NoteSignature[];
+}
+
+export interface Checkpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: Hash;
+}
+
+export interface InclusionProofText {
+  readonly index: number;
+  readonly path: readonly Hash[];
+  /** The signed checkpoint, verbatim. */
+  readonly note: string;
+}
+
+/** SHA-256(name || 0x0A || type || public key)[:4] as 8 hex digits, for an Ed25519 key of 32 bytes. */
+export function noteKeyId(sha256: Sha256, name: string, publicKey: Uint8Array): string {
+  const prefix = utf8.encode(`${name}\n`);
+  const input = new Uint8Array(prefix.length + 1 + publicKey.length);
+  input.set(prefix);
+  input[prefix.length] = ED25519_TYPE;
+  input.set(publicKey, prefix.length + 1);
+  return hexOf(sha256(input).subarray(0, KEY_ID_BYTES));
+}
+
+/** `<name>+<key id>+<base64 of type and public key>`: how note tools are told to trust a key. */
+export function verifierKey(sha256: Sha256, name: string, publicKey: Uint8Array): string {
+  const typed = new Uint8Array(1 + publicKey.length);
+  typed[0] = ED25519_TYPE;
+  typed.set(publicKey, 1);
+  return `${name}+${noteKeyId(sha256, name, publicKey)}+${toBase64(typed)}`;
+}
+
+/** Key names are not empty and hold no space of any kind, no control character and no plus. */
+export function isKeyName(name: string): boolean {
+  return name !== '' && name.isWellFormed() && !/[\s+\p{Z}\p{Cc}]/u.test(name);
+}
+
+export function formatNote(note: Note): string {
+  const lines = note.signatures.map(({ name, keyId, signature }) => {
+    const bytes = new Uint8Array(KEY_ID_BYTES + signature.length);
+    new DataView(bytes.buffer).setUint32(0, Number.parseInt(keyId, 16));
+    bytes.set(signature, KEY_ID_BYTES);
+    return `— ${name} ${toBase64(bytes)}\n`;
+  });
+  return `${note.text}\n${lines.join('')}`;
+}
+
+export function parseNote(note: string): Note | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a note must not contain any but the newline
+  if (note.length > NOTE_LENGTH_MAX || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note))
+    return undefined;
+  const blank = note.lastIndexOf('\n\n');
+  if (blank <= 0 || !note.endsWith('\n')) return undefined;
+  const signatures: NoteSignature[] = [];
+  for (const line of note.slice(blank + 2, -1).split('\n')) {
+    const [dash, name, text, ...rest] = line.split(' ');
+    const bytes = fromBase64(text ?? '');
+    if (dash !== '—' || !isKeyName(name ?? '') || bytes === undefined || rest.length > 0) return undefined;
+    if (bytes.length <= KEY_ID_BYTES) return undefined;
+    signatures.push({
+      name,
+      keyId: hexOf(bytes.subarray(0, KEY_ID_BYTES)),
+      signature: bytes.slice(KEY_ID_BYTES),
+    });
+  }
+  return { text: note.slice(0, blank + 1), signatures };
+}
+
+/** The text of a checkpoint: what is signed. */
+export function checkpointText({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${toBase64(root)}\n`;
+}
+
+/** A checkpoint from a note's text. Extension lines are allowed by the form and say nothing here. */
+export function parseCheckpoint(text: string): Checkpoint | undefined {
+  if (!text.endsWith('\n')) return undefined;
+  const [origin, sizeText, rootText, ...extensions] = text.slice(0, -1).split('\n');
+  const size = parseCount(sizeText ?? '');
+  const root = fromBase64(rootText ?? '');
+  if (origin === '' || size === undefined || root?.length !== HASH_BYTES) return undefined;
+  if (extensions.includes('')) return undefined;
+  return { origin, size, root };
+}
+
+export function formatProof({ index, path, note }: InclusionProofText): string {
+  const hashes = path.map((hash) => `${toBase64(hash)}\n`).join('');
+  return `${PROOF_VERSION}\nindex ${index}\n${hashes}\n${note}`;
+}
+
+/** A proof without extra data: this service writes none, and what is not authenticated has no place in a certificate. */
+export function parseProof(text: string): InclusionProofText | undefined {
+  const blank = text.indexOf('\n\n');
+  if (blank < 0) return undefined;
+  const [version, indexLine, ...hashLines] = text.slice(0, blank).split('\n');
+  if (version !== PROOF_VERSION || !indexLine?.startsWith('index ')) return undefined;
+  const index = parseCount(indexLine.slice('index '.length));
+  if (index === undefined || hashLines.length > PROOF_HASHES_MAX) return undefined;
+  const path: Hash[] = [];
+  for (const line of hashLines) {
+    const hash = fromBase64(line);
+    if (hash?.length !== HASH_BYTES) return undefined;
+    path.push(hash);
+  }
+  return { index, path, note: text.slice(blank + 2) };
+}
+
+/** ASCII decimal without leading zeroes, within 2^53. */
+function parseCount(text: string): number | undefined {
+  const count = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(count) ? count : undefined;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
+  return hex;
+}
