@@ -24,7 +24,7 @@ const MEMBERS_MAX = 32;
 // token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4, §5.6.6)
 const RANGE = /[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)/y;
 const PARAMETER =
-  /[\t ]*;[\t ]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+))?/y;
+  /[\t ]*;[\t ]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=("[^"\\]*(?:\\.[^"\\]*)*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+))?/y;
 const SEPARATOR = /[\t ]*(?:,|$)/y;
 const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
 

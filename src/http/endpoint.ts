@@ -1,0 +1,45 @@
+import type { ErrorCode } from '../core/errors.ts';
+import type { DataEndpoint, Scope } from '../core/vocabulary.ts';
+import type { DataRequest } from '../delivery/data-request.ts';
+import type { ParameterDefinition } from './params.ts';
+
+/** An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions. */
+export interface EndpointDefinition {
+  readonly name: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** The scope that a key needs. */
+  readonly scope: Scope;
+  readonly summary: string;
+  /** Query parameters in the order in which they are checked. */
+  readonly parameters: readonly ParameterDefinition[];
+  readonly body?: BodyDefinition;
+  /** Codes that the endpoint can answer beside those of its parameters and those that every endpoint can. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** A JSON body: members in the order in which they are checked, and by type what `params` may hold. */
+export interface BodyDefinition {
+  readonly members: readonly ParameterDefinition[];
+  readonly params: Readonly<Record<string, readonly ParameterDefinition[]>>;
+}
+
+/** The parts of a request that parameters are read from. An Exchange is one. */
+export interface RequestContent {
+  /** Without `?`. */
+  readonly query: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+export interface ParsedDataRequest {
+  readonly request: DataRequest;
+  /** Names that mean nothing, safe to stand in X-Ignored-Parameters. */
+  readonly ignored: readonly string[];
+}
+
+export interface DataEndpointDefinition extends EndpointDefinition {
+  readonly name: DataEndpoint;
+  /** Throws the ApiError of the first check that fails. A GET endpoint reads nothing but the query. */
+  parse(content: RequestContent): ParsedDataRequest;
+}

@@ -1,0 +1,164 @@
+import { ApiError } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
+import type { DataEndpointDefinition, ParsedDataRequest, RequestContent } from '../endpoint.ts';
+import { isObject, parseJsonObject } from '../json-body.ts';
+import {
+  grouped,
+  type ParameterDefinition,
+  readJson,
+  readParameters,
+  readText,
+  type ValuesOf,
+} from '../params.ts';
+import { ignore, splitQuery } from '../query.ts';
+import { isJson } from '../representation.ts';
+import { ENCODING } from './bytes.ts';
+import { DRY_RUN, ENTROPY_MODE } from './common.ts';
+import { PRECISION } from './floats.ts';
+import { RANGE } from './integers.ts';
+
+const MEMBERS = [
+  {
+    name: 'type',
+    kind: 'choice',
+    values: ['integers', 'floats', 'bytes', 'uuid'],
+    required: true,
+    error: 'invalid_type',
+    description: 'What kind of values.',
+  },
+  {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.batchCountMax,
+    required: true,
+    error: 'invalid_count',
+    description: 'How many values.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+/** In the body or the query; the body wins. */
+const COMMON = [ENTROPY_MODE, DRY_RUN] as const satisfies readonly ParameterDefinition[];
+
+const BYTES_PARAMS = [
+  ENCODING,
+  {
+    name: 'length',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.batchBytesLengthMax,
+    default: 16,
+    error: 'invalid_length',
+    description: 'Bytes per value.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+const PARAMS = {
+  integers: RANGE,
+  floats: [PRECISION],
+  bytes: BYTES_PARAMS,
+  uuid: [],
+} as const satisfies Record<string, readonly ParameterDefinition[]>;
+
+/** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
+const ENVELOPE_BYTES_MAX = 4_096;
+
+export const BATCH: DataEndpointDefinition = {
+  name: 'batch',
+  method: 'POST',
+  path: '/v1/batch',
+  scope: 'entropy:batch',
+  summary: 'Up to 100,000 values in one answer.',
+  parameters: COMMON,
+  body: { members: [...MEMBERS, ...COMMON], params: PARAMS },
+  errors: ['unsupported_media_type', 'payload_too_large', 'invalid_json', 'invalid_params'],
+  parse,
+};
+
+function parse(content: RequestContent): ParsedDataRequest {
+  if (!isJson(content.contentType)) throw new ApiError('unsupported_media_type');
+  const body = parseJsonObject(content.body);
+  const query = splitQuery(COMMON, content.query);
+  const ignored = [...query.ignored];
+  const members = known(body, [...MEMBERS, ...COMMON], ignored, '', ['params']);
+  const { type, count } = readParameters(MEMBERS, members, readJson);
+  const values = readValues(type, count, body, ignored);
+  requireReplyFits(values);
+  const { entropy_mode, dry_run } = readCommon(members, query.given, ignored);
+  return {
+    request: {
+      endpoint: 'batch',
+      values,
+      valueKey: 'values',
+      members: { count, type },
+      mode: entropy_mode,
+      dryRun: dry_run,
+    },
+    ignored,
+  };
+}
+
+function readValues(
+  type: keyof typeof PARAMS,
+  count: number,
+  body: Readonly<Record<string, unknown>>,
+  ignored: string[],
+): ValueRequest {
+  const params = Object.hasOwn(body, 'params') ? body['params'] : {};
+  if (!isObject(params)) throw new ApiError('invalid_params');
+  const given = known(params, PARAMS[type], ignored, 'params.');
+  const read = <const D extends readonly ParameterDefinition[]>(definitions: D): ValuesOf<D> =>
+    readParameters(definitions, given, readJson, 'params.');
+  switch (type) {
+    case 'integers':
+      return { kind: 'integers', count, ...read(PARAMS.integers), unique: false, sort: 'none' };
+    case 'floats':
+      return { kind: 'floats', count, ...read(PARAMS.floats) };
+    case 'bytes':
+      return { kind: 'bytes', count, ...read(PARAMS.bytes), single: false };
+    case 'uuid':
+      return { kind: 'uuid', count };
+  }
+}
+
+/** The members of an object that definitions name; the others are reported as ignored. */
+function known(
+  object: Readonly<Record<string, unknown>>,
+  definitions: readonly ParameterDefinition[],
+  ignored: string[],
+  prefix: string,
+  alsoKnown: readonly string[] = [],
+): Map<string, unknown> {
+  const given = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) {
+    if (definitions.some((definition) => definition.name === name)) given.set(name, value);
+    else if (!alsoKnown.includes(name)) ignore(ignored, prefix + name);
+  }
+  return given;
+}
+
+function readCommon(
+  members: ReadonlyMap<string, unknown>,
+  query: ReadonlyMap<string, string>,
+  ignored: string[],
+): ValuesOf<typeof COMMON> {
+  const given = new Map<string, { json: unknown } | { text: string }>();
+  for (const [name, text] of query) {
+    if (members.has(name)) ignore(ignored, name);
+    else given.set(name, { text });
+  }
+  for (const { name } of COMMON) if (members.has(name)) given.set(name, { json: members.get(name) });
+  return readParameters(COMMON, given, (definition, each) =>
+    'text' in each ? readText(definition, each.text) : readJson(definition, each.json),
+  );
+}
+
+function requireReplyFits(values: ValueRequest): void {
+  const bytes = jsonBytesMax(values) + ENVELOPE_BYTES_MAX;
+  if (bytes <= LIMITS.replyBytesMax) return;
+  throw new ApiError('invalid_params', {
+    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(LIMITS.replyBytesMax)} are sent. Ask for fewer or shorter values.`,
+    details: { bytes, limit: LIMITS.replyBytesMax },
+  });
+}

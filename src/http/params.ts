@@ -1,0 +1,233 @@
+import { assert, unreachable } from '../core/assert.ts';
+import { ApiError, type ErrorCode } from '../core/errors.ts';
+
+/*
+ * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the tests.
+ * Decisions where the specification is silent: `-0` is 0 and leading zeros are allowed, since both are an optional
+ * minus and digits; `+` in a query is a plus and not a blank (RFC 3986, not HTML forms); names and values are
+ * percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has the empty value.
+ */
+
+export type ParameterValue = string | number | boolean | readonly string[] | null | undefined;
+
+/** What was read so far, by parameter name. */
+export type ReadValues = Readonly<Record<string, ParameterValue>>;
+
+interface ParameterBase {
+  readonly name: string;
+  /** Other names it is accepted under; the proper name wins when both are given. */
+  readonly aliases?: readonly string[];
+  readonly required?: boolean;
+  /** What a malformed or missing value answers. */
+  readonly error: ErrorCode;
+  readonly description: string;
+  /** Relations to parameters before this one; runs once this one is read. Throws an ApiError. */
+  readonly check?: (values: ReadValues) => void;
+}
+
+export interface IntegerParameter extends ParameterBase {
+  readonly kind: 'integer';
+  readonly min: number;
+  readonly max: number;
+  /** null: absence is itself a choice, and is answered as null. */
+  readonly default?: number | null;
+}
+
+export interface BooleanParameter extends ParameterBase {
+  readonly kind: 'boolean';
+  readonly default?: boolean;
+}
+
+export interface ChoiceParameter extends ParameterBase {
+  readonly kind: 'choice';
+  /** As they are answered. */
+  readonly values: readonly string[];
+  /** Other spellings, in lower case when letter case does not matter, and what they mean. */
+  readonly synonyms?: Readonly<Record<string, string>>;
+  readonly caseInsensitive?: boolean;
+  readonly default?: string;
+}
+
+/** A comma-separated list of percent-encoded items: split first, decoded then, so that %2C is a comma in an item. */
+export interface ItemsParameter extends ParameterBase {
+  readonly kind: 'items';
+  /** Bounds of the number of items. */
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface TextParameter extends ParameterBase {
+  readonly kind: 'text';
+  readonly pattern: RegExp;
+}
+
+export type ParameterDefinition =
+  | IntegerParameter
+  | BooleanParameter
+  | ChoiceParameter
+  | ItemsParameter
+  | TextParameter;
+
+type GivenValue<P> = P extends { kind: 'integer' }
+  ? number
+  : P extends { kind: 'boolean' }
+    ? boolean
+    : P extends { kind: 'choice'; values: readonly (infer Value)[] }
+      ? Value
+      : P extends { kind: 'items' }
+        ? readonly string[]
+        : string;
+
+type AbsentValue<P> = P extends { default: infer Value }
+  ? Value extends null
+    ? null
+    : never
+  : P extends { required: true }
+    ? never
+    : undefined;
+
+/** The values of a list of definitions, by name. */
+export type ValuesOf<Definitions extends readonly ParameterDefinition[]> = {
+  readonly [P in Definitions[number] as P['name']]: GivenValue<P> | AbsentValue<P>;
+};
+
+const INTEGER = /^-?[0-9]+$/;
+const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
+
+/**
+ * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by proper
+ * name; `read` turns one into its value or, for what is no value of it, undefined. `prefix` stands before names in
+ * messages, e.g. `params.`.
+ */
+export function readParameters<const Definitions extends readonly ParameterDefinition[], Given>(
+  definitions: Definitions,
+  given: ReadonlyMap<string, Given>,
+  read: (definition: ParameterDefinition, given: Given) => ParameterValue,
+  prefix = '',
+): ValuesOf<Definitions> {
+  const values: Record<string, ParameterValue> = {};
+  for (const definition of definitions) {
+    const raw = given.get(definition.name);
+    if (raw !== undefined) {
+      const value = read(definition, raw);
+      if (value === undefined) throw refusal(definition, prefix);
+      values[definition.name] = value;
+    } else if (definition.required === true) {
+      throw refusal(definition, prefix);
+    } else {
+      values[definition.name] = 'default' in definition ? definition.default : undefined;
+    }
+    definition.check?.(values);
+  }
+  return values as ValuesOf<Definitions>;
+}
+
+/** A parameter's value from the text of a query, still percent-encoded; undefined when it is malformed. */
+export function readText(definition: ParameterDefinition, raw: string): ParameterValue {
+  if (definition.kind === 'items') return readItems(definition, raw);
+  const text = percentDecoded(raw);
+  if (text === undefined) return undefined;
+  switch (definition.kind) {
+    case 'integer':
+      return INTEGER.test(text) ? withinBounds(definition, Number(text)) : undefined;
+    case 'boolean':
+      return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined;
+    case 'choice':
+      return readChoice(definition, text);
+    case 'text':
+      return definition.pattern.test(text) ? text : undefined;
+    default:
+      return unreachable(definition);
+  }
+}
+
+/** A parameter's value from a JSON body: numbers, booleans and strings of JSON, none standing in for another. */
+export function readJson(definition: ParameterDefinition, value: unknown): ParameterValue {
+  switch (definition.kind) {
+    case 'integer':
+      if (value === null && definition.default === null) return null;
+      return typeof value === 'number' ? withinBounds(definition, value) : undefined;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'choice':
+      return typeof value === 'string' ? readChoice(definition, value) : undefined;
+    case 'text':
+      return typeof value === 'string' && definition.pattern.test(value) ? value : undefined;
+    case 'items':
+      assert(false, 'no body has a list of items');
+      return undefined;
+    default:
+      return unreachable(definition);
+  }
+}
+
+function withinBounds(definition: IntegerParameter, value: number): number | undefined {
+  if (!Number.isSafeInteger(value) || value < definition.min || value > definition.max) return undefined;
+  return value === 0 ? 0 : value; // -0 is 0
+}
+
+function readChoice(definition: ChoiceParameter, text: string): string | undefined {
+  const spelt = definition.caseInsensitive === true ? text.toLowerCase() : text;
+  if (definition.values.includes(spelt)) return spelt;
+  const { synonyms } = definition;
+  return synonyms !== undefined && Object.hasOwn(synonyms, spelt) ? synonyms[spelt] : undefined;
+}
+
+function readItems(definition: ItemsParameter, raw: string): readonly string[] | undefined {
+  const parts = raw.split(',');
+  if (parts.length < definition.min || parts.length > definition.max) return undefined;
+  const items: string[] = [];
+  for (const part of parts) {
+    const item = percentDecoded(part);
+    if (item === undefined) return undefined;
+    items.push(item);
+  }
+  return items;
+}
+
+/** Undefined for a malformed escape, for escapes that are not UTF-8, and for bytes that must be escaped (RFC 3986 §2). */
+export function percentDecoded(raw: string): string | undefined {
+  if (NOT_VISIBLE_ASCII.test(raw)) return undefined;
+  if (!raw.includes('%')) return raw;
+  try {
+    return decodeURIComponent(raw);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+/** What a missing or malformed value answers. */
+function refusal(definition: ParameterDefinition, prefix: string): ApiError {
+  const parameter = prefix + definition.name;
+  switch (definition.kind) {
+    case 'integer': {
+      const { min, max, error } = definition;
+      const details = { parameter, min, max };
+      // a bound of a range is explained by the table's text, which tells how the two are related
+      if (error === 'invalid_range') return new ApiError(error, { details });
+      const bounds = `from ${grouped(min)} to ${grouped(max)}`;
+      return new ApiError(error, { message: `Give ${parameter} as a whole number ${bounds}.`, details });
+    }
+    case 'boolean':
+      return new ApiError(definition.error, {
+        message: `Give ${parameter} as true, false, 1 or 0.`,
+        details: { parameter },
+      });
+    case 'choice': {
+      const { values, error } = definition;
+      const message = `Give ${parameter} as ${values.slice(0, -1).join(', ')} or ${values[values.length - 1]}.`;
+      return new ApiError(error, { message, details: { parameter, allowed: values } });
+    }
+    case 'items':
+    case 'text':
+      return new ApiError(definition.error, { details: { parameter } });
+    default:
+      return unreachable(definition);
+  }
+}
+
+/** 10000 as `10,000`, whatever the locale. */
+export function grouped(value: number): string {
+  return String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
+}
