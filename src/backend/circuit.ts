@@ -4,8 +4,8 @@ import { assert } from '../core/assert.ts';
 /** `lang_version`: grows whenever the canonical text of an unchanged circuit would change. */
 export const CIRCUIT_COMPILER_VERSION = '1.0.0';
 
-export type FixedGate = 'h' | 'x' | 'y' | 'z' | 's' | 't' | 'sx';
-export type RotationGate = 'rx' | 'ry' | 'rz';
+type FixedGate = 'h' | 'x' | 'y' | 'z' | 's' | 't' | 'sx';
+type RotationGate = 'rx' | 'ry' | 'rz';
 export type TwoQubitGate = 'cx' | 'cz' | 'swap';
 
 /** One gate, named as in OpenQASM 3's stdgates.inc. `cx` takes control, then target; angles are radians. */
@@ -14,7 +14,9 @@ export type Gate =
   | { readonly gate: RotationGate; readonly qubits: readonly [number]; readonly angle: number }
   | { readonly gate: TwoQubitGate; readonly qubits: readonly [number, number] };
 
-/** A circuit as data: every qubit starts in |0>, the gates run in order, measurement (Z basis) is terminal. */
+/**
+ * A circuit as data: every qubit starts in |0>, the gates run in order, measurement (Z basis) is terminal.
+ */
 export interface Circuit {
   readonly qubits: number;
   readonly gates: readonly Gate[];
@@ -36,7 +38,9 @@ export function assertCircuit(circuit: Circuit): void {
   assert(new Set(circuit.measured).size === circuit.measured.length, 'each qubit is measured at most once');
 }
 
-/** Layers of operations on the longest path, measurement included: the depth that Qiskit's `depth()` reports. */
+/**
+ * Layers of operations on the longest path, measurement included: the depth that Qiskit's `depth()` reports.
+ */
 export function circuitDepth(circuit: Circuit): number {
   const layerOf = new Uint32Array(circuit.qubits);
   for (const { qubits } of circuit.gates) {
@@ -49,8 +53,8 @@ export function circuitDepth(circuit: Circuit): number {
 }
 
 /**
- * The canonical text: OpenQASM 3, one statement a line, LF at each end. Angles are the shortest decimals that read
- * back to the same double, so that equal circuits have equal texts.
+ * The canonical text: OpenQASM 3, one statement a line, LF at each end. Angles are the shortest decimals that
+ * read back to the same double, so that equal circuits have equal texts.
  */
 export function circuitText(circuit: Circuit): string {
   const lines = ['OPENQASM 3.0;', 'include "stdgates.inc";'];

@@ -31,8 +31,8 @@ export function superposition(qubits: number): NamedCircuit {
 }
 
 /**
- * H twice on each qubit: the X-basis check of `superposition`. Ideally every bit is 0, so the rate of ones is the
- * error e_x of the source-independent bound H >= 1 - 2 log2(sqrt(e_x) + sqrt(1 - e_x)) (Vallone et al.,
+ * H twice on each qubit: the X-basis check of `superposition`. Ideally every bit is 0, so the rate of ones is
+ * the error e_x of the source-independent bound H >= 1 - 2 log2(sqrt(e_x) + sqrt(1 - e_x)) (Vallone et al.,
  * arXiv:1401.7917). It makes no entropy.
  */
 export function xCheck(qubits: number): NamedCircuit {
@@ -59,8 +59,8 @@ const CHSH_ANGLES_B = [Math.PI / 4, -Math.PI / 4] as const;
 
 /**
  * |Φ+> on two qubits, each turned into its measurement basis by Ry(-angle). E = P(equal) - P(different) is
- * cos(a - b), so S reaches 2 sqrt 2 (Clauser, Horne, Shimony, Holt 1969). On one chip this is a witness that assumes
- * no crosstalk, never device-independent evidence.
+ * cos(a - b), so S reaches 2 sqrt 2 (Clauser, Horne, Shimony, Holt 1969). On one chip this is a witness that
+ * assumes no crosstalk, never device-independent evidence.
  */
 export function bellChsh([a, b]: ChshSetting): NamedCircuit {
   const gates = [h(0), cx(0, 1), ry(0, -CHSH_ANGLES_A[a]), ry(1, -CHSH_ANGLES_B[b])];
@@ -68,8 +68,8 @@ export function bellChsh([a, b]: ChshSetting): NamedCircuit {
 }
 
 /**
- * GHZ on `qubits` qubits, measured in the X basis: X⊗…⊗X stabilises the state with +1, so ideally each shot has an
- * even number of ones. The rate of odd shots is the parity error.
+ * GHZ on `qubits` qubits, measured in the X basis: X⊗…⊗X stabilises the state with +1, so ideally each shot
+ * has an even number of ones. The rate of odd shots is the parity error.
  */
 export function ghzParity(qubits: number): NamedCircuit {
   assertWidth(qubits);

@@ -8,7 +8,10 @@ const CONSTRUCTORS: ReadonlyMap<string, (clock: Clock) => Backend> = new Map([
   ['system', createSystemSource],
 ]);
 
-/** The backend that the operator named. An unknown name is a mistake in the configuration: the error lists the known. */
+/**
+ * The backend that the operator named. An unknown name is a mistake in the configuration: the error lists the
+ * known.
+ */
 export function createBackend(name: string, clock: Clock): Backend {
   const create = CONSTRUCTORS.get(name);
   if (create === undefined) {

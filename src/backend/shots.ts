@@ -1,11 +1,14 @@
 import { assert } from '../core/assert.ts';
 
-/** The largest single read: 32 MiB of raw noise. Larger harvests are several reads, so that each is tested soon. */
+/**
+ * The largest single read: 32 MiB of raw noise. Larger harvests are several reads, so that each is tested
+ * soon.
+ */
 export const MAX_READ_BITS = 2 ** 28;
 
 /**
- * Shots of `width` channels that hold at least `bits` bits. Where the width divides 8 the shots fill whole bytes, so
- * that such reads can be joined without shifting.
+ * Shots of `width` channels that hold at least `bits` bits. Where the width divides 8 the shots fill whole
+ * bytes, so that such reads can be joined without shifting.
  */
 export function wholeShots(bits: number, width: number): number {
   assert(

@@ -7,8 +7,8 @@ import { wholeShots } from './shots.ts';
 const randomFillAsync = promisify<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(randomFill);
 
 /**
- * The operating system's CSPRNG as an entropy source: what `csprng` answers come from. It has no circuit and no
- * quantum origin, and says so. An aborted signal rejects with its reason.
+ * The operating system's CSPRNG as an entropy source: what `csprng` answers come from. It has no circuit and
+ * no quantum origin, and says so. An aborted signal rejects with its reason.
  */
 export function createSystemSource(clock: Clock): StreamBackend {
   return {

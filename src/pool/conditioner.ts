@@ -2,20 +2,27 @@ import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 
 /**
- * The conditioning component (SP 800-90B §3.1.5): a vetted function that turns assessed raw noise into bytes at full
- * entropy. The function is Hash_df over SHA-256 (SP 800-90A §10.3.1), asked for 256 bits, which is a single hash:
+ * The conditioning component (SP 800-90B §3.1.5): a vetted function that turns assessed raw noise into bytes
+ * at full entropy. The function is Hash_df over SHA-256 (SP 800-90A §10.3.1), asked for 256 bits, which is a
+ * single hash:
  *
  *   output block = SHA-256(0x01 ‖ 0x00000100 ‖ piece of raw noise).
  *
- * Plain SHA-256 would be vetted too, but `raw_output`, SHA-256 of the raw noise, is printed on public certificates:
- * for a lot of one piece the certificate would then print the entropy. The counter and length that Hash_df sets in
- * front keep the two apart, and since they are constants they take nothing from the entropy of the piece.
+ * Plain SHA-256 would be vetted too, but `raw_output`, SHA-256 of the raw noise, is printed on public
+ * certificates: for a lot of one piece the certificate would then print the entropy. The counter and length
+ * that Hash_df sets in front keep the two apart, and since they are constants they take nothing from the
+ * entropy of the piece.
  */
-const HASH_DF_HEADER = Uint8Array.of(0x01, 0x00, 0x00, 0x01, 0x00); // counter, then no_of_bits_to_return = 256
+// counter = 1, then no_of_bits_to_return = 256 as four bytes
+const HASH_DF_HEADER = Uint8Array.of(0x01, 0x00, 0x00, 0x01, 0x00);
 
 const OUTPUT_BITS = 256;
 const OUTPUT_BYTES = OUTPUT_BITS / 8;
-/** Full entropy may be claimed only when h_in >= n_out + 64 (SP 800-90C, vetted conditioning). */
+/**
+ * Full entropy, at least 1 - 2^-32 bits in every bit, may be claimed only when h_in >= n_out + 64 (SP
+ * 800-90C, vetted conditioning). Least of all is left by the narrowest input, n_in = h_in = 320: 1 - 2^-35
+ * bits.
+ */
 const ASSESSED_BITS_PER_BLOCK = OUTPUT_BITS + 64;
 
 export interface Conditioned {
@@ -29,8 +36,8 @@ export interface Conditioned {
 }
 
 /**
- * Output_Entropy(n_in, n_out, nw, h_in) of SP 800-90B §3.1.5.1.2, in bits; sizes in bits, 0 <= h_in <= n_in. Near full
- * entropy the result rounds to n_out: `outputEntropyDeficit` has the rest.
+ * Output_Entropy(n_in, n_out, nw, h_in) of SP 800-90B §3.1.5.1.2, in bits; sizes in bits, 0 <= h_in <= n_in.
+ * Near full entropy the result rounds to n_out: `outputEntropyDeficit` has the rest.
  */
 export function outputEntropy(nIn: number, nOut: number, nw: number, hIn: number): number {
   return Math.min(nOut, nw) - outputEntropyDeficit(nIn, nOut, nw, hIn);
@@ -39,8 +46,8 @@ export function outputEntropy(nIn: number, nOut: number, nw: number, hIn: number
 /**
  * n - Output_Entropy, n = min(n_out, nw), without rounding: 7.8e-20 bits for 320 assessed bits into SHA-256.
  *
- * The standard's terms, multiplied by 2^n, are 1 plus something small, and that something is what is computed. With
- * P_high = 2^-h_in, P_low = (1 - P_high) / (2^n_in - 1):
+ * The standard's terms, multiplied by 2^n, are 1 plus something small, and that something is what is
+ * computed. With P_high = 2^-h_in, P_low = (1 - P_high) / (2^n_in - 1):
  *   2^n_in P_low = 1 + a,            a = (2^-n_in - 2^-h_in) / (1 - 2^-n_in)
  *   2^n psi      = 1 + a + 2^(n - h_in)
  *   2^n omega    = (1 + a)(1 + b),   b = sqrt(2 n ln 2 · 2^(n - n_in))
@@ -71,9 +78,9 @@ export function rawBitsFor(outputBytes: number, minEntropyPerBit: number): numbe
 }
 
 /**
- * Conditions the first `bitLength` bits of `bits` (packed, most significant bit first). Each block gets the next
- * piece of whole bytes, so no raw bit is used twice; what is left over, less than a piece, is not used at all.
- * `minEntropyPerBit` is the assessed min-entropy of the raw bits. The caller erases `bits`.
+ * Conditions the first `bitLength` bits of `bits` (packed, most significant bit first). Each block gets the
+ * next piece of whole bytes, so no raw bit is used twice; what is left over, less than a piece, is not used
+ * at all. `minEntropyPerBit` is the assessed min-entropy of the raw bits. The caller erases `bits`.
  */
 export function condition(bits: Uint8Array, bitLength: number, minEntropyPerBit: number): Conditioned {
   assert(

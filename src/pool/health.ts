@@ -4,8 +4,8 @@ import { assert } from '../core/assert.ts';
 
 /**
  * The health tests of SP 800-90B §4.4 on raw noise, before conditioning: repetition count (RCT) and adaptive
- * proportion (APT) on every channel (qubit) as a binary source of its own, the startup tests of §4.3, and a test for
- * results that were delivered before. Each read gets one verdict:
+ * proportion (APT) on every channel (qubit) as a binary source of its own, the startup tests of §4.3, and a
+ * test for results that were delivered before. Each read gets one verdict:
  *
  * - intermittent: discard the read and try again. A false alarm here is rare but does happen.
  * - permanent: latched; everything is refused until `reset`, because chance does not explain what was seen.
@@ -17,11 +17,13 @@ export interface Cutoffs {
   readonly permanent: number;
 }
 
-/** -log2 of the false-alarm probability of one test: §4.4 recommends 20 to 40. jitterentropy takes 30 as well. */
+/**
+ * -log2 of the false-alarm probability of one test: §4.4 recommends 20 to 40. jitterentropy takes 30 as well.
+ */
 const INTERMITTENT_ALPHA_BITS = 30;
 /**
- * A source that meets its claim reaches this in one of 2^60 samples or windows, which at 100 Mbit/s is once in 365
- * years; nothing else than a failure explains it (jitterentropy's permanent grade is the same).
+ * A source that meets its claim reaches this in one of 2^60 samples or windows, which at 100 Mbit/s is once
+ * in 365 years; nothing else than a failure explains it (jitterentropy's permanent grade is the same).
  */
 const PERMANENT_ALPHA_BITS = 60;
 /** §4.4.2: the window of a binary source. */
@@ -30,20 +32,20 @@ const APT_WINDOW = 1024;
 const STARTUP_SAMPLES = 1024;
 /**
  * Reads that fail in a row before it is permanent. A source that meets its claim fails a read of 4 Mbit with
- * probability 2^22 · 2^-30 = 2^-8 (RCT; APT windows add 2^-18), five in a row with 2^-40: the least alpha that §4.4
- * names for calling a source broken.
+ * probability 2^22 · 2^-30 = 2^-8 (RCT; APT windows add 2^-18), five in a row with 2^-40: the least alpha
+ * that §4.4 names for calling a source broken.
  */
 const INTERMITTENT_READS_MAX = 5;
 /**
- * Digests of past reads that are remembered. A provider that answers from a cache or a stale job repeats a recent
- * result; 64 reads of 4 Mbit are 32 MiB of raw noise.
+ * Digests of past reads that are remembered. A provider that answers from a cache or a stale job repeats a
+ * recent result; 64 reads of 4 Mbit are 32 MiB of raw noise.
  */
 const REMEMBERED_READS = 64;
 /** Two different reads of a source that meets its claim agree with probability 2^-(assessed bits). */
 const REPLAY_ASSESSED_BITS_MIN = INTERMITTENT_ALPHA_BITS + Math.log2(REMEMBERED_READS);
 
 export type HealthGrade = 'pass' | 'intermittent' | 'permanent';
-export type HealthTest = 'rct' | 'apt' | 'startup' | 'replay';
+type HealthTest = 'rct' | 'apt' | 'startup' | 'replay';
 
 export interface HealthFailure {
   readonly test: HealthTest;
@@ -52,7 +54,9 @@ export interface HealthFailure {
   readonly channel: number | null;
   /** What was seen: the run's length, the window's matches, the samples so far, or how many reads ago. */
   readonly observed: number;
-  /** The cutoff that was reached; for startup, the samples that are needed; for replay, the reads remembered. */
+  /**
+   * The cutoff that was reached; for startup, the samples that are needed; for replay, the reads remembered.
+   */
   readonly cutoff: number;
 }
 
@@ -93,15 +97,18 @@ export interface HealthState {
   readonly latchedBy: readonly HealthFailure[];
 }
 
-/** RCT cutoff C = 1 + ceil(-log2(alpha) / H) (SP 800-90B §4.4.1), for alpha = 2^-alphaBits and H in (0, 1]. */
+/**
+ * RCT cutoff C = 1 + ceil(-log2(alpha) / H) (SP 800-90B §4.4.1), for alpha = 2^-alphaBits and H in (0, 1].
+ */
 export function rctCutoff(minEntropyPerBit: number, alphaBits: number): number {
   return 1 + Math.ceil(alphaBits / minEntropyPerBit);
 }
 
 /**
- * APT cutoff C = 1 + CRITBINOM(W, 2^-H, 1 - alpha) (SP 800-90B §4.4.2): CRITBINOM is the least k with
- * P(X <= k) >= 1 - alpha, that is P(X > k) <= alpha, for X ~ Binomial(W, 2^-H). The upper tail is summed from its
- * smallest term, each term taken relative to alpha from its logarithm, so nothing cancels and nothing underflows.
+ * APT cutoff C = 1 + CRITBINOM(W, 2^-H, 1 - alpha) (SP 800-90B §4.4.2): CRITBINOM is the least k with P(X <=
+ * k) >= 1 - alpha, that is P(X > k) <= alpha, for X ~ Binomial(W, 2^-H). The upper tail is summed from its
+ * smallest term, each term taken relative to alpha from its logarithm, so nothing cancels and nothing
+ * underflows.
  */
 export function aptCutoff(minEntropyPerBit: number, alphaBits: number, window = APT_WINDOW): number {
   const logP = -minEntropyPerBit * Math.LN2;
@@ -118,7 +125,10 @@ export function aptCutoff(minEntropyPerBit: number, alphaBits: number, window = 
   return 1 + k;
 }
 
-/** The tests of one source with one channel layout. State runs on from read to read: reads are consecutive samples. */
+/**
+ * The tests of one source with one channel layout. State runs on from read to read: reads are consecutive
+ * samples.
+ */
 export class HealthMonitor {
   readonly #width: number;
   readonly #minEntropyPerBit: number;
@@ -158,7 +168,8 @@ export class HealthMonitor {
       intermittent: aptCutoff(minEntropyPerBit, INTERMITTENT_ALPHA_BITS),
       permanent: aptCutoff(minEntropyPerBit, PERMANENT_ALPHA_BITS),
     };
-    // A run ends at the permanent cutoff or, at the latest, with the read that reaches it (at most 2^28 bits).
+    // A run ends at the permanent cutoff or, at the latest, with the read that reaches it (at most 2^28
+    // bits).
     assert(this.#rct.permanent < 2 ** 30, 'a claim so small that runs outgrow 32 bits cannot be tested');
     this.#lastBit = new Uint8Array(width);
     this.#run = new Int32Array(width);
@@ -260,9 +271,9 @@ export class HealthMonitor {
   }
 
   /**
-   * Runs one channel through `shots` shots that lie within one window. RCT (§4.4.1): B counts the run, and the test
-   * fails at B >= C. APT (§4.4.2): the window's first bit is A, and B counts the bits equal to it, itself included.
-   * B only grows, so looking at the end of the window or of the read sees every B >= C.
+   * Runs one channel through `shots` shots that lie within one window. RCT (§4.4.1): B counts the run, and
+   * the test fails at B >= C. APT (§4.4.2): the window's first bit is A, and B counts the bits equal to it,
+   * itself included. B only grows, so looking at the end of the window or of the read sees every B >= C.
    */
   #scan(bits: Uint8Array, channel: number, firstShot: number, shots: number): void {
     const width = this.#width;
@@ -296,7 +307,8 @@ export class HealthMonitor {
   #startupFailure(shots: number, failed: boolean): HealthFailure | undefined {
     if (this.#startupSamples >= STARTUP_SAMPLES) return undefined;
     this.#startupSamples = failed ? 0 : this.#startupSamples + shots;
-    if (failed || this.#startupSamples >= STARTUP_SAMPLES) return undefined; // a failure is reported by its own test
+    // A failure is reported by its own test.
+    if (failed || this.#startupSamples >= STARTUP_SAMPLES) return undefined;
     return {
       test: 'startup',
       grade: 'intermittent',
@@ -307,9 +319,10 @@ export class HealthMonitor {
   }
 
   /**
-   * The same bits as a recent read: a cached answer, a stale job, a stuck buffer. Intermittent, since a retry that
-   * reaches the source heals it and the copy is discarded; a source that goes on repeating is latched by the count
-   * in a row. Compared by a hash of the bits, since providers wrap one result in differing envelopes.
+   * The same bits as a recent read: a cached answer, a stale job, a stuck buffer. Intermittent, since a retry
+   * that reaches the source heals it and the copy is discarded; a source that goes on repeating is latched by
+   * the count in a row. Compared by a hash of the bits, since providers wrap one result in differing
+   * envelopes.
    */
   #replayFailure(read: RawRead): HealthFailure | undefined {
     if (read.shots * read.width * this.#minEntropyPerBit < REPLAY_ASSESSED_BITS_MIN) return undefined;

@@ -5,10 +5,10 @@ const DIGITS = 64;
 const LANES = 32;
 
 /**
- * Independent biased coins in bulk, 32 lanes at a time. A lane is 1 when a uniform binary fraction u is below its
- * probability p. Digit by digit from the most significant: u < p is decided at the first digit where they differ, so
- * a lane needs two digits on average and a word of 32 about seven; the lanes' digits are compared with bit-wise
- * operations. Exact up to the 64 digits of p, and without a branch on any outcome.
+ * Independent biased coins in bulk, 32 lanes at a time. A lane is 1 when a uniform binary fraction u is below
+ * its probability p. Digit by digit from the most significant: u < p is decided at the first digit where they
+ * differ, so a lane needs two digits on average and a word of 32 about seven; the lanes' digits are compared
+ * with bit-wise operations. Exact up to the 64 digits of p, and without a branch on any outcome.
  */
 export class Coins {
   readonly #width: number;
@@ -50,8 +50,8 @@ export class Coins {
   }
 
   /**
-   * Writes `shots` shots into `bits`, most significant bit first, from byte `at` on; the bits after the last shot in
-   * its byte become 0, and no other byte changes.
+   * Writes `shots` shots into `bits`, most significant bit first, from byte `at` on; the bits after the last
+   * shot in its byte become 0, and no other byte changes.
    */
   fill(bits: Uint8Array, at: number, shots: number, words: RandomWords): void {
     const count = shots * this.#width;

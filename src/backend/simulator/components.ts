@@ -1,8 +1,8 @@
 import type { Circuit, Gate, TwoQubitGate } from '../circuit.ts';
 
 /**
- * A part of a circuit that no gate joins to the rest: its state factors out of the whole. Gates and qubits are
- * renumbered from 0. H on 156 qubits is 156 components of one qubit, which cost nothing.
+ * A part of a circuit that no gate joins to the rest: its state factors out of the whole. Gates and qubits
+ * are renumbered from 0. H on 156 qubits is 156 components of one qubit, which cost nothing.
  */
 export interface Component {
   readonly qubits: number;

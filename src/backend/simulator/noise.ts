@@ -14,13 +14,13 @@ export interface Noise {
   /** One for all channels, or one for each. */
   readonly readout: ReadoutError | readonly ReadoutError[];
   /**
-   * A coherent tilt of every qubit's start state, such that H and a perfect measurement give 1 with probability
-   * 1/2 + bias. |bias| <= 1/2.
+   * A coherent tilt of every qubit's start state, such that H and a perfect measurement give 1 with
+   * probability 1/2 + bias. |bias| <= 1/2.
    */
   readonly bias: number;
   /**
-   * Probability that a gate is followed by an error: one of the 3 (one qubit) or 15 (two qubits) Paulis other than
-   * the identity on its qubits, each equally likely (Stim's DEPOLARIZE1 and DEPOLARIZE2).
+   * Probability that a gate is followed by an error: one of the 3 (one qubit) or 15 (two qubits) Paulis other
+   * than the identity on its qubits, each equally likely (Stim's DEPOLARIZE1 and DEPOLARIZE2).
    */
   readonly depolarizing: number;
 }
@@ -51,7 +51,10 @@ function isReadoutList(readout: Noise['readout']): readout is readonly ReadoutEr
   return Array.isArray(readout);
 }
 
-/** An error after gate `gate`: a Pauli per qubit of the gate as two bits (0 I, 1 X, 2 Y, 3 Z), first qubit lowest. */
+/**
+ * An error after gate `gate`: a Pauli per qubit of the gate as two bits (0 I, 1 X, 2 Y, 3 Z), first qubit
+ * lowest.
+ */
 export interface PauliError {
   readonly gate: number;
   readonly pauli: number;
@@ -89,8 +92,8 @@ function applyPauli(state: StateVector, gate: Gate, pauli: number): void {
 }
 
 /**
- * Sends outcome probabilities through the readout errors: one 2×2 confusion matrix per measured qubit, in place.
- * Sampling the result is the same as sampling first and flipping bits afterwards.
+ * Sends outcome probabilities through the readout errors: one 2×2 confusion matrix per measured qubit, in
+ * place. Sampling the result is the same as sampling first and flipping bits afterwards.
  */
 export function applyReadout(probabilities: Float64Array, errors: readonly ReadoutError[]): void {
   errors.forEach(({ e01, e10 }, position) => {
@@ -106,8 +109,8 @@ export function applyReadout(probabilities: Float64Array, errors: readonly Reado
 }
 
 /**
- * When errors strike, over an endless run of shots: the gaps between errors are geometric, so a shot without an error
- * costs one comparison, however many gates it has.
+ * When errors strike, over an endless run of shots: the gaps between errors are geometric, so a shot without
+ * an error costs one comparison, however many gates it has.
  */
 export class ErrorClock {
   readonly #gates: readonly Gate[];

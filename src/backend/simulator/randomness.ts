@@ -11,7 +11,10 @@ export const systemBytes: ByteSource = (target) => {
 /** One call of randomFillSync per 64 KiB keeps its fixed cost (about 1 µs) below 1 % of the time per byte. */
 const CHUNK_BYTES = 65_536;
 
-/** A byte source read as 32-bit words (in the host's byte order: little-endian on every platform that Node ships for). */
+/**
+ * A byte source read as 32-bit words (in the host's byte order: little-endian on every platform that Node
+ * ships for).
+ */
 export class RandomWords {
   readonly #source: ByteSource;
   readonly #bytes = new Uint8Array(CHUNK_BYTES);
@@ -38,7 +41,9 @@ export class RandomWords {
     return (high * 0x400_0000 + low) * 2 ** -53;
   }
 
-  /** Uniform in 0..bound-1 without bias, for bounds up to 16: four bits at a time, refused above the bound. */
+  /**
+   * Uniform in 0..bound-1 without bias, for bounds up to 16: four bits at a time, refused above the bound.
+   */
   below(bound: number): number {
     for (;;) {
       const value = this.word() >>> 28;

@@ -15,8 +15,8 @@ const TABLE_DOUBLES_MAX = 2 ** 20;
 /** P(1) of a component of one qubit, with all its noise: such components are tossed in bulk as coins. */
 export function coinProbability(component: Component, noise: CheckedNoise): number {
   const [, ideal] = outcomeProbabilities(component, noise.bias);
-  // A depolarising step commutes with every one-qubit gate and shrinks the Bloch vector by 1 - 4p/3 (of X, Y and Z, two
-  // flip any one axis), so all of them act on P(1) - 1/2 at the end.
+  // A depolarising step commutes with every one-qubit gate and shrinks the Bloch vector by 1 - 4p/3 (of X, Y
+  // and Z, two flip any one axis), so all of them act on P(1) - 1/2 at the end.
   const kept = (1 - (4 / 3) * noise.depolarizing) ** component.gates.length;
   const p1 = Math.min(1, Math.max(0, 0.5 + kept * (ideal - 0.5)));
   const { e01, e10 } = noise.readout[component.channels[0]];
@@ -74,7 +74,9 @@ export class OutcomeSampler {
   }
 }
 
-/** Turns probabilities into their running sum, in place, which reaches exactly 1 at the last possible outcome. */
+/**
+ * Turns probabilities into their running sum, in place, which reaches exactly 1 at the last possible outcome.
+ */
 function cumulative(probabilities: Float64Array): Float64Array {
   let lastPossible = 0;
   let sum = 0;

@@ -5,8 +5,9 @@ import type { Gate } from '../circuit.ts';
 export const STATE_QUBITS_MAX = 22;
 
 /**
- * The pure state of a few qubits: amplitude of basis state `i` is re[i] + i·im[i], and bit q of `i` is qubit q. Gates
- * act in place. test/reference/dense-unitary.ts holds the plain version that these loops are proven equal to.
+ * The pure state of a few qubits: amplitude of basis state `i` is re[i] + i·im[i], and bit q of `i` is qubit
+ * q. Gates act in place. test/reference/dense-unitary.ts holds the plain version that these loops are proven
+ * equal to.
  */
 export class StateVector {
   readonly qubits: number;
@@ -75,8 +76,8 @@ export class StateVector {
   }
 
   /**
-   * Outcome probabilities (Born rule) of measuring `measured` in the Z basis: entry `o` belongs to the outcome whose
-   * bit i is what measured[i] gave. Qubits that are not measured are summed over.
+   * Outcome probabilities (Born rule) of measuring `measured` in the Z basis: entry `o` belongs to the
+   * outcome whose bit i is what measured[i] gave. Qubits that are not measured are summed over.
    */
   probabilities(measured: readonly number[]): Float64Array<ArrayBuffer> {
     const outcomes = new Float64Array(2 ** measured.length);
