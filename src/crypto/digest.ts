@@ -13,6 +13,8 @@ const COMMITMENT_COPY_BYTES_MAX = 8_192;
 export const KEY_LABELS = {
   /** Key of an expander, from a quantum seed, system entropy and the key before. */
   seed: 'qrn seed v1',
+  /** Key of the block cipher that makes certificate ids, from the key of the node. */
+  certificateId: 'qrn certificate id v1',
   /** Key that seals a stored answer, from the node's secret, the account and the Idempotency-Key. */
   storedAnswer: 'qrn stored answer v1',
 } as const;

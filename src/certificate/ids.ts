@@ -1,0 +1,103 @@
+import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv } from 'node:crypto';
+import { assert } from '../core/assert.ts';
+import { base32Of, bytesOfBase32 } from '../core/ids.ts';
+import { deriveKey } from '../crypto/digest.ts';
+
+/**
+ * A certificate's id says where its record lies, so no index is kept; encrypted, it is opaque and unguessable, and
+ * so the capability that opens the public page.
+ *
+ *   offset size
+ *        0    4  zero: an id made up by someone decrypts to anything else, but once in 2^32
+ *        4    2  node
+ *        6    6  segment
+ *       12    4  index in the segment          big-endian, encrypted as one block of AES-256 (FIPS 197)
+ *
+ * One block under a key of its own is a permutation of all 128-bit values: equal places give equal ids, and different
+ * ones never do. Printed as `cert_` and 26 characters of base32 (core/ids.ts).
+ */
+const BLOCK_BYTES = 16;
+const NODE_AT = 4;
+const SEGMENT_AT = 6;
+const INDEX_AT = 12;
+const NODE_MAX = 0xffff;
+const SEGMENT_MAX = 2 ** 48 - 1;
+const INDEX_MAX = 2 ** 32 - 1;
+const PREFIX = 'cert_';
+const FORM = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export interface CertificatePlace {
+  readonly segment: number;
+  readonly index: number;
+}
+
+export class CertificateIds {
+  readonly #node: number;
+  readonly #cipher: Cipheriv;
+  readonly #decipher: Decipheriv;
+  /** Names the key without giving it away: two ids of the same place agree exactly when these do. */
+  readonly fingerprint: string;
+
+  /** `nodeKey` has 32 bytes and never changes for a node: ids that were given out are read with it for ever. */
+  constructor(nodeKey: Uint8Array, node = 0) {
+    if (nodeKey.length !== 32) throw new RangeError('certificate ids: the key of the node has 32 bytes');
+    assert(isCount(node, NODE_MAX), 'a node is numbered in 16 bits');
+    this.#node = node;
+    const key = deriveKey('certificateId', [nodeKey]);
+    // ECB without padding: each block stands alone, so one cipher object serves for ever and `update` is the whole call.
+    this.#cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
+    this.#decipher = createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false);
+    this.fingerprint = this.textOf(0, 0);
+  }
+
+  textOf(segment: number, index: number): string {
+    return this.batch(segment, index, 1)[0];
+  }
+
+  /** The ids of `count` records of a segment from index `from` on, by one cipher call. */
+  batch(segment: number, from: number, count: number): string[] {
+    const blocks = this.blocks(segment, from, count);
+    const texts = new Array<string>(count);
+    for (let i = 0; i < count; i++) {
+      texts[i] = PREFIX + base32Of(blocks.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES));
+    }
+    return texts;
+  }
+
+  /** The same ids as 16 bytes each, one behind the other. */
+  blocks(segment: number, from: number, count: number): Uint8Array<ArrayBuffer> {
+    assert(isCount(segment, SEGMENT_MAX), 'a segment is numbered in 48 bits');
+    assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');
+    const places = new Uint8Array(count * BLOCK_BYTES);
+    const view = new DataView(places.buffer);
+    const segmentHigh = Math.floor(segment / 2 ** 32);
+    for (let i = 0; i < count; i++) {
+      const at = i * BLOCK_BYTES;
+      view.setUint16(at + NODE_AT, this.#node);
+      view.setUint16(at + SEGMENT_AT, segmentHigh);
+      view.setUint32(at + SEGMENT_AT + 2, segment >>> 0);
+      view.setUint32(at + INDEX_AT, from + i);
+    }
+    return this.#cipher.update(places);
+  }
+
+  /**
+   * Where the record lies. `malformed`: no certificate id at all (400 `invalid_id`). `unknown`: of the right form, but
+   * not given out by this node (404 `cert_not_found`); that a place is named does not mean that a record is there.
+   */
+  placeOf(text: string): CertificatePlace | 'malformed' | 'unknown' {
+    if (!FORM.test(text)) return 'malformed';
+    // 26 characters hold 130 bits: a first one above 7 is of the right form and yet no id (core/ids.ts).
+    const block = bytesOfBase32(text.slice(PREFIX.length));
+    if (block === undefined) return 'unknown';
+    const place = this.#decipher.update(block);
+    const view = new DataView(place.buffer, place.byteOffset, BLOCK_BYTES);
+    if (view.getUint32(0) !== 0 || view.getUint16(NODE_AT) !== this.#node) return 'unknown';
+    const segment = view.getUint16(SEGMENT_AT) * 2 ** 32 + view.getUint32(SEGMENT_AT + 2);
+    return { segment, index: view.getUint32(INDEX_AT) };
+  }
+}
+
+function isCount(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { InvariantError } from '../../src/core/assert.ts';
+
+const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+const ids = new CertificateIds(KEY);
+const FORM = /^cert_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+describe('CertificateIds', () => {
+  it('golden: ids that were given out are read for ever', () => {
+    // HKDF-SHA-256 and AES-256-ECB, computed by an independent program in another language.
+    const given: [segment: number, index: number, node: number, text: string][] = [
+      [1, 0, 0, 'cert_0pn4n80gmet93fgwq1x2qwe9mf'],
+      [281474976710655, 4294967295, 65535, 'cert_3dpq2x3kyjd1wtdd0b6swesqm9'],
+      [123456789012, 42, 3, 'cert_5ncns9gffbg5bag3yn80yqp61q'],
+    ];
+    for (const [segment, index, node, text] of given) {
+      const of = new CertificateIds(KEY, node);
+      assert.equal(of.textOf(segment, index), text);
+      assert.deepEqual(of.placeOf(text), { segment, index });
+    }
+  });
+
+  it('every place has an id of the form, and comes back from it', () => {
+    const segments = fc.oneof(
+      fc.nat(1000),
+      fc.maxSafeNat().map((n) => n % 2 ** 48),
+    );
+    fc.assert(
+      fc.property(segments, fc.nat(0xffff_ffff), (segment, index) => {
+        const text = ids.textOf(segment, index);
+        assert.match(text, FORM);
+        assert.deepEqual(ids.placeOf(text), { segment, index });
+      }),
+    );
+    for (const [segment, index] of [
+      [0, 0],
+      [2 ** 48 - 1, 2 ** 32 - 1],
+    ]) {
+      assert.deepEqual(ids.placeOf(ids.textOf(segment, index)), { segment, index });
+    }
+  });
+
+  it('a batch is the same ids, from any index on', () => {
+    assert.deepEqual(
+      ids.batch(7, 3, 5),
+      [3, 4, 5, 6, 7].map((index) => ids.textOf(7, index)),
+    );
+    assert.deepEqual(ids.batch(7, 0, 0), []);
+    assert.equal(new Set(ids.batch(7, 0, 500)).size, 500);
+  });
+
+  it('malformed is what has not the form', () => {
+    const good = ids.textOf(1, 1);
+    const flawed = [
+      '',
+      'cert_',
+      good.slice(1),
+      good.slice(0, -1),
+      `${good}0`,
+      `${good}\n`,
+      good.toUpperCase(),
+      good.replace('cert_', 'req_'),
+      `cert_${'i'.repeat(26)}`,
+      `cert_${'u'.repeat(26)}`,
+    ];
+    for (const text of flawed) assert.equal(ids.placeOf(text), 'malformed', JSON.stringify(text));
+  });
+
+  it('unknown is what was not given out: another first character, key or node, or made up', () => {
+    const good = ids.textOf(1, 1);
+    for (const first of '89abcdefghjkmnpqrstvwxyz') {
+      assert.equal(ids.placeOf(`cert_${first}${good.slice(6)}`), 'unknown', first);
+    }
+    assert.equal(new CertificateIds(KEY, 1).placeOf(good), 'unknown');
+    assert.equal(new CertificateIds(new Uint8Array(32)).placeOf(good), 'unknown');
+    for (let at = 5; at < good.length; at++) {
+      const other = good[at] === '0' ? '1' : '0';
+      assert.equal(
+        ids.placeOf(good.slice(0, at) + other + good.slice(at + 1)),
+        'unknown',
+        `changed at ${at}`,
+      );
+    }
+  });
+
+  it('the fingerprint tells one key, and one node, from another', () => {
+    const others = [new CertificateIds(new Uint8Array(32)), new CertificateIds(KEY, 1), ids];
+    assert.equal(new Set(others.map((each) => each.fingerprint)).size, 3);
+    assert.equal(new CertificateIds(KEY).fingerprint, ids.fingerprint);
+  });
+
+  it('refuses keys and places outside of their widths', () => {
+    assert.throws(() => new CertificateIds(new Uint8Array(16)), RangeError);
+    assert.throws(() => new CertificateIds(KEY, 65_536), InvariantError);
+    for (const [segment, index] of [
+      [-1, 0],
+      [2 ** 48, 0],
+      [0.5, 0],
+      [0, -1],
+      [0, 2 ** 32],
+      [Number.NaN, 0],
+    ]) {
+      assert.throws(() => ids.textOf(segment, index), InvariantError);
+    }
+    assert.throws(() => ids.batch(0, 2 ** 32 - 1, 2), InvariantError);
+  });
+});
