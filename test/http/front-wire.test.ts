@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Exchange } from '../../src/http/exchange.ts';
+import type { Front } from '../../src/http/front.ts';
+import { frontWith, PLAIN_HEAD } from './front-fixture.ts';
+import { type Conversation, talk } from './raw-client.ts';
+
+/** What goes over the wire, byte by byte, and what may reach a handler of it. */
+
+let front: Front;
+let seen: string[] = [];
+
+function echo(exchange: Exchange): void {
+  seen.push(`${exchange.method} ${exchange.path}`);
+  exchange.send(
+    PLAIN_HEAD,
+    Buffer.from(`${exchange.query}|${Buffer.from(exchange.body).toString('latin1')}`),
+  );
+}
+
+before(async () => {
+  ({ front } = await frontWith(echo));
+});
+after(() => front.drain(0));
+beforeEach(() => {
+  seen = [];
+});
+
+const HOST = 'Host: a\r\n';
+const NEXT = `GET /next HTTP/1.1\r\n${HOST}\r\n`;
+
+function statuses(conversation: Conversation): number[] {
+  return conversation.replies.map((reply) => reply.status);
+}
+
+function fields(count: number): string {
+  return Array.from({ length: count }, (_, i) => `h${i}: v\r\n`).join('');
+}
+
+/** Each is refused with 400 and closed; the handler sees neither it nor what follows it in the same packet. */
+const REFUSED: readonly [name: string, request: string][] = [
+  [
+    'two lengths that differ',
+    `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`,
+  ],
+  ['two lengths alike', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`],
+  ['an empty length', `POST /x HTTP/1.1\r\n${HOST}Content-Length:\r\n\r\n`],
+  ['a length twice on GET', `GET /x HTTP/1.1\r\n${HOST}Content-Length: 0\r\nContent-Length: 0\r\n\r\n`],
+  [
+    'coding xchunked',
+    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+  ],
+  ['coding gzip, chunked', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+  ['coding identity', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: identity\r\n\r\n0\r\n\r\n`],
+  [
+    'coding chunked twice',
+    `POST /x HTTP/1.1\r\n${HOST}${'Transfer-Encoding: chunked\r\n'.repeat(2)}\r\n0\r\n\r\n`,
+  ],
+  [
+    'coding chunked, chunked',
+    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  ['an empty coding', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding:\r\n\r\n0\r\n\r\n`],
+  ['two hosts', 'GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+  ['two hosts alike', 'GET /x HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+  ['two credentials', `GET /x HTTP/1.1\r\n${HOST}Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n`],
+  ['two API keys', `GET /x HTTP/1.1\r\n${HOST}X-API-Key: a\r\nX-API-Key: b\r\n\r\n`],
+  ['two content types', `POST /x HTTP/1.1\r\n${HOST}Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n`],
+  ['two idempotency keys', `GET /x HTTP/1.1\r\n${HOST}Idempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n`],
+  ['GET with a body', `GET /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`],
+  [
+    'GET with a chunked body',
+    `GET /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+  ],
+  ['OPTIONS with a body', `OPTIONS /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`],
+  ['DELETE with a body', `DELETE /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`],
+  ['a path of bytes above ASCII', `GET /x\xe9\xff HTTP/1.1\r\n${HOST}\r\n`],
+  ['a path of raw UTF-8', `GET /\xc3\xa9 HTTP/1.1\r\n${HOST}\r\n`],
+  ['a path with DEL', `GET /x\x7f HTTP/1.1\r\n${HOST}\r\n`],
+];
+
+/** What the library refuses before any handler: status and close, with a line of HTML. */
+const REFUSED_BY_LIBRARY: readonly [name: string, status: number, request: string][] = [
+  [
+    'length and coding',
+    400,
+    `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  ['no host', 400, 'GET /x HTTP/1.1\r\nA: b\r\n\r\n'],
+  ['absolute-form', 505, `GET http://a/x?q=1 HTTP/1.1\r\n${HOST}\r\n`],
+  ['OPTIONS *', 505, `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`],
+  ['CONNECT', 505, `CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`],
+  ['HTTP/1.0', 505, `GET /x HTTP/1.0\r\n${HOST}\r\n`],
+  ['HTTP/2.0', 505, `GET /x HTTP/2.0\r\n${HOST}\r\n`],
+  ['the HTTP/2 preface', 505, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a TLS hello', 505, '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n'],
+  ['a method above ASCII', 505, `G\xc9T /x HTTP/1.1\r\n${HOST}\r\n`],
+  ['a control byte in the path', 505, `GET /x\x01y HTTP/1.1\r\n${HOST}\r\n`],
+  ['NUL in the path', 505, `GET /x\0y HTTP/1.1\r\n${HOST}\r\n`],
+  ['a tab in the path', 505, `GET /x\ty HTTP/1.1\r\n${HOST}\r\n`],
+  ['LF alone as line end', 505, 'GET /x HTTP/1.1\nHost: a\n\n'],
+  ['more than 100 fields', 431, `GET /x HTTP/1.1\r\n${HOST}${fields(101)}\r\n`],
+  ['a head of 200 kB in the target', 431, `GET /x?${'a'.repeat(200_000)} HTTP/1.1\r\n${HOST}\r\n`],
+  ['a head of 1 MB in a field', 431, `GET /x HTTP/1.1\r\n${HOST}A: ${'a'.repeat(1_000_000)}\r\n\r\n`],
+];
+
+/** Bodies that the library refuses once their head was accepted: 400 and close; the handler never sees the request. */
+const BODY_REFUSED_BY_LIBRARY: readonly [name: string, request: string][] = [
+  ['a length that is no number', `POST /x HTTP/1.1\r\n${HOST}Content-Length: abc\r\n\r\n`],
+  ['a length with a sign', `POST /x HTTP/1.1\r\n${HOST}Content-Length: +5\r\n\r\nhello`],
+  ['a negative length', `POST /x HTTP/1.1\r\n${HOST}Content-Length: -5\r\n\r\nhello`],
+  ['a list of lengths', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5, 5\r\n\r\nhello`],
+  ['a length in hex', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 0x5\r\n\r\nhello`],
+  ['a length above 64 bits', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 99999999999999999999\r\n\r\n`],
+  [
+    'a chunk size with 0x',
+    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n`,
+  ],
+  [
+    'a chunk of 2^64 - 1',
+    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx`,
+  ],
+];
+
+/** What the library waits for the rest of, and cuts after its 10 s; the handler never sees it. */
+const SILENT: readonly [name: string, request: string][] = [
+  ['NUL in a field', `GET /x HTTP/1.1\r\n${HOST}A: a\0b\r\n\r\n`],
+  ['CR in a field', `GET /x HTTP/1.1\r\n${HOST}A: a\rb\r\n\r\n`],
+  ['LF in a field', `GET /x HTTP/1.1\r\n${HOST}A: a\nB: c\r\n\r\n`],
+  ['a folded field (obs-fold)', `GET /x HTTP/1.1\r\n${HOST}A: a\r\n b\r\n\r\n`],
+  ['a blank before the colon', `GET /x HTTP/1.1\r\n${HOST}A : a\r\n\r\n`],
+  [
+    'a blank before the colon of the coding',
+    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'a chunk extension',
+    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n`,
+  ],
+  ['no version', `GET /x\r\n${HOST}\r\n`],
+  ['half a head', 'GET /x HTTP/1.1\r\nHo'],
+];
+
+describe('the front on the wire', () => {
+  for (const [name, request] of REFUSED) {
+    it(`refuses ${name}`, async () => {
+      const alone = await talk(front.port, request);
+      assert.deepEqual(statuses(alone), [400]);
+      assert.match(alone.replies[0].head, /\r\nConnection: close/);
+      assert.equal(JSON.parse(alone.replies[0].body).error.code, 'bad_request');
+      assert.deepEqual(seen, []);
+    });
+
+    it(`serves nothing behind ${name}`, async () => {
+      const { closed } = await talk(front.port, request + NEXT);
+      assert.ok(closed);
+      await talk(front.port, [request, NEXT]);
+      assert.deepEqual(seen, []);
+    });
+  }
+
+  it('refuses HEAD with a body, without one of its own', async () => {
+    const request = `HEAD /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`;
+    const refused = await talk(front.port, request, { head: true });
+    assert.deepEqual(statuses(refused), [400]);
+    assert.equal(refused.rest, '');
+    await talk(front.port, request + NEXT);
+    assert.deepEqual(seen, []);
+  });
+
+  for (const [name, status, request] of REFUSED_BY_LIBRARY) {
+    it(`answers ${status} to ${name}`, async () => {
+      assert.deepEqual(statuses(await talk(front.port, request)), [status]);
+      assert.deepEqual(seen, []);
+    });
+  }
+
+  for (const [name, request] of BODY_REFUSED_BY_LIBRARY) {
+    it(`answers 400 to ${name}`, async () => {
+      const { replies, closed } = await talk(front.port, request);
+      assert.ok(closed);
+      assert.ok(replies.every((reply) => reply.status === 400));
+      assert.deepEqual(seen, []);
+    });
+  }
+
+  for (const [name, request] of SILENT) {
+    it(`serves no request with ${name}`, async () => {
+      const { replies } = await talk(front.port, request, { silenceMs: 60 });
+      assert.deepEqual(replies, []);
+      assert.deepEqual(seen, []);
+    });
+  }
+
+  it('passes methods on as they are', async () => {
+    for (const method of ['OPTIONS', 'DELETE', 'PUT', 'PATCH', 'TRACE', 'get', 'FOO-BAR', 'constructor']) {
+      const { replies } = await talk(front.port, `${method} /x HTTP/1.1\r\n${HOST}\r\n`, { replies: 1 });
+      assert.equal(replies[0].status, 200);
+    }
+    assert.deepEqual(seen, [
+      'OPTIONS /x',
+      'DELETE /x',
+      'PUT /x',
+      'PATCH /x',
+      'TRACE /x',
+      'get /x',
+      'FOO-BAR /x',
+      'constructor /x',
+    ]);
+  });
+
+  it('closes behind a body that nobody reads', async () => {
+    const { replies, closed } = await talk(
+      front.port,
+      `PUT /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`,
+    );
+    assert.deepEqual([replies.length, replies[0].body, closed], [1, '|', true]);
+    assert.match(replies[0].head, /\r\nConnection: close/);
+  });
+
+  it('keeps the target as it came', async () => {
+    const { replies } = await talk(front.port, `GET /a%2Fb/../c?x=%0d%0a&&y=+&z HTTP/1.1\r\n${HOST}\r\n`, {
+      replies: 1,
+    });
+    assert.deepEqual(seen, ['GET /a%2Fb/../c']);
+    assert.equal(replies[0].body, 'x=%0d%0a&&y=+&z|');
+  });
+
+  it('allows a length of 0 where no body may be', async () => {
+    const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n${NEXT}`, {
+      replies: 2,
+    });
+    assert.deepEqual(
+      replies.map((reply) => reply.status),
+      [200, 200],
+    );
+  });
+
+  it('closes when the client asks for it', async () => {
+    const { replies, closed } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+    assert.deepEqual([replies.length, closed], [1, true]);
+  });
+
+  it('does not upgrade', async () => {
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+    const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}${upgrade}\r\n`, { replies: 1 });
+    assert.equal(replies[0].status, 200);
+  });
+});
+
+describe('heads up to the limit', () => {
+  it('reads a head of nearly 64 KiB, also in pieces', async () => {
+    const query = 'a'.repeat(65_000);
+    const whole = await talk(front.port, `GET /x?${query} HTTP/1.1\r\n${HOST}\r\n`, { replies: 1 });
+    assert.equal(whole.replies[0].body, `${query}|`);
+    const pieces = [`GET /x?${query.slice(0, 30_000)}`, query.slice(30_000), ` HTTP/1.1\r\n${HOST}\r\n`];
+    assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].body, `${query}|`);
+  });
+
+  it('refuses one between 64 and 128 KiB with a reply that programs can read', async () => {
+    for (const request of [
+      `GET /x?${'a'.repeat(65_600)} HTTP/1.1\r\n${HOST}\r\n`,
+      `GET /x HTTP/1.1\r\n${HOST}A: ${'a'.repeat(100_000)}\r\n\r\n`,
+    ]) {
+      const { replies, closed } = await talk(front.port, request);
+      assert.deepEqual([replies[0].status, closed], [431, true]);
+      assert.equal(JSON.parse(replies[0].body).error.code, 'head_too_large');
+    }
+    assert.deepEqual(seen, []);
+  });
+});
+
+describe('bodies', () => {
+  const post = (length: number) => `POST /x HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\n\r\n`;
+  const chunked = `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
+
+  it('arrive whole, however they are cut', async () => {
+    for (const pieces of [
+      [`${post(11)}hello world`],
+      [post(11), 'hello', ' world'],
+      [`${chunked}5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n`],
+      [`${chunked}5\r\nhel`, 'lo\r\n6\r', '\n world\r\n0\r\n\r\n'],
+    ]) {
+      assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].body, '|hello world');
+    }
+  });
+
+  it('may be absent or empty', async () => {
+    for (const request of [`POST /x HTTP/1.1\r\n${HOST}\r\n`, post(0), `${chunked}0\r\n\r\n`]) {
+      assert.equal((await talk(front.port, request, { replies: 1 })).replies[0].body, '|');
+    }
+  });
+
+  it('of 64 KiB are read, and the connection goes on', async () => {
+    const body = 'b'.repeat(65_536);
+    for (const request of [post(65_536) + body, `${chunked}10000\r\n${body}\r\n0\r\n\r\n`]) {
+      const { replies } = await talk(front.port, [request, NEXT], { replies: 2 });
+      assert.equal(replies[0].body, `|${body}`);
+      assert.equal(replies[1].status, 200);
+    }
+  });
+
+  it('of one byte more are 413 and closed', async () => {
+    const body = 'b'.repeat(65_537);
+    for (const request of [post(65_537) + body, `${chunked}10001\r\n${body}\r\n0\r\n\r\n`]) {
+      const { replies, closed } = await talk(front.port, request);
+      assert.deepEqual([replies[0].status, closed], [413, true]);
+      assert.equal(JSON.parse(replies[0].body).error.code, 'payload_too_large');
+    }
+    assert.deepEqual(seen, []);
+  });
+
+  it('that are declared far too large are 413 before they are sent', async () => {
+    const { replies, closed } = await talk(front.port, post(10_000_000_000));
+    assert.deepEqual([replies[0].status, closed], [413, true]);
+  });
+
+  it('without end are cut off after 1 MiB', async () => {
+    const piece = `8000\r\n${'b'.repeat(32_768)}\r\n`;
+    const { replies, closed } = await talk(front.port, [chunked + piece.repeat(20), piece.repeat(20)]);
+    assert.ok(closed);
+    assert.ok(replies.every((reply) => reply.status === 413));
+    assert.deepEqual(seen, []);
+  });
+
+  it('are asked for when the client waits for 100 Continue', async () => {
+    const request = `POST /x HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 5\r\n\r\n`;
+    const { rest, replies } = await talk(front.port, [request, 'hello'], { silenceMs: 60 });
+    assert.match(replies[0]?.head ?? rest, /^HTTP\/1\.1 100 Continue/);
+    assert.deepEqual(seen, ['POST /x']);
+  });
+});
+
+describe('fields', () => {
+  it('reach the handler by name, in any letter case, without surrounding blanks', async () => {
+    let found: Exchange | undefined;
+    const { front: other } = await frontWith((exchange) => {
+      found = exchange;
+      exchange.send(PLAIN_HEAD, Buffer.from('ok'));
+    });
+    const request =
+      'GET /x HTTP/1.1\r\nHOST: h\r\naUTHORIZATION:  Bearer k \t\r\nX-Api-Key: k2\r\nAccept: a/b\r\nAccept: c/d\r\n' +
+      'Idempotency-Key: i\r\nTraceparent: t\r\nOrigin: o\r\nIf-None-Match: e\r\nContent-Type: x/y\r\n' +
+      'Access-Control-Request-Method: GET\r\nAccess-Control-Request-Headers: z\r\nX-Bytes: \xff\r\n\r\n';
+    await talk(other.port, request, { replies: 1 });
+    await other.drain(0);
+    assert.ok(found);
+    const { host, authorization, apiKey, accept, idempotencyKey, traceparent, origin, ifNoneMatch } = found;
+    assert.deepEqual(
+      { host, authorization, apiKey, accept, idempotencyKey, traceparent, origin, ifNoneMatch },
+      {
+        host: 'h',
+        authorization: 'Bearer k',
+        apiKey: 'k2',
+        accept: 'a/b, c/d',
+        idempotencyKey: 'i',
+        traceparent: 't',
+        origin: 'o',
+        ifNoneMatch: 'e',
+      },
+    );
+    assert.deepEqual(
+      [found.contentType, found.accessControlRequestMethod, found.accessControlRequestHeaders],
+      ['x/y', 'GET', 'z'],
+    );
+  });
+});
