@@ -111,7 +111,11 @@ function splitGroup(
   }
 }
 
-/** Common prefixes of neighbours in `order` (T. Kasai et al., 2001): going on by one symbol loses at most one. */
+/**
+ * Common prefixes of neighbours in `order`. Windows that differ tell at once. The rest is compared in text order, where going
+ * on by one symbol shortens the prefix shared with the neighbour above by one at most (T. Kasai et al., "Linear-time
+ * longest-common-prefix computation in suffix arrays", 2001).
+ */
 function prefixLengths(
   order: Int32Array,
   rank: Int32Array,
@@ -121,24 +125,28 @@ function prefixLengths(
   const n = order.length;
   const windowSymbols = Math.floor(WINDOW_BITS / bitsPerSymbol);
   const lcp = new Int32Array(n);
+  const tiedAbove = new Int32Array(n).fill(-1);
+  for (let place = 1; place < n; place++) {
+    const above = order[place - 1];
+    const suffix = order[place];
+    const longest = n - Math.max(above, suffix);
+    const difference = windows[above] ^ windows[suffix];
+    lcp[place] = Math.min(longest, Math.floor(Math.clz32(difference) / bitsPerSymbol));
+    if (difference === 0 && longest > windowSymbols) tiedAbove[suffix] = above;
+  }
   let shared = 0;
-  for (let i = 0; i < n; i++) {
-    const place = rank[i];
-    if (place === 0) {
+  for (let suffix = 0; suffix < n; suffix++) {
+    const above = tiedAbove[suffix];
+    if (above < 0) {
       shared = 0;
       continue;
     }
-    const j = order[place - 1];
-    const longest = n - Math.max(i, j);
-    let from = Math.max(shared - 1, 0);
-    shared = longest;
-    for (; from < longest; from += windowSymbols) {
-      const difference = windows[i + from] ^ windows[j + from];
-      if (difference === 0) continue;
-      shared = Math.min(longest, from + Math.floor(Math.clz32(difference) / bitsPerSymbol));
-      break;
-    }
-    lcp[place] = shared;
+    const longest = n - Math.max(above, suffix);
+    let from = Math.max(shared - 1, windowSymbols);
+    while (from < longest && windows[above + from] === windows[suffix + from]) from += windowSymbols;
+    const difference = from < longest ? windows[above + from] ^ windows[suffix + from] : 0;
+    shared = Math.min(longest, from + Math.floor(Math.clz32(difference) / bitsPerSymbol));
+    lcp[rank[suffix]] = shared;
   }
   return lcp;
 }

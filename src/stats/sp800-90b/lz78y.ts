@@ -16,10 +16,21 @@ export function lz78y(symbols: Uint8Array, alphabetSize: number): PredictionEsti
   return predictionEstimate(run, alphabetSize);
 }
 
-/** Bits: a context of d bits is the number 1 followed by those bits, and its two counts stand side by side. */
+/**
+ * Bits: a context of d bits is the number 1 followed by those bits, and its two counts stand side by side.
+ *
+ * Every time a longer context counts y, so does its last bit s alone. Once some occurrence of y after s had another bit
+ * before s, the contexts through the first one stay behind s for good: their count of y is smaller, and they cannot predict.
+ * When all four (s, y) have been met after both bits, contexts of one bit alone decide; on random bits after some dozen.
+ *
+ * Until then the stream lacks some word of three bits, so at most 42,761 contexts exist (those without 111) but for some 256
+ * that reach into the first 16 bits: the dictionary is never full.
+ */
 function predictBits(bits: Uint8Array): PredictorRun {
   const counts = new Int32Array(4 << ORDERS);
-  let contexts = 0;
+  /** For s and y, as 2s + y: which bits have come before s, 1 for 0 and 2 for 1. */
+  const metAfter = new Uint8Array(4);
+  let longest = ORDERS;
   let history = 0;
   for (let i = 0; i < ORDERS; i++) history = (history << 1) | bits[i];
   let correct = 0;
@@ -29,21 +40,14 @@ function predictBits(bits: Uint8Array): PredictorRun {
     const bit = bits[i];
     let prediction = -1;
     let mostOften = 0;
-    for (let d = ORDERS; d >= 1; d--) {
+    for (let d = longest; d >= 1; d--) {
       const context = ((1 << d) | (history & ((1 << d) - 1))) << 1;
       const zeros = counts[context];
       const ones = counts[context + 1];
-      if ((zeros | ones) === 0) {
-        if (contexts === CONTEXTS_MAX) continue;
-        contexts++;
-      } else if (zeros > ones) {
-        if (zeros > mostOften) {
-          mostOften = zeros;
-          prediction = 0;
-        }
-      } else if (ones > mostOften) {
-        mostOften = ones;
-        prediction = 1;
+      const count = Math.max(zeros, ones);
+      if (count > mostOften) {
+        mostOften = count;
+        prediction = zeros > ones ? 0 : 1;
       }
       counts[context + bit]++;
     }
@@ -51,6 +55,10 @@ function predictBits(bits: Uint8Array): PredictorRun {
       correct++;
       if (++runLength > longestRun) longestRun = runLength;
     } else runLength = 0;
+    if (longest > 1) {
+      metAfter[(2 * history + bit) & 3] |= 1 + ((history >>> 1) & 1);
+      if (metAfter.every((before) => before === 3)) longest = 1;
+    }
     history = (history << 1) | bit;
   }
   return { predictions: bits.length - ORDERS - 1, correct, longestRun };

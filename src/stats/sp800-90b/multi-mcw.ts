@@ -1,4 +1,5 @@
 import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
+import { ROUND_STEPS, Scoreboard } from './scoreboard.ts';
 
 /** Window lengths (SP 800-90B 6.3.7, step 1). All odd, so a window of bits never holds a tie. */
 const WINDOWS = [63, 255, 1023, 4095] as const;
@@ -15,32 +16,28 @@ export function multiMcw(symbols: Uint8Array, alphabetSize: number): PredictionE
 }
 
 function predictBits(bits: Uint8Array): PredictorRun {
-  const scores = new Int32Array(WINDOWS.length);
+  const board = new Scoreboard(WINDOWS.length);
+  const hits = new Int32Array(WINDOWS.length);
+  const made = new Int32Array(WINDOWS.length).fill(-1); // a window not yet full never leads
   const ones = new Int32Array(WINDOWS.length);
   for (let j = 0; j < WINDOWS.length; j++) for (let i = 0; i < WINDOWS[j]; i++) ones[j] += bits[i];
-  let winner = 0;
-  let correct = 0;
-  let runLength = 0;
-  let longestRun = 0;
-  for (let i = WINDOWS[0]; i < bits.length; i++) {
-    const bit = bits[i];
-    const champion = winner;
-    let isCorrect = false;
-    for (let j = 0; j < WINDOWS.length && i >= WINDOWS[j]; j++) {
-      const window = WINDOWS[j];
-      const prediction = 2 * ones[j] > window ? 1 : 0;
-      if (prediction === bit) {
-        if (j === champion) isCorrect = true;
-        if (++scores[j] >= scores[winner]) winner = j;
+  for (let from = WINDOWS[0]; from < bits.length; from += ROUND_STEPS) {
+    const end = Math.min(from + ROUND_STEPS, bits.length);
+    for (let j = 0; j < WINDOWS.length; j++) {
+      const length = WINDOWS[j];
+      let count = ones[j];
+      let hit = 0;
+      for (let i = Math.max(from, length); i < end; i++) {
+        const prediction = 2 * count > length ? 1 : 0;
+        hit |= (prediction ^ bits[i] ^ 1) << (i - from);
+        count += bits[i] - bits[i - length];
       }
-      ones[j] += bit - bits[i - window];
+      ones[j] = count;
+      hits[j] = hit;
     }
-    if (isCorrect) {
-      correct++;
-      if (++runLength > longestRun) longestRun = runLength;
-    } else runLength = 0;
+    board.advance(hits, made, end - from);
   }
-  return { predictions: bits.length - WINDOWS[0], correct, longestRun };
+  return { predictions: bits.length - WINDOWS[0], correct: board.correct, longestRun: board.longestRun };
 }
 
 function predictSymbols(symbols: Uint8Array, alphabetSize: number): PredictorRun {

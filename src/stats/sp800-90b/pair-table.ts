@@ -14,12 +14,14 @@ export class PairTable {
 
   /** Adds a key that is absent, or replaces its value. */
   set(key: number, value: number): void {
-    this.#values[this.#claim(key)] = value;
+    const slot = this.#claim(key); // before the arrays are named: it may replace them
+    this.#values[slot] = value;
   }
 
   /** Adds one to the value, an absent key counting as 0; gives the new value. */
   increment(key: number): number {
-    return ++this.#values[this.#claim(key)];
+    const slot = this.#claim(key);
+    return ++this.#values[slot];
   }
 
   /** The slot that holds the key or would. */
