@@ -1,0 +1,96 @@
+/** SP 800-22 2.8, Overlapping template matching test: do runs of m ones turn up too often or too seldom? */
+import { assert } from '../../core/assert.ts';
+import { igamc } from '../special.ts';
+import { type Constants, chiSquaredOf } from './chi-squared.ts';
+import { type BitSequence, popcount, wordAt } from './sequence.ts';
+
+export interface OverlappingTemplateResult {
+  readonly blocks: number;
+  /** ν_0 .. ν_5: blocks with 0, 1, 2, 3, 4, and 5 or more matches. */
+  readonly counts: readonly number[];
+  readonly pValue: number;
+}
+
+const CLASSES = 6; // K + 1, 2.8.2
+
+/** Matches of m ones in a block: bit i of the running AND stays set while bits i .. i+k are all ones. */
+function matchesAt(words: Int32Array, start: number, positions: number, templateBits: number): number {
+  let matches = 0;
+  for (let done = 0; done < positions; done += 32) {
+    const rest = positions - done;
+    let hits = rest >= 32 ? -1 : -1 << (32 - rest);
+    for (let k = 0; k < templateBits && hits !== 0; k++) hits &= wordAt(words, start + done + k);
+    if (hits !== 0) matches += popcount(hits);
+  }
+  return matches;
+}
+
+/** The asymptotic Pr(U = u) of 3.8 that sts-2.1.2 uses: a compound Poisson law with η = (M - m + 1) / 2^(m+1). */
+function asymptoticChances(templateBits: number, blockBits: number): number[] {
+  const eta = (blockBits - templateBits + 1) / 2 ** templateBits / 2;
+  const chances = [Math.exp(-eta)];
+  for (let u = 1; u < CLASSES - 1; u++) {
+    let sum = 0;
+    let term = eta; // C(u-1, l-1) η^l / l!
+    for (let l = 1; l <= u; l++) {
+      sum += term;
+      term *= ((u - l) / l) * (eta / (l + 1));
+    }
+    chances.push((Math.exp(-eta) / 2 ** u) * sum);
+  }
+  return [...chances, 1 - chances.reduce((a, b) => a + b)];
+}
+
+/**
+ * The exact distribution of the number of matches in M fair bits, by following the pair (matches so far, ones at the
+ * end) bit by bit. For m = 9, M = 1032 it gives the values of Hamano & Kaneko 2007 that 2.8 prints (0.364091, 0.185659,
+ * ...) and that sts-2.1.2 overwrites with the asymptotic ones (IACR ePrint 2022/540).
+ */
+function exactChances(templateBits: number, blockBits: number): number[] {
+  // chance[u · m + r]: u matches (5 stands for more), r ones at the end (m - 1 stands for more).
+  let chance = new Float64Array(CLASSES * templateBits);
+  chance[0] = 1;
+  for (let bit = 0; bit < blockBits; bit++) {
+    const next = new Float64Array(chance.length);
+    for (let u = 0; u < CLASSES; u++) {
+      for (let r = 0; r < templateBits; r++) {
+        const halfChance = chance[u * templateBits + r] / 2;
+        next[u * templateBits] += halfChance;
+        if (r < templateBits - 1) next[u * templateBits + r + 1] += halfChance;
+        else next[Math.min(u + 1, CLASSES - 1) * templateBits + r] += halfChance;
+      }
+    }
+    chance = next;
+  }
+  return Array.from({ length: CLASSES }, (_, u) =>
+    chance.subarray(u * templateBits, (u + 1) * templateBits).reduce((a, b) => a + b, 0),
+  );
+}
+
+const exactTables = new Map<string, readonly number[]>();
+
+function chancesOf(templateBits: number, blockBits: number, constants: Constants): readonly number[] {
+  if (constants === 'reference') return asymptoticChances(templateBits, blockBits);
+  const key = `${templateBits}/${blockBits}`;
+  const table = exactTables.get(key) ?? exactChances(templateBits, blockBits);
+  exactTables.set(key, table);
+  return table;
+}
+
+/** The template is m ones. */
+export function overlappingTemplateTest(
+  bits: BitSequence,
+  templateBits: number,
+  blockBits: number,
+  constants: Constants = 'corrected',
+): OverlappingTemplateResult {
+  assert(templateBits >= 2 && templateBits <= blockBits, 'a template fits into its block');
+  const blocks = Math.floor(bits.length / blockBits); // 2.8.4 step 1
+  const counts: number[] = new Array(CLASSES).fill(0);
+  for (let block = 0; block < blocks; block++) {
+    const matches = matchesAt(bits.words, block * blockBits, blockBits - templateBits + 1, templateBits);
+    counts[Math.min(matches, CLASSES - 1)]++; // step 2
+  }
+  const chiSquared = chiSquaredOf(counts, chancesOf(templateBits, blockBits, constants), blocks); // step 4
+  return { blocks, counts, pValue: igamc((CLASSES - 1) / 2, chiSquared / 2) }; // step 5
+}
