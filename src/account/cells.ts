@@ -1,0 +1,96 @@
+import type { MessagePort } from 'node:worker_threads';
+import { assert } from '../core/assert.ts';
+import { type Clock, periodOf } from '../core/clock.ts';
+import type { Books } from '../store/ledger.ts';
+import type { Balance, RateRecord } from '../store/records.ts';
+import { createCell, Meter } from './meter.ts';
+import { WINDOW_MS } from './rate.ts';
+import type { Allowance } from './tiers.ts';
+
+/** Where an account's shared memory comes from. The same account gives the same cell, in every thread. */
+export interface Cells {
+  cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer>;
+}
+
+/** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
+export class OwnedCells implements Cells {
+  readonly #cells = new Map<number, SharedArrayBuffer>();
+  readonly #balances: ReadonlyMap<number, Balance>;
+  readonly #rates: ReadonlyMap<number, RateRecord>;
+  readonly #clock: Clock;
+
+  constructor(balances: readonly Balance[], rates: readonly RateRecord[], clock: Clock) {
+    this.#balances = new Map(balances.map((balance) => [balance.accountNumber, balance]));
+    this.#rates = new Map(rates.map((rate) => [rate.accountNumber, rate]));
+    this.#clock = clock;
+  }
+
+  /** Reads the books once, at start: the current month, or a later one that they already know. */
+  static async open(books: Books, clock: Clock): Promise<OwnedCells> {
+    const period = Math.max(periodOf(clock.wallMs()), await books.latestPeriod());
+    const balances = await books.balances(period);
+    const rates = await books.loadRates(clock.wallMs() - WINDOW_MS);
+    return new OwnedCells(balances, rates, clock);
+  }
+
+  async cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer> {
+    let cell = this.#cells.get(accountNumber);
+    if (cell === undefined) {
+      cell = createCell(allowance);
+      this.#begin(new Meter(cell, allowance), accountNumber);
+      this.#cells.set(accountNumber, cell);
+    }
+    return cell;
+  }
+
+  #begin(meter: Meter, accountNumber: number): void {
+    const balance = this.#balances.get(accountNumber);
+    const rate = this.#rates.get(accountNumber);
+    if (balance !== undefined) meter.load(balance);
+    if (rate !== undefined) meter.restore(rate, this.#clock.wallMs(), this.#clock.monotonicMs());
+  }
+}
+
+interface CellRequest {
+  readonly accountNumber: number;
+  readonly allowance: Allowance;
+}
+
+interface CellAnswer {
+  readonly accountNumber: number;
+  readonly cell: SharedArrayBuffer;
+}
+
+/** Hands cells to the thread at the other end of the port. */
+export function serveCells(cells: Cells, port: MessagePort): void {
+  port.on('message', ({ accountNumber, allowance }: CellRequest) => {
+    cells.cellOf(accountNumber, allowance).then((cell) => {
+      port.postMessage({ accountNumber, cell } satisfies CellAnswer);
+    });
+  });
+  port.unref();
+}
+
+/** The cells that the thread at the other end of the port makes. */
+export function connectCells(port: MessagePort): Cells {
+  const waiting = new Map<number, ((cell: SharedArrayBuffer) => void)[]>();
+  port.on('message', ({ accountNumber, cell }: CellAnswer) => {
+    const resolvers = waiting.get(accountNumber);
+    assert(resolvers !== undefined, 'a cell comes to those who asked for it');
+    waiting.delete(accountNumber);
+    for (const resolve of resolvers) resolve(cell);
+  });
+  port.unref();
+  return {
+    cellOf(accountNumber, allowance) {
+      const { promise, resolve } = Promise.withResolvers<SharedArrayBuffer>();
+      const resolvers = waiting.get(accountNumber);
+      if (resolvers !== undefined) resolvers.push(resolve);
+      else {
+        waiting.set(accountNumber, [resolve]);
+        port.postMessage({ accountNumber, allowance } satisfies CellRequest);
+      }
+      return promise;
+    },
+  };
+}

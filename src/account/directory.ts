@@ -1,0 +1,203 @@
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Directory } from '../store/ledger.ts';
+import type { AccountRecord, KeyRecord, RateRecord } from '../store/records.ts';
+import { keyMatches, parseKey } from './api-keys.ts';
+import type { Cells } from './cells.ts';
+import { Meter } from './meter.ts';
+import { type Allowance, allowanceOf } from './tiers.ts';
+
+/** An account as the service sees it between two changes of its record. Its meter outlives them. */
+export interface Account {
+  readonly record: AccountRecord;
+  readonly allowance: Allowance;
+  readonly meter: Meter;
+}
+
+export interface Authenticated {
+  readonly account: Account;
+  readonly key: KeyRecord;
+}
+
+export interface AccountDirectoryOptions {
+  readonly directory: Directory;
+  readonly cells: Cells;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Four looks a second, so that a key revoked by another process is refused within one second. */
+const POLL_INTERVAL_MS = 250;
+/** How long the last view of accounts and keys may serve while the ledger cannot be read. */
+const VIEW_AGE_MAX_MS = 5_000;
+/** Keys that authenticate by one Map look-up; beyond it the cache starts anew. 60 characters and a reference each. */
+const CACHED_KEYS_MAX = 10_000;
+
+interface View {
+  readonly version: number;
+  readonly accountsById: ReadonlyMap<string, Account>;
+  readonly keysById: ReadonlyMap<string, KeyRecord>;
+}
+
+const NOTHING_YET: View = { version: Number.NaN, accountsById: new Map(), keysById: new Map() };
+
+/**
+ * All accounts and keys in memory, kept equal to the ledger's by looking at its version. Who cannot be checked is
+ * refused: when the ledger has not been readable for 5 seconds, authentication fails closed.
+ */
+export class AccountDirectory {
+  readonly #directory: Directory;
+  readonly #cells: Cells;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #view = NOTHING_YET;
+  /** Monotonic time at which the view was known to be the ledger's. */
+  #confirmedAtMs = 0;
+  #failing = false;
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** By full key text, live keys only, in memory only; emptied whenever the view changes. */
+  readonly #cache = new Map<string, Authenticated>();
+
+  private constructor(options: AccountDirectoryOptions) {
+    this.#directory = options.directory;
+    this.#cells = options.cells;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** Reads everything once; rejects when the ledger cannot be read. Nothing is looked at again before start(). */
+  static async open(options: AccountDirectoryOptions): Promise<AccountDirectory> {
+    const accounts = new AccountDirectory(options);
+    try {
+      await accounts.#look();
+    } catch (error) {
+      throw new Error('the accounts and keys cannot be read from the ledger', { cause: error });
+    }
+    return accounts;
+  }
+
+  /** Begins to follow the ledger's changes. The timer alone does not keep the process alive. */
+  start(): void {
+    if (this.#closed || this.#timer !== undefined) return;
+    this.#timer = setTimeout(async () => {
+      await this.refresh();
+      this.#timer = undefined;
+      this.start();
+    }, POLL_INTERVAL_MS).unref();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#cache.clear();
+  }
+
+  /**
+   * The account and key behind the text; undefined for a key that is mistyped, unknown, expired or revoked. The same
+   * object for the same key until the directory changes. Throws ApiError `storage_unavailable` when the view is too
+   * old to answer. A Map finds the text by a keyed hash and compares only equals, so its time tells a guesser nothing.
+   */
+  authenticate(keyText: string): Authenticated | undefined {
+    if (this.#clock.monotonicMs() - this.#confirmedAtMs > VIEW_AGE_MAX_MS) {
+      throw new ApiError('storage_unavailable', {
+        message: 'API keys cannot be checked now; retry after Retry-After.',
+        retryAfterS: 5,
+      });
+    }
+    const authenticated = this.#cache.get(keyText) ?? this.#lookUp(keyText);
+    if (authenticated === undefined || !this.#isLive(authenticated.key)) return undefined;
+    return authenticated;
+  }
+
+  account(id: string): Account | undefined {
+    return this.#view.accountsById.get(id);
+  }
+
+  accounts(): Iterable<Account> {
+    return this.#view.accountsById.values();
+  }
+
+  /** The rate limits that a restart must know of, for Books.saveRates. */
+  rates(): RateRecord[] {
+    const wallMs = this.#clock.wallMs();
+    const nowMs = this.#clock.monotonicMs();
+    const records: RateRecord[] = [];
+    for (const { record, meter } of this.accounts()) {
+      const rate = meter.snapshot(record.number, wallMs, nowMs);
+      if (rate !== undefined) records.push(rate);
+    }
+    return records;
+  }
+
+  /** Looks at the ledger now. A failure is logged once and leaves the view as it was; see authenticate(). */
+  async refresh(): Promise<void> {
+    try {
+      await this.#look();
+      if (this.#failing) this.#log.info({}, 'accounts and keys can be read again');
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) {
+        this.#log.error(
+          { err: error, servesMs: VIEW_AGE_MAX_MS },
+          'accounts and keys cannot be read from the ledger',
+        );
+      }
+      this.#failing = true;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const askedAtMs = this.#clock.monotonicMs(); // a change after this moment may be missing from the view
+    const version = await this.#directory.directoryVersion();
+    if (version !== this.#view.version) {
+      const [accounts, keys] = await Promise.all([this.#directory.accounts(), this.#directory.keys()]);
+      this.#view = await this.#viewOf(version, accounts, keys);
+      this.#cache.clear();
+    }
+    this.#confirmedAtMs = askedAtMs;
+  }
+
+  async #viewOf(
+    version: number,
+    accounts: readonly AccountRecord[],
+    keys: readonly KeyRecord[],
+  ): Promise<View> {
+    const accountsById = new Map<string, Account>();
+    for (const record of accounts) accountsById.set(record.id, await this.#accountOf(record));
+    return { version, accountsById, keysById: new Map(keys.map((key) => [key.keyId, key])) };
+  }
+
+  async #accountOf(record: AccountRecord): Promise<Account> {
+    const allowance = allowanceOf(record);
+    const known = this.#view.accountsById.get(record.id);
+    if (known !== undefined) {
+      known.meter.configure(allowance);
+      return { record, allowance, meter: known.meter };
+    }
+    const cell = await this.#cells.cellOf(record.number, allowance);
+    return { record, allowance, meter: new Meter(cell, allowance) };
+  }
+
+  #lookUp(keyText: string): Authenticated | undefined {
+    const keyId = parseKey(keyText)?.keyId;
+    const key = keyId === undefined ? undefined : this.#view.keysById.get(keyId);
+    const account = key === undefined ? undefined : this.#view.accountsById.get(key.accountId);
+    if (key === undefined || account === undefined || !keyMatches(keyText, key.digest)) return undefined;
+    const authenticated: Authenticated = { account, key };
+    if (this.#isLive(key)) this.#remember(keyText, authenticated);
+    return authenticated;
+  }
+
+  #remember(keyText: string, authenticated: Authenticated): void {
+    if (this.#cache.size >= CACHED_KEYS_MAX) this.#cache.clear();
+    this.#cache.set(keyText, authenticated);
+  }
+
+  /** A revocation holds from the moment it is known, whatever the wall clock says of its time. */
+  #isLive(key: KeyRecord): boolean {
+    if (key.revokedAtMs !== null) return false;
+    return key.expiresAtMs === null || this.#clock.wallMs() < key.expiresAtMs;
+  }
+}

@@ -1,0 +1,251 @@
+import { assert } from '../core/assert.ts';
+import type { Balance, RateRecord } from '../store/records.ts';
+import {
+  adapt,
+  admit,
+  newDecision,
+  peek,
+  type RateDecision,
+  type RateLimit,
+  rateLimitOf,
+  rateWords,
+  recall,
+  remember,
+} from './rate.ts';
+import { lock, unlock } from './spin-lock.ts';
+import { type Allowance, burstOf } from './tiers.ts';
+
+/**
+ * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then float64 words:
+ * the calendar month that is being counted, its requests, its credits, and the state of the rate limit (rate.ts).
+ */
+const LOCK = 0;
+const WORDS_OFFSET = 8;
+const PERIOD = 0;
+const REQUESTS = 1;
+const CREDITS = 2;
+const RATE = 3;
+
+/** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
+const SLOTS_MIN = 64;
+/** 4,096 admissions, 64 KiB: exact for every tier of the table; beyond, one slot stands for several. */
+const SLOTS_MAX = 4_096;
+
+/** Memory for the limits of a new account. It keeps its size for ever: a greater burst later widens the stride. */
+export function createCell(allowance: Allowance): SharedArrayBuffer {
+  const burst = burstOf(allowance.requestsPerMinute);
+  let slots = SLOTS_MIN;
+  while (slots < burst && slots < SLOTS_MAX) slots *= 2;
+  return new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
+}
+
+export interface CreditReservation {
+  ok: boolean;
+  /** Credits left after this reservation, or left as they are when it was refused; Infinity without a limit. */
+  remaining: number;
+}
+
+/**
+ * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter over the
+ * account's cell; each call is one short critical section, so the counts are exact however many threads share them.
+ * No call allocates: a returned decision belongs to the meter and holds until the next call. 0.1 µs a call, measured
+ * by bench/meter.bench.ts.
+ *
+ * A period is a calendar month as periodOf gives it. It never goes back: a period before the one being counted (the
+ * wall clock was set back) is charged to the later month.
+ */
+export class Meter {
+  readonly #lock: Int32Array;
+  readonly #words: Float64Array;
+  readonly #rate: Float64Array;
+  readonly #decision: RateDecision = newDecision();
+  readonly #reservation: CreditReservation = { ok: true, remaining: 0 };
+  #limit: RateLimit;
+  #requestsMax: number;
+  #creditsMax: number;
+
+  constructor(cell: SharedArrayBuffer, allowance: Allowance) {
+    this.#lock = new Int32Array(cell, 0, 1);
+    this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
+    this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
+    this.#limit = rateLimitOf(allowance.requestsPerMinute);
+    this.#requestsMax = allowance.requestsPerMonth;
+    this.#creditsMax = allowance.creditsPerMonth;
+  }
+
+  /** Takes other limits; what was used stays used. */
+  configure(allowance: Allowance): void {
+    this.#limit = rateLimitOf(allowance.requestsPerMinute);
+    this.#requestsMax = allowance.requestsPerMonth;
+    this.#creditsMax = allowance.creditsPerMonth;
+    this.#enter();
+    adapt(this.#rate, this.#limit);
+    this.#leave();
+  }
+
+  get limit(): RateLimit {
+    return this.#limit;
+  }
+
+  /** One request at the monotonic time `nowMs`. A refused request changes nothing. */
+  admit(nowMs: number): Readonly<RateDecision> {
+    this.#enter();
+    admit(this.#rate, nowMs, this.#limit, this.#decision);
+    this.#leave();
+    return this.#decision;
+  }
+
+  /** How the rate limit stands, without taking anything. */
+  peek(nowMs: number): Readonly<RateDecision> {
+    this.#enter();
+    peek(this.#rate, nowMs, this.#limit, this.#decision);
+    this.#leave();
+    return this.#decision;
+  }
+
+  /** Counts one request of the month; false when the quota is used up. */
+  reserveRequest(period: number): boolean {
+    const words = this.#enterPeriod(period);
+    const ok = words[REQUESTS] < this.#requestsMax;
+    if (ok) words[REQUESTS] += 1;
+    this.#leave();
+    return ok;
+  }
+
+  /** Takes back a request that was not answered. Nothing is taken back once its month is over. */
+  releaseRequest(period: number): void {
+    const words = this.#enterPeriod(period);
+    if (words[PERIOD] === period) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
+    this.#leave();
+  }
+
+  /** Sets aside `bytes` credits of the month, or none of them. */
+  reserveCredits(bytes: number, period: number): Readonly<CreditReservation> {
+    assert(bytes >= 0 && Number.isSafeInteger(bytes), 'credits are whole bytes');
+    const words = this.#enterPeriod(period);
+    const left = this.#creditsMax - words[CREDITS];
+    const ok = bytes <= left;
+    if (ok) words[CREDITS] += bytes;
+    this.#leave();
+    this.#reservation.ok = ok;
+    this.#reservation.remaining = Math.max(0, ok ? left - bytes : left);
+    return this.#reservation;
+  }
+
+  /** Gives back credits that no answer used. Nothing is given back once their month is over. */
+  releaseCredits(bytes: number, period: number): void {
+    const words = this.#enterPeriod(period);
+    if (words[PERIOD] === period) words[CREDITS] = Math.max(0, words[CREDITS] - bytes);
+    this.#leave();
+  }
+
+  /** What the month has used, requests in flight included. `period` is the month that was counted. */
+  used(period: number): { period: number; requests: number; credits: number } {
+    const words = this.#enterPeriod(period);
+    const used = { period: words[PERIOD], requests: words[REQUESTS], credits: words[CREDITS] };
+    this.#leave();
+    return used;
+  }
+
+  /** Requests left in the month; Infinity without a quota. */
+  requestsRemaining(period: number): number {
+    const words = this.#enterPeriod(period);
+    const left = this.#requestsMax - words[REQUESTS];
+    this.#leave();
+    return Math.max(0, left);
+  }
+
+  /** Credits left in the month; Infinity without a limit. */
+  creditsRemaining(period: number): number {
+    const words = this.#enterPeriod(period);
+    const left = this.#creditsMax - words[CREDITS];
+    this.#leave();
+    return Math.max(0, left);
+  }
+
+  /** The month to charge: the given one, or the later one that the books already know. */
+  periodAt(period: number): number {
+    const words = this.#enterPeriod(period);
+    const counted = words[PERIOD];
+    this.#leave();
+    return counted;
+  }
+
+  /** Starts from what the books say of a month. */
+  load(balance: Balance): void {
+    const words = this.#enterPeriod(balance.period);
+    if (words[PERIOD] === balance.period) {
+      words[REQUESTS] = balance.requests;
+      words[CREDITS] = balance.credits;
+    }
+    this.#leave();
+  }
+
+  /**
+   * The rate limit's state in Unix time, for restore() after a restart; undefined when the full burst is there anyway.
+   * An admission is rounded up to a whole millisecond, so that the entry of the same request is not later than it.
+   */
+  snapshot(accountNumber: number, wallMs: number, nowMs: number): RateRecord | undefined {
+    this.#enter();
+    const state = this.#rate.slice();
+    this.#leave();
+    const memory = remember(state, nowMs, this.#limit);
+    if (memory === undefined) return undefined;
+    const shift = wallMs - nowMs;
+    return {
+      accountNumber,
+      tatMs: memory.emptyAtMs + shift,
+      admittedAtMs: memory.admittedAtMs.map((at) => Math.ceil(at + shift)),
+    };
+  }
+
+  /**
+   * Takes a saved state: a restart is no way to a new burst. Whatever the wall clock did meanwhile, the account waits
+   * no longer than for one full bucket and window.
+   */
+  restore(record: RateRecord, wallMs: number, nowMs: number): void {
+    const shift = nowMs - wallMs;
+    const memory = {
+      emptyAtMs: record.tatMs + shift,
+      admittedAtMs: record.admittedAtMs.map((at) => at + shift),
+    };
+    this.#enter();
+    recall(this.#rate, memory, nowMs, this.#limit);
+    this.#leave();
+  }
+
+  #enter(): void {
+    lock(this.#lock, LOCK);
+  }
+
+  #leave(): void {
+    unlock(this.#lock, LOCK);
+  }
+
+  /** Enters with the counters at the given month, or at a later one when that has begun. */
+  #enterPeriod(period: number): Float64Array {
+    const words = this.#words;
+    this.#enter();
+    if (period > words[PERIOD]) {
+      words[PERIOD] = period;
+      words[REQUESTS] = 0;
+      words[CREDITS] = 0;
+    }
+    return words;
+  }
+}
+
+/** X-RateLimit-Remaining; null without a limit, when there is no number to tell. */
+export function remainingRequests(decision: Readonly<RateDecision>): number | null {
+  return Number.isFinite(decision.remaining) ? decision.remaining : null;
+}
+
+/** X-RateLimit-Reset: the Unix second at which the full burst is there again; now without a limit. */
+export function resetAtUnixS(decision: Readonly<RateDecision>, wallMs: number): number {
+  return Math.ceil((wallMs + decision.resetAfterMs) / 1_000);
+}
+
+/** Retry-After: whole seconds until one request is possible, at least 1. */
+export function retryAfterS(decision: Readonly<RateDecision>): number {
+  return Math.max(1, Math.ceil(decision.retryAfterMs / 1_000));
+}

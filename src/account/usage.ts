@@ -1,0 +1,136 @@
+import { type Clock, dayOf, periodEndMs, periodOf } from '../core/clock.ts';
+import {
+  DATA_ENDPOINTS,
+  type DataEndpoint,
+  ENTROPY_MODES,
+  type EntropyMode,
+  type Tier,
+} from '../core/vocabulary.ts';
+import type { Books } from '../store/ledger.ts';
+import type { UsageCount, UsageDay } from '../store/records.ts';
+import type { Account } from './directory.ts';
+import { remainingRequests } from './meter.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS_SHOWN = 31;
+
+/** The `data` member of GET /v1/usage. Times are ISO 8601 in UTC; null stands for unlimited. */
+export interface Usage {
+  /** `YYYY-MM` */
+  readonly period: string;
+  readonly starts_at: string;
+  readonly ends_at: string;
+  readonly tier: Tier;
+  /** Data requests of the month, those in flight included. */
+  readonly requests: {
+    readonly used: number;
+    readonly limit: number | null;
+    readonly remaining: number | null;
+  };
+  readonly rate: {
+    readonly limit_per_minute: number | null;
+    readonly burst: number | null;
+    readonly remaining: number | null;
+    readonly reset_at: string;
+  };
+  /** Bytes of pure mode, those in flight included. */
+  readonly credits: {
+    readonly total: number | null;
+    readonly used: number;
+    readonly remaining: number | null;
+  };
+  /** Answers of the month that are on record, each endpoint and mode named even when unused. */
+  readonly by_endpoint: Readonly<Record<DataEndpoint, UsageCount>>;
+  readonly by_mode: Readonly<Record<EntropyMode, UsageCount>>;
+  /** The last 31 days, oldest first, today included. */
+  readonly days: readonly DayUsage[];
+}
+
+export interface DayUsage extends UsageCount {
+  /** `YYYY-MM-DD` */
+  readonly date: string;
+  readonly credits: number;
+}
+
+/** What one account has used, and what is left. Shows nothing of any other account. */
+export async function usageOf(account: Account, books: Books, clock: Clock): Promise<Usage> {
+  const nowMs = clock.wallMs();
+  const { meter, allowance, record } = account;
+  const today = dayOf(nowMs);
+  const firstDay = today - DAYS_SHOWN + 1; // never after the first of the month: no month has more than 31 days
+  const recorded = (await books.usage(record.number, firstDay)).filter(({ day }) => day <= today);
+  const month = calendarMonth(meter.periodAt(periodOf(nowMs)));
+  const used = meter.used(month.period);
+  const rate = meter.peek(clock.monotonicMs());
+  const ofMonth = recorded.filter(({ day }) => day * DAY_MS >= month.startMs);
+  return {
+    period: isoDay(month.startMs).slice(0, 7),
+    starts_at: new Date(month.startMs).toISOString(),
+    ends_at: new Date(month.endMs).toISOString(),
+    tier: record.tier,
+    requests: {
+      used: used.requests,
+      limit: finite(allowance.requestsPerMonth),
+      remaining: finite(meter.requestsRemaining(month.period)),
+    },
+    rate: {
+      limit_per_minute: finite(meter.limit.requestsPerMinute),
+      burst: finite(meter.limit.burst),
+      remaining: remainingRequests(rate),
+      reset_at: new Date(nowMs + rate.resetAfterMs).toISOString(),
+    },
+    credits: {
+      total: finite(allowance.creditsPerMonth),
+      used: used.credits,
+      remaining: finite(meter.creditsRemaining(month.period)),
+    },
+    by_endpoint: sumBy(DATA_ENDPOINTS, ofMonth, (day) => day.byEndpoint),
+    by_mode: sumBy(ENTROPY_MODES, ofMonth, (day) => day.byMode),
+    days: lastDays(firstDay, recorded),
+  };
+}
+
+function calendarMonth(period: number): { period: number; startMs: number; endMs: number } {
+  const startMs = Date.UTC(Math.floor(period / 100), (period % 100) - 1, 1);
+  return { period, startMs, endMs: periodEndMs(startMs) };
+}
+
+function sumBy<W extends string>(
+  words: readonly W[],
+  days: readonly UsageDay[],
+  countsOf: (day: UsageDay) => Readonly<Partial<Record<W, UsageCount>>>,
+): Record<W, UsageCount> {
+  const sums = words.map((word): [W, UsageCount] => {
+    const sum = { requests: 0, values: 0, bytes: 0 };
+    for (const day of days) {
+      const count = countsOf(day)[word];
+      sum.requests += count?.requests ?? 0;
+      sum.values += count?.values ?? 0;
+      sum.bytes += count?.bytes ?? 0;
+    }
+    return [word, sum];
+  });
+  return Object.fromEntries(sums) as Record<W, UsageCount>;
+}
+
+function lastDays(firstDay: number, recorded: readonly UsageDay[]): DayUsage[] {
+  const byDay = new Map(recorded.map((usage) => [usage.day, usage]));
+  return Array.from({ length: DAYS_SHOWN }, (_, i) => {
+    const usage = byDay.get(firstDay + i);
+    return {
+      date: isoDay((firstDay + i) * DAY_MS),
+      requests: usage?.requests ?? 0,
+      values: usage?.values ?? 0,
+      bytes: usage?.bytes ?? 0,
+      credits: usage?.credits ?? 0,
+    };
+  });
+}
+
+function isoDay(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
