@@ -130,13 +130,14 @@ export class Committer {
   }
 
   #closeSegment(): SegmentRecord {
+    const { count, entries } = this.#writer.finish();
     const segment: SegmentRecord = {
       sequence: this.#sequence++,
       committedAtMs: this.#clock.wallMs(),
-      count: this.#writer.count,
+      count,
       sources: this.#sources,
       context: this.#context,
-      entries: this.#writer.finish(),
+      entries,
     };
     this.#certificateIds = [];
     this.#sources = [];

@@ -14,7 +14,7 @@ import { resolveMode } from '../delivery/mode.ts';
 import { creditsFor, entropyBytes } from '../delivery/price.ts';
 import type { SeedGroup } from '../pool/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { valueCount } from '../values/value-request.ts';
+import type { ValueRequest } from '../values/value-request.ts';
 import type { Call } from './call.ts';
 import { completeJson, type CreditFacts, type EnvelopeFacts, envelopeObject } from './envelope.ts';
 import { type Field, headOf } from './head.ts';
@@ -185,7 +185,7 @@ export class DataAnswers {
       endpoint: request.endpoint,
       mode: from.mode,
       delivered: made.delivered,
-      valueCount: valueCount(request.values),
+      valueCount: valueCountOf(request.values),
       deliveredBytes: made.dataEnd - REPLY_HEAD.length,
       consumedBytes: made.consumedBytes,
       credits,
@@ -219,6 +219,12 @@ export class DataAnswers {
   #elapsedMs(call: Call): number {
     return Math.round(this.#options.clock.monotonicMs() - call.startedMonotonicMs);
   }
+}
+
+/** Values in an answer, for the usage counters: a bitstring is one. */
+function valueCountOf(values: ValueRequest): number {
+  if (values.kind === 'shuffle') return values.items.length;
+  return values.kind === 'bitstring' ? 1 : values.count;
 }
 
 function representationOf(accept: string, request: DataRequest): Representation {

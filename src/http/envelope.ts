@@ -78,7 +78,7 @@ export function completeJson(
   facts: EnvelopeFacts,
 ): Uint8Array<ArrayBuffer> {
   const target = Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-  target.latin1Write(REPLY_HEAD, 0);
+  target.write(REPLY_HEAD, 0, 'latin1');
   const { credits } = facts;
   const tail =
     `,"meta":{"duration_ms":${facts.durationMs},"request_id":"${facts.requestUuid}"}` +
@@ -87,6 +87,6 @@ export function completeJson(
     `${facts.requestIdText}","processing_time_ms":${facts.durationMs},"timestamp":"${facts.timestamp}"}` +
     `,"quantum_credits":{"remaining":${credits.remaining},"total":${credits.total},"used":${credits.used}}}`;
   assert(tail.length <= REPLY_TAIL_BYTES_MAX, 'the envelope keeps to its bound');
-  const end = dataEnd + target.latin1Write(tail, dataEnd);
+  const end = dataEnd + target.write(tail, dataEnd, 'latin1');
   return buffer.subarray(0, end);
 }

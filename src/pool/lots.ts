@@ -34,7 +34,7 @@ export async function makeLot(
   clock: Clock,
 ): Promise<Lot> {
   if (health.grade !== 'pass') {
-    const failures = health.failures.map((each) => `${each.test} on channel ${each.channel}`).slice(0, 8);
+    const failures = health.failures.map((each) => `${each.test}${each.channel === null ? '' : ` on channel ${each.channel}`}`).slice(0, 8);
     return rejected(backend, read, health, clock, [], null, `health tests: ${failures.join(', ')}`);
   }
   const rawBits = read.width * read.shots;
@@ -149,14 +149,20 @@ function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[]
 }
 
 /** A lot of the system source: tested and recorded as evidence for csprng mode, never drawn from. */
-export async function makeSystemLot(backend: Backend, read: RawRead, assessor: Assessor, clock: Clock): Promise<LotRecord> {
+export async function makeSystemLot(
+  backend: Backend,
+  read: RawRead,
+  health: HealthVerdict,
+  assessor: Assessor,
+  clock: Clock,
+): Promise<LotRecord> {
   const bits = read.width * read.shots;
   const tested = await assessor.testBits('system', read.bits, Math.min(bits, ASSESSED_BITS));
   const measured = await assessor.minEntropyPerBit(read.bits, Math.min(bits, ASSESSED_BITS));
-  const health: HealthVerdict['counters'] = { samples: 0, rctFailures: 0, aptFailures: 0 } as HealthVerdict['counters'];
   return {
-    ...recordOf(backend, read, { grade: 'pass', failures: [], counters: health }, clock, [tested], measured),
+    ...recordOf(backend, read, health, clock, [tested], measured),
     processedSha256: read.rawSha256,
-    accepted: true,
+    accepted: health.grade === 'pass',
+    rejection: health.grade === 'pass' ? '' : 'health tests',
   };
 }

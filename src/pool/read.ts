@@ -48,6 +48,6 @@ async function runJob(backend: JobBackend, bits: number, signal: AbortSignal): P
     if (state.state === 'failed' || state.state === 'cancelled') {
       throw new BackendError('retryable', `job ${job.jobId} ${state.state}: ${state.reason}`);
     }
-    await sleep(state.retryAfterMs ?? POLL_INTERVAL_MS, undefined, { signal });
+    await sleep(('retryAfterMs' in state ? state.retryAfterMs : undefined) ?? POLL_INTERVAL_MS, undefined, { signal });
   }
 }

@@ -26,9 +26,9 @@ export function makeFrom(reader: EntropyReader, order: Omit<MakeOrder, 'draw'>):
   reader.erase();
   const size = order.headroom + order.before.length + jsonBytesMax(order.values) + order.after.length + order.tailroom;
   const buffer = Buffer.from(new ArrayBuffer(size));
-  let at = order.headroom + buffer.latin1Write(order.before, order.headroom);
+  let at = order.headroom + buffer.write(order.before, order.headroom, 'latin1');
   at = writeJson(values, buffer, at);
-  at += buffer.latin1Write(order.after, at);
+  at += buffer.write(order.after, at, 'latin1');
   assert(at + order.tailroom <= size, 'an answer keeps to its bound');
   const digest = createHash('sha256').update(order.salt).update(buffer.subarray(order.headroom, at)).digest();
   return {

@@ -1,0 +1,95 @@
+import { pack } from 'msgpackr';
+import { utf8Bytes } from '../core/bytes.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Call } from './call.ts';
+import { parseCertificateQuery } from './endpoints/certificate.ts';
+import { CERTIFICATE } from './endpoints/certificate.ts';
+import { HEALTH } from './endpoints/health.ts';
+import { USAGE } from './endpoints/usage.ts';
+import type { Reply } from './error-reply.ts';
+import { type Field, headOf } from './head.ts';
+import { type HealthReport, healthReply } from './health.ts';
+import { MEDIA_TYPES, negotiate } from './representation.ts';
+import type { PlainRoute } from './router.ts';
+
+/** What the resources that draw no entropy are answered from. */
+export interface PlainRouteSources {
+  /** True once every mode can be served that will be. */
+  readonly ready: () => boolean;
+  readonly health: () => Promise<HealthReport>;
+  /** Payload of GET /v1/usage for the call's account alone. */
+  readonly usage: (call: Call) => Promise<object>;
+  /** The certificate with status and proof; undefined when no certificate has this id. */
+  readonly certificate: (id: string) => Promise<object | undefined>;
+}
+
+const READ_METHODS = ['GET', 'HEAD'];
+
+export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
+  return [
+    { path: '/livez', methods: READ_METHODS, scope: null, limited: false, handler: () => word(200, 'ok') },
+    {
+      path: '/readyz',
+      methods: READ_METHODS,
+      scope: null,
+      limited: false,
+      handler: () => (sources.ready() ? word(200, 'ready') : word(503, 'starting')),
+    },
+    {
+      path: HEALTH.path,
+      methods: READ_METHODS,
+      scope: HEALTH.scope,
+      limited: false,
+      handler: async (call) =>
+        healthReply(await sources.health(), call.exchange.accept, [['X-Request-ID', call.requestUuid]]),
+    },
+    {
+      path: USAGE.path,
+      methods: READ_METHODS,
+      scope: USAGE.scope,
+      limited: true,
+      handler: async (call) => enveloped(call, await sources.usage(call)),
+    },
+    {
+      path: CERTIFICATE.path,
+      methods: READ_METHODS,
+      scope: CERTIFICATE.scope,
+      limited: true,
+      handler: (call) => certificateReply(call, sources),
+    },
+  ];
+}
+
+async function certificateReply(call: Call, sources: PlainRouteSources): Promise<Reply> {
+  const { values } = parseCertificateQuery(call.exchange.query);
+  const certificate = await sources.certificate(values.id);
+  if (certificate === undefined) throw new ApiError('cert_not_found');
+  return body(call, { certificate });
+}
+
+/** `data` beside the metadata that every envelope has (specification, Response envelope). */
+function enveloped(call: Call, data: object): Reply {
+  const metadata = { request_id: call.requestIdText, timestamp: new Date(call.atMs).toISOString() };
+  return body(call, { data, metadata });
+}
+
+function body(call: Call, value: object): Reply {
+  const form = negotiate(call.exchange.accept, ['json', 'msgpack']);
+  const fields: Field[] = [
+    ['Content-Type', MEDIA_TYPES[form]],
+    ['Cache-Control', 'no-store'],
+    ['X-Request-ID', call.requestUuid],
+    ...call.rateFields,
+  ];
+  const bytes = form === 'msgpack' ? new Uint8Array(pack(value)) : utf8Bytes(JSON.stringify(value));
+  return { status: 200, head: headOf(200, fields), body: bytes };
+}
+
+/** A probe's answer: one word. */
+function word(status: number, text: string): Reply {
+  const fields: Field[] = [
+    ['Content-Type', 'text/plain; charset=utf-8'],
+    ['Cache-Control', 'no-store'],
+  ];
+  return { status, head: headOf(status, fields), body: utf8Bytes(`${text}\n`) };
+}
