@@ -1,0 +1,243 @@
+import type { Clock } from '../core/clock.ts';
+import type { GroupWriter } from './group-writer.ts';
+import type { Books, LogStore } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import { count, increase, raise } from './meta.ts';
+import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from './records.ts';
+import { decodeSegment, EntryCursor, encodeSegment } from './segment.ts';
+import type { Table } from './table.ts';
+import type { Tables } from './tables.ts';
+import {
+  addCounters,
+  creditsOf,
+  requestsOf,
+  type UsageCounters,
+  UsageTally,
+  usageDayOf,
+} from './usage-counters.ts';
+
+/** Records erased per transaction of `expire`, so that commits get their turn between (one such takes about 2 ms). */
+const ANSWERS_PER_SWEEP = 256;
+const SEGMENTS_PER_SWEEP = 16;
+
+interface EncodedSegment {
+  readonly segment: SegmentRecord;
+  readonly bytes: Uint8Array;
+}
+
+/** Answers: segments of certificates, the counters that follow from them, idempotent answers, limiter states. */
+export class LmdbBooks implements Books, LogStore {
+  readonly #tables: Tables;
+  readonly #writer: GroupWriter;
+  readonly #clock: Clock;
+
+  constructor(tables: Tables, writer: GroupWriter, clock: Clock) {
+    this.#tables = tables;
+    this.#writer = writer;
+    this.#clock = clock;
+  }
+
+  async nextSegment(): Promise<number> {
+    return count(this.#tables.meta, 'lastSegment') + 1;
+  }
+
+  async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
+    // Encoding checks the segments; a flaw is the caller's bug and must not stop a whole group.
+    const encoded = segments.map((segment) => ({ segment, bytes: encodeSegment(segment) }));
+    await this.#writer.submit(() => this.#commit(encoded, answers));
+  }
+
+  async segment(sequence: number): Promise<SegmentRecord | undefined> {
+    const stored = this.#tables.segments.get(sequence);
+    return stored === undefined ? undefined : decodeSegment(stored);
+  }
+
+  async balances(period: number): Promise<Balance[]> {
+    const months = this.#tables.balances.entries({ from: [period, 0], before: [period + 1, 0] });
+    return [...months].map(({ key, value }) => ({ accountNumber: key[1], period, ...value }));
+  }
+
+  async latestPeriod(): Promise<number> {
+    return count(this.#tables.meta, 'latestPeriod');
+  }
+
+  async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
+    const days = this.#tables.usage.entries({
+      from: [accountNumber, Math.max(0, sinceDay)],
+      before: [accountNumber + 1, 0],
+    });
+    return [...days].map(({ key, value }) => usageDayOf(key[1], value));
+  }
+
+  saveRates(rates: readonly RateRecord[]): Promise<void> {
+    return this.#writer.submit(() => {
+      for (const rate of rates) this.#tables.rates.put(rate.accountNumber, rate);
+    });
+  }
+
+  /**
+   * An entry issued after the newest admission of its account's saved state is an admission that the state lacks;
+   * one admitted before the save and issued after it counts twice, which errs on the strict side. `tatMs` stays as
+   * saved (0 for an account without a saved state).
+   */
+  async loadRates(sinceMs: number): Promise<RateRecord[]> {
+    const rates = new Map<number, { tatMs: number; admittedAtMs: number[]; savedToMs: number }>();
+    for (const { key, value } of this.#tables.rates.entries()) {
+      const savedToMs = value.admittedAtMs.at(-1) ?? Number.NEGATIVE_INFINITY;
+      rates.set(key, { tatMs: value.tatMs, admittedAtMs: [...value.admittedAtMs], savedToMs });
+    }
+    for (const { key } of this.#tables.segmentTimes.entries({ from: [sinceMs, 0] })) {
+      const cursor = new EntryCursor(this.#storedSegment(key[1]).entries);
+      while (cursor.next()) {
+        let rate = rates.get(cursor.accountNumber);
+        if (rate === undefined) {
+          rate = { tatMs: 0, admittedAtMs: [], savedToMs: Number.NEGATIVE_INFINITY };
+          rates.set(cursor.accountNumber, rate);
+        }
+        if (cursor.issuedAtMs > rate.savedToMs) rate.admittedAtMs.push(cursor.issuedAtMs);
+      }
+    }
+    return [...rates]
+      .sort(([a], [b]) => a - b)
+      .map(([accountNumber, { tatMs, admittedAtMs }]) => {
+        return { accountNumber, tatMs, admittedAtMs: admittedAtMs.sort((a, b) => a - b) };
+      });
+  }
+
+  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
+    const answer = this.#tables.answers.get([accountNumber, keyDigest]);
+    return answer !== undefined && answer.expiresAtMs > this.#clock.wallMs() ? answer : undefined;
+  }
+
+  async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
+    const answers = await this.#sweep(() => this.#expireAnswers(nowMs));
+    const segments = await this.#sweep(() => this.#dropSegments(segmentsBeforeMs));
+    return { answers, segments };
+  }
+
+  putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {
+    return this.#writer.submit(() => {
+      const { log, meta } = this.#tables;
+      for (const { key, value } of records) {
+        if (!log.has(key)) increase(meta, 'logRecords', 1);
+        log.put(key, value);
+      }
+    });
+  }
+
+  async getLog(key: string): Promise<Uint8Array | undefined> {
+    const value = this.#tables.log.get(key);
+    return value === undefined ? undefined : new Uint8Array(value);
+  }
+
+  async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
+    return [...this.#tables.segments.entries({ from, limit })].map(({ value }) => decodeSegment(value));
+  }
+
+  #commit(encoded: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
+    const fresh = this.#unstored(encoded);
+    const { meta, segmentTimes, usage, balances } = this.#tables;
+    const tally = new UsageTally();
+    for (const { segment, bytes } of fresh) {
+      this.#tables.segments.put(segment.sequence, bytes);
+      segmentTimes.put([segment.committedAtMs, segment.sequence], segment.count);
+      tally.addSegment(segment.entries);
+      raise(meta, 'lastSegment', segment.sequence);
+    }
+    for (const { accountNumber, day, period, counters } of tally.days()) {
+      addUsage(usage, [accountNumber, day], counters);
+      const month = balances.get([period, accountNumber]) ?? { requests: 0, credits: 0 };
+      balances.put([period, accountNumber], {
+        requests: month.requests + requestsOf(counters),
+        credits: month.credits + creditsOf(counters),
+      });
+    }
+    if (fresh.length > 0) raise(meta, 'latestPeriod', tally.latestPeriod);
+    for (const answer of answers) this.#putAnswer(answer);
+  }
+
+  /** The segments that are not stored yet. Refuses all when one must not be stored. */
+  #unstored(encoded: readonly EncodedSegment[]): EncodedSegment[] {
+    const fresh = new Map<number, EncodedSegment>();
+    const dropped = count(this.#tables.meta, 'droppedSegment');
+    for (const item of encoded) {
+      const { sequence } = item.segment;
+      if (fresh.has(sequence))
+        throw new LedgerError('conflict', `segment ${sequence} is twice in one commit`);
+      if (!this.#tables.segments.has(sequence)) {
+        // Counted and dropped already, or so late that its numbers would be counted after their retention.
+        if (sequence <= dropped)
+          throw new LedgerError('refused', `segment ${sequence} is past its retention`);
+        fresh.set(sequence, item);
+      } else if (!this.#tables.segments.holds(sequence, item.bytes)) {
+        throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);
+      }
+    }
+    return [...fresh.values()];
+  }
+
+  /** The answer that lives longer stays: a late repeat of an old commit cannot bring back an old answer. */
+  #putAnswer(answer: StoredAnswer): void {
+    const { answers, answerExpiry } = this.#tables;
+    const { accountNumber, keyDigest, expiresAtMs } = answer;
+    const stored = answers.get([accountNumber, keyDigest]);
+    if (stored !== undefined) {
+      if (stored.expiresAtMs >= expiresAtMs) return;
+      answerExpiry.remove([stored.expiresAtMs, accountNumber, keyDigest]);
+    }
+    answers.put([accountNumber, keyDigest], answer);
+    answerExpiry.put([expiresAtMs, accountNumber, keyDigest], 0);
+  }
+
+  /** Repeats an erasing transaction until it finds nothing; other writers have their turn between. */
+  async #sweep(erase: () => number): Promise<number> {
+    let erased = 0;
+    for (;;) {
+      const now = await this.#writer.submit(erase);
+      if (now === 0) return erased;
+      erased += now;
+    }
+  }
+
+  #expireAnswers(nowMs: number): number {
+    const { answers, answerExpiry } = this.#tables;
+    const due = [...answerExpiry.entries({ limit: ANSWERS_PER_SWEEP })].filter(({ key }) => key[0] <= nowMs);
+    for (const { key } of due) {
+      answerExpiry.remove(key);
+      answers.remove([key[1], key[2]]);
+    }
+    return due.length;
+  }
+
+  #dropSegments(beforeMs: number): number {
+    const { archivedUsage, meta, segments, segmentTimes } = this.#tables;
+    const due = [...segmentTimes.entries({ before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP })];
+    const tally = new UsageTally();
+    for (const { key } of due) {
+      tally.addSegment(this.#storedSegment(key[1]).entries);
+      segmentTimes.remove(key);
+      segments.remove(key[1]);
+      raise(meta, 'droppedSegment', key[1]);
+    }
+    for (const { accountNumber, day, counters } of tally.days())
+      addUsage(archivedUsage, [accountNumber, day], counters);
+    return due.length;
+  }
+
+  #storedSegment(sequence: number): SegmentRecord {
+    const stored = this.#tables.segments.get(sequence);
+    if (stored === undefined)
+      throw new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
+    return decodeSegment(stored);
+  }
+}
+
+function addUsage(
+  table: Table<[number, number], UsageCounters>,
+  key: [number, number],
+  more: UsageCounters,
+): void {
+  const stored = table.get(key);
+  if (stored !== undefined) addCounters(more, stored);
+  table.put(key, more);
+}

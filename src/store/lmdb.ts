@@ -1,0 +1,258 @@
+import { existsSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { Environment, type RawEnvironment } from './environment.ts';
+import { FreeSpace, freeBytesOf } from './free-space.ts';
+import { GroupWriter } from './group-writer.ts';
+import { growAhead } from './grow-ahead.ts';
+import { Journal } from './journal.ts';
+import { JournaledBooks, replayJournal } from './journaled-books.ts';
+import { LedgerError } from './ledger-error.ts';
+import { auditTables } from './lmdb-audit.ts';
+import { LmdbBooks } from './lmdb-books.ts';
+import { LmdbLedger } from './lmdb-ledger.ts';
+import { count, increase } from './meta.ts';
+import { acquireServerLock, type ServerLock } from './server-lock.ts';
+import type { Key, RawDatabase } from './table.ts';
+import { FORMAT, openMeta, openTables, type Tables } from './tables.ts';
+
+export interface LmdbLedgerOptions {
+  /** The data folder; made when it is missing. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /**
+   * server: the one process that answers clients; a second one is refused. tool: a command beside it, which may read,
+   * audit, back up, and write accounts, keys and revocations.
+   */
+  readonly role: 'server' | 'tool';
+  /** fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks. */
+  readonly durability: 'fsync' | 'commit';
+  /** Only for a tool: changes nothing, and the folder must hold a ledger. */
+  readonly readOnly?: boolean;
+  /** Below this much free space on the file system, commit and addLot are rejected with `storage_unavailable`. */
+  readonly freeBytesMin?: number;
+  /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
+  readonly freeBytes?: () => number;
+  /** A server makes the data file this much longer than its content when it starts, see growAhead. */
+  readonly growAheadBytes?: number;
+  /** Wraps the environment; tests make it fail. */
+  readonly wrap?: (raw: RawEnvironment) => RawEnvironment;
+}
+
+const MEBIBYTE = 2 ** 20;
+const FREE_BYTES_MIN = 256 * MEBIBYTE;
+const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
+/** Address space, not memory; LMDB maps more when a ledger outgrows it. */
+const MAP_BYTES = 64 * 1024 * MEBIBYTE;
+const TABLES_MAX = 32;
+/** A commit window of 10 ms at 100,000 certificates a second takes 80 KB. */
+const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
+const FLUSH_INTERVAL_MS = 10;
+
+const DATA_FILE = 'data.mdb';
+const JOURNAL_FILE = 'journal';
+
+/** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
+export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
+  const { path, role } = options;
+  const readOnly = options.readOnly ?? false;
+  if (readOnly && !existsSync(join(path, DATA_FILE))) {
+    throw new LedgerError('unusable', `there is no ledger in ${path}`);
+  }
+  if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = role === 'server' ? await acquireServerLock(path) : undefined;
+  try {
+    return await openLocked(options, readOnly, lock);
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+async function openLocked(
+  options: LmdbLedgerOptions,
+  readOnly: boolean,
+  lock: ServerLock | undefined,
+): Promise<LmdbLedger> {
+  const { path, clock, log, role } = options;
+  const raw = openRaw(path, readOnly);
+  const environment = new Environment(options.wrap === undefined ? raw : options.wrap(raw));
+  try {
+    const tables = openFormat(environment, path, readOnly);
+    if (raw.lengthened) await requireWhole(environment, tables, path);
+    const space = new FreeSpace(
+      options.freeBytes ?? (() => freeBytesOf(path)),
+      options.freeBytesMin ?? FREE_BYTES_MIN,
+    );
+    const isServer = role === 'server';
+    const epoch = isServer ? takeEpoch(environment, tables) : count(tables.meta, 'epoch');
+    if (isServer) {
+      const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor());
+      environment.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
+    }
+    const writer = new GroupWriter(environment, log, () => {
+      if (isServer) requireEpoch(tables, epoch);
+    });
+    const books = new LmdbBooks(tables, writer, clock);
+    const journaled = isServer ? await openJournal(options, books, writer) : undefined;
+    log.info({ path, role, epoch, durability: options.durability }, 'ledger: open');
+    return new LmdbLedger({
+      environment,
+      tables,
+      writer,
+      books,
+      journaled,
+      space,
+      clock,
+      epoch,
+      role,
+      lock,
+      audited,
+    });
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
+
+  /** Opens a copy beside this ledger and reads all of it. */
+  async function audited(directory: string): Promise<readonly string[]> {
+    const copy = await openLmdbLedger({ path: directory, clock, log, role: 'tool', durability: 'fsync' });
+    const { problems } = await copy.audit();
+    await copy.close();
+    return problems;
+  }
+}
+
+/** The environment of the data file, and what only LMDB knows about the file. */
+interface DataFile extends RawEnvironment {
+  /** Bytes up to the last page that was ever used. */
+  usedBytes(): number;
+  /** The file was shorter than its content and was made whole with zeros. */
+  readonly lengthened: boolean;
+}
+
+function openRaw(path: string, readOnly: boolean): DataFile {
+  const root = openRoot(path, readOnly);
+  // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the free list.
+  const { env } = root as unknown as {
+    env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
+  };
+  const usedBytes = () => (env.info().lastPageNumber + 1) * env.stat().pageSize;
+  return {
+    openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as RawDatabase | undefined,
+    // Never transaction(): what it put before a throw would be committed. With overlappingSync off, transactionSync
+    // returns after the fsync, and a failed one leaves nothing visible.
+    transact: (body) => root.transactionSync(body),
+    snapshot: () => root.useReadTransaction(),
+    refresh: () => root.resetReadTxn(),
+    copyTo: (directory, compact) => root.backup(directory, compact),
+    close: () => root.close(),
+    usedBytes,
+    lengthened: lengthen(join(path, DATA_FILE), usedBytes(), readOnly),
+  };
+}
+
+function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key & string> {
+  try {
+    return open({
+      path,
+      noSubdir: false,
+      encoding: 'binary',
+      maxDbs: TABLES_MAX,
+      mapSize: MAP_BYTES,
+      overlappingSync: false,
+      readOnly,
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new LedgerError('unusable', `cannot open the ledger in ${path}: ${why}`, { cause: error });
+  }
+}
+
+/**
+ * Reading a page beyond the end of the file would kill the process (SIGBUS). LMDB may leave final free pages
+ * unwritten, so a short file can be sound; a copy that was cut short is not. Zeros in place of what is missing turn
+ * the second case into damage that the checksums show.
+ */
+function lengthen(file: string, usedBytes: number, readOnly: boolean): boolean {
+  const { size } = statSync(file);
+  if (size >= usedBytes) return false;
+  if (readOnly) {
+    throw new LedgerError('damaged', `${file} is cut short: it has ${size} bytes of ${usedBytes}`);
+  }
+  truncateSync(file, usedBytes);
+  return true;
+}
+
+async function requireWhole(environment: Environment, tables: Tables, path: string): Promise<void> {
+  const { ok, problems } = await auditTables(tables, environment.snapshot());
+  if (ok) return;
+  throw new LedgerError(
+    'damaged',
+    `the ledger in ${path} is cut short, restore a backup: ${problems.join('; ')}`,
+  );
+}
+
+function openFormat(environment: Environment, path: string, readOnly: boolean): Tables {
+  const meta = openMeta(environment);
+  const format = meta === undefined ? 0 : count(meta, 'format');
+  if (format > FORMAT) {
+    throw new LedgerError(
+      'unusable',
+      `${path} has format ${format}, and this program reads formats up to ${FORMAT}: use the newer program`,
+    );
+  }
+  if (meta === undefined || (readOnly && format === 0)) {
+    throw new LedgerError('unusable', `there is no ledger in ${path}`);
+  }
+  const tables = openTables(environment, meta);
+  if (format === 0) environment.transact(() => meta.put('format', FORMAT));
+  return tables;
+}
+
+/** The fencing token: a server whose number is no longer the highest may not write. */
+function takeEpoch(environment: Environment, { meta }: Tables): number {
+  let epoch = 0;
+  environment.transact(() => {
+    epoch = increase(meta, 'epoch', 1);
+  });
+  return epoch;
+}
+
+function requireEpoch({ meta }: Tables, epoch: number): void {
+  const now = count(meta, 'epoch');
+  if (now === epoch) return;
+  throw new LedgerError(
+    'stopped',
+    `another server (start ${now}) took the folder from this one (start ${epoch})`,
+  );
+}
+
+/** In either durability, what a killed process left in the journal comes first. */
+async function openJournal(
+  { path, durability, log }: LmdbLedgerOptions,
+  books: LmdbBooks,
+  writer: GroupWriter,
+): Promise<{ books: JournaledBooks; journal: Journal } | undefined> {
+  const file = join(path, JOURNAL_FILE);
+  if (durability === 'fsync' && !existsSync(file)) return undefined;
+  const { journal, leftover } = Journal.open(file, JOURNAL_HALF_BYTES);
+  await replayJournal(books, leftover);
+  if (leftover.length > 0)
+    log.warn({ commits: leftover.length }, 'ledger: commits of a killed process recovered');
+  journal.settleAll();
+  if (durability === 'commit') {
+    const requireRunning = () => writer.requireRunning();
+    const stop = (error: unknown) => writer.stop(error);
+    return {
+      books: await JournaledBooks.over(books, journal, FLUSH_INTERVAL_MS, requireRunning, stop),
+      journal,
+    };
+  }
+  journal.close();
+  rmSync(file);
+  return undefined;
+}

@@ -1,0 +1,152 @@
+import { pack, unpack } from 'msgpackr';
+import type { Environment } from './environment.ts';
+import { LedgerError } from './ledger-error.ts';
+import type {
+  AccountRecord,
+  BlockKind,
+  KeyRecord,
+  LotRecord,
+  LotRevocation,
+  RateRecord,
+  StoredAnswer,
+} from './records.ts';
+import { bytesCodec, type Codec, type Key, plainCodec, type Table } from './table.ts';
+import { bytesOfCounters, countersOfBytes, type UsageCounters } from './usage-counters.ts';
+
+/**
+ * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
+ * a folder with a number above its own.
+ */
+export const FORMAT = 1;
+
+/** Single numbers of the ledger, each changed in the transaction that makes it true. */
+export type MetaName =
+  | 'format'
+  /** Bumped at each start of a server: the fencing token. */
+  | 'epoch'
+  | 'directoryVersion'
+  | 'keys'
+  | 'revocations'
+  | 'logRecords'
+  /** Accounts created so far: also the highest account number. */
+  | 'accounts'
+  /** Lots stored so far: also the highest ordinal of lotOrder. */
+  | 'lots'
+  /** Blocks stored so far, of both kinds: also the highest block ordinal. */
+  | 'blocks'
+  /** The highest segment sequence that was ever stored. */
+  | 'lastSegment'
+  /** The highest segment sequence that retention dropped. */
+  | 'droppedSegment'
+  | 'latestPeriod'
+  | `${BlockKind}Blocks`
+  | `${BlockKind}Bytes`;
+
+/** A lot and where its blocks are: `count` ordinals from `first`, per kind. */
+export interface StoredLot {
+  readonly lot: LotRecord;
+  readonly blocks: Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
+}
+
+export interface StoredBlock {
+  readonly lotId: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Who took a block. Its bytes are gone. */
+export interface BlockClaim {
+  readonly lotId: string;
+  /** Bytes that the block held. */
+  readonly size: number;
+  /** Epoch of the server that took it; WITHDRAWN when it went away with its lot's revocation. */
+  readonly epoch: number;
+  readonly atMs: number;
+}
+
+export const WITHDRAWN = 0;
+
+export interface Month {
+  readonly requests: number;
+  readonly credits: number;
+}
+
+export interface Tables {
+  readonly meta: Table<MetaName, number>;
+  readonly accounts: Table<string, AccountRecord>;
+  readonly keys: Table<string, KeyRecord>;
+  readonly lots: Table<string, StoredLot>;
+  /** Ordinal (from 1) to lot id, in the order of arrival. */
+  readonly lotOrder: Table<number, string>;
+  readonly revocations: Table<string, LotRevocation>;
+  /** Unclaimed blocks: kind, ordinal. */
+  readonly blocks: Table<[BlockKind, number], StoredBlock>;
+  readonly claims: Table<[BlockKind, number], BlockClaim>;
+  /** Segments as `encodeSegment` wrote them. */
+  readonly segments: Table<number, Uint8Array>;
+  /** committedAtMs, sequence. */
+  readonly segmentTimes: Table<[number, number], number>;
+  /** period, accountNumber. */
+  readonly balances: Table<[number, number], Month>;
+  /** accountNumber, day. */
+  readonly usage: Table<[number, number], UsageCounters>;
+  /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
+  readonly archivedUsage: Table<[number, number], UsageCounters>;
+  /** accountNumber, keyDigest. */
+  readonly answers: Table<[number, string], StoredAnswer>;
+  /** expiresAtMs, accountNumber, keyDigest. */
+  readonly answerExpiry: Table<[number, number, string], number>;
+  readonly rates: Table<number, RateRecord>;
+  readonly log: Table<string, Uint8Array>;
+}
+
+const countersCodec: Codec<UsageCounters> = { encode: bytesOfCounters, decode: countersOfBytes };
+
+const answerCodec: Codec<StoredAnswer> = {
+  encode: (answer) =>
+    pack([answer.accountNumber, answer.keyDigest, answer.fingerprint, answer.expiresAtMs, answer.sealed]),
+  decode: (bytes) => {
+    const [accountNumber, keyDigest, fingerprint, expiresAtMs, sealed] = unpack(bytes);
+    return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed: new Uint8Array(sealed) };
+  },
+};
+
+const blockCodec: Codec<StoredBlock> = {
+  encode: (block) => pack([block.lotId, block.bytes]),
+  decode: (bytes) => {
+    const [lotId, content] = unpack(bytes);
+    return { lotId, bytes: new Uint8Array(content) };
+  },
+};
+
+/** Opens the format number alone, so that a folder of a newer program is left as it is. */
+export function openMeta(environment: Environment): Table<MetaName, number> | undefined {
+  return environment.table<MetaName, number>('meta', plainCodec<number>());
+}
+
+/** Opens every table, creating what is missing. Throws `unusable` when a read-only folder lacks one. */
+export function openTables(environment: Environment, meta: Table<MetaName, number>): Tables {
+  function open<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
+    const table = environment.table<K, V>(name, codec);
+    if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
+    return table;
+  }
+  return {
+    meta,
+    accounts: open('accounts', plainCodec<AccountRecord>()),
+    keys: open('keys', plainCodec<KeyRecord>()),
+    lots: open('lots', plainCodec<StoredLot>()),
+    lotOrder: open('lotOrder', plainCodec<string>()),
+    revocations: open('revocations', plainCodec<LotRevocation>()),
+    blocks: open('blocks', blockCodec),
+    claims: open('claims', plainCodec<BlockClaim>()),
+    segments: open('segments', bytesCodec),
+    segmentTimes: open('segmentTimes', plainCodec<number>()),
+    balances: open('balances', plainCodec<Month>()),
+    usage: open('usage', countersCodec),
+    archivedUsage: open('archivedUsage', countersCodec),
+    answers: open('answers', answerCodec),
+    answerExpiry: open('answerExpiry', plainCodec<number>()),
+    rates: open('rates', plainCodec<RateRecord>()),
+    log: open('log', bytesCodec),
+  };
+}
