@@ -55,6 +55,8 @@ export class AccountDirectory {
   /** Monotonic time at which the view was known to be the ledger's. */
   #confirmedAtMs = 0;
   #failing = false;
+  /** Looks run one after the other, so that an older view never replaces a newer one. */
+  #lastLook: Promise<void> = Promise.resolve();
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   /** By full key text, live keys only, in memory only; emptied whenever the view changes. */
@@ -148,7 +150,13 @@ export class AccountDirectory {
     }
   }
 
-  async #look(): Promise<void> {
+  #look(): Promise<void> {
+    const look = this.#lastLook.then(() => this.#read());
+    this.#lastLook = look.catch(() => {}); // whoever asked for the look is told of its failure
+    return look;
+  }
+
+  async #read(): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs(); // a change after this moment may be missing from the view
     const version = await this.#directory.directoryVersion();
     if (version !== this.#view.version) {

@@ -68,7 +68,10 @@ export function newDecision(): RateDecision {
 
 /** Takes one request if there is room. The answer is written into `decision`. */
 export function admit(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
-  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) return describeUnlimited(decision);
+  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) {
+    describeUnlimited(decision);
+    return;
+  }
   const now = settle(state, nowMs, limit);
   const allowed = roomOf(state, limit) >= 1;
   if (allowed) take(state, now, limit);
@@ -78,7 +81,10 @@ export function admit(state: Float64Array, nowMs: number, limit: RateLimit, deci
 
 /** The same answer without taking anything; `allowed` tells whether a request would pass. */
 export function peek(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
-  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) return describeUnlimited(decision);
+  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) {
+    describeUnlimited(decision);
+    return;
+  }
   const now = settle(state, nowMs, limit);
   describe(state, now, limit, decision);
   decision.allowed = decision.remaining >= 1;

@@ -53,7 +53,7 @@ export interface DayUsage extends UsageCount {
 }
 
 /** What one account has used, and what is left. Shows nothing of any other account. */
-export async function usageOf(account: Account, books: Books, clock: Clock): Promise<Usage> {
+export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clock: Clock): Promise<Usage> {
   const nowMs = clock.wallMs();
   const { meter, allowance, record } = account;
   const today = dayOf(nowMs);

@@ -1,0 +1,160 @@
+import { createKey, ROTATION_GRACE_MS, revokeKey, rotateKey } from '../account/administration.ts';
+import { SCOPES } from '../core/vocabulary.ts';
+import type { KeyRecord } from '../store/records.ts';
+import { duration, listOf, moment } from './arguments.ts';
+import { action, CommandError, facts, group, json, table } from './command.ts';
+import { withLedger } from './with-ledger.ts';
+
+const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
+
+const create = action({
+  path: 'keys create',
+  summary: 'Makes a further key of an account. The key is shown this once.',
+  options: {
+    account: { value: 'ACCOUNT_ID', required: true, meaning: 'whose key it is' },
+    scopes: { value: 'A,B', meaning: `what it opens, of ${SCOPES.join(', ')}; all of them when not given` },
+    expires: { value: 'ISO', meaning: 'when it ends, e.g. 2027-01-31T12:00:00Z; never when not given' },
+    json: { meaning: 'one JSON object: key_id, key, scopes, expires_at' },
+  },
+  run: async (input, context) => {
+    const scopes = input.option('scopes');
+    const expires = input.option('expires');
+    const wish = {
+      accountId: input.option('account')!,
+      scopes: scopes === undefined ? SCOPES : listOf('scopes', scopes, SCOPES),
+      expiresAtMs: expires === undefined ? null : moment('expires', expires),
+    };
+    const { record, text } = await withLedger(context, 'write', (ledger) =>
+      createKey(ledger, context.clock, wish),
+    );
+    const made = {
+      key_id: record.keyId,
+      key: text,
+      scopes: record.scopes,
+      expires_at: iso(record.expiresAtMs),
+    };
+    if (input.has('json')) context.out(json(made));
+    else {
+      context.out(facts({ ...made, scopes: made.scopes.join(' '), expires_at: made.expires_at ?? 'never' }));
+      context.talk('The key is shown this once: keep it now.\n');
+    }
+    return 0;
+  },
+});
+
+const list = action({
+  path: 'keys list',
+  summary: 'Lists the keys, without their secrets, which nobody has.',
+  options: {
+    account: { value: 'ACCOUNT_ID', meaning: 'only this account' },
+    json: { meaning: 'an array of JSON objects' },
+  },
+  run: async (input, context) => {
+    const accountId = input.option('account');
+    const nowMs = context.clock.wallMs();
+    const described = await withLedger(context, 'read', async (ledger) => {
+      if (accountId !== undefined && !(await ledger.accounts()).some(({ id }) => id === accountId)) {
+        throw new CommandError(`there is no account ${accountId}`);
+      }
+      return (await ledger.keys())
+        .filter((key) => accountId === undefined || key.accountId === accountId)
+        .sort((a, b) => a.createdAtMs - b.createdAtMs)
+        .map((key) => describeKey(key, nowMs));
+    });
+    if (input.has('json')) context.out(json(described));
+    else {
+      const head = ['KEY_ID', 'ACCOUNT_ID', 'STATUS', 'SCOPES', 'CREATED', 'EXPIRES'];
+      const rows = described.map((each) => [
+        each.key_id,
+        each.account_id,
+        each.status,
+        each.scopes.length === SCOPES.length ? 'all' : each.scopes.join(' '),
+        each.created_at,
+        each.expires_at ?? 'never',
+      ]);
+      context.out(table(head, rows));
+    }
+    return 0;
+  },
+});
+
+const rotate = action({
+  path: 'keys rotate',
+  summary: 'Makes a new key with the scopes and expiry of an old one, which goes on for a grace period.',
+  operands: [KEY_ID],
+  options: {
+    grace: {
+      value: 'SPAN',
+      meaning: 'how long the old key goes on, e.g. 90s, 30m, 7d, 0; 24h when not given',
+    },
+    json: { meaning: 'one JSON object: key_id, key, scopes, expires_at, replaces, replaced_expires_at' },
+  },
+  run: async (input, context) => {
+    const grace = input.option('grace');
+    const graceMs = grace === undefined ? ROTATION_GRACE_MS : duration('grace', grace);
+    const { created, old } = await withLedger(context, 'write', (ledger) => {
+      return rotateKey(ledger, context.clock, input.operands[0], graceMs);
+    });
+    const made = {
+      key_id: created.record.keyId,
+      key: created.text,
+      scopes: created.record.scopes,
+      expires_at: iso(created.record.expiresAtMs),
+      replaces: old.keyId,
+      replaced_expires_at: iso(old.expiresAtMs),
+    };
+    if (input.has('json')) context.out(json(made));
+    else {
+      const { expires_at: expiresAt, replaced_expires_at: replacedExpiresAt } = made;
+      context.out(
+        facts({
+          ...made,
+          scopes: made.scopes.join(' '),
+          expires_at: expiresAt ?? 'never',
+          replaced_expires_at: replacedExpiresAt ?? 'never',
+        }),
+      );
+      context.talk('The key is shown this once: keep it now.\n');
+    }
+    return 0;
+  },
+});
+
+const revoke = action({
+  path: 'keys revoke',
+  summary: 'Ends a key for ever. A running service refuses it within a second.',
+  operands: [KEY_ID],
+  options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
+  run: async (input, context) => {
+    const key = await withLedger(context, 'write', (ledger) =>
+      revokeKey(ledger, context.clock, input.operands[0]),
+    );
+    const done = { key_id: key.keyId, revoked_at: new Date(key.revokedAtMs!).toISOString() };
+    context.out(input.has('json') ? json(done) : facts(done));
+    return 0;
+  },
+});
+
+export const keys = group('qrn keys', 'Makes, lists, rotates and revokes API keys.', [
+  create,
+  list,
+  rotate,
+  revoke,
+]);
+
+function describeKey(key: KeyRecord, nowMs: number) {
+  const isExpired = key.expiresAtMs !== null && key.expiresAtMs <= nowMs;
+  return {
+    key_id: key.keyId,
+    account_id: key.accountId,
+    status: key.revokedAtMs !== null ? 'revoked' : isExpired ? 'expired' : 'live',
+    scopes: key.scopes,
+    created_at: new Date(key.createdAtMs).toISOString(),
+    expires_at: iso(key.expiresAtMs),
+    revoked_at: iso(key.revokedAtMs),
+  };
+}
+
+function iso(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

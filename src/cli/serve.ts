@@ -1,0 +1,77 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createAccount, createKey } from '../account/administration.ts';
+import { loadConfig } from '../config.ts';
+import type { Clock } from '../core/clock.ts';
+import { createLog, type Log } from '../core/log.ts';
+import { type Service, startService } from '../service.ts';
+import type { Directory } from '../store/ledger.ts';
+import { action, type CommandContext } from './command.ts';
+
+/** What is not done this long after SIGTERM is given up. */
+const STOP_DEADLINE_MS = 4_500;
+
+export const serve = action({
+  path: 'serve',
+  summary: 'Starts the service and runs until SIGTERM or SIGINT.',
+  options: { 'no-demo': { meaning: 'make no demo account when the data folder is empty' } },
+  async run(input, context) {
+    const config = loadConfig(context.environment, availableParallelism());
+    const log = createLog(config.logLevel);
+    const stopped = stopSignal();
+    const service = await startService(config, log, context.clock);
+    if (!input.has('no-demo')) await introduce(service, config.dataDir, context);
+    const started = await Promise.race([
+      service.ready.then(() => true),
+      stopped.then(() => false),
+      service.failed,
+    ]).catch((error: unknown) => fatal(error, log));
+    if (started) context.out(`ready ${service.baseUrl}\n`);
+    await Promise.race([stopped, service.failed]).catch((error: unknown) => fatal(error, log));
+    log.info({}, 'stopping');
+    const deadline = setTimeout(() => {
+      log.error({ deadlineMs: STOP_DEADLINE_MS }, 'not stopped in time; what is left is given up');
+      process.exit(1);
+    }, STOP_DEADLINE_MS);
+    await service.stop();
+    clearTimeout(deadline);
+    log.info({}, 'stopped');
+    return 0;
+  },
+});
+
+/** Fail-stop: what was acknowledged is durable, and the next start audits; going on could only add damage. */
+function fatal(error: unknown, log: Log): never {
+  log.error(
+    { reason: error instanceof Error ? error.message : String(error) },
+    'the ledger failed; the service stops',
+  );
+  process.exit(1);
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+}
+
+/** On an empty data folder: one demo account of tier Pro, its key shown once, and a line that works when pasted. */
+async function introduce(service: Service, dataDir: string, context: CommandContext): Promise<void> {
+  const key = await demoKey(service.ledger, dataDir, context.clock);
+  if (key === undefined) return;
+  context.out(
+    `demo key ${key}\n\n  curl -H 'Authorization: Bearer ${key}' '${service.baseUrl}/integers?count=10&min=1&max=6'\n\n`,
+  );
+}
+
+async function demoKey(directory: Directory, dataDir: string, clock: Clock): Promise<string | undefined> {
+  if ((await directory.accounts()).length > 0) return undefined;
+  const account = await createAccount(directory, clock, { name: 'demo', tier: 'pro' });
+  const key = await createKey(directory, clock, { accountId: account.id });
+  const path = join(dataDir, 'demo-key');
+  writeFileSync(path, `${key.text}\n`, { mode: 0o600 });
+  chmodSync(path, 0o600); // also when the file was there with other rights
+  return key.text;
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { silentLog } from '../core/log.ts';
+import type { Ledger } from '../store/ledger.ts';
+import { openLmdbLedger } from '../store/lmdb.ts';
+import { type CommandContext, CommandError } from './command.ts';
+
+/**
+ * Runs `use` on the ledger of the configured data folder, beside a running service or without one. Only `create` makes
+ * the folder when it is missing: elsewhere a missing folder is a misspelt one. What is written is on disk before `use`
+ * goes on.
+ */
+export async function withLedger<T>(
+  context: CommandContext,
+  access: 'read' | 'write' | 'create',
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const path = join(loadConfig(context.environment).dataDir, 'ledger');
+  if (access !== 'create' && !existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
+  const ledger = await openLmdbLedger({
+    path,
+    clock: context.clock,
+    durability: 'fsync',
+    log: silentLog, // failures are thrown, and a command says one line
+    role: 'tool',
+    readOnly: access === 'read',
+  });
+  try {
+    return await use(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
