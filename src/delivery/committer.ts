@@ -4,7 +4,13 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Books } from '../store/ledger.ts';
-import type { AnswerEntry, DrawSource, SegmentContext, SegmentRecord, StoredAnswer } from '../store/records.ts';
+import type {
+  AnswerEntry,
+  DrawSource,
+  SegmentContext,
+  SegmentRecord,
+  StoredAnswer,
+} from '../store/records.ts';
 import { SegmentWriter } from '../store/segment.ts';
 
 /** Called once: with undefined when the certificate is durable, with the failure when it is not known to be. */
@@ -20,7 +26,7 @@ const ID_BATCH = 64;
 export class Committer {
   readonly #books: Books;
   readonly #ids: CertificateIds;
-  readonly #context: SegmentContext;
+  readonly #context: () => SegmentContext;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #writer = new SegmentWriter();
@@ -39,7 +45,7 @@ export class Committer {
   constructor(options: {
     books: Books;
     ids: CertificateIds;
-    context: SegmentContext;
+    context: () => SegmentContext;
     clock: Clock;
     log: Log;
     firstSequence: number;
@@ -136,7 +142,7 @@ export class Committer {
       committedAtMs: this.#clock.wallMs(),
       count,
       sources: this.#sources,
-      context: this.#context,
+      context: this.#context(),
       entries,
     };
     this.#certificateIds = [];

@@ -64,12 +64,18 @@ export class Delivery {
     if (order.group === undefined) throw unavailable('quantum-seeded');
     const held = this.#desk.seeded(order.group);
     if (held === undefined) return this.#seededLater(order, order.group);
-    return this.#make(order, held.from, held.stream.reader, () => ({ from: 'one-time-key', key: held.stream.oneTimeKey() }));
+    return this.#make(order, held.from, held.stream.reader, () => ({
+      from: 'one-time-key',
+      key: held.stream.oneTimeKey(),
+    }));
   }
 
   async #seededLater(order: DeliveryOrder, group: SeedGroup): Promise<Delivered> {
     const held = await this.#desk.awaitSeed(group);
-    return this.#make(order, held.from, held.stream.reader, () => ({ from: 'one-time-key', key: held.stream.oneTimeKey() }));
+    return this.#make(order, held.from, held.stream.reader, () => ({
+      from: 'one-time-key',
+      key: held.stream.oneTimeKey(),
+    }));
   }
 
   #make(
@@ -86,7 +92,8 @@ export class Delivery {
 
   #pure(order: DeliveryOrder): Delivered | Promise<Delivered> {
     const bytesMax = entropyBytesMax(order.request.values);
-    if (worthAHop(order.request.values) || !PureSupply.fitsRing(bytesMax)) return this.#pureClaimed(order, bytesMax);
+    if (worthAHop(order.request.values) || !PureSupply.fitsRing(bytesMax))
+      return this.#pureClaimed(order, bytesMax);
     return this.#pureFromRing(order, bytesMax) ?? this.#pureAfterFill(order, bytesMax);
   }
 

@@ -1,13 +1,13 @@
-import { ApiError } from '../core/errors.ts';
 import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { EntropyMode, Origin } from '../core/vocabulary.ts';
 import type { LotCatalog } from '../pool/catalog.ts';
 import { SeededKeystream, SystemStream } from '../pool/keystream.ts';
 import { type LotShare, PureSupply } from '../pool/reservoir.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/seeds.ts';
-import { nistVerified } from '../store/lot-facts.ts';
 import type { EntropyStore } from '../store/ledger.ts';
+import { nistVerified } from '../store/lot-facts.ts';
 import type { DrawSource, LotRecord } from '../store/records.ts';
 import type { Workers } from '../workers/dispatch.ts';
 
@@ -63,7 +63,12 @@ export class EntropyDesk {
   /** The system source's own tested lot: what csprng answers are certified by. */
   installSystemLot(lot: LotRecord): void {
     this.#catalog.add(lot);
-    this.#systemFrom = { ...drawnFrom('csprng', [lot], null), circuit: 'none', circuitVersion: 'none', quantumBackend: 'none' };
+    this.#systemFrom = {
+      ...drawnFrom('csprng', [lot], null),
+      circuit: 'none',
+      circuitVersion: 'none',
+      quantumBackend: 'none',
+    };
   }
 
   /** The group's keystream, or undefined when its seed must be waited for (`awaitSeed`). */
@@ -83,6 +88,10 @@ export class EntropyDesk {
     return held;
   }
 
+  get hasSystemLot(): boolean {
+    return this.#systemFrom !== undefined;
+  }
+
   /** What csprng answers say of their source; 503 until its lot is tested. */
   csprng(): DrawnFrom {
     if (this.#systemFrom === undefined) throw unavailable('csprng');
@@ -92,10 +101,19 @@ export class EntropyDesk {
   /** What a pure draw over these lots says of its source. */
   pureFrom(shares: readonly LotShare[]): DrawnFrom {
     const last = this.#lastPure;
-    if (last !== undefined && shares.length === 1 && last.lotIds.length === 1 && last.lotIds[0] === shares[0].lotId) {
+    if (
+      last !== undefined &&
+      shares.length === 1 &&
+      last.lotIds.length === 1 &&
+      last.lotIds[0] === shares[0].lotId
+    ) {
       return last;
     }
-    const from = drawnFrom('pure', shares.map((share) => this.#catalog.get(share.lotId)), null);
+    const from = drawnFrom(
+      'pure',
+      shares.map((share) => this.#catalog.get(share.lotId)),
+      null,
+    );
     this.#lastPure = from;
     return from;
   }
@@ -116,7 +134,11 @@ export function unavailable(mode: EntropyMode): ApiError {
 }
 
 /** With several lots the first names circuit and backend; every one must have passed for the answer to say so. */
-function drawnFrom(mode: EntropyMode, lots: readonly LotRecord[], generation: DrawSource['generation']): DrawnFrom {
+function drawnFrom(
+  mode: EntropyMode,
+  lots: readonly LotRecord[],
+  generation: DrawSource['generation'],
+): DrawnFrom {
   const [first] = lots;
   return {
     mode,

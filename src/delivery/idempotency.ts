@@ -56,7 +56,12 @@ export class Idempotency {
    * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`, else
    * the first answer or the right to make it.
    */
-  async begin(accountNumber: number, keyText: string, fingerprint: string, nowMs: number): Promise<IdempotencyOutcome> {
+  async begin(
+    accountNumber: number,
+    keyText: string,
+    fingerprint: string,
+    nowMs: number,
+  ): Promise<IdempotencyOutcome> {
     if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
     this.#refuseTwin(keyDigest, fingerprint);
@@ -78,7 +83,9 @@ export class Idempotency {
   #refuseTwin(keyDigest: string, fingerprint: string): void {
     const running = this.#running.get(keyDigest);
     if (running === undefined) return;
-    throw new ApiError(running === fingerprint ? 'idempotency_in_flight' : 'idempotency_mismatch', { retryAfterS: 1 });
+    throw new ApiError(running === fingerprint ? 'idempotency_in_flight' : 'idempotency_mismatch', {
+      retryAfterS: 1,
+    });
   }
 
   #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {
@@ -95,7 +102,11 @@ export class Idempotency {
   }
 
   #key(accountNumber: number, keyText: string): Uint8Array<ArrayBuffer> {
-    return deriveKey('storedAnswer', [this.#nodeSecret, utf8Bytes(String(accountNumber)), utf8Bytes(keyText)]);
+    return deriveKey('storedAnswer', [
+      this.#nodeSecret,
+      utf8Bytes(String(accountNumber)),
+      utf8Bytes(keyText),
+    ]);
   }
 
   /** nonce ‖ ciphertext ‖ tag over: 4 bytes of head length, head as JSON, body. */
@@ -116,9 +127,15 @@ export class Idempotency {
     const decipher = createDecipheriv('aes-256-gcm', key, stored.sealed.subarray(0, NONCE_BYTES));
     wipe(key);
     decipher.setAuthTag(stored.sealed.subarray(-TAG_BYTES));
-    const text = concatBytes(decipher.update(stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final());
+    const text = concatBytes(
+      decipher.update(stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
+      decipher.final(),
+    );
     const headSize = new DataView(text.buffer).getUint32(0);
-    const head = JSON.parse(Buffer.from(text.subarray(4, 4 + headSize)).toString('utf8')) as Omit<FirstAnswer, 'body'>;
+    const head = JSON.parse(Buffer.from(text.subarray(4, 4 + headSize)).toString('utf8')) as Omit<
+      FirstAnswer,
+      'body'
+    >;
     return { ...head, body: text.slice(4 + headSize) };
   }
 }

@@ -16,7 +16,7 @@ import type { SeedGroup } from '../pool/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { Call } from './call.ts';
-import { completeJson, type CreditFacts, type EnvelopeFacts, envelopeObject } from './envelope.ts';
+import { type CreditFacts, completeJson, type EnvelopeFacts, envelopeObject } from './envelope.ts';
 import { type Field, headOf } from './head.ts';
 import { MEDIA_TYPES, negotiate, type Representation } from './representation.ts';
 
@@ -65,7 +65,13 @@ export class DataAnswers {
     }
   }
 
-  #quote(call: Call, account: Account, request: DataRequest, mode: EntropyMode, reservation: Reservation): void {
+  #quote(
+    call: Call,
+    account: Account,
+    request: DataRequest,
+    mode: EntropyMode,
+    reservation: Reservation,
+  ): void {
     account.meter.releaseRequest(reservation.period);
     const credits = this.#creditFacts(account, reservation.period, 0);
     const body = {
@@ -88,11 +94,23 @@ export class DataAnswers {
   }
 
   /** Pure mode under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
-  #answerOnce(call: Call, request: DataRequest, mode: EntropyMode, reservation: Reservation, ignored: string): void {
+  #answerOnce(
+    call: Call,
+    request: DataRequest,
+    mode: EntropyMode,
+    reservation: Reservation,
+    ignored: string,
+  ): void {
     const { exchange } = call;
     const { idempotency } = this.#options;
     const form = representationOf(exchange.accept, request);
-    const fingerprint = Idempotency.fingerprint([exchange.method, exchange.path, exchange.query, form, exchange.body]);
+    const fingerprint = Idempotency.fingerprint([
+      exchange.method,
+      exchange.path,
+      exchange.query,
+      form,
+      exchange.body,
+    ]);
     idempotency
       .begin(reservation.account.record.number, exchange.idempotencyKey, fingerprint, call.atMs)
       .then((outcome) => {
@@ -129,7 +147,8 @@ export class DataAnswers {
       const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'plain' : 'nothing';
       const group = seedGroupOf(quota.account);
       const delivered = this.#options.delivery.deliver({ request, mode, group, salt, also });
-      const issue = (made: Delivered) => this.#issue(call, request, reservation, made, salt, form, ignored, first);
+      const issue = (made: Delivered) =>
+        this.#issue(call, request, reservation, made, salt, form, ignored, first);
       if (delivered instanceof Promise) delivered.then(issue).catch(failed);
       else issue(delivered);
     } catch (error) {
@@ -177,7 +196,10 @@ export class DataAnswers {
     const body = bodyOf(request, delivered, facts, form);
     const fields = answerFields(facts, form);
     if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
-    const stored = first?.complete({ contentType: MEDIA_TYPES[form], fields: fields.slice(1), body }, call.atMs);
+    const stored = first?.complete(
+      { contentType: MEDIA_TYPES[form], fields: fields.slice(1), body },
+      call.atMs,
+    );
     const entry = {
       requestId: call.requestId,
       issuedAtMs: call.atMs,

@@ -36,7 +36,10 @@ export interface FrontOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Other fronts (threads) listen on the same port, and the system spreads connections over them. */
+  /**
+   * Other fronts (threads) listen on the same port, which is not 0, and the system spreads connections over them.
+   * Without it the port is ours alone: a second service on it fails to start instead of taking half the requests.
+   */
   readonly sharePort?: boolean;
   /**
    * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an ApiError as

@@ -34,7 +34,11 @@ export function worstOf(checks: Readonly<Record<string, readonly HealthCheck[]>>
 export function healthReply(report: HealthReport, accept: string, fields: readonly Field[]): Reply {
   const form = negotiate(accept, ['json', 'health', 'msgpack']);
   const status = report.status === 'fail' ? 503 : 200;
-  const head = headOf(status, [['Content-Type', MEDIA_TYPES[form]], ['Cache-Control', 'no-store'], ...fields]);
+  const head = headOf(status, [
+    ['Content-Type', MEDIA_TYPES[form]],
+    ['Cache-Control', 'no-store'],
+    ...fields,
+  ]);
   const body = form === 'msgpack' ? new Uint8Array(pack(report)) : utf8Bytes(JSON.stringify(report));
   return { status, head, body };
 }

@@ -1,4 +1,5 @@
 import type { AccountDirectory } from '../account/directory.ts';
+import { retryAfterS } from '../account/meter.ts';
 import type { Clock } from '../core/clock.ts';
 import { periodEndMs, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -74,7 +75,13 @@ export class Router {
     this.#options = options;
     for (const endpoint of options.dataEndpoints) {
       const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
-      this.#routes.set(endpoint.path, { methods, scope: endpoint.scope, limited: true, data: endpoint, handler: undefined });
+      this.#routes.set(endpoint.path, {
+        methods,
+        scope: endpoint.scope,
+        limited: true,
+        data: endpoint,
+        handler: undefined,
+      });
       this.#parsed.set(endpoint, new Map());
     }
     for (const route of options.routes) this.#routes.set(route.path, { ...route, data: undefined });
@@ -98,12 +105,19 @@ export class Router {
     const { exchange } = call;
     const route = this.#routes.get(exchange.path) ?? this.#prefixed(exchange.path);
     if (route === undefined) throw new ApiError('not_found');
-    if (!route.methods.includes(exchange.method)) return this.#otherMethod(call, route);
+    if (!route.methods.includes(exchange.method)) {
+      this.#otherMethod(call, route);
+      return;
+    }
     if (route.scope !== null) this.#authenticate(call);
     if (route.limited) this.#admit(call);
-    if (route.data !== undefined) return this.#data(call, route, route.data);
+    if (route.data !== undefined) this.#data(call, route, route.data);
+    else this.#plain(call, route, route.handler!);
+  }
+
+  #plain(call: Call, route: Route, handler: Handler): void {
     this.#requireScope(call, route.scope);
-    const reply = route.handler!(call);
+    const reply = handler(call);
     if (reply instanceof Promise) {
       reply.then(
         (ready) => this.#send(call, ready),
@@ -121,7 +135,13 @@ export class Router {
   #otherMethod(call: Call, route: Route): void {
     const allow = [...route.methods, 'OPTIONS'].join(', ');
     if (call.exchange.method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
-    call.exchange.send(headOf(204, [['Allow', allow], ['X-Request-ID', call.requestUuid]]), new Uint8Array(0));
+    call.exchange.send(
+      headOf(204, [
+        ['Allow', allow],
+        ['X-Request-ID', call.requestUuid],
+      ]),
+      new Uint8Array(0),
+    );
   }
 
   #authenticate(call: Call): void {
@@ -140,20 +160,24 @@ export class Router {
     const decision = account.meter.admit(clock.monotonicMs());
     call.rateFields = rateFields(decision, account, call.atMs, this.#options.rateLimitFields);
     if (decision.allowed) return;
-    throw new ApiError('rate_limited', { retryAfterS: Math.max(1, Math.ceil(decision.retryAfterMs / 1000)) });
+    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
   #requireScope(call: Call, scope: Scope | null): void {
     if (scope === null || call.scopes.includes(scope)) return;
-    throw new ApiError('auth_scope', { message: `This API key lacks the scope ${scope}.`, details: { scope } });
+    throw new ApiError('auth_scope', {
+      message: `This API key lacks the scope ${scope}.`,
+      details: { scope },
+    });
   }
 
   #data(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
     const account = call.account!;
     const period = periodOf(call.atMs);
     if (!account.meter.reserveRequest(period)) {
-      const retryAfterS = Math.ceil((periodEndMs(call.atMs) - call.atMs) / 1000);
-      throw new ApiError('quota_exceeded', { retryAfterS });
+      throw new ApiError('quota_exceeded', {
+        retryAfterS: Math.ceil((periodEndMs(call.atMs) - call.atMs) / 1000),
+      });
     }
     let parsed: Parsed;
     try {
@@ -173,7 +197,8 @@ export class Router {
     const known = cache.get(exchange.query);
     if (known !== undefined) return known;
     const parsed = parsedOf(endpoint, exchange);
-    if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX) cache.set(exchange.query, parsed);
+    if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
+      cache.set(exchange.query, parsed);
     return parsed;
   }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { EntropyStore, LogStore } from '../store/ledger.ts';
+import type { LotCatalog } from './catalog.ts';
 
 /**
  * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval of
@@ -30,7 +31,7 @@ export interface SeedInForce {
   readonly dueAtMonotonicMs: number;
 }
 
-/** Told of each new seed, synchronously; must copy what it keeps of `quantumSeed`, which is wiped on return. */
+/** Told of each new seed, synchronously, when its lot's record is in the catalog; must copy what it keeps of `quantumSeed`, which is wiped on return. */
 export type SeedListener = (seed: SeedInForce, quantumSeed: Uint8Array) => void;
 
 interface GroupState {
@@ -49,14 +50,16 @@ const EARLY_FRACTION = 0.02;
  */
 export class SeedSchedule {
   readonly #store: EntropyStore & LogStore;
+  readonly #catalog: LotCatalog;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #listeners: SeedListener[] = [];
   readonly #groups = new Map<string, GroupState>();
   #open = true;
 
-  constructor(store: EntropyStore & LogStore, clock: Clock, log: Log) {
+  constructor(store: EntropyStore & LogStore, catalog: LotCatalog, clock: Clock, log: Log) {
     this.#store = store;
+    this.#catalog = catalog;
     this.#clock = clock;
     this.#log = log;
   }
@@ -127,6 +130,7 @@ export class SeedSchedule {
     const generation = await this.#nextGeneration(name);
     const [block] = await this.#store.claimBlocks('seed', 1);
     if (block === undefined) return false;
+    await this.#catalog.ready(block.lotId);
     assert(block.bytes.length === 32, 'a seed block holds 32 bytes');
     state.current = {
       group: name,

@@ -21,7 +21,14 @@ export default function assess(task: AssessTask): BatteryOutcome | number {
   if (task.task === 'sp800-90b') return assessBits(task.bits, task.bitLength).minEntropyPerBit;
   const battery = runBattery(task.bits, task.bitLength);
   if (!battery.enough) {
-    return { enough: false, passed: battery.passed, total: battery.total, smallestP: 1, verified: false, reason: 'fewer than 1,000,000 bits' };
+    return {
+      enough: false,
+      passed: battery.passed,
+      total: battery.total,
+      smallestP: 1,
+      verified: false,
+      reason: 'fewer than 1,000,000 bits',
+    };
   }
   const decision = verdict(battery.rows);
   return {

@@ -71,7 +71,11 @@ export class Workers implements Assessor {
   async testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock> {
     const tested = bits.slice(0, Math.ceil(bitLength / 8));
     const sha256 = sha256Hex(tested);
-    const outcome = (await this.#assessment.run({ task: 'sp800-22', bits: tested, bitLength })) as BatteryOutcome;
+    const outcome = (await this.#assessment.run({
+      task: 'sp800-22',
+      bits: tested,
+      bitLength,
+    })) as BatteryOutcome;
     const { passed, total, smallestP, verified, reason } = outcome;
     return { of, bits: bitLength, sha256, sp80022: { passed, total, smallestP, verified, reason } };
   }

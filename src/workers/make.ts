@@ -24,7 +24,8 @@ export function makeFrom(reader: EntropyReader, order: Omit<MakeOrder, 'draw'>):
   const consumedBefore = reader.consumedBytes;
   const values = sample(order.values, reader);
   reader.erase();
-  const size = order.headroom + order.before.length + jsonBytesMax(order.values) + order.after.length + order.tailroom;
+  const size =
+    order.headroom + order.before.length + jsonBytesMax(order.values) + order.after.length + order.tailroom;
   const buffer = Buffer.from(new ArrayBuffer(size));
   let at = order.headroom + buffer.write(order.before, order.headroom, 'latin1');
   at = writeJson(values, buffer, at);
