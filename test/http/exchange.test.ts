@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
+import {
+  Exchange,
+  type ExchangeHost,
+  HELD_BODY_FROM_BYTES,
+  type NativeResponse,
+} from '../../src/http/exchange.ts';
+import type { NativeRequest } from '../../src/http/request-head.ts';
+
+/** The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would there. */
+class ModelResponse implements NativeResponse {
+  readonly sent: number[] = [];
+  /** How many bytes the socket takes at each offer. */
+  readonly takes: number[];
+  ended = false;
+  abortHandler: (() => void) | undefined;
+  writable: ((offset: number) => boolean) | undefined;
+  failAt: string | undefined;
+
+  constructor(takes: readonly number[] = []) {
+    this.takes = [...takes];
+  }
+
+  #use(what: string): void {
+    assert.ok(!this.ended, `${what} after the end`);
+    if (this.failAt === what) throw new Error(`the library fails at ${what}`);
+  }
+  writeStatus(): void {
+    this.#use('writeStatus');
+  }
+  writeHeader(): void {
+    this.#use('writeHeader');
+  }
+  end(body: Uint8Array): void {
+    this.#use('end');
+    this.sent.push(...body);
+    this.ended = true;
+  }
+  endWithoutBody(): void {
+    this.#use('endWithoutBody');
+    this.ended = true;
+  }
+  tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean] {
+    this.#use('tryEnd');
+    assert.equal(
+      rest.length,
+      totalBytes - this.sent.length,
+      'what is offered goes on where the socket stopped',
+    );
+    const taken = Math.min(rest.length, this.takes.shift() ?? rest.length);
+    for (const byte of rest.subarray(0, taken)) this.sent.push(byte);
+    this.ended = this.sent.length === totalBytes;
+    return [taken === rest.length, this.ended];
+  }
+  getWriteOffset(): number {
+    this.#use('getWriteOffset');
+    return this.sent.length;
+  }
+  onWritable(handler: (offset: number) => boolean): void {
+    this.#use('onWritable');
+    this.writable = handler;
+  }
+  onAborted(handler: () => void): void {
+    this.#use('onAborted');
+    assert.equal(this.abortHandler, undefined, 'one abort handler');
+    this.abortHandler = handler;
+  }
+  onData(): void {
+    this.#use('onData');
+  }
+  cork(write: () => void): void {
+    this.#use('cork');
+    write();
+  }
+  close(): void {
+    this.#use('close');
+    this.ended = true;
+    this.abortHandler?.();
+  }
+}
+
+class ModelHost implements ExchangeHost {
+  draining = false;
+  nowMs = 0;
+  heldBytes = 0;
+  readonly waiting = new DeadlineQueue<Exchange>(10);
+  readonly sending = new DeadlineQueue<Exchange>(20);
+  readonly faults: unknown[] = [];
+
+  fault(_exchange: Exchange, error: unknown): void {
+    this.faults.push(error);
+  }
+}
+
+const REQUEST: NativeRequest = { getUrl: () => '/x', getQuery: () => undefined, forEach: () => {} };
+const HEAD = new TextEncoder().encode('200 OK');
+
+function exchangeOn(
+  response: ModelResponse,
+  host = new ModelHost(),
+): { exchange: Exchange; host: ModelHost } {
+  return { exchange: new Exchange(host, response, 'GET', REQUEST), host };
+}
+
+function assertNothingHeld(host: ModelHost): void {
+  assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 0, 0]);
+}
+
+describe('an exchange', () => {
+  it('needs no abort handler when it is answered within the request handler', () => {
+    const response = new ModelResponse();
+    const { exchange, host } = exchangeOn(response);
+    exchange.send(HEAD, HEAD);
+    exchange.leaveHandler();
+    assert.deepEqual([response.ended, response.abortHandler], [true, undefined]);
+    assertNothingHeld(host);
+  });
+
+  it('sends every byte once and in order, however little the socket takes, even when the body is used again', () => {
+    const pieces = fc.array(fc.integer({ min: 0, max: 9_000 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.integer({ min: 16_384, max: 40_000 }), pieces, fc.boolean(), (size, takes, later) => {
+        const body = Uint8Array.from({ length: size }, (_, i) => i % 251);
+        const expected = [...body];
+        const response = new ModelResponse([0, ...takes]);
+        const { exchange, host } = exchangeOn(response);
+        if (later) exchange.leaveHandler();
+        exchange.send(HEAD, body);
+        body.fill(255);
+        if (!later) exchange.leaveHandler();
+        assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 1, size]);
+        while (!response.ended) response.writable!(response.sent.length);
+        assert.deepEqual(response.sent, expected);
+        assertNothingHeld(host);
+      }),
+      { numRuns: 60, seed: 7 },
+    );
+  });
+
+  it('holds a large body instead of copying it', () => {
+    const body = new Uint8Array(HELD_BODY_FROM_BYTES);
+    const response = new ModelResponse([1_000]);
+    const { exchange } = exchangeOn(response);
+    exchange.send(HEAD, body);
+    exchange.leaveHandler();
+    body.fill(7, 1_000);
+    response.writable!(1_000);
+    assert.equal(response.sent[1_000], 7);
+  });
+
+  it('lets go of its body when the client goes away or is cut off', () => {
+    for (const cut of [false, true]) {
+      const response = new ModelResponse([10]);
+      const { exchange, host } = exchangeOn(response);
+      exchange.send(HEAD, new Uint8Array(20_000));
+      exchange.leaveHandler();
+      if (cut) exchange.destroy();
+      else response.abortHandler!();
+      assert.ok(exchange.aborted);
+      assertNothingHeld(host);
+      exchange.destroy();
+    }
+  });
+
+  it('waits under the deadline of answers, then under that of replies', () => {
+    const response = new ModelResponse([10]);
+    const { exchange, host } = exchangeOn(response);
+    host.nowMs = 5;
+    exchange.leaveHandler();
+    assert.deepEqual([host.waiting.overdue(14), host.waiting.overdue(15)], [undefined, exchange]);
+    host.nowMs = 12;
+    exchange.send(HEAD, new Uint8Array(20_000));
+    assert.equal(host.waiting.size, 0);
+    assert.deepEqual([host.sending.overdue(31), host.sending.overdue(32)], [undefined, exchange]);
+  });
+
+  it('cuts the connection when a reply breaks off, and the sender learns why', () => {
+    for (const failAt of ['writeStatus', 'tryEnd', 'getWriteOffset']) {
+      for (const later of [false, true]) {
+        const response = new ModelResponse([10]);
+        response.failAt = failAt;
+        const { exchange, host } = exchangeOn(response);
+        if (later) exchange.leaveHandler();
+        assert.throws(() => exchange.send(HEAD, new Uint8Array(20_000)), new RegExp(`fails at ${failAt}`));
+        assert.ok(response.ended && exchange.aborted);
+        exchange.leaveHandler();
+        exchange.send(HEAD, HEAD);
+        assertNothingHeld(host);
+      }
+    }
+  });
+
+  it('reports an abort listener that throws and calls it once', () => {
+    const response = new ModelResponse();
+    const { exchange, host } = exchangeOn(response);
+    const failure = new Error('listener');
+    exchange.onAbort = () => {
+      throw failure;
+    };
+    exchange.leaveHandler();
+    response.abortHandler!();
+    assert.deepEqual(host.faults, [failure]);
+    assertNothingHeld(host);
+  });
+});
