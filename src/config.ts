@@ -90,7 +90,7 @@ function settings(defaultWorkers: number) {
     ),
     reservoirBytes: setting(
       'QRN_RESERVOIR_BYTES',
-      String(2 * 1024 * 1024),
+      String(8 * 1024 * 1024),
       'conditioned bytes of pure mode kept ready',
       wholeNumber(65_536, 1_073_741_824),
     ),

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import canonicalize from 'canonicalize';
+import { unpack } from 'msgpackr';
+import { TestServer } from '../support/server.ts';
+
+/** The data endpoints of the real service over a real socket. */
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.stop());
+
+interface Answer {
+  data: Record<string, unknown> & { metadata: { entropy_mode: string; quantum_source: string } };
+  metadata: Record<string, unknown>;
+  meta: { request_id: string; duration_ms: number };
+  quantum_credits: { remaining: number | null; used: number; total: number | null };
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const body = (await response.json()) as Answer;
+  assert.equal(response.status, 200, JSON.stringify(body));
+  return body;
+}
+
+/** The facts that every data answer must carry, whatever the endpoint. */
+function assertEnvelope(body: Answer, headers: Headers, mode: string): void {
+  const { data, metadata, meta, quantum_credits: credits } = body;
+  assert.equal(data.metadata.entropy_mode, mode);
+  assert.equal(headers.get('x-entropy-mode'), mode);
+  assert.match(String(metadata['request_id']), /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  assert.match(String(metadata['certificate_id']), /^cert_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.match(String(metadata['certificate_salt']), /^[0-9a-f]{64}$/);
+  assert.match(String(metadata['timestamp']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.match(meta.request_id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(headers.get('x-request-id'), meta.request_id);
+  assert.ok(Number.isInteger(meta.duration_ms));
+  assert.equal(headers.get('x-lang-circuit'), metadata['lang_circuit']);
+  assert.equal(headers.get('x-lang-version'), metadata['lang_version']);
+  assert.equal(headers.get('x-quantum-backend'), metadata['quantum_backend']);
+  assert.equal(headers.get('x-nist-verified'), String(metadata['nist_verified']));
+  assert.equal(headers.get('x-entropy-origin'), metadata['entropy_origin']);
+  assert.equal(headers.get('x-quantum-credits-remaining'), String(credits.remaining ?? 'unlimited'));
+  assert.equal(data.metadata.quantum_source, metadata['quantum_backend']);
+  if (mode === 'csprng') {
+    for (const name of ['lang_circuit', 'quantum_backend']) assert.equal(metadata[name], 'none');
+    assert.equal(metadata['entropy_origin'], 'system');
+  } else {
+    assert.equal(metadata['entropy_origin'], 'simulated', 'a simulated source is called simulated');
+    assert.equal(metadata['quantum_backend'], 'simulator-statevector');
+  }
+}
+
+describe('every data endpoint', () => {
+  const shapes: [path: string, check: (data: Record<string, unknown>) => void][] = [
+    [
+      '/integers?count=20&min=-3&max=3',
+      (data) => {
+        assert.deepEqual([data['count'], data['min'], data['max']], [20, -3, 3]);
+        assert.deepEqual([data['unique'], data['sort']], [false, 'none']);
+        const values = data['values'] as number[];
+        assert.equal(values.length, 20);
+        assert.ok(values.every((value) => Number.isInteger(value) && value >= -3 && value <= 3));
+      },
+    ],
+    [
+      '/integers?count=7&min=1&max=7&unique=true&sort=descending',
+      (data) => assert.deepEqual(data['values'], [7, 6, 5, 4, 3, 2, 1]),
+    ],
+    ['/integers', (data) => assert.equal((data['values'] as number[]).length, 1)],
+    [
+      '/bytes',
+      (data) => {
+        assert.match(data['bytes'] as string, /^[0-9a-f]{32}$/);
+        assert.deepEqual([data['count'], data['encoding'], data['bits']], [16, 'hex', 128]);
+      },
+    ],
+    ['/bytes?count=9&format=base64', (data) => assert.match(data['bytes'] as string, /^[A-Za-z0-9+/]{12}$/)],
+    [
+      '/floats?count=5&precision=3',
+      (data) => {
+        assert.equal(data['precision'], 3);
+        assert.ok(
+          (data['values'] as number[]).every(
+            (value) => value >= 0 && value < 1 && /^0(\.\d{1,3})?$/.test(`${value}`),
+          ),
+        );
+      },
+    ],
+    ['/floats', (data) => assert.equal(data['precision'], null)],
+    [
+      '/uuid?count=4',
+      (data) => {
+        assert.equal(data['version'], 4);
+        const uuids = data['uuids'] as string[];
+        assert.equal(new Set(uuids).size, 4);
+        for (const uuid of uuids)
+          assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      },
+    ],
+    ['/bitstring?length=65', (data) => assert.match(data['bitstring'] as string, /^[01]{65}$/)],
+    ['/bitstring', (data) => assert.equal(data['length'], 128)],
+    [
+      '/shuffle?items=a,b,c%2Cd,,%C3%A9',
+      (data) => {
+        assert.equal(data['count'], 5);
+        assert.deepEqual([...(data['items'] as string[])].sort(), ['', 'a', 'b', 'c,d', 'é']);
+      },
+    ],
+  ];
+  for (const mode of ['quantum-seeded', 'pure', 'csprng']) {
+    for (const [path, check] of shapes) {
+      it(`${mode} ${path}`, async () => {
+        const separator = path.includes('?') ? '&' : '?';
+        const response = await server.get(`${path}${separator}entropy_mode=${mode}`);
+        const body = await answerOf(response);
+        assertEnvelope(body, response.headers, mode);
+        check(body.data);
+        if (mode !== 'pure') assert.equal(body.quantum_credits.used, 0);
+      });
+    }
+  }
+
+  it('sends data in canonical form, and the salt opens the commitment that the caller can compute', async () => {
+    for (const [path] of shapes) {
+      const response = await server.get(path);
+      const text = await response.text();
+      const body = JSON.parse(text) as Answer;
+      const canonical = canonicalize(body.data)!;
+      assert.ok(text.startsWith(`{"data":${canonical},`), path);
+      const digest = createHash('sha256').update(
+        Buffer.from(String(body.metadata['certificate_salt']), 'hex'),
+      );
+      assert.match(digest.update(canonical).digest('hex'), /^[0-9a-f]{64}$/);
+    }
+  });
+
+  it('gives the same object as MessagePack', async () => {
+    const response = await server.get('/uuid?count=3', { accept: 'application/msgpack' });
+    assert.equal(response.headers.get('content-type'), 'application/msgpack');
+    const body = unpack(Buffer.from(await response.arrayBuffer())) as Answer;
+    assertEnvelope(body, response.headers, 'quantum-seeded');
+    assert.equal((body.data['uuids'] as string[]).length, 3);
+  });
+
+  it('gives bytes and batches bare, with the metadata in headers alone', async () => {
+    const bytes = await server.get('/bytes?count=33', { accept: 'application/octet-stream' });
+    assert.equal((await bytes.arrayBuffer()).byteLength, 33);
+    assert.match(bytes.headers.get('x-certificate-id')!, /^cert_/);
+    assert.match(bytes.headers.get('x-certificate-salt')!, /^[0-9a-f]{64}$/);
+    const sizes: [body: object, bytes: number][] = [
+      [{ type: 'integers', count: 10, params: { min: -5, max: 5 } }, 40],
+      [{ type: 'integers', count: 10, params: { min: 0, max: 2 ** 31 } }, 80],
+      [{ type: 'floats', count: 10 }, 80],
+      [{ type: 'uuid', count: 10 }, 160],
+      [{ type: 'bytes', count: 10, params: { length: 5 } }, 50],
+    ];
+    for (const [body, size] of sizes) {
+      const response = await server.batch(body, { accept: 'application/octet-stream' });
+      assert.equal((await response.arrayBuffer()).byteLength, size, JSON.stringify(body));
+    }
+  });
+
+  it('quotes a price without drawing, spending or certifying', async () => {
+    const before = await answerOf(await server.get('/integers?entropy_mode=pure'));
+    const quote = await server.get('/integers?entropy_mode=pure&count=100&dry_run=true');
+    const body = (await quote.json()) as Answer;
+    assert.deepEqual(body.data, { mode: 'pure', required_bytes: 84 }); // 100 * log2(101) = 665.8 bits
+    assert.equal(body.metadata['certificate_id'], undefined);
+    const after = await answerOf(await server.get('/integers?entropy_mode=pure'));
+    assert.equal(after.quantum_credits.remaining, before.quantum_credits.remaining! - 1);
+  });
+});
+
+/** Waits as Retry-After says while the reservoir is being refilled: 5.7 MB of pure bytes take a few lots. */
+async function patiently(send: () => Promise<Response>): Promise<Response> {
+  for (let tries = 0; ; tries++) {
+    const response = await send();
+    if (response.status !== 503 || tries === 12) return response;
+    const body = (await response.json()) as { error: { code: string } };
+    assert.equal(body.error.code, 'entropy_unavailable');
+    await new Promise((resolve) => setTimeout(resolve, Number(response.headers.get('retry-after')) * 1000));
+  }
+}
+
+describe('batches of 100,000', () => {
+  const types: [type: string, params: object][] = [
+    ['integers', {}],
+    ['integers', { min: -(2 ** 31), max: 2 ** 31 - 1 }],
+    ['integers', { min: 0, max: 2 ** 53 - 1 }],
+    ['floats', {}],
+    ['floats', { precision: 15 }],
+    ['bytes', {}],
+    ['uuid', {}],
+  ];
+  it('of every type in every mode that an enterprise account has', async () => {
+    const { key } = await server.account('enterprise');
+    for (const mode of ['quantum-seeded', 'csprng', 'pure']) {
+      for (const [type, params] of types) {
+        const body = { type, count: 100_000, params, entropy_mode: mode };
+        const response = await patiently(() => server.batch(body, { authorization: `Bearer ${key}` }));
+        const answer = await answerOf(response);
+        assertEnvelope(answer, response.headers, mode);
+        const values = answer.data['values'] as unknown[];
+        assert.equal(values.length, 100_000);
+        if (type === 'uuid') assert.equal(new Set(values).size, 100_000);
+        assert.ok(Number(answer.metadata['entropy_consumed_bytes']) > 50_000);
+      }
+    }
+  });
+});
