@@ -365,4 +365,13 @@ describe('fields', () => {
       ['x/y', 'GET', 'z'],
     );
   });
+
+  it('that W3C Trace Context has sent twice count as absent', async () => {
+    const { front: other } = await frontWith((exchange) =>
+      exchange.send(PLAIN_HEAD, Buffer.from(exchange.traceparent)),
+    );
+    const request = `GET /x HTTP/1.1\r\n${HOST}${'Traceparent: t\r\n'.repeat(3)}\r\n`;
+    assert.equal((await talk(other.port, request, { replies: 1 })).replies[0].body, '');
+    await other.drain(0);
+  });
 });

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { InvariantError } from '../../src/core/assert.ts';
+import { ApiError, ERRORS, type ErrorCode } from '../../src/core/errors.ts';
+import { clientError, type ErrorContext, errorReply } from '../../src/http/error-reply.ts';
+import { newRequestId, requestIdText, requestIdUuid } from '../../src/http/request-id.ts';
+
+const requestId = newRequestId(1_700_000_000_000);
+const context: ErrorContext = { requestId, accept: '' };
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+function sent(error: ApiError, overrides: Partial<ErrorContext> = {}) {
+  const reply = errorReply(error, { ...context, ...overrides });
+  const lines = Buffer.from(reply.head).toString('latin1').split('\r\n');
+  const fields = Object.fromEntries(lines.slice(1).map((line) => line.split(/: (.*)/).slice(0, 2)));
+  return {
+    status: reply.status,
+    statusLine: lines[0],
+    fields,
+    body: JSON.parse(Buffer.from(reply.body).toString()),
+  };
+}
+
+describe('an error reply', () => {
+  it('has every code of the table with its status and message', () => {
+    for (const code of CODES) {
+      const { status, statusLine, fields, body } = sent(new ApiError(code));
+      assert.equal(status, ERRORS[code].status);
+      assert.ok(statusLine.startsWith(`${status} `));
+      assert.deepEqual(body, {
+        error: { code, message: ERRORS[code].message, status, request_id: requestIdText(requestId) },
+      });
+      assert.deepEqual(
+        [fields['Content-Type'], fields['Cache-Control'], fields['X-Request-ID']],
+        ['application/json', 'no-store', requestIdUuid(requestId)],
+      );
+    }
+  });
+
+  it('says the same as RFC 9457 when asked for it', () => {
+    const error = new ApiError('invalid_count', {
+      message: 'Give count.',
+      details: { parameter: 'count', min: 1 },
+    });
+    const { fields, body } = sent(error, { accept: 'application/problem+json' });
+    assert.equal(fields['Content-Type'], 'application/problem+json');
+    const facts = {
+      status: 400,
+      detail: 'Give count.',
+      instance: `urn:uuid:${requestIdUuid(requestId)}`,
+      code: 'invalid_count',
+      request_id: requestIdText(requestId),
+      details: { parameter: 'count', min: 1 },
+    };
+    assert.deepEqual(body, { type: 'about:blank', title: 'Bad Request', ...facts });
+    const documented = sent(error, { accept: 'application/problem+json', errorsUrl: 'https://x/errors' });
+    assert.deepEqual(documented.body, {
+      type: 'https://x/errors#invalid_count',
+      title: 'Invalid count',
+      ...facts,
+    });
+  });
+
+  it('carries the fields that its code asks for, and those of the caller', () => {
+    assert.equal(sent(new ApiError('auth_missing')).fields['WWW-Authenticate'], CHALLENGE);
+    assert.equal(
+      sent(new ApiError('auth_invalid')).fields['WWW-Authenticate'],
+      `${CHALLENGE}, error="invalid_token"`,
+    );
+    assert.equal(sent(new ApiError('rate_limited', { retryAfterS: 1.2 })).fields['Retry-After'], '2');
+    assert.equal(
+      sent(new ApiError('method_not_allowed', { allow: 'GET, HEAD' })).fields['Allow'],
+      'GET, HEAD',
+    );
+    const limited = sent(new ApiError('rate_limited'), { fields: [['X-RateLimit-Remaining', '0']] });
+    assert.equal(limited.fields['X-RateLimit-Remaining'], '0');
+    assert.equal(limited.fields['WWW-Authenticate'], undefined);
+  });
+
+  it('says nothing of a fault', () => {
+    const told = clientError(new Error('inside: /path, secret'));
+    assert.deepEqual([told.code, told.message], ['internal_error', ERRORS.internal_error.message]);
+    assert.equal(clientError('text').code, 'internal_error');
+    const own = new ApiError('not_found');
+    assert.equal(clientError(own), own);
+  });
+
+  it('cannot be broken out of by its facts', () => {
+    assert.throws(() => sent(new ApiError('method_not_allowed', { allow: 'GET\r\nX: y' })), InvariantError);
+    const { body } = sent(new ApiError('invalid_items', { message: '"}\r\n\u0000' }));
+    assert.equal(body.error.message, '"}\r\n\u0000');
+  });
+});
+
+const CHALLENGE = 'Bearer realm="quantum-random-number-service"';
+
+describe('a request id', () => {
+  it('holds the time and is printed two ways', () => {
+    assert.match(requestIdText(requestId), /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    assert.match(requestIdUuid(requestId), /^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.notDeepEqual(newRequestId(0), newRequestId(0));
+  });
+});

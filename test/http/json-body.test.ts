@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parseJsonObject, repeatedMember } from '../../src/http/json-body.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe('a JSON body', () => {
+  it('is one object in UTF-8', () => {
+    assert.deepEqual(parseJsonObject(bytes('{"a":[1,{"b":"é"}]}')), { a: [1, { b: 'é' }] });
+    assert.deepEqual(parseJsonObject(bytes('\ufeff {} ')), {});
+  });
+
+  const invalid: readonly [name: string, body: Uint8Array][] = [
+    ['nothing', bytes('')],
+    ['an array', bytes('[]')],
+    ['null', bytes('null')],
+    ['a number', bytes('1')],
+    ['a string', bytes('"{}"')],
+    ['two objects', bytes('{}{}')],
+    ['half an object', bytes('{"a":1')],
+    ['single quotes', bytes("{'a':1}")],
+    ['a comment', bytes('{}//')],
+    ['a trailing comma', bytes('{"a":1,}')],
+    ['NaN', bytes('{"a":NaN}')],
+    ['an open bracket 60,000 times', bytes('['.repeat(60_000))],
+    ['bytes that are not UTF-8', Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)],
+    ['UTF-16', new Uint8Array(Buffer.from('{}', 'utf16le'))],
+  ];
+  for (const [name, body] of invalid) {
+    it(`is not ${name}`, () => {
+      assert.throws(() => parseJsonObject(body), { code: 'invalid_json' });
+    });
+  }
+
+  it('names no member twice in one object, however it is spelt or nested', () => {
+    for (const text of [
+      '{"a":1,"a":1}',
+      '{"a":1,"\\u0061":2}',
+      '{"a" \n:1,"a"\t:2}',
+      '{"x":{"b":1,"c":{},"b":2}}',
+      '{"x":[{"b":1},{"b":2,"b":3}]}',
+      '{"__proto__":1,"__proto__":2}',
+      '{"\\"":1,"\\"":2}',
+    ]) {
+      assert.throws(() => parseJsonObject(bytes(text)), { code: 'duplicate_parameter' }, text);
+    }
+    for (const text of [
+      '{"a":{"a":{"a":1}},"b":"a"}',
+      '{"a":"a","b":["a","a"]}',
+      '{"a":[{"b":1},{"b":2}]}',
+      '{"a":"{\\"a\\":1,\\"a\\":2}"}',
+      '{"a":1,"A":2}',
+      '{"a":"x\\\\","b":"\\"a\\":"}',
+    ]) {
+      assert.equal(repeatedMember(text), undefined, text);
+    }
+  });
+
+  it('finds a member twice where it is added, and nowhere else (property)', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 }), (object) => {
+        const text = JSON.stringify(object);
+        assert.equal(repeatedMember(text), undefined);
+        const name = Object.keys(object)[0];
+        assert.equal(repeatedMember(`${text.slice(0, -1)},${JSON.stringify(name)}:0}`), name);
+      }),
+      { numRuns: 300, seed: 23 },
+    );
+  });
+
+  it('is scanned in one go at any depth and length of strings', () => {
+    const deep = `{"a":${'{"b":'.repeat(8_000)}1${'}'.repeat(8_000)}}`;
+    assert.equal(repeatedMember(deep), undefined);
+    assert.equal(repeatedMember(`{"a":"${'\\n'.repeat(30_000)}","a":1}`), 'a');
+  });
+});

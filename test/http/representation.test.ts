@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { isJson, negotiate, parseAccept, type Representation } from '../../src/http/representation.ts';
+
+const ALL: readonly Representation[] = ['json', 'msgpack', 'octet-stream'];
+
+/** Accept field, what is offered (the default first), what is sent. */
+const CHOICES: readonly [accept: string, offered: readonly Representation[], chosen: Representation][] = [
+  ['', ALL, 'json'],
+  ['*/*', ALL, 'json'],
+  ['application/*', ALL, 'json'],
+  ['application/json', ALL, 'json'],
+  ['application/msgpack', ALL, 'msgpack'],
+  ['Application/MsgPack', ALL, 'msgpack'],
+  ['application/octet-stream', ALL, 'octet-stream'],
+  ['application/octet-stream', ['json', 'msgpack'], 'json'],
+  ['text/html', ALL, 'json'],
+  ['text/*', ALL, 'json'],
+  ['application/jsonx', ALL, 'json'],
+  ['application/json, text/plain, */*', ALL, 'json'],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', ALL, 'json'],
+  ['application/msgpack, */*', ALL, 'msgpack'],
+  ['*/*, application/msgpack', ALL, 'msgpack'],
+  ['application/msgpack, application/json', ALL, 'msgpack'],
+  ['application/json, application/msgpack', ALL, 'json'],
+  ['application/msgpack;q=0.5, application/json', ALL, 'json'],
+  ['application/json;q=0.5, application/msgpack', ALL, 'msgpack'],
+  ['application/json;q=0.9, application/msgpack;q=0.91', ALL, 'msgpack'],
+  ['application/json;q=0.001, text/html', ALL, 'json'],
+  ['application/json;q=0, */*', ALL, 'msgpack'],
+  ['application/json;q=0', ALL, 'json'],
+  ['*/*;q=0', ALL, 'json'],
+  ['application/msgpack;q=0, application/octet-stream;q=0', ALL, 'json'],
+  ['application/msgpack ; q=0.5 , application/octet-stream ;q=0.7', ALL, 'octet-stream'],
+  ['application/msgpack;Q=0.5, application/octet-stream;q=0.7', ALL, 'octet-stream'],
+  ['application/json;charset=utf-8;q=0.1, application/msgpack;q=0.2', ALL, 'msgpack'],
+  ['application/json;x="a,b;q=0", application/msgpack;q=0.2', ALL, 'json'],
+  ['application/json;x="a\\"b", application/msgpack;q=0.2', ALL, 'json'],
+  // malformed members do not count, the others do
+  ['application/msgpack;q=2', ALL, 'json'],
+  ['application/msgpack;q=0.1234', ALL, 'json'],
+  ['application/msgpack;q=-1', ALL, 'json'],
+  ['application/msgpack;q=', ALL, 'json'],
+  ['application/msgpack;q="1"', ALL, 'json'],
+  ['msgpack, application/octet-stream', ALL, 'octet-stream'],
+  ['application/msgpack/x, application/octet-stream', ALL, 'octet-stream'],
+  [', ,, application/msgpack,', ALL, 'msgpack'],
+  ['*/msgpack', ALL, 'json'],
+  ['application/msgpack;', ALL, 'msgpack'],
+  [`${','.repeat(60_000)}application/msgpack`, ALL, 'json'],
+  ['application/problem+json', ['json', 'problem'], 'problem'],
+  ['application/json, application/problem+json', ['json', 'problem'], 'json'],
+  ['application/problem+json, */*', ['json', 'problem'], 'problem'],
+  ['application/health+json', ['json', 'health'], 'health'],
+];
+
+describe('negotiation', () => {
+  for (const [accept, offered, chosen] of CHOICES) {
+    it(`${JSON.stringify(accept.slice(0, 70))} of ${offered.join(', ')} gives ${chosen}`, () => {
+      assert.equal(negotiate(accept, offered), chosen);
+    });
+  }
+
+  it('ends, and with one of what is offered, whatever the field (property)', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary-ascii', maxLength: 6 }),
+      fc.constantFrom('application/json', '/', ';', 'q=', '0.5', ',', '"', '\\', '*/*', ' '),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const accept = pieces.join('');
+        assert.ok(ALL.includes(negotiate(accept, ALL)));
+        for (const { quality } of parseAccept(accept)) assert.ok(quality >= 0 && quality <= 1);
+      }),
+      { numRuns: 1_000, seed: 17 },
+    );
+  });
+});
+
+describe('the type of a JSON body', () => {
+  it('may have parameters and any letter case, and nothing else', () => {
+    for (const type of [
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json ;x',
+    ]) {
+      assert.ok(isJson(type), type);
+    }
+    for (const type of [
+      '',
+      'text/json',
+      'application/jsonp',
+      'application/json+x',
+      'x application/json',
+      'application',
+    ]) {
+      assert.ok(!isJson(type), type);
+    }
+  });
+});
