@@ -39,9 +39,9 @@ export interface RateDecision {
   allowed: boolean;
   /** Whole requests possible now, after this one; Infinity without a limit. */
   remaining: number;
-  /** Milliseconds until the full burst is there again. */
+  /** Whole milliseconds until the full burst is there again. */
   resetAfterMs: number;
-  /** Milliseconds until one request is possible; 0 when one is possible now. */
+  /** Whole milliseconds until one request is possible; 0 when one is possible now. */
   retryAfterMs: number;
 }
 
@@ -142,7 +142,7 @@ function settle(state: Float64Array, nowMs: number, limit: RateLimit): number {
     const at = slotOf(state, 0);
     if (nowMs - state[at] < WINDOW_MS) break;
     state[IN_WINDOW] -= state[at + 1];
-    state[OLDEST] = (state[OLDEST] + 1) % slotsOf(state);
+    state[OLDEST] = state[OLDEST] + 1 < slotsOf(state) ? state[OLDEST] + 1 : 0;
     state[GROUPS] -= 1;
   }
   return nowMs;
@@ -181,11 +181,13 @@ function describe(state: Float64Array, now: number, limit: RateLimit, decision: 
   const groups = state[GROUPS];
   const windowEmptyMs = groups === 0 ? 0 : state[slotOf(state, groups - 1)] + WINDOW_MS - now;
   decision.remaining = roomOf(state, limit);
-  decision.resetAfterMs = Math.max(drainMs(state[LEVEL], limit), windowEmptyMs);
-  decision.retryAfterMs =
-    decision.remaining >= 1
-      ? 0
-      : Math.max(drainMs(state[LEVEL] + 1 - limit.burst, limit), windowRoomMs(state, now, limit));
+  const bucketEmptyMs = drainMs(state[LEVEL] - ROUNDING, limit);
+  decision.resetAfterMs = Math.ceil(Math.max(bucketEmptyMs, windowEmptyMs));
+  if (decision.remaining >= 1) decision.retryAfterMs = 0;
+  else {
+    const bucketRoomMs = drainMs(state[LEVEL] + 1 - limit.burst - ROUNDING, limit);
+    decision.retryAfterMs = Math.ceil(Math.max(bucketRoomMs, windowRoomMs(state, now, limit)));
+  }
 }
 
 /** Milliseconds until enough admissions have left the window for one more. */
@@ -217,7 +219,9 @@ function slotsOf(state: Float64Array): number {
 
 /** Word of the i-th group, counted from the oldest. */
 function slotOf(state: Float64Array, i: number): number {
-  return RING + 2 * ((state[OLDEST] + i) % slotsOf(state));
+  const slots = slotsOf(state);
+  const slot = state[OLDEST] + i;
+  return RING + 2 * (slot < slots ? slot : slot - slots);
 }
 
 assert(burstOf(1) >= 1, 'the smallest rate lets one request through');

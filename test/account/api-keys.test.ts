@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { digestOfKey, keyMatches, mintKey, parseKey } from '../../src/account/api-keys.ts';
+import { TIERS } from '../../src/core/vocabulary.ts';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+// checksum and digest from Python: zlib.crc32 = 2255374671 in base 62, hashlib.sha256
+const KNOWN = 'qrn_p_0123456789ABCDEFGHIJKLabcdefghijklmnopqrstuvwxyz2SdJyp';
+const KNOWN_DIGEST = '15b229b5e659752e14b0b48f0bf6847e7be54e968e780a2125a639e1f95f46b7';
+
+describe('API keys', () => {
+  it('have the published form', () => {
+    assert.deepEqual(parseKey(KNOWN), { keyId: '0123456789ABCDEFGHIJKL' });
+    assert.equal(digestOfKey(KNOWN), KNOWN_DIGEST);
+    assert.ok(keyMatches(KNOWN, KNOWN_DIGEST));
+  });
+
+  it('name their tier and their id, and are stored as their digest', () => {
+    for (const tier of TIERS) {
+      const { keyId, text, digest } = mintKey(tier);
+      assert.match(text, new RegExp(`^qrn_${tier[0]}_[0-9A-Za-z]{54}$`));
+      assert.deepEqual(parseKey(text), { keyId });
+      assert.equal(digest, digestOfKey(text));
+      assert.ok(keyMatches(text, digest));
+      assert.ok(!keyMatches(text, KNOWN_DIGEST));
+    }
+  });
+
+  it('use the whole alphabet and never repeat', () => {
+    const texts = Array.from({ length: 300 }, () => mintKey('free').text);
+    assert.equal(new Set(texts).size, texts.length);
+    const used = new Set(texts.flatMap((text) => [...text.slice(6, 54)]));
+    assert.equal(used.size, 62); // a character is missing from 14,400 draws with probability 62 * e^-232
+  });
+
+  it('a single wrong character is caught before any look-up', () => {
+    for (let at = 0; at < KNOWN.length; at++) {
+      for (const character of `${BASE62}_-`) {
+        if (character === KNOWN[at]) continue;
+        const typo = KNOWN.slice(0, at) + character + KNOWN.slice(at + 1);
+        assert.equal(parseKey(typo), undefined, typo);
+      }
+    }
+  });
+
+  it('two neighbours swapped, a character lost or doubled are caught', () => {
+    for (let at = 0; at < KNOWN.length - 1; at++) {
+      const swapped = KNOWN.slice(0, at) + KNOWN[at + 1] + KNOWN[at] + KNOWN.slice(at + 2);
+      if (swapped !== KNOWN) assert.equal(parseKey(swapped), undefined, swapped);
+      assert.equal(parseKey(KNOWN.slice(0, at) + KNOWN.slice(at + 1)), undefined);
+      assert.equal(parseKey(KNOWN.slice(0, at) + KNOWN[at] + KNOWN.slice(at)), undefined);
+    }
+  });
+
+  it('any other text is no key', () => {
+    for (const text of ['', 'qrn_p_', `${KNOWN}\n`, ` ${KNOWN}`, KNOWN.toUpperCase(), KNOWN.repeat(1_000)]) {
+      assert.equal(parseKey(text), undefined, text.slice(0, 80));
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => parseKey(text) === undefined),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+});

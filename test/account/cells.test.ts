@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import { connectCells, OwnedCells, serveCells } from '../../src/account/cells.ts';
+import { Meter } from '../../src/account/meter.ts';
+import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import { ManualClock, periodOf } from '../../src/core/clock.ts';
+import type { Balance, RateRecord } from '../../src/store/records.ts';
+
+const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
+const pro = TIER_ALLOWANCES.pro;
+
+/** Books that know a latest month, balances by month, and saved rates. */
+function books(latest: number, balances: readonly Balance[] = [], rates: readonly RateRecord[] = []) {
+  return {
+    latestPeriod: async () => latest,
+    balances: async (period: number) => balances.filter((balance) => balance.period === period),
+    loadRates: async (sinceMs: number) => {
+      assert.equal(sinceMs, NOVEMBER_20_MS - 60_000);
+      return [...rates];
+    },
+  };
+}
+
+describe('cells', () => {
+  it('are one per account, and start from the books', async () => {
+    const clock = new ManualClock(NOVEMBER_20_MS, 500);
+    const balance = { accountNumber: 1, period: 202_611, requests: 10, credits: 20 };
+    const rate = {
+      accountNumber: 1,
+      tatMs: NOVEMBER_20_MS + 12_000,
+      admittedAtMs: Array(100).fill(NOVEMBER_20_MS - 1),
+    };
+    const cells = await OwnedCells.open(books(202_611, [balance], [rate]), clock);
+    const cell = await cells.cellOf(1, pro);
+    assert.equal(await cells.cellOf(1, pro), cell);
+    const meter = new Meter(cell, pro);
+    assert.deepEqual(meter.used(202_611), { period: 202_611, requests: 10, credits: 20 });
+    assert.equal(meter.peek(clock.monotonicMs()).remaining, 650);
+    const other = new Meter(await cells.cellOf(2, pro), pro);
+    assert.deepEqual(other.used(202_611), { period: 202_611, requests: 0, credits: 0 });
+    assert.equal(other.peek(clock.monotonicMs()).remaining, 750);
+  });
+
+  it('stay in a later month that the books know, for every account', async () => {
+    const clock = new ManualClock(NOVEMBER_20_MS, 500);
+    const balance = { accountNumber: 1, period: 202_612, requests: 10, credits: 0 };
+    const cells = await OwnedCells.open(books(202_612, [balance]), clock);
+    for (const accountNumber of [1, 2]) {
+      const meter = new Meter(await cells.cellOf(accountNumber, pro), pro);
+      assert.equal(meter.periodAt(periodOf(clock.wallMs())), 202_612);
+    }
+  });
+
+  it('are the same at the other end of a port', async () => {
+    const clock = new ManualClock(NOVEMBER_20_MS, 500);
+    const owned = await OwnedCells.open(books(0), clock);
+    const { port1, port2 } = new MessageChannel();
+    serveCells(owned, port1);
+    const connected = connectCells(port2);
+    const keepAlive = setInterval(() => {}, 1_000); // the ports do not keep a process alive
+    const [first, again, second] = await Promise.all([
+      connected.cellOf(1, pro),
+      connected.cellOf(1, pro),
+      connected.cellOf(2, pro),
+    ]);
+    clearInterval(keepAlive);
+    const near = new Meter(await owned.cellOf(1, pro), pro);
+    near.reserveRequest(202_611);
+    assert.equal(new Meter(first, pro).used(202_611).requests, 1);
+    assert.equal(new Meter(again, pro).used(202_611).requests, 1);
+    assert.equal(new Meter(second, pro).used(202_611).requests, 0);
+    port1.close();
+  });
+});

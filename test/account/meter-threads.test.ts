@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { createCell, Meter } from '../../src/account/meter.ts';
+import { lock, unlock } from '../../src/account/spin-lock.ts';
+import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import type { MeterThreadCounts, MeterThreadData } from '../support/meter-thread.ts';
+
+const ENTRY = new URL('../support/meter-thread.ts', import.meta.url);
+const THREADS = 3;
+const PERIOD = 202_611;
+const ATTEMPTS = 250_000;
+// less than the attempts of all threads, so that it is used up, and enough that they write most of the time: without
+// its lock the meter is off by thousands
+const ALLOWANCE: Allowance = {
+  ...TIER_ALLOWANCES.enterprise,
+  requestsPerMinute: 400_000,
+  requestsPerMonth: 650_000,
+  creditsPerMonth: 4_200_001,
+};
+
+describe('a meter that several threads share', () => {
+  it('admits and reserves exactly what one alone would', async () => {
+    const cell = createCell(ALLOWANCE);
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    gate[0] = THREADS;
+    const workerData: MeterThreadData = {
+      cell,
+      allowance: ALLOWANCE,
+      attempts: ATTEMPTS,
+      creditBytes: 7,
+      gate,
+    };
+    const workers = Array.from({ length: THREADS }, () => new Worker(ENTRY, { workerData }));
+    const counts = await Promise.all(
+      workers.map(async (worker) => (await once(worker, 'message'))[0] as MeterThreadCounts),
+    );
+    await Promise.all(workers.map((worker) => worker.terminate()));
+
+    const sum = (of: (each: MeterThreadCounts) => number) =>
+      counts.reduce((total, each) => total + of(each), 0);
+    const meter = new Meter(cell, ALLOWANCE);
+    const used = meter.used(PERIOD);
+    assert.equal(
+      sum((each) => each.admitted),
+      600_000,
+    );
+    assert.equal(meter.peek(1_000).remaining, 0);
+    assert.equal(
+      used.requests,
+      sum((each) => each.requests),
+    );
+    assert.ok(used.requests <= ALLOWANCE.requestsPerMonth);
+    assert.equal(
+      used.credits,
+      sum((each) => each.credits),
+    );
+    assert.equal(used.credits, 4_200_000);
+  });
+
+  it('waits for a thread that is inside, and goes on when it leaves', async () => {
+    const cell = createCell(ALLOWANCE);
+    const lockWord = new Int32Array(cell, 0, 1);
+    const gate = new Int32Array(new SharedArrayBuffer(4)).fill(1);
+    const workerData: MeterThreadData = { cell, allowance: ALLOWANCE, attempts: 1, creditBytes: 7, gate };
+    lock(lockWord, 0);
+    const worker = new Worker(ENTRY, { workerData });
+    let done = false;
+    const counts = once(worker, 'message').then(([message]) => {
+      done = true;
+      return message as MeterThreadCounts;
+    });
+    while (Atomics.load(gate, 0) > 0) await pause(5);
+    await pause(100); // long beyond its spins: it sleeps
+    assert.equal(done, false);
+    unlock(lockWord, 0);
+    assert.deepEqual(await counts, { admitted: 1, requests: 1, credits: 7 });
+    await worker.terminate();
+    assert.equal(lockWord[0], 0, 'the word is free again');
+  });
+});

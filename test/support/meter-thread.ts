@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Meter } from '../../src/account/meter.ts';
+import type { Allowance } from '../../src/account/tiers.ts';
+
+/** A thread that uses up what it can get of a shared cell, `attempts` times each, once all threads are ready. */
+export interface MeterThreadData {
+  readonly cell: SharedArrayBuffer;
+  readonly allowance: Allowance;
+  readonly attempts: number;
+  readonly creditBytes: number;
+  /** Threads yet to be ready. */
+  readonly gate: Int32Array;
+}
+
+export interface MeterThreadCounts {
+  readonly admitted: number;
+  readonly requests: number;
+  readonly credits: number;
+}
+
+const { cell, allowance, attempts, creditBytes, gate } = workerData as MeterThreadData;
+assert(parentPort !== null);
+const meter = new Meter(cell, allowance);
+
+if (Atomics.sub(gate, 0, 1) === 1) Atomics.notify(gate, 0);
+for (let left = Atomics.load(gate, 0); left > 0; left = Atomics.load(gate, 0))
+  Atomics.wait(gate, 0, left, 1_000);
+
+let admitted = 0;
+let requests = 0;
+let credits = 0;
+for (let i = 0; i < attempts; i++) {
+  if (meter.admit(1_000).allowed) admitted++;
+  if (meter.reserveRequest(202_611)) requests++;
+  if (i % 3 === 0 && meter.reserveRequest(202_611)) meter.releaseRequest(202_611);
+  if (meter.reserveCredits(creditBytes, 202_611).ok) credits += creditBytes;
+}
+parentPort.postMessage({ admitted, requests, credits } satisfies MeterThreadCounts);
