@@ -1,0 +1,89 @@
+/**
+ * The binary logarithm of large counts of possibilities, exact where it decides a price: the result lies on the right
+ * side of every multiple of 8, so that ceil(bits / 8) is right, however near the true value comes to one.
+ */
+
+/** log2(base^count): `count` independent choices out of `base`. */
+export function bitsOfPower(base: number, count: number): number {
+  const bits = count * Math.log2(base);
+  return settle(bits, count, (precision) => powerBounds(base, count, precision));
+}
+
+/** log2(n·(n-1)·…·(n-count+1)): ordered choices of `count` out of `n` without repeats. */
+export function bitsOfFallingFactorial(n: number, count: number): number {
+  // A running product kept within a double by taking out powers of two, which is exact. Each multiplication rounds by
+  // at most 2^-53, so the logarithm is off by at most count·2^-52.4 before the last addition.
+  let product = 1;
+  let exponent = 0;
+  for (let i = 0; i < count; i++) {
+    product *= n - i;
+    if (product >= 2 ** 900) {
+      product *= 2 ** -900;
+      exponent += 900;
+    }
+  }
+  return settle(exponent + Math.log2(product), count, (precision) => fallingBounds(n, count, precision));
+}
+
+/** A whole number between low·2^exponent and high·2^exponent. */
+interface Bounds {
+  readonly low: bigint;
+  readonly high: bigint;
+  readonly exponent: number;
+}
+
+/** Moves `estimate` to the side of the nearest multiple of 8 on which the true logarithm is. */
+function settle(estimate: number, factors: number, bounds: (precision: number) => Bounds): number {
+  const edge = 8 * Math.round(estimate / 8);
+  // Four times the errors of the estimates above: a few units in the last place, and 2^-52.4 for each factor.
+  const errorMax = (estimate + factors) * 2 ** -50;
+  if (Math.abs(estimate - edge) > errorMax) return estimate;
+  const order = compareToPowerOfTwo(edge, bounds);
+  if (order === 0) return edge;
+  return order < 0 ? Math.min(estimate, edge) : Math.max(estimate, edge * (1 + Number.EPSILON));
+}
+
+/** Sign of V - 2^edge. Bounds of growing precision end the search: they are exact when V is a power of two. */
+function compareToPowerOfTwo(edge: number, bounds: (precision: number) => Bounds): -1 | 0 | 1 {
+  for (let precision = 256; ; precision *= 2) {
+    const { low, high, exponent } = bounds(precision);
+    if (edge < exponent) return 1; // V >= 2^exponent, because low is at least 1
+    const power = 1n << BigInt(edge - exponent);
+    if (low > power) return 1;
+    if (high < power) return -1;
+    if (low === high) return 0;
+  }
+}
+
+/** By squaring: log2(count) steps. */
+function powerBounds(base: number, count: number, precision: number): Bounds {
+  let result: Bounds = { low: 1n, high: 1n, exponent: 0 };
+  let square: Bounds = { low: BigInt(base), high: BigInt(base), exponent: 0 };
+  for (let rest = count; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) result = multiply(result, square, precision);
+    if (rest > 1) square = multiply(square, square, precision);
+  }
+  return result;
+}
+
+function fallingBounds(n: number, count: number, precision: number): Bounds {
+  let result: Bounds = { low: 1n, high: 1n, exponent: 0 };
+  const together = 16; // exact products of 16 factors cost less than a rounding after each
+  for (let from = 0; from < count; from += together) {
+    let product = 1n;
+    for (let i = from; i < Math.min(count, from + together); i++) product *= BigInt(n - i);
+    result = multiply(result, { low: product, high: product, exponent: 0 }, precision);
+  }
+  return result;
+}
+
+/** The product, cut to about `precision` bits: low rounded down, high up. */
+function multiply(x: Bounds, y: Bounds, precision: number): Bounds {
+  const low = x.low * y.low;
+  const high = x.high * y.high;
+  const exponent = x.exponent + y.exponent;
+  const surplus = 4 * high.toString(16).length - precision;
+  if (surplus <= 0) return { low, high, exponent };
+  const cut = BigInt(surplus);
+  return { low: low >> cut, high: -(-high >> cut), exponent: exponent + surplus };
+}

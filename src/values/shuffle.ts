@@ -1,0 +1,60 @@
+import { assert } from '../core/assert.ts';
+import { fillDescending } from './descending.ts';
+import type { WordSource } from './offsets.ts';
+
+export interface ShuffleSample {
+  readonly kind: 'shuffle';
+  readonly items: readonly string[];
+}
+
+/** The items in random order, every order equally likely (Fisher and Yates; Durstenfeld 1964). */
+export function sampleShuffle(source: WordSource, items: readonly string[]): ShuffleSample {
+  return { kind: 'shuffle', items: shuffled(source, items, 32) };
+}
+
+export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: number): T[] {
+  const order = items.slice();
+  const indices = new Uint32Array(order.length - 1); // the last place has no choice
+  fillDescending(source, order.length, indices, wordBits);
+  for (let i = 0; i < indices.length; i++) {
+    const j = i + indices[i];
+    const drawn = order[j];
+    order[j] = order[i];
+    order[i] = drawn;
+  }
+  return order;
+}
+
+/**
+ * The JSON array of the items. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates excepted, which
+ * that clause forbids and which cannot come out of UTF-8.
+ */
+export function writeShuffle({ items }: ShuffleSample, view: DataView, at: number): number {
+  for (const item of items) assert(item.isWellFormed(), 'items are decoded from UTF-8');
+  return at + Buffer.from(view.buffer, view.byteOffset, view.byteLength).write(JSON.stringify(items), at);
+}
+
+/** The exact size of the text: no order of the items changes it. */
+export function shuffleTextMax(items: readonly string[]): number {
+  let bytes = 1 + items.length; // brackets and commas
+  for (const item of items) bytes += jsonStringBytes(item);
+  return bytes;
+}
+
+/** Bytes of the item as a JSON string in UTF-8. */
+function jsonStringBytes(item: string): number {
+  let bytes = 2;
+  for (let i = 0; i < item.length; i++) {
+    const code = item.charCodeAt(i);
+    if (code >= 0x800)
+      bytes += code >= 0xd800 && code <= 0xdfff ? 2 : 3; // a surrogate pair takes four bytes
+    else if (code >= 0x80) bytes += 2;
+    else if (code >= 0x20)
+      bytes += code === 0x22 || code === 0x5c ? 2 : 1; // '"' and '\' are escaped
+    else bytes += SHORT_ESCAPES.has(code) ? 2 : 6;
+  }
+  return bytes;
+}
+
+/** \b \t \n \f \r; every other control character takes the form \u00xx (RFC 8785 §3.2.2.2). */
+const SHORT_ESCAPES: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d]);

@@ -1,0 +1,98 @@
+import { assert } from '../core/assert.ts';
+import { descendingBytesMax, fillDescending } from './descending.ts';
+import type { EntropyReader } from './entropy-reader.ts';
+import { drawPlanned, type Offsets, planOffsets, refusal, refusalsMax } from './offsets.ts';
+
+/**
+ * Ordered samples without repeats: every sequence of `count` different whole numbers in [0, span) is equally likely.
+ * Memory is in proportion to `count`, whatever the span.
+ */
+
+/** A span of at most this many times the count is shuffled; a wider one is drawn from, repeats refused. */
+const DENSE_SPAN_PER_VALUE = 4;
+
+/** `count` different offsets in random order; count is at most span. */
+export function drawUnique(reader: EntropyReader, span: number, count: number): Offsets {
+  assert(count <= span, 'a sample without repeats is no larger than its range');
+  return isDense(span, count) ? drawDense(reader, span, count) : drawSparse(reader, span, count);
+}
+
+function isDense(span: number, count: number): boolean {
+  return span <= DENSE_SPAN_PER_VALUE * count;
+}
+
+/** The first `count` steps of a Fisher-Yates shuffle of the whole range. */
+function drawDense(reader: EntropyReader, span: number, count: number): Uint32Array<ArrayBuffer> {
+  const range = new Uint32Array(span);
+  for (let i = 0; i < span; i++) range[i] = i;
+  const indices = new Uint32Array(count);
+  fillDescending(reader, span, indices, 32);
+  for (let i = 0; i < count; i++) {
+    const j = i + indices[i];
+    const drawn = range[j];
+    range[j] = range[i];
+    range[i] = drawn;
+  }
+  return range.slice(0, count);
+}
+
+/**
+ * Independent offsets, those seen before left out: given what was taken so far, the next one taken is uniform on the
+ * rest of the range. Each round draws as many as are missing.
+ */
+function drawSparse(reader: EntropyReader, span: number, count: number): Offsets {
+  const plan = planOffsets(span);
+  const seen = new OffsetSet(count);
+  const taken = drawPlanned(reader, plan, count);
+  let size = addNew(seen, taken, taken, 0);
+  while (size < count) size = addNew(seen, drawPlanned(reader, plan, count - size), taken, size);
+  return taken;
+}
+
+/** Writes what is new in `drawn` to `taken` from `size` on; returns the new size. */
+function addNew(seen: OffsetSet, drawn: Offsets, taken: Offsets, size: number): number {
+  let end = size;
+  for (let i = 0; i < drawn.length; i++) {
+    const offset = drawn[i];
+    if (seen.add(offset)) taken[end++] = offset;
+  }
+  return end;
+}
+
+/** A set of whole numbers from 0 on: open addressing, at most half full. Members are random, so low bits are the hash. */
+class OffsetSet {
+  readonly #slots: Float64Array;
+  readonly #mask: number;
+
+  constructor(sizeMax: number) {
+    const slots = 2 ** (33 - Math.clz32(sizeMax));
+    this.#slots = new Float64Array(slots).fill(-1);
+    this.#mask = slots - 1;
+  }
+
+  /** False when the offset was a member already. */
+  add(offset: number): boolean {
+    const slots = this.#slots;
+    let at = (offset >>> 0) & this.#mask;
+    while (slots[at] !== -1) {
+      if (slots[at] === offset) return false;
+      at = (at + 1) & this.#mask;
+    }
+    slots[at] = offset;
+    return true;
+  }
+}
+
+/** Bytes that `drawUnique` takes; exceeded with probability below 2^-`securityBits`. */
+export function uniqueBytesMax(span: number, count: number, securityBits: number): number {
+  if (isDense(span, count)) return descendingBytesMax(span, count, securityBits);
+  // Two things may run over, each with half of the probability: repeats (an offset is one with p < count / span, and
+  // each is followed by one further draw, at worst with a word of its own), and refused words.
+  const plan = planOffsets(span);
+  const repeats = refusalsMax(count, count / span, securityBits + 1);
+  const words = Math.ceil(count / plan.wordValues) + repeats;
+  let refused = 0;
+  for (let values = 1; values <= plan.wordValues; values++)
+    refused = Math.max(refused, refusal(plan, values));
+  return plan.wordBytes * (words + refusalsMax(words, refused, securityBits + 1));
+}

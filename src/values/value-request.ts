@@ -1,0 +1,141 @@
+import { bitstringTextMax } from './bitstring.ts';
+import { type ByteEncoding, bytesTextMax } from './bytes.ts';
+import { descendingBytesMax } from './descending.ts';
+import { floatsTextMax, POWERS_OF_TEN } from './floats.ts';
+import { bitsOfFallingFactorial, bitsOfPower } from './information.ts';
+import { integersTextMax, type SortOrder } from './integers.ts';
+import { offsetBytesMax, planOffsets } from './offsets.ts';
+import { shuffleTextMax } from './shuffle.ts';
+import { uniqueBytesMax } from './unique.ts';
+import { UUID_BYTES, uuidsTextMax } from './uuid.ts';
+
+/**
+ * What values an answer holds. Counts and lengths are whole numbers from 1 on; the bounds of the service
+ * (core/limits.ts) are checked where requests come in.
+ */
+export type ValueRequest =
+  | {
+      readonly kind: 'integers';
+      readonly count: number;
+      /** min <= max, max - min below 2^53. */
+      readonly min: number;
+      readonly max: number;
+      /** Without repeats; then count <= max - min + 1. */
+      readonly unique: boolean;
+      readonly sort: SortOrder;
+    }
+  | {
+      readonly kind: 'floats';
+      readonly count: number;
+      /** Decimal places, 1 to 15; null: multiples of 2^-53. */
+      readonly precision: number | null;
+    }
+  | {
+      readonly kind: 'bytes';
+      readonly count: number;
+      /** Bytes of each value. */
+      readonly length: number;
+      readonly encoding: ByteEncoding;
+      /** True: count is 1 and the answer is one JSON string. False: an array of strings. */
+      readonly single: boolean;
+    }
+  | { readonly kind: 'uuid'; readonly count: number }
+  | {
+      readonly kind: 'bitstring';
+      /** Bits. */
+      readonly length: number;
+    }
+  | { readonly kind: 'shuffle'; readonly items: readonly string[] };
+
+/** How many values the answer holds: what it calls its count; a bitstring is one. */
+export function valueCount(request: ValueRequest): number {
+  switch (request.kind) {
+    case 'integers':
+    case 'floats':
+    case 'uuid':
+      return request.count;
+    case 'bytes':
+      return request.single ? request.length : request.count;
+    case 'bitstring':
+      return 1;
+    case 'shuffle':
+      return request.items.length;
+  }
+}
+
+/**
+ * The entropy that the answer holds, in bits: the logarithm of how many answers are possible. A price is this rounded
+ * up to bytes, and ceil(bits / 8) is exact (information.ts). Sorting a sample without repeats does not make it cheaper.
+ */
+export function informationBits(request: ValueRequest): number {
+  switch (request.kind) {
+    case 'integers': {
+      const span = request.max - request.min + 1;
+      return request.unique ? bitsOfFallingFactorial(span, request.count) : bitsOfPower(span, request.count);
+    }
+    case 'floats':
+      if (request.precision === null) return 53 * request.count;
+      return bitsOfPower(POWERS_OF_TEN[request.precision], request.count);
+    case 'bytes':
+      return 8 * request.count * request.length;
+    case 'uuid':
+      return 122 * request.count;
+    case 'bitstring':
+      return request.length;
+    case 'shuffle':
+      return bitsOfFallingFactorial(request.items.length, request.items.length);
+  }
+}
+
+/** A draw that goes beyond its bound is a bug or an event that nobody will see: its probability is below 2^-64. */
+const SECURITY_BITS = 64;
+
+/**
+ * Bytes that the sampler draws at most, exceeded with probability below 2^-64. Kinds without rejection draw exactly
+ * this; for the others the proof is that of `refusalsMax` (offsets.ts).
+ */
+export function entropyBytesMax(request: ValueRequest): number {
+  switch (request.kind) {
+    case 'integers': {
+      const span = request.max - request.min + 1;
+      if (request.unique) return uniqueBytesMax(span, request.count, SECURITY_BITS);
+      return offsetBytesMax(planOffsets(span), request.count, SECURITY_BITS);
+    }
+    case 'floats':
+      if (request.precision === null) return 7 * request.count;
+      return offsetBytesMax(planOffsets(POWERS_OF_TEN[request.precision]), request.count, SECURITY_BITS);
+    case 'bytes':
+      return request.count * request.length;
+    case 'uuid':
+      return request.count * UUID_BYTES;
+    case 'bitstring':
+      return Math.ceil(request.length / 8);
+    case 'shuffle':
+      return descendingBytesMax(request.items.length, request.items.length - 1, SECURITY_BITS);
+  }
+}
+
+/** Writers store whole words: up to this many bytes behind a text may be scratch. */
+const SCRATCH_BYTES = 8;
+
+/** Bytes that `writeJson` needs from where it starts: an upper bound of the text, and room for its scratch. */
+export function jsonBytesMax(request: ValueRequest): number {
+  return SCRATCH_BYTES + textBytesMax(request);
+}
+
+function textBytesMax(request: ValueRequest): number {
+  switch (request.kind) {
+    case 'integers':
+      return integersTextMax(request.count, request.min, request.max);
+    case 'floats':
+      return floatsTextMax(request.count, request.precision);
+    case 'bytes':
+      return bytesTextMax(request.count, request.length, request.encoding);
+    case 'uuid':
+      return uuidsTextMax(request.count);
+    case 'bitstring':
+      return bitstringTextMax(request.length);
+    case 'shuffle':
+      return shuffleTextMax(request.items);
+  }
+}
