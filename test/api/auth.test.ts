@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.stop());
+
+async function codeOf(response: Response): Promise<string> {
+  const body = (await response.json()) as {
+    error: { code: string; status: number; message: string; request_id: string };
+  };
+  assert.equal(body.error.status, response.status);
+  assert.match(body.error.request_id, /^req_[0-9a-z]{26}$/);
+  assert.ok(body.error.message.length > 10);
+  return `${response.status} ${body.error.code}`;
+}
+
+const url = (path: string) => `${server.origin}${path}`;
+
+describe('keys', () => {
+  it('are asked for on every /v1 path, health included, and not by probes', async () => {
+    for (const path of ['/v1/integers', '/v1/health', '/v1/usage', '/v1/certificate?id=x']) {
+      const response = await fetch(url(path));
+      assert.match(response.headers.get('www-authenticate')!, /^Bearer /);
+      assert.equal(await codeOf(response), '401 auth_missing', path);
+    }
+    for (const path of ['/livez', '/readyz']) assert.equal((await fetch(url(path))).status, 200, path);
+  });
+
+  it('come as Bearer in any case or as X-API-Key, and Bearer wins', async () => {
+    const good = server.key;
+    const cases: [headers: Record<string, string>, expected: number][] = [
+      [{ authorization: `Bearer ${good}` }, 200],
+      [{ authorization: `bEARER ${good}` }, 200],
+      [{ 'x-api-key': good }, 200],
+      [{ authorization: `Bearer ${good}`, 'x-api-key': 'wrong' }, 200],
+      [{ authorization: 'Bearer wrong', 'x-api-key': good }, 401],
+      [{ authorization: `Basic ${good}`, 'x-api-key': good }, 200],
+      [{ authorization: `Basic ${good}` }, 401],
+      [{ authorization: good }, 401],
+    ];
+    for (const [headers, expected] of cases) {
+      const response = await fetch(url('/v1/integers'), { headers });
+      await response.arrayBuffer();
+      assert.equal(response.status, expected, JSON.stringify(headers));
+    }
+  });
+
+  it('that are mistyped, made up or cut are refused', async () => {
+    const last = server.key.at(-1) === 'a' ? 'b' : 'a';
+    for (const key of [
+      `${server.key.slice(0, -1)}${last}`,
+      server.key.slice(0, -1),
+      `${server.key}x`,
+      'x',
+      'qrn_p_',
+    ]) {
+      assert.equal(
+        await codeOf(await fetch(url('/v1/integers'), { headers: { 'x-api-key': key } })),
+        '401 auth_invalid',
+      );
+    }
+  });
+
+  it('lack a scope: 403 that names it', async () => {
+    const { account_id } = await server.account('pro');
+    const made = JSON.parse(
+      await server.qrn('keys', 'create', '--account', account_id, '--scopes', 'entropy:read', '--json'),
+    );
+    const headers = { authorization: `Bearer ${made.key}` };
+    await until(async () => (await drained(server.get('/integers', headers))).status === 200);
+    const batch = await server.batch({ type: 'uuid', count: 1 }, headers);
+    assert.equal(await codeOf(batch), '403 auth_scope');
+    for (const path of ['/usage', '/health', '/certificate?id=x']) {
+      assert.equal(await codeOf(await server.get(path, headers)), '403 auth_scope', path);
+    }
+  });
+
+  it('are refused within one second of being revoked, and after they expire', async () => {
+    const { account_id, key_id, key } = await server.account('developer');
+    const headers = { authorization: `Bearer ${key}` };
+    assert.equal((await drained(server.get('/integers', headers))).status, 200);
+    await server.qrn('keys', 'revoke', key_id);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    assert.equal(await codeOf(await server.get('/integers', headers)), '401 auth_invalid');
+
+    const expires = new Date(Date.now() + 5_000).toISOString();
+    const short = JSON.parse(
+      await server.qrn('keys', 'create', '--account', account_id, '--expires', expires, '--json'),
+    );
+    assert.equal(short.expires_at, expires);
+    const later = { authorization: `Bearer ${short.key}` };
+    await until(async () => (await drained(server.get('/integers', later))).status === 401);
+  });
+
+  it('rotate with a grace in which both live', async () => {
+    const { key_id, key } = await server.account('developer');
+    const rotated = JSON.parse(await server.qrn('keys', 'rotate', key_id, '--grace', '1h', '--json'));
+    await until(
+      async () =>
+        (await drained(server.get('/integers', { 'x-api-key': rotated.key, authorization: '' }))).status ===
+        200,
+    );
+    assert.equal((await drained(server.get('/integers', { authorization: `Bearer ${key}` }))).status, 200);
+  });
+});
+
+describe('methods and paths', () => {
+  it('that do not exist are 404 and 405 with Allow, whoever asks', async () => {
+    assert.equal(await codeOf(await fetch(url('/v1/nothing'))), '404 not_found');
+    assert.equal(
+      await codeOf(await fetch(url('/'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),
+      '404',
+    );
+    const response = await fetch(url('/v1/integers'), { method: 'PUT' });
+    assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    assert.equal(await codeOf(response), '405 method_not_allowed');
+    const batch = await server.get('/batch');
+    assert.equal(batch.headers.get('allow'), 'POST, OPTIONS');
+    assert.equal(await codeOf(batch), '405 method_not_allowed');
+  });
+
+  it('HEAD answers as GET without a body, OPTIONS what is allowed', async () => {
+    const head = await fetch(`${server.baseUrl}/integers`, {
+      method: 'HEAD',
+      headers: { 'x-api-key': server.key },
+    });
+    assert.equal(head.status, 200);
+    assert.equal(head.headers.get('x-entropy-mode'), 'quantum-seeded');
+    assert.ok(Number(head.headers.get('content-length')) > 100);
+    assert.equal(await head.text(), '');
+    const options = await fetch(`${server.baseUrl}/batch`, { method: 'OPTIONS' });
+    assert.equal(options.status, 204);
+    assert.equal(options.headers.get('allow'), 'POST, OPTIONS');
+  });
+
+  it('errors are RFC 9457 problems for who accepts those', async () => {
+    const response = await fetch(url('/v1/integers'), { headers: { accept: 'application/problem+json' } });
+    assert.equal(response.headers.get('content-type'), 'application/problem+json');
+    const problem = (await response.json()) as Record<string, unknown>;
+    assert.deepEqual([problem['status'], problem['code']], [401, 'auth_missing']);
+  });
+});
+
+/** The response with its body read, so that its connection is free again. */
+async function drained(promise: Promise<Response>): Promise<Response> {
+  const response = await promise;
+  await response.arrayBuffer();
+  return response;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 160; tries++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('it did not come true within eight seconds');
+}
