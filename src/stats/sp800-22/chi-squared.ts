@@ -1,9 +1,12 @@
+import { assert } from '../../core/assert.ts';
+
 /** Pearson's χ² of counts against probabilities, as SP 800-22 uses it throughout: Σ (ν_i - N π_i)² / (N π_i). */
 export function chiSquaredOf(
   counts: ArrayLike<number>,
   probabilities: readonly number[],
   trials: number,
 ): number {
+  assert(trials > 0, 'a sequence holds at least one whole block');
   let sum = 0;
   for (let i = 0; i < probabilities.length; i++) {
     const expected = trials * probabilities[i];

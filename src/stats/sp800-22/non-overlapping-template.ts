@@ -1,7 +1,8 @@
 /** SP 800-22 2.7, Non-overlapping template matching test: do aperiodic patterns turn up too often or too seldom? */
 import { assert } from '../../core/assert.ts';
 import { igamc } from '../special.ts';
-import { type BitSequence, wordAt } from './sequence.ts';
+import { addWindows } from './patterns.ts';
+import type { BitSequence } from './sequence.ts';
 
 export interface TemplateResult {
   /** The pattern B as binary digits. */
@@ -27,22 +28,6 @@ export function aperiodicTemplates(templateBits: number): number[] {
   return templates;
 }
 
-/** How often each m-bit word stands in the windows that begin at bits start .. start + windows - 1. */
-function countWindows(words: Int32Array, start: number, windows: number, templateBits: number): Int32Array {
-  const counts = new Int32Array(2 ** templateBits);
-  const shift = 32 - templateBits;
-  const atOnce = shift + 1; // windows that one 32-bit word holds whole
-  let at = start;
-  for (let rest = windows; rest > 0; rest -= atOnce, at += atOnce) {
-    let word = wordAt(words, at);
-    for (let i = Math.min(rest, atOnce); i > 0; i--) {
-      counts[word >>> shift]++;
-      word <<= 1;
-    }
-  }
-  return counts;
-}
-
 /**
  * All aperiodic templates of m bits in N blocks. Such a template cannot overlap itself, so that skipping m bits after
  * a match (2.7.4 step 2) skips no match: one histogram of all windows of a block counts every template at once.
@@ -56,9 +41,11 @@ export function nonOverlappingTemplateTest(
   const blockBits = Math.floor(bits.length / blocks); // 2.7.4 step 1
   const windows = blockBits - templateBits + 1;
   assert(windows > 0, 'a block is longer than a template');
-  const histograms = Array.from({ length: blocks }, (_, block) =>
-    countWindows(bits.words, block * blockBits, windows, templateBits),
-  );
+  const histograms = Array.from({ length: blocks }, (_, block) => {
+    const histogram = new Int32Array(2 ** templateBits);
+    addWindows(histogram, bits.words, block * blockBits, windows, templateBits);
+    return histogram;
+  });
   const mean = windows / 2 ** templateBits; // step 3
   const variance = blockBits * (2 ** -templateBits - (2 * templateBits - 1) * 2 ** (-2 * templateBits));
   return aperiodicTemplates(templateBits).map((word) => {

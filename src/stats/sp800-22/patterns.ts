@@ -6,38 +6,50 @@ import { assert } from '../../core/assert.ts';
 import { type BitSequence, wordAt } from './sequence.ts';
 
 export interface PatternCounts {
-  /** m; m = 0 stands for the empty pattern, found n times. */
+  /** m; 0 stands for the empty pattern, found n times. */
   readonly patternBits: number;
   readonly counts: Int32Array;
 }
 
-/** Windows that one 32-bit word holds whole, for patterns of up to 16 bits. */
-const AT_ONCE = 17;
+/**
+ * Adds to `counts` the m-bit words (m <= 16) that begin at bits start .. start + windows - 1. A 32-bit word holds
+ * sixteen windows whole; two such words go side by side, since the loop waits for memory, not for arithmetic.
+ */
+export function addWindows(
+  counts: Int32Array,
+  words: Int32Array,
+  start: number,
+  windows: number,
+  patternBits: number,
+): void {
+  const shift = 32 - patternBits;
+  const end = start + windows;
+  let at = start;
+  for (; at + 32 <= end; at += 32) {
+    let first = wordAt(words, at);
+    let second = wordAt(words, at + 16);
+    for (let i = 0; i < 16; i++) {
+      counts[first >>> shift]++;
+      counts[second >>> shift]++;
+      first <<= 1;
+      second <<= 1;
+    }
+  }
+  for (; at < end; at++) counts[wordAt(words, at) >>> shift]++;
+}
 
 export function countPatterns(bits: BitSequence, patternBits: number): PatternCounts {
-  assert(patternBits >= 0 && patternBits <= 16 && patternBits <= bits.length, 'patterns have 0 to 16 bits');
   const { words, length } = bits;
+  assert(patternBits >= 1 && patternBits <= 16 && patternBits <= length, 'patterns have 1 to 16 bits');
   const counts = new Int32Array(2 ** patternBits);
-  if (patternBits === 0) counts[0] = length;
-  else {
-    const shift = 32 - patternBits;
-    const straight = length - patternBits + 1;
-    let at = 0;
-    for (; at + AT_ONCE <= straight; at += AT_ONCE) {
-      let word = wordAt(words, at);
-      for (let i = 0; i < AT_ONCE; i++) {
-        counts[word >>> shift]++;
-        word <<= 1;
-      }
-    }
-    const mask = 2 ** patternBits - 1;
-    const bitOf = (position: number) => wordAt(words, position % length) >>> 31;
-    let window = 0;
-    for (let i = 0; i < patternBits - 1; i++) window = (window << 1) | bitOf(at + i);
-    for (; at < length; at++) {
-      window = ((window << 1) | bitOf(at + patternBits - 1)) & mask;
-      counts[window]++;
-    }
+  const straight = length - patternBits + 1;
+  addWindows(counts, words, 0, straight, patternBits);
+  // The windows that run over the end, from the last m - 1 bits followed by the first m - 1.
+  const mask = counts.length - 1;
+  let window = wordAt(words, straight - 1) >>> (32 - patternBits);
+  for (let i = 0; i < patternBits - 1; i++) {
+    window = ((window << 1) | (wordAt(words, i) >>> 31)) & mask;
+    counts[window]++;
   }
   return { patternBits, counts };
 }

@@ -1,0 +1,162 @@
+/** The battery on the digits of e and pi, against sts-2.1.2 and an independent 40-digit implementation. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { InvariantError } from '../../../src/core/assert.ts';
+import { type BatteryResult, runBattery, TEST_NAMES } from '../../../src/stats/sp800-22/battery.ts';
+import { digitsOf } from '../../support/constants.ts';
+
+interface KnownAnswers {
+  readonly sha256_packed_msb_first: string;
+  readonly totals: { readonly rows: number; readonly passed: number };
+  readonly statistics: Readonly<Record<string, number | readonly number[] | readonly (readonly number[])[]>>;
+  readonly variants: readonly { readonly name: string; readonly p_value_hp: number }[];
+  readonly tests: readonly {
+    readonly name: string;
+    readonly subtest: string | null;
+    /** sts-2.1.2, printed with 17 digits. */
+    readonly p_value: number;
+    /** 40-digit arithmetic, rounded. */
+    readonly p_value_hp: number;
+  }[];
+}
+
+function assertRelative(actual: number, expected: number, tolerance: number, what: string): void {
+  assert.ok(
+    Math.abs(actual - expected) <= tolerance * Math.abs(expected),
+    `${what}: ${actual}, not ${expected}`,
+  );
+}
+
+function pValueOf({ rows }: BatteryResult, test: string): number {
+  return rows.find((row) => row.test === test)?.pValue ?? Number.NaN;
+}
+
+for (const constant of ['pi', 'e'] as const) {
+  const file = new URL(`../../vectors/sp800-22/sp800-22-${constant}.json`, import.meta.url);
+  const known: KnownAnswers = JSON.parse(readFileSync(file, 'utf8'));
+  const digits = digitsOf(constant, 1_000_000);
+  const reference = runBattery(digits, 1_000_000, { constants: 'reference' });
+  const corrected = runBattery(digits, 1_000_000);
+
+  test(`${constant}: the input is the one of the known answers`, () => {
+    assert.equal(createHash('sha256').update(digits).digest('hex'), known.sha256_packed_msb_first);
+  });
+
+  test(`${constant}: every count is exact`, () => {
+    const { statistics: counted } = reference;
+    assert.deepEqual(
+      {
+        'FFT N1': counted.FFT?.belowThreshold,
+        'LongestRun nu': counted.LongestRun?.counts,
+        'Rank F': counted.Rank?.counts,
+        'cusum z': counted.CumulativeSums?.z,
+        ones: counted.Frequency?.ones,
+        runs: counted.Runs?.runs,
+        'OverlappingTemplate nu': counted.OverlappingTemplate?.counts,
+        J: counted.RandomExcursions?.cycles,
+        'LinearComplexity nu': counted.LinearComplexity?.counts,
+        'NonOverlappingTemplate W (8 counts per template, template order)':
+          counted.NonOverlappingTemplate?.map(({ counts }) => counts),
+      },
+      // How near a modulus comes to the threshold is no count.
+      Object.fromEntries(Object.entries(known.statistics).filter(([name]) => name !== 'FFT closest |X|-T')),
+    );
+  });
+
+  test(`${constant}: all 188 rows, in name, order and value`, () => {
+    assert.equal(reference.rows.length, 188);
+    assert.deepEqual(
+      reference.rows.map(({ test, subtest }) => [test, subtest]),
+      known.tests.map(({ name, subtest }) => [name, subtest]),
+    );
+    reference.rows.forEach(({ test, subtest, pValue }, i) => {
+      assert.ok(Math.abs(pValue - known.tests[i].p_value) <= 1e-6, `${test} ${subtest}: ${pValue}`);
+      assertRelative(pValue, known.tests[i].p_value_hp, 1e-9, `${test} ${subtest}`);
+    });
+    const { passed, total, enough, notApplicable } = reference;
+    assert.deepEqual(
+      { passed, total, enough, notApplicable },
+      { passed: known.totals.passed, total: known.totals.rows, enough: true, notApplicable: [] },
+    );
+  });
+
+  test(`${constant}: the corrected constants change three rows, to the exact values`, () => {
+    const variant = (name: string) =>
+      known.variants.find((one) => one.name === name)?.p_value_hp ?? Number.NaN;
+    const expected = new Map([
+      ['LongestRun', variant('LongestRun exact pi')],
+      ['OverlappingTemplate', variant('OverlappingTemplate exact pi')],
+      ['LinearComplexity', variant('LinearComplexity exact pi0=1/96, pi6=1/48')],
+    ]);
+    for (const [test, p] of expected) assertRelative(pValueOf(corrected, test), p, 1e-9, test);
+    const unchanged = (result: BatteryResult) => result.rows.filter(({ test }) => !expected.has(test));
+    assert.deepEqual(unchanged(corrected), unchanged(reference));
+  });
+}
+
+test('too few cycles: the excursion tests do not apply, which is no failure', () => {
+  // A slow drift: S_n ends far from zero, so that the walk returns seldom.
+  const digits = Uint8Array.from(digitsOf('e', 1_000_000));
+  digits.fill(0xff, 0, 400);
+  const { rows, total, notApplicable, enough } = runBattery(digits, 1_000_000);
+  assert.equal(enough, true);
+  assert.deepEqual(
+    notApplicable.map(({ test }) => test),
+    ['RandomExcursions', 'RandomExcursionsVariant'],
+  );
+  assert.match(notApplicable[0].reason, /^\d+ cycles; at least 500 are needed/);
+  assert.equal(rows.length, 162);
+  assert.equal(total, 162);
+});
+
+test('short sequences: each test begins at the length that its clause asks for, and the rest is named', () => {
+  const digits = digitsOf('e', 1_000_000);
+  const { rows, notApplicable, enough, passed, total } = runBattery(digits, 99);
+  assert.deepEqual({ rows, enough, passed, total }, { rows: [], enough: false, passed: 0, total: 0 });
+  const reasons = notApplicable.map(({ test, reason }) => `${test}: ${reason}`);
+  assert.deepEqual(reasons, [
+    'Frequency: 99 bits; at least 100 are needed (2.1.7)',
+    'BlockFrequency: 99 bits; at least 128 are needed (2.2.7)',
+    'CumulativeSums: 99 bits; at least 100 are needed (2.13.7)',
+    'Runs: 99 bits; at least 100 are needed (2.3.7)',
+    'LongestRun: 99 bits; at least 128 are needed (2.4.7)',
+    'Rank: 99 bits; at least 38912 are needed (2.5.7)',
+    'FFT: 99 bits; at least 1000 are needed (2.6.7)',
+    'NonOverlappingTemplate: 99 bits; at least 20544 are needed (2.7.7)',
+    'OverlappingTemplate: 99 bits; at least 1000000 are needed (2.8.7)',
+    'Universal: 99 bits; at least 387840 are needed (2.9.7)',
+    'ApproximateEntropy: 99 bits; at least 65536 are needed (2.12.7)',
+    'RandomExcursions: 99 bits; at least 1000000 are needed (2.14.7)',
+    'RandomExcursionsVariant: 99 bits; at least 1000000 are needed (2.15.7)',
+    'Serial: 99 bits; at least 524288 are needed (2.11.7)',
+    'LinearComplexity: 99 bits; at least 1000000 are needed (2.10.7)',
+  ]);
+  for (const length of [100, 128, 1000, 20_544, 38_912, 65_536, 387_840, 524_288]) {
+    const applied = new Set(runBattery(digits, length).rows.map(({ test }) => test));
+    const expected = notApplicable.filter(
+      ({ reason }) => Number(/at least (\d+)/.exec(reason)?.[1]) <= length,
+    );
+    assert.deepEqual(
+      [...applied],
+      expected.map(({ test }) => test),
+      `${length} bits`,
+    );
+  }
+  const short = runBattery(digits, 999_999);
+  assert.equal(short.enough, false);
+  assert.equal(short.rows.length, 188 - 1 - 8 - 18 - 1);
+});
+
+test('a constant sequence fails everything that applies', () => {
+  const { passed, total, notApplicable } = runBattery(new Uint8Array(125_000), 1_000_000);
+  assert.equal(total, 162);
+  assert.ok(passed <= 1, `${passed} rows passed`);
+  assert.equal(notApplicable.length, 2);
+});
+
+test('no bits, or more than there are, are a bug of the caller', () => {
+  assert.throws(() => runBattery(new Uint8Array(4), 0), InvariantError);
+  assert.throws(() => runBattery(new Uint8Array(4), 33), InvariantError);
+});

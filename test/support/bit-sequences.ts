@@ -1,0 +1,40 @@
+/** Short bit sequences for the tests of SP 800-22. */
+import fc from 'fast-check';
+import { type BitSequence, bitSequence } from '../../src/stats/sp800-22/sequence.ts';
+
+export type Bits = readonly number[];
+
+export function packBits(bits: Bits): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil(bits.length / 8));
+  bits.forEach((bit, i) => {
+    bytes[i >>> 3] |= bit << (7 - (i & 7));
+  });
+  return bytes;
+}
+
+/** `'1001'` or `[1, 0, 0, 1]`. */
+export function sequenceOf(bits: string | Bits): BitSequence {
+  const array = typeof bits === 'string' ? Array.from(bits, Number) : bits;
+  return bitSequence(packBits(array), array.length);
+}
+
+/** Bits that are fair, biased, in long runs, or repeat a short pattern: the shapes that the kernels branch on. */
+export function arbitraryBits(minLength: number, maxLength: number): fc.Arbitrary<Bits> {
+  const fair = fc.array(fc.nat(1), { minLength, maxLength });
+  const biased = fc
+    .array(fc.nat(9), { minLength, maxLength })
+    .map((digits) => digits.map((digit) => (digit === 0 ? 0 : 1)));
+  const runs = fc
+    .tuple(fc.array(fc.integer({ min: 1, max: 40 }), { minLength, maxLength }), fc.nat(maxLength - minLength))
+    .map(([lengths, extra]) => {
+      const bits = lengths.flatMap((length, i) => new Array<number>(length).fill(i % 2));
+      return bits.slice(0, minLength + extra);
+    });
+  const periodic = fc
+    .tuple(
+      fc.array(fc.nat(1), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: minLength, max: maxLength }),
+    )
+    .map(([pattern, length]) => Array.from({ length }, (_, i) => pattern[i % pattern.length]));
+  return fc.oneof(fair, biased, runs, periodic);
+}
