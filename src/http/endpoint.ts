@@ -19,7 +19,7 @@ export interface EndpointDefinition {
 }
 
 /** A JSON body: members in the order in which they are checked, and by type what `params` may hold. */
-export interface BodyDefinition {
+interface BodyDefinition {
   readonly members: readonly ParameterDefinition[];
   readonly params: Readonly<Record<string, readonly ParameterDefinition[]>>;
 }

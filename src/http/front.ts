@@ -13,7 +13,7 @@ import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
 /*
  * The HTTP front: the sole importer of uWebSockets.js, and where its edges are rounded off.
  *
- * Left to the library, with what it does (test/http/front-wire.test.ts pins each): HTTP/1.0, absolute-form, `*` and
+ * Left to the library, with what it does (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0, absolute-form, `*` and
  * CONNECT targets 505; a head that it cannot parse waits for the rest and is cut after 10 s; more than 100 fields or
  * more than twice our head limit 431; Expect: 100-continue; a request that follows one which is not answered yet
  * closes the connection, so pipelining is not served; idle connections are closed after 10 s.
@@ -21,7 +21,7 @@ import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
  * fields after it, and the line end after a chunk may be missing.
  */
 
-export interface FrontLimits {
+interface FrontLimits {
   readonly requestHeadBytesMax: number;
   readonly requestBodyBytesMax: number;
   /** A request that is not answered after this is answered 503 by the front. */

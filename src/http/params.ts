@@ -49,14 +49,14 @@ export interface ChoiceParameter extends ParameterBase {
 }
 
 /** A comma-separated list of percent-encoded items: split first, decoded then, so that %2C is a comma in an item. */
-export interface ItemsParameter extends ParameterBase {
+interface ItemsParameter extends ParameterBase {
   readonly kind: 'items';
   /** Bounds of the number of items. */
   readonly min: number;
   readonly max: number;
 }
 
-export interface TextParameter extends ParameterBase {
+interface TextParameter extends ParameterBase {
   readonly kind: 'text';
   readonly pattern: RegExp;
 }

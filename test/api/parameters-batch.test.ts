@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ApiError, type ErrorCode } from '../../src/core/errors.ts';
+import type { ApiError, ErrorCode } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { jsonBytesMax } from '../../src/values/value-request.ts';
+import { codeOf as refusalOf } from './parameters-parsing.ts';
 
 /** The rows of the specification for the body of POST /v1/batch, and of the decisions where it is silent. */
 
@@ -16,13 +17,7 @@ function parse(body: unknown, query = '', contentType = JSON_TYPE) {
 }
 
 function codeOf(body: unknown, query = '', contentType = JSON_TYPE): ErrorCode | undefined {
-  try {
-    parse(body, query, contentType);
-  } catch (error) {
-    if (error instanceof ApiError) return error.code;
-    throw error;
-  }
-  return undefined;
+  return refusalOf(() => parse(body, query, contentType));
 }
 
 describe('batch: what it asks for', () => {

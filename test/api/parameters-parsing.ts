@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { ApiError, type ErrorCode } from '../../src/core/errors.ts';
+import type { DataEndpoint } from '../../src/core/vocabulary.ts';
+import type { DataEndpointDefinition, ParsedDataRequest } from '../../src/http/endpoint.ts';
+import { DATA_ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+
+export function definitionOf(endpoint: DataEndpoint): DataEndpointDefinition {
+  const found = DATA_ENDPOINT_DEFINITIONS.find(({ name }) => name === endpoint);
+  assert.ok(found);
+  return found;
+}
+
+export function parse(endpoint: DataEndpoint, query: string): ParsedDataRequest {
+  return definitionOf(endpoint).parse({ query, contentType: '', body: new Uint8Array(0) });
+}
+
+/** The code that a client would be answered; undefined when nothing is refused. */
+export function codeOf(parsing: () => unknown): ErrorCode | undefined {
+  try {
+    parsing();
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+  return undefined;
+}
+
+/** The data endpoints that take all they need from the query. */
+export function dataGets(): DataEndpoint[] {
+  return DATA_ENDPOINT_DEFINITIONS.filter(({ method }) => method === 'GET').map(({ name }) => name);
+}
+
+/** What no whole number looks like: syntax of SPEC-NOTES, integer syntax. */
+export const NOT_INTEGERS = [
+  ...[
+    '',
+    '+1',
+    '%2B1',
+    '1.0',
+    '1.',
+    '.5',
+    '1e3',
+    '1E3',
+    '0x10',
+    '0b1',
+    '1_000',
+    '1,000',
+    '1 ',
+    '%201',
+    '1%20',
+    '- 1',
+  ],
+  ...[
+    '--1',
+    '-',
+    'NaN',
+    'Infinity',
+    'null',
+    'true',
+    'one',
+    '١',
+    '%D9%A1',
+    '%EF%BC%91',
+    '1%00',
+    '%',
+    '%1',
+    '%ff',
+    '1n',
+  ],
+  ...[
+    '9007199254740992',
+    '-9007199254740992',
+    '99999999999999999999999999',
+    '1;2',
+    '1%0d%0aX:y',
+    '[1]',
+    '"1"',
+  ],
+  ...['9'.repeat(60_000)],
+];
