@@ -21,7 +21,7 @@ export interface Authenticated {
 }
 
 export interface AccountDirectoryOptions {
-  readonly directory: Directory;
+  readonly directory: Pick<Directory, 'directoryVersion' | 'accounts' | 'keys'>;
   readonly cells: Cells;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,7 +47,7 @@ const NOTHING_YET: View = { version: Number.NaN, accountsById: new Map(), keysBy
  * refused: when the ledger has not been readable for 5 seconds, authentication fails closed.
  */
 export class AccountDirectory {
-  readonly #directory: Directory;
+  readonly #directory: AccountDirectoryOptions['directory'];
   readonly #cells: Cells;
   readonly #clock: Clock;
   readonly #log: Log;

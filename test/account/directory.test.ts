@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as settled } from 'node:timers/promises';
+import {
+  createAccount,
+  createKey,
+  revokeKey,
+  rotateKey,
+  setAccount,
+} from '../../src/account/administration.ts';
+import { mintKey } from '../../src/account/api-keys.ts';
+import { OwnedCells } from '../../src/account/cells.ts';
+import { AccountDirectory, type AccountDirectoryOptions } from '../../src/account/directory.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import { MemoryLedger } from '../../src/store/memory.ts';
+
+/** A ledger with one pro account and its key, and a directory over it that may be made to fail. */
+async function world() {
+  const clock = new ManualClock();
+  const ledger = new MemoryLedger(clock);
+  const record = await createAccount(ledger, clock, { name: 'Ann', tier: 'pro' });
+  const { text, record: key } = await createKey(ledger, clock, { accountId: record.id });
+  let broken = false;
+  let reads = 0;
+  const orFail = <T>(answer: Promise<T>): Promise<T> =>
+    broken ? Promise.reject(new Error('disk gone')) : answer;
+  const directory: AccountDirectoryOptions['directory'] = {
+    directoryVersion: () => orFail(ledger.directoryVersion()),
+    accounts: () => {
+      reads++;
+      return orFail(ledger.accounts());
+    },
+    keys: () => orFail(ledger.keys()),
+  };
+  const logged: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    error: (_facts, message) => logged.push(`error: ${message}`),
+    info: (_facts, message) => logged.push(`info: ${message}`),
+  };
+  const cells = await OwnedCells.open(ledger, clock);
+  const open = () => AccountDirectory.open({ directory, cells, clock, log });
+  return {
+    clock,
+    ledger,
+    record,
+    key,
+    text,
+    logged,
+    open,
+    breakLedger: (isBroken = true) => {
+      broken = isBroken;
+    },
+    reads: () => reads,
+  };
+}
+
+describe('authentication', () => {
+  it('gives the account and the key, the same object each time', async () => {
+    const { open, text, record, key } = await world();
+    const directory = await open();
+    const found = directory.authenticate(text);
+    assert.deepEqual(found?.account.record, record);
+    assert.deepEqual(found?.key, key);
+    assert.equal(found?.account.allowance.requestsPerMinute, 500);
+    assert.equal(directory.authenticate(text), found);
+    assert.equal(directory.account(record.id), found?.account);
+  });
+
+  it('refuses what is no key, a stranger, and the right id with another secret', async () => {
+    const { open, text, ledger, key } = await world();
+    await ledger.putKey({ ...key, keyId: mintKey('pro').keyId, digest: 'short' });
+    const directory = await open();
+    const other = mintKey('pro');
+    await ledger.putKey({ ...key, keyId: other.keyId }); // stored with the digest of `text`
+    await directory.refresh();
+    for (const wrong of ['', 'x', text.slice(1), `${text} `, mintKey('pro').text, other.text]) {
+      assert.equal(directory.authenticate(wrong), undefined, wrong);
+    }
+    assert.notEqual(directory.authenticate(text), undefined);
+  });
+
+  it('a key ends with its expiry, also when it was used before', async () => {
+    const { open, ledger, clock, record } = await world();
+    const { text } = await createKey(ledger, clock, {
+      accountId: record.id,
+      expiresAtMs: clock.wallMs() + 1_000,
+    });
+    const directory = await open();
+    clock.wall += 999;
+    assert.notEqual(directory.authenticate(text), undefined);
+    clock.wall += 1;
+    assert.equal(directory.authenticate(text), undefined);
+  });
+
+  it('a revoked key is refused from the next look on, even before the time of its revocation', async () => {
+    const { open, ledger, clock, key, text } = await world();
+    const directory = await open();
+    assert.notEqual(directory.authenticate(text), undefined);
+    await revokeKey(ledger, clock, key.keyId);
+    clock.wall -= 3_600_000;
+    await directory.refresh();
+    assert.equal(directory.authenticate(text), undefined);
+  });
+
+  it('a rotated key goes on for its grace, the new one at once', async () => {
+    const { open, ledger, clock, key, text } = await world();
+    const directory = await open();
+    const { created } = await rotateKey(ledger, clock, key.keyId, 60_000);
+    await directory.refresh();
+    assert.notEqual(directory.authenticate(created.text), undefined);
+    clock.wall += 59_999;
+    assert.notEqual(directory.authenticate(text), undefined);
+    clock.wall += 1;
+    assert.equal(directory.authenticate(text), undefined);
+    assert.notEqual(directory.authenticate(created.text), undefined);
+  });
+});
+
+describe('the view of accounts', () => {
+  it('is read again only when the ledger has changed', async () => {
+    const { open, reads, ledger, clock } = await world();
+    const directory = await open();
+    await directory.refresh();
+    await directory.refresh();
+    assert.equal(reads(), 1);
+    const created = await createAccount(ledger, clock, { name: 'Bob', tier: 'free' });
+    await directory.refresh();
+    assert.equal(reads(), 2);
+    assert.equal(directory.account(created.id)?.allowance.requestsPerMinute, 10);
+    assert.equal([...directory.accounts()].length, 2);
+  });
+
+  it('an account keeps its meter, under its new limits', async () => {
+    const { open, ledger, clock, record } = await world();
+    const directory = await open();
+    const { meter } = directory.account(record.id)!;
+    for (let i = 0; i < 10; i++) meter.admit(clock.monotonicMs());
+    meter.reserveRequest(202_311);
+    await setAccount(ledger, record.id, { tier: 'business' });
+    await directory.refresh();
+    const changed = directory.account(record.id)!;
+    assert.equal(changed.meter, meter);
+    assert.equal(changed.allowance.creditsPerMonth, 102_400);
+    assert.equal(meter.peek(clock.monotonicMs()).remaining, 2_990);
+    assert.equal(meter.requestsRemaining(202_311), 4_999_999);
+  });
+
+  it('follows the ledger within a quarter of a second once started, until closed', async (t) => {
+    const { open, ledger, clock, key, text } = await world();
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const directory = await open();
+    directory.start();
+    t.mock.timers.tick(250);
+    await settled();
+    await revokeKey(ledger, clock, key.keyId);
+    assert.notEqual(directory.authenticate(text), undefined);
+    t.mock.timers.tick(250);
+    await settled();
+    assert.equal(directory.authenticate(text), undefined);
+    directory.close();
+    await ledger.putKey(key);
+    t.mock.timers.tick(10_000);
+    await settled();
+    assert.equal(directory.authenticate(text), undefined, 'a closed directory looks no more');
+  });
+
+  it('an older look never replaces a newer one', async () => {
+    const { ledger, clock, key, text } = await world();
+    const slow = Promise.withResolvers<void>();
+    let looks = 0;
+    const directory = await AccountDirectory.open({
+      directory: {
+        directoryVersion: () => ledger.directoryVersion(),
+        accounts: () => ledger.accounts(),
+        keys: async () => {
+          const keys = await ledger.keys();
+          if (++looks === 2) await slow.promise;
+          return keys;
+        },
+      },
+      cells: await OwnedCells.open(ledger, clock),
+      clock,
+      log: silentLog,
+    });
+    await createAccount(ledger, clock, { name: 'Bob', tier: 'free' });
+    const older = directory.refresh();
+    await settled();
+    assert.equal(looks, 2);
+    await revokeKey(ledger, clock, key.keyId);
+    const newer = directory.refresh();
+    await settled();
+    slow.resolve();
+    await Promise.all([older, newer]);
+    assert.equal(directory.authenticate(text), undefined);
+  });
+
+  it('cannot begin without the ledger, and says so', async () => {
+    const { open, breakLedger } = await world();
+    breakLedger();
+    await assert.rejects(open(), (error: Error) => {
+      assert.match(error.message, /accounts and keys cannot be read from the ledger/);
+      assert.equal((error.cause as Error).message, 'disk gone');
+      return true;
+    });
+  });
+
+  it('serves for 5 seconds without the ledger, then refuses everybody, and recovers', async () => {
+    const { open, breakLedger, clock, text, logged } = await world();
+    const directory = await open();
+    breakLedger();
+    clock.advance(5_000);
+    await directory.refresh();
+    await directory.refresh();
+    assert.notEqual(directory.authenticate(text), undefined);
+    clock.advance(1);
+    assert.throws(
+      () => directory.authenticate(text),
+      (error) =>
+        error instanceof ApiError && error.code === 'storage_unavailable' && error.facts.retryAfterS === 5,
+    );
+    breakLedger(false);
+    await directory.refresh();
+    assert.notEqual(directory.authenticate(text), undefined);
+    assert.deepEqual(logged, [
+      'error: accounts and keys cannot be read from the ledger',
+      'info: accounts and keys can be read again',
+    ]);
+  });
+
+  it('gives the rate limits that a restart must know of', async () => {
+    const { open, ledger, clock, record } = await world();
+    await createAccount(ledger, clock, { name: 'idle', tier: 'pro' });
+    const directory = await open();
+    assert.deepEqual(directory.rates(), []);
+    directory.account(record.id)!.meter.admit(clock.monotonicMs());
+    assert.deepEqual(directory.rates(), [
+      { accountNumber: record.number, tatMs: clock.wallMs() + 120, admittedAtMs: [clock.wallMs()] },
+    ]);
+    await ledger.saveRates(directory.rates());
+    clock.advance(3_000);
+    const restarted = await OwnedCells.open(ledger, clock);
+    const again = await AccountDirectory.open({ directory: ledger, cells: restarted, clock, log: silentLog });
+    assert.equal(again.account(record.id)!.meter.peek(clock.monotonicMs()).remaining, 749);
+  });
+});
