@@ -7,8 +7,8 @@ export interface Timed {
 }
 
 /**
- * Things that all get the same time to finish, oldest first: a doubly linked list through the things themselves, so
- * that joining and leaving cost a few writes and one timer serves them all.
+ * Things that all get the same time to finish, oldest first: a doubly linked list through the things
+ * themselves, so that joining and leaving cost a few writes and one timer serves them all.
  */
 export class DeadlineQueue<T extends Timed> {
   readonly #allowanceMs: number;

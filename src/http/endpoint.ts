@@ -3,7 +3,9 @@ import type { DataEndpoint, Scope } from '../core/vocabulary.ts';
 import type { DataRequest } from '../delivery/data-request.ts';
 import type { ParameterDefinition } from './params.ts';
 
-/** An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions. */
+/**
+ * An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions.
+ */
 export interface EndpointDefinition {
   readonly name: string;
   readonly method: 'GET' | 'POST';

@@ -3,8 +3,9 @@ import { type NativeRequest, RequestHead } from './request-head.ts';
 import type { RequestId } from './request-id.ts';
 
 /**
- * What is used of the library's response. Valid until the reply is finished or `onAborted` fires: any call later
- * throws. Returning from the request handler with neither a finished reply nor an abort handler ends the process.
+ * What is used of the library's response. Valid until the reply is finished or `onAborted` fires: any call
+ * later throws. Returning from the request handler with neither a finished reply nor an abort handler ends
+ * the process.
  */
 export interface NativeResponse {
   writeStatus(head: Uint8Array): unknown;
@@ -37,9 +38,9 @@ export interface ExchangeHost {
 }
 
 /**
- * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under a
- * deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB: 1340 MB of
- * memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
+ * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under
+ * a deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB:
+ * 1340 MB of memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
  */
 const OFFERED_FROM_BYTES = 16 * 1024;
 
@@ -48,7 +49,9 @@ export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
-/** cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns. */
+/**
+ * cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns.
+ */
 let corked: Exchange;
 let corkedHead: Uint8Array;
 let corkedBody: Uint8Array;
@@ -61,7 +64,10 @@ function writeCorked(): void {
   }
 }
 
-/** One request and its reply. `send` may be called within the handler or at any time later; exactly the first counts. */
+/**
+ * One request and its reply. `send` may be called within the handler or at any time later; exactly the first
+ * counts.
+ */
 export class Exchange extends RequestHead implements Timed {
   /** The body of a POST, whole; empty for every other method. */
   body: Uint8Array = NO_BYTES;
@@ -100,9 +106,9 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole. A HEAD
-   * request gets the same head with the length that the body has. The second call, and any after the client has
-   * gone, does nothing. A body of HELD_BODY_FROM_BYTES or more must not change afterwards.
+   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
+   * A HEAD request gets the same head with the length that the body has. The second call, and any after the
+   * client has gone, does nothing. A body of HELD_BODY_FROM_BYTES or more must not change afterwards.
    */
   send(head: Uint8Array, body: Uint8Array): void {
     if (this.answered || this.aborted) return;
@@ -164,8 +170,8 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * The request handler returns. Without a finished reply the library needs an abort handler now: the client cannot
-   * go away while the handler is on the stack, so no reply that is made there pays for one.
+   * The request handler returns. Without a finished reply the library needs an abort handler now: the client
+   * cannot go away while the handler is on the stack, so no reply that is made there pays for one.
    */
   leaveHandler(): void {
     this.#insideHandler = false;

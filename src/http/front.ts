@@ -13,12 +13,12 @@ import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
 /*
  * The HTTP front: the sole importer of uWebSockets.js, and where its edges are rounded off.
  *
- * Left to the library, with what it does (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0, absolute-form, `*` and
- * CONNECT targets 505; a head that it cannot parse waits for the rest and is cut after 10 s; more than 100 fields or
- * more than twice our head limit 431; Expect: 100-continue; a request that follows one which is not answered yet
- * closes the connection, so pipelining is not served; idle connections are closed after 10 s.
- * Not seen by any handler, hence a reason to keep a strict proxy in front: a field with an empty name hides the
- * fields after it, and the line end after a chunk may be missing.
+ * Left to the library, with what it does (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0,
+ * absolute-form, `*` and CONNECT targets 505; a head that it cannot parse waits for the rest and is cut after
+ * 10 s; more than 100 fields or more than twice our head limit 431; Expect: 100-continue; a request that
+ * follows one which is not answered yet closes the connection, so pipelining is not served; idle connections
+ * are closed after 10 s. Not seen by any handler, hence a reason to keep a strict proxy in front: a field
+ * with an empty name hides the fields after it, and the line end after a chunk may be missing.
  */
 
 interface FrontLimits {
@@ -37,18 +37,19 @@ export interface FrontOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /**
-   * Other fronts (threads) listen on the same port, which is not 0, and the system spreads connections over them.
-   * Without it the port is ours alone: a second service on it fails to start instead of taking half the requests.
+   * Other fronts (threads) listen on the same port, which is not 0, and the system spreads connections over
+   * them. Without it the port is ours alone: a second service on it fails to start instead of taking half the
+   * requests.
    */
   readonly sharePort?: boolean;
   /**
-   * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an ApiError as
-   * it is, anything else logged and as a bare internal_error.
+   * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an
+   * ApiError as it is, anything else logged and as a bare internal_error.
    */
   readonly handle: (exchange: Exchange) => void | Promise<void>;
   /**
-   * Answers, at once, what the front itself refuses and what `handle` threw. Without it: error-reply.ts and a new
-   * request id.
+   * Answers, at once, what the front itself refuses and what `handle` threw. Without it: error-reply.ts and a
+   * new request id.
    */
   readonly fail?: (exchange: Exchange, error: ApiError) => void;
   readonly log: Log;
@@ -66,17 +67,22 @@ export interface Front {
   readonly sendingReplies: number;
   readonly heldBytes: number;
   /**
-   * Accepts no more connections, closes each connection with its next reply, waits until all requests are answered
-   * and taken or `deadlineMs` has passed, then closes what is left.
+   * Accepts no more connections, closes each connection with its next reply, waits until all requests are
+   * answered and taken or `deadlineMs` has passed, then closes what is left.
    */
   drain(deadlineMs: number): Promise<void>;
 }
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer; its default lets any process of the user share the port. */
+/**
+ * LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer; its default lets any process of the user share the
+ * port.
+ */
 const LISTEN_EXCLUSIVE = 1;
 const LISTEN_SHARED = 0;
 
-/** A body that is too large is read up to this, so that its sender sees the 413 and not a reset connection. */
+/**
+ * A body that is too large is read up to this, so that its sender sees the 413 and not a reset connection.
+ */
 const BODY_DISCARDED_BYTES_MAX = 1024 * 1024;
 
 /** How long draining serves requests that idle connections have on the wire before it closes those. */
@@ -122,7 +128,8 @@ class ListeningFront implements Front, ExchangeHost {
 
   listen(): Promise<Front> {
     const { host, port, sharePort } = this.#options;
-    // Typed as AnyApp: the published types leave out the form with host and options, and the direction of filter
+    // Typed as AnyApp: the published types leave out the form with host and options, and the direction of
+    // filter
     const app = this.#app as unknown as AnyApp;
     app.get('/*', (response, request) => this.#receive(response, request, 'GET'));
     app.any('/*', (response, request) => this.#receive(response, request, request.getCaseSensitiveMethod()));
@@ -168,7 +175,9 @@ class ListeningFront implements Front, ExchangeHost {
     this.#app.close();
   }
 
-  /** A listener or handler of ours failed: what failed is logged, what the client learns is only that it did. */
+  /**
+   * A listener or handler of ours failed: what failed is logged, what the client learns is only that it did.
+   */
   fault(exchange: Exchange, error: unknown): void {
     if (!(error instanceof ApiError)) {
       this.#options.log.error({ err: error, ...this.#namesOf(exchange) }, 'request failed');

@@ -1,9 +1,9 @@
 import { assert, InvariantError } from '../core/assert.ts';
 
 /**
- * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes as its
- * status line: one call into the library in place of one per field.
- * The library appends Date, its mark and Content-Length. It does not look for CR and LF, so this file does.
+ * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes
+ * as its status line: one call into the library in place of one per field. The library appends Date, its mark
+ * and Content-Length. It does not look for CR and LF, so this file does.
  */
 export type Field = readonly [name: string, value: string];
 
@@ -66,9 +66,9 @@ export interface PatchField {
 }
 
 /**
- * A head that is made once and patched in place for each reply. Patched values are padded with leading blanks, which
- * are optional white space and no part of the value (RFC 9110 §5.5). The library copies a head when it is sent, so
- * one template serves all replies of a thread.
+ * A head that is made once and patched in place for each reply. Patched values are padded with leading
+ * blanks, which are optional white space and no part of the value (RFC 9110 §5.5). The library copies a head
+ * when it is sent, so one template serves all replies of a thread.
  */
 export class HeadTemplate {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -115,7 +115,10 @@ export class HeadSlot {
     this.#limit = 10 ** width;
   }
 
-  /** Sets a whole number of at least 0. Throws an InvariantError, with the old value kept, when it does not fit. */
+  /**
+   * Sets a whole number of at least 0. Throws an InvariantError, with the old value kept, when it does not
+   * fit.
+   */
   setNumber(value: number): void {
     if (!Number.isSafeInteger(value) || value < 0 || value >= this.#limit) this.#refuse(value);
     const bytes = this.#bytes;
@@ -134,7 +137,10 @@ export class HeadSlot {
     while (at > this.#start) bytes[--at] = BLANK;
   }
 
-  /** Sets visible ASCII. Throws an InvariantError, with the old value kept, for anything else or when it is too long. */
+  /**
+   * Sets visible ASCII. Throws an InvariantError, with the old value kept, for anything else or when it is
+   * too long.
+   */
   setText(text: string): void {
     const length = text.length;
     if (length > this.#end - this.#start) this.#refuse(text);

@@ -4,9 +4,9 @@ import { duplicate } from './query.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A request body as one JSON object. Throws invalid_json for anything else, for bytes that are not UTF-8 included
- * (RFC 8259 §8.1; a byte order mark is skipped), and duplicate_parameter where an object names a member twice:
- * JSON.parse would keep the last one, and the service never does (RFC 8259 §4 leaves it open).
+ * A request body as one JSON object. Throws invalid_json for anything else, for bytes that are not UTF-8
+ * included (RFC 8259 §8.1; a byte order mark is skipped), and duplicate_parameter where an object names a
+ * member twice: JSON.parse would keep the last one, and the service never does (RFC 8259 §4 leaves it open).
  */
 export function parseJsonObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   const text = decode(body);

@@ -2,10 +2,11 @@ import { assert, unreachable } from '../core/assert.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 
 /*
- * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the tests.
- * Decisions where the specification is silent: `-0` is 0 and leading zeros are allowed, since both are an optional
- * minus and digits; `+` in a query is a plus and not a blank (RFC 3986, not HTML forms); names and values are
- * percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has the empty value.
+ * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the
+ * tests. Decisions where the specification is silent: `-0` is 0 and leading zeros are allowed, since both are
+ * an optional minus and digits; `+` in a query is a plus and not a blank (RFC 3986, not HTML forms); names
+ * and values are percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has
+ * the empty value.
  */
 
 export type ParameterValue = string | number | boolean | readonly string[] | null | undefined;
@@ -48,7 +49,10 @@ export interface ChoiceParameter extends ParameterBase {
   readonly default?: string;
 }
 
-/** A comma-separated list of percent-encoded items: split first, decoded then, so that %2C is a comma in an item. */
+/**
+ * A comma-separated list of percent-encoded items: split first, decoded then, so that %2C is a comma in an
+ * item.
+ */
 interface ItemsParameter extends ParameterBase {
   readonly kind: 'items';
   /** Bounds of the number of items. */
@@ -95,9 +99,9 @@ const INTEGER = /^-?[0-9]+$/;
 const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
- * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by proper
- * name; `read` turns one into its value or, for what is no value of it, undefined. `prefix` stands before names in
- * messages, e.g. `params.`.
+ * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by
+ * proper name; `read` turns one into its value or, for what is no value of it, undefined. `prefix` stands
+ * before names in messages, e.g. `params.`.
  */
 export function readParameters<const Definitions extends readonly ParameterDefinition[], Given>(
   definitions: Definitions,
@@ -141,7 +145,9 @@ export function readText(definition: ParameterDefinition, raw: string): Paramete
   }
 }
 
-/** A parameter's value from a JSON body: numbers, booleans and strings of JSON, none standing in for another. */
+/**
+ * A parameter's value from a JSON body: numbers, booleans and strings of JSON, none standing in for another.
+ */
 export function readJson(definition: ParameterDefinition, value: unknown): ParameterValue {
   switch (definition.kind) {
     case 'integer':
@@ -185,7 +191,10 @@ function readItems(definition: ItemsParameter, raw: string): readonly string[] |
   return items;
 }
 
-/** Undefined for a malformed escape, for escapes that are not UTF-8, and for bytes that must be escaped (RFC 3986 §2). */
+/**
+ * Undefined for a malformed escape, for escapes that are not UTF-8, and for bytes that must be escaped (RFC
+ * 3986 §2).
+ */
 export function percentDecoded(raw: string): string | undefined {
   if (NOT_VISIBLE_ASCII.test(raw)) return undefined;
   if (!raw.includes('%')) return raw;

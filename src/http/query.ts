@@ -25,8 +25,9 @@ const IGNORED_NAMES_MAX = 16;
 const IGNORED_NAME_LENGTH_MAX = 64;
 
 /**
- * Parses a raw query (without `?`). Throws the ApiError of the first failure: a repeated parameter before all, then
- * each parameter in the declared order. Depends on nothing but its arguments, so answers may be kept by raw query.
+ * Parses a raw query (without `?`). Throws the ApiError of the first failure: a repeated parameter before
+ * all, then each parameter in the declared order. Depends on nothing but its arguments, so answers may be
+ * kept by raw query.
  */
 export function parseQuery<const Definitions extends readonly ParameterDefinition[]>(
   definitions: Definitions,
@@ -69,8 +70,8 @@ export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery
 }
 
 /**
- * Adds a name to those that are reported as ignored. What is reported stands in a header, so only characters of a
- * token that are no list separator stay (RFC 9110 §5.6.2); others are percent-encoded.
+ * Adds a name to those that are reported as ignored. What is reported stands in a header, so only characters
+ * of a token that are no list separator stay (RFC 9110 §5.6.2); others are percent-encoded.
  */
 export function ignore(ignored: string[], name: string): void {
   if (ignored.length >= IGNORED_NAMES_MAX) return;

@@ -21,14 +21,18 @@ export interface MediaRange {
 /** Members beyond this are not read: no client sends more, and each costs time. */
 const MEMBERS_MAX = 32;
 
-// token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4, §5.6.6)
+// token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4,
+// §5.6.6)
 const RANGE = /[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)/y;
 const PARAMETER =
   /[\t ]*;[\t ]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=("[^"\\]*(?:\\.[^"\\]*)*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+))?/y;
 const SEPARATOR = /[\t ]*(?:,|$)/y;
 const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
 
-/** The ranges of an Accept field in the client's order. A member that is malformed is left out, the others count. */
+/**
+ * The ranges of an Accept field in the client's order. A member that is malformed is left out, the others
+ * count.
+ */
 export function parseAccept(accept: string): MediaRange[] {
   const ranges: MediaRange[] = [];
   let at = 0;
@@ -87,9 +91,9 @@ function matchOf(mediaType: string, ranges: readonly MediaRange[]): Match | unde
 }
 
 /**
- * The form to answer in, one of `offered`, of which the first is the default. The best quality wins; of equals the
- * one that the client names more exactly, then the one it names first, then the earlier offered. A client that
- * accepts none of them gets the default, not a 406.
+ * The form to answer in, one of `offered`, of which the first is the default. The best quality wins; of
+ * equals the one that the client names more exactly, then the one it names first, then the earlier offered. A
+ * client that accepts none of them gets the default, not a 406.
  */
 export function negotiate(accept: string, offered: readonly Representation[]): Representation {
   const fallback = offered[0];

@@ -19,19 +19,24 @@ const CONTENT_TYPE = 32;
 const IDEMPOTENCY_KEY = 64;
 const TRACEPARENT = 128;
 
-/** Methods whose request content has no meaning (RFC 9110 §9.3): a body there is a smuggling attempt or a mistake. */
+/**
+ * Methods whose request content has no meaning (RFC 9110 §9.3): a body there is a smuggling attempt or a
+ * mistake.
+ */
 const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 const INVISIBLE = /[^\x21-\x7e]/;
 const DIGITS = /^[0-9]{1,15}$/;
 
 /**
- * The head that is being read. forEach takes one callback; one for all requests, instead of a closure for each, keeps
- * the hot path free of allocations. Reading is synchronous, so there is only ever one.
+ * The head that is being read. forEach takes one callback; one for all requests, instead of a closure for
+ * each, keeps the hot path free of allocations. Reading is synchronous, so there is only ever one.
  */
 let reading: RequestHead;
 
-/** A request's method, target and the header fields that the service knows, read in one pass; '' when absent. */
+/**
+ * A request's method, target and the header fields that the service knows, read in one pass; '' when absent.
+ */
 export class RequestHead {
   /** As it came: methods are case-sensitive (RFC 9110 §9.1). */
   readonly method: string;
@@ -52,7 +57,9 @@ export class RequestHead {
   ifNoneMatch = '';
   accessControlRequestMethod = '';
   accessControlRequestHeaders = '';
-  /** Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is no length. */
+  /**
+   * Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is no length.
+   */
   contentLength = -1;
   transferEncoding = '';
   /** Bytes of target, names and values with their separators: the head as parsed. */
@@ -76,9 +83,9 @@ export class RequestHead {
   }
 
   /**
-   * Why this head must not be served, if so; the connection is closed then. The library takes the first of several
-   * lengths and any transfer coding for `chunked`, so a laxer or stricter proxy in front would see other requests
-   * than we do (RFC 9112 §6.3, §11.2).
+   * Why this head must not be served, if so; the connection is closed then. The library takes the first of
+   * several lengths and any transfer coding for `chunked`, so a laxer or stricter proxy in front would see
+   * other requests than we do (RFC 9112 §6.3, §11.2).
    */
   refusal(bytesMax: number): ApiError | undefined {
     if (this.#repeated !== '') return malformed(`Send ${this.#repeated} once.`);
@@ -114,7 +121,8 @@ export class RequestHead {
     return first;
   }
 
-  // By length first: the names are fresh strings of the library, which === must compare character by character.
+  // By length first: the names are fresh strings of the library, which === must compare character by
+  // character.
   private static readonly capture = (name: string, value: string): void => {
     const head = reading;
     head.headBytes += name.length + value.length + FIELD_REST;

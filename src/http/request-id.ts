@@ -1,7 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import { base32Of, stampUuidV7, uuidText } from '../core/ids.ts';
 
-/** 128 bits that name one request: 48 bits of Unix milliseconds, then random (UUID version 7, RFC 9562 §5.7). */
+/**
+ * 128 bits that name one request: 48 bits of Unix milliseconds, then random (UUID version 7, RFC 9562 §5.7).
+ */
 export type RequestId = Uint8Array<ArrayBuffer>;
 
 export function newRequestId(wallMs: number): RequestId {

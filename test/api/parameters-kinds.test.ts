@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { parseCertificateQuery } from '../../src/http/endpoints/certificate.ts';
 import { codeOf, parse } from './parameters-parsing.ts';
 
-/** Bytes, floats, UUIDs, bitstrings, shuffles, certificates: the rows of the specification, and the decisions. */
+/**
+ * Bytes, floats, UUIDs, bitstrings, shuffles, certificates: the rows of the specification, and the decisions.
+ */
 
 describe('bytes', () => {
   it('echo count, encoding and bits', () => {

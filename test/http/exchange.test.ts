@@ -10,7 +10,10 @@ import {
 } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 
-/** The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would there. */
+/**
+ * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
+ * there.
+ */
 class ModelResponse implements NativeResponse {
   readonly sent: number[] = [];
   /** How many bytes the socket takes at each offer. */

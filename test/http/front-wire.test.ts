@@ -37,7 +37,9 @@ function fields(count: number): string {
   return Array.from({ length: count }, (_, i) => `h${i}: v\r\n`).join('');
 }
 
-/** Each is refused with 400 and closed; the handler sees neither it nor what follows it in the same packet. */
+/**
+ * Each is refused with 400 and closed; the handler sees neither it nor what follows it in the same packet.
+ */
 const REFUSED: readonly [name: string, request: string][] = [
   [
     'two lengths that differ',
@@ -104,7 +106,10 @@ const REFUSED_BY_LIBRARY: readonly [name: string, status: number, request: strin
   ['a head of 1 MB in a field', 431, `GET /x HTTP/1.1\r\n${HOST}A: ${'a'.repeat(1_000_000)}\r\n\r\n`],
 ];
 
-/** Bodies that the library refuses once their head was accepted: 400 and close; the handler never sees the request. */
+/**
+ * Bodies that the library refuses once their head was accepted: 400 and close; the handler never sees the
+ * request.
+ */
 const BODY_REFUSED_BY_LIBRARY: readonly [name: string, request: string][] = [
   ['a length that is no number', `POST /x HTTP/1.1\r\n${HOST}Content-Length: abc\r\n\r\n`],
   ['a length with a sign', `POST /x HTTP/1.1\r\n${HOST}Content-Length: +5\r\n\r\nhello`],

@@ -27,8 +27,8 @@ export interface TalkOptions {
 }
 
 /**
- * Sends bytes exactly as given (strings as latin1), each piece in a packet of its own, and reads what comes back.
- * `waitFor` says, between two pieces, what to wait for: the server having answered that many replies.
+ * Sends bytes exactly as given (strings as latin1), each piece in a packet of its own, and reads what comes
+ * back. `waitFor` says, between two pieces, what to wait for: the server having answered that many replies.
  */
 export async function talk(
   port: number,
