@@ -1,11 +1,11 @@
-import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv } from 'node:crypto';
+import { type Cipher, createCipheriv, createDecipheriv, type Decipher } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { base32Of, bytesOfBase32 } from '../core/ids.ts';
 import { deriveKey } from '../crypto/digest.ts';
 
 /**
- * A certificate's id says where its record lies, so no index is kept; encrypted, it is opaque and unguessable, and
- * so the capability that opens the public page.
+ * A certificate's id says where its record lies, so no index is kept; encrypted, it is opaque and
+ * unguessable, and so the capability that opens the public page.
  *
  *   offset size
  *        0    4  zero: an id made up by someone decrypts to anything else, but once in 2^32
@@ -13,8 +13,8 @@ import { deriveKey } from '../crypto/digest.ts';
  *        6    6  segment
  *       12    4  index in the segment          big-endian, encrypted as one block of AES-256 (FIPS 197)
  *
- * One block under a key of its own is a permutation of all 128-bit values: equal places give equal ids, and different
- * ones never do. Printed as `cert_` and 26 characters of base32 (core/ids.ts).
+ * One block under a key of its own is a permutation of all 128-bit values: equal places give equal ids, and
+ * different ones never do. Printed as `cert_` and 26 characters of base32 (core/ids.ts).
  */
 const BLOCK_BYTES = 16;
 const NODE_AT = 4;
@@ -33,18 +33,21 @@ export interface CertificatePlace {
 
 export class CertificateIds {
   readonly #node: number;
-  readonly #cipher: Cipheriv;
-  readonly #decipher: Decipheriv;
+  readonly #cipher: Cipher;
+  readonly #decipher: Decipher;
   /** Names the key without giving it away: two ids of the same place agree exactly when these do. */
   readonly fingerprint: string;
 
-  /** `nodeKey` has 32 bytes and never changes for a node: ids that were given out are read with it for ever. */
+  /**
+   * `nodeKey` has 32 bytes and never changes for a node: ids that were given out are read with it for ever.
+   */
   constructor(nodeKey: Uint8Array, node = 0) {
     if (nodeKey.length !== 32) throw new RangeError('certificate ids: the key of the node has 32 bytes');
     assert(isCount(node, NODE_MAX), 'a node is numbered in 16 bits');
     this.#node = node;
     const key = deriveKey('certificateId', [nodeKey]);
-    // ECB without padding: each block stands alone, so one cipher object serves for ever and `update` is the whole call.
+    // ECB without padding: each block stands alone, so one cipher object serves for ever and `update` is the
+    // whole call.
     this.#cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.#decipher = createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.fingerprint = this.textOf(0, 0);
@@ -82,8 +85,9 @@ export class CertificateIds {
   }
 
   /**
-   * Where the record lies. `malformed`: no certificate id at all (400 `invalid_id`). `unknown`: of the right form, but
-   * not given out by this node (404 `cert_not_found`); that a place is named does not mean that a record is there.
+   * Where the record lies. `malformed`: no certificate id at all (400 `invalid_id`). `unknown`: of the right
+   * form, but not given out by this node (404 `cert_not_found`); that a place is named does not mean that a
+   * record is there.
    */
   placeOf(text: string): CertificatePlace | 'malformed' | 'unknown' {
     if (!FORM.test(text)) return 'malformed';

@@ -1,4 +1,7 @@
-/** Base64 (RFC 4648 §4, padded) with what browsers, Deno and Node all have. Text that is not canonical is refused. */
+/**
+ * Base64 (RFC 4648 §4, padded) with what browsers, Deno and Node all have. Text that is not canonical is
+ * refused.
+ */
 
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';

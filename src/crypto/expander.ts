@@ -15,25 +15,32 @@ import { seedKey } from './digest.ts';
  *   output = C[32..32+n)
  * Nonce and counter may stay zero because no key is ever used for two refills.
  *
- * Expander: every refill has P = 4096 zero bytes, so a key gives 4064 bytes of output, handed out in order and in
- *   portions of any size: fill(2) then fill(2) gives the bytes of fill(4). Given bytes are erased behind the reader.
+ * Expander: every refill has P = 4096 zero bytes, so a key gives 4064 bytes of output, handed out in order
+ *   and in portions of any size: fill(2) then fill(2) gives the bytes of fill(4). Given bytes are erased
+ *   behind the reader.
  *   A refill happens when a byte is needed and none is buffered.
  * reseed: K' = seedKey(quantum seed, system entropy, K) (crypto/digest.ts), and what was buffered is erased.
- * expandOnce: the output is cut into pieces of 65504 bytes, the last one shorter; each piece is one refill with
- *   n = its size and P = zero bytes (`none`) or bytes of the operating system's generator (`system`). In the second
- *   case the answer, and every next key, is keystream XOR system entropy: each alone keeps it unpredictable.
+ * expandOnce: the output is cut into pieces of 65504 bytes, the last one shorter; each piece is one refill
+ *   with n = its size and P = zero bytes (`none`) or bytes of the operating system's generator (`system`). In
+ *   the second case the answer, and every next key, is keystream XOR system entropy: each alone keeps it
+ *   unpredictable.
  *
- * What this promises: whoever reads the state learns nothing about what was given before (backtracking resistance).
+ * What this promises: whoever reads the state learns nothing about what was given before (backtracking
+ * resistance).
  * What it does not: recovery after a compromise without a reseed.
  */
 
 const NONCE = new Uint8Array(12);
 
-/** One refill of an Expander. 4 KiB: the next key is 32 of 4096 bytes (0.8 %), and no more than this lies in memory. */
+/**
+ * One refill of an Expander. 4 KiB: the next key is 32 of 4096 bytes (0.8 %), and no more than this lies in
+ * memory.
+ */
 const REFILL_BYTES = 4096;
 
 /**
- * One refill of expandOnce: where OpenSSL through Node peaks (medians of a loop of calls on one core, Node 22.23, EPYC:
+ * One refill of expandOnce: where OpenSSL through Node peaks (medians of a loop of calls on one core, Node
+ * 22.23, EPYC:
  * 4 KiB 1.4 GB/s, 16 KiB 2.7, 64 KiB 3.6; with the system's entropy 0.8, 1.7, 2.7).
  */
 const PIECE_BYTES = 65_536;
@@ -41,7 +48,10 @@ const PIECE_OUTPUT_BYTES = PIECE_BYTES - CHACHA20_KEY_BYTES;
 
 const ZEROS = new Uint8Array(PIECE_BYTES);
 
-/** Where expandOnce lays system entropy; all zero between calls. One for all: a fresh one a call halves the rate. */
+/**
+ * Where expandOnce lays system entropy; all zero between calls. One for all: a fresh one a call halves the
+ * rate.
+ */
 const SYSTEM_ENTROPY = new Uint8Array(PIECE_BYTES);
 
 export class Expander {
@@ -79,7 +89,9 @@ export class Expander {
     return key;
   }
 
-  /** Takes a new quantum seed and fresh system entropy (32 bytes each) into the key; the caller wipes both. */
+  /**
+   * Takes a new quantum seed and fresh system entropy (32 bytes each) into the key; the caller wipes both.
+   */
   reseed(quantumSeed: Uint8Array, systemEntropy: Uint8Array): void {
     assert(!this.#erased, 'an erased expander takes no seed');
     const next = seedKey(quantumSeed, systemEntropy, this.#key);
@@ -108,8 +120,8 @@ export class Expander {
 export type EntropyMix = 'none' | 'system';
 
 /**
- * Overwrites `out` with the expansion of a key that is used for nothing else (see the header). `key` has 32 bytes; the
- * caller wipes it.
+ * Overwrites `out` with the expansion of a key that is used for nothing else (see the header). `key` has 32
+ * bytes; the caller wipes it.
  */
 export function expandOnce(key: Uint8Array, out: Uint8Array, mix: EntropyMix): void {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandOnce: the key has 32 bytes');

@@ -19,9 +19,9 @@ import { isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
 
 /**
- * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before they are
- * used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key) and `log-n.json`
- * (public; kept for ever, so that what an old key signed stays verifiable).
+ * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before
+ * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key) and
+ * `log-n.json` (public; kept for ever, so that what an old key signed stays verifiable).
  */
 
 const SECRET_BYTES = 32;
@@ -175,8 +175,8 @@ function readPrivate(path: string): string | undefined {
 }
 
 /**
- * Makes a whole new file or none, on disk before it returns. Throws EEXIST when the name is taken: `link`, unlike
- * `rename`, never replaces.
+ * Makes a whole new file or none, on disk before it returns. Throws EEXIST when the name is taken: `link`,
+ * unlike `rename`, never replaces.
  */
 function createOnce(path: string, content: string, mode: number): void {
   const draft = `${path}.draft`;

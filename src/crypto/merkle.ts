@@ -1,8 +1,8 @@
 import { assert } from '../core/assert.ts';
 
 /**
- * The Merkle tree of RFC 9162 §2.1, over any SHA-256: a server passes a native one, a browser a pure one. A node is
- * named by its level (leaves have 0) and its index in the level; it covers the leaves
+ * The Merkle tree of RFC 9162 §2.1, over any SHA-256: a server passes a native one, a browser a pure one. A
+ * node is named by its level (leaves have 0) and its index in the level; it covers the leaves
  * [index * 2^level, (index + 1) * 2^level) and exists once the tree has all of them, and then never changes.
  * Sizes and indices are whole numbers up to 2^53, so this file shifts by division and never by `>>`.
  */
@@ -36,8 +36,8 @@ export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): H
 }
 
 /**
- * The growing edge of a tree: the roots of its maximal complete subtrees, largest first, one for each bit that is set
- * in the size. All that is needed to append and to know the root.
+ * The growing edge of a tree: the roots of its maximal complete subtrees, largest first, one for each bit
+ * that is set in the size. All that is needed to append and to know the root.
  */
 export class CompactRange {
   readonly #sha256: Sha256;
@@ -112,7 +112,10 @@ export async function inclusionProof(
   return await Promise.all(path.reverse());
 }
 
-/** The hashes that lead from the tree of `from` leaves to the one of `to`: RFC 9162 §2.1.4.1. Empty when from is 0 or to. */
+/**
+ * The hashes that lead from the tree of `from` leaves to the one of `to`: RFC 9162 §2.1.4.1. Empty when from
+ * is 0 or to.
+ */
 export async function consistencyProof(
   sha256: Sha256,
   from: number,

@@ -3,14 +3,18 @@ import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
 
 /**
  * Signed notes (c2sp.org/signed-note), log checkpoints (c2sp.org/tlog-checkpoint) and proofs of inclusion
- * (c2sp.org/tlog-proof), as text. Nothing here signs or trusts: a caller checks the signatures it knows keys for.
+ * (c2sp.org/tlog-proof), as text. Nothing here signs or trusts: a caller checks the signatures it knows keys
+ * for.
  * Parsers give undefined for text that is not exactly of the form.
  */
 
 /** `0x01`: Ed25519 over the note's text. */
 const ED25519_TYPE = 0x01;
 const KEY_ID_BYTES = 4;
-/** A note is at most this long: its checkpoint of a few lines and far more than the 16 signatures a reader must take. */
+/**
+ * A note is at most this long: its checkpoint of a few lines and far more than the 16 signatures a reader
+ * must take.
+ */
 const NOTE_LENGTH_MAX = 65_536;
 const PROOF_VERSION = 'c2sp.org/tlog-proof@v1';
 /** A tree of 2^53 leaves has paths of 53 hashes. */
@@ -120,7 +124,10 @@ export function formatProof({ index, path, note }: InclusionProofText): string {
   return `${PROOF_VERSION}\nindex ${index}\n${hashes}\n${note}`;
 }
 
-/** A proof without extra data: this service writes none, and what is not authenticated has no place in a certificate. */
+/**
+ * A proof without extra data: this service writes none, and what is not authenticated has no place in a
+ * certificate.
+ */
 export function parseProof(text: string): InclusionProofText | undefined {
   const blank = text.indexOf('\n\n');
   if (blank < 0) return undefined;

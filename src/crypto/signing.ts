@@ -9,15 +9,18 @@ import {
 import { assert } from '../core/assert.ts';
 
 /**
- * Ed25519 (RFC 8032) by node:crypto. A private key lives in a KeyObject and is only ever written as PKCS #8 PEM, by
- * crypto/key-files.ts.
+ * Ed25519 (RFC 8032) by node:crypto. A private key lives in a KeyObject and is only ever written as PKCS #8
+ * PEM, by crypto/key-files.ts.
  */
 
 const PUBLIC_KEY_BYTES = 32;
 const SEED_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** DER of a PKCS #8 Ed25519 private key up to its 32-byte seed, and of an SPKI public key up to its 32 bytes: RFC 8410 §10. */
+/**
+ * DER of a PKCS #8 Ed25519 private key up to its 32-byte seed, and of an SPKI public key up to its 32 bytes:
+ * RFC 8410 §10.
+ */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 

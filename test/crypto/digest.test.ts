@@ -15,6 +15,8 @@ import {
   sha256Hex,
 } from '../../src/crypto/digest.ts';
 
+fc.configureGlobal({ seed: 20_261_121 });
+
 const golden = JSON.parse(
   readFileSync(new URL('../vectors/crypto/expander.json', import.meta.url), 'utf8'),
 ) as {

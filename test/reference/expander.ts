@@ -1,6 +1,6 @@
 /**
- * The expander as its specification reads (header of src/crypto/expander.ts), with a ChaCha20 as RFC 8439 §2.1 to §2.4
- * reads: no buffer, no library, no speed.
+ * The expander as its specification reads (header of src/crypto/expander.ts), with a ChaCha20 as RFC 8439
+ * §2.1 to §2.4 reads: no buffer, no library, no speed.
  */
 
 function quarterRound(state: Uint32Array, a: number, b: number, c: number, d: number): void {

@@ -1,0 +1,300 @@
+import { assert } from '../core/assert.ts';
+import { concatBytes, fromHex } from '../core/bytes.ts';
+import { base32Of } from '../core/ids.ts';
+import { type DataEndpoint, type EntropyMode, ORIGINS, type Origin, type Tier } from '../core/vocabulary.ts';
+import { sha256Hex } from '../crypto/digest.ts';
+import { nistVerified, verifyingBlock } from '../store/lot-facts.ts';
+import type { AnswerEntry, DrawSource, LotRecord, LotRevocation, SegmentContext } from '../store/records.ts';
+
+/**
+ * The certificate of one answer, as it is issued: a pure function of records that never change, so it is not
+ * stored but made again whenever it is asked for. Its canonical JSON (RFC 8785) is a leaf of the log; every
+ * change of a byte here breaks the proofs of all certificates issued before. A new form takes a new `version`
+ * and keeps this one.
+ */
+export interface Certificate {
+  readonly version: typeof CERTIFICATE_VERSION;
+  readonly id: string;
+  readonly issued_at: string;
+  readonly request_id: string;
+  readonly endpoint: DataEndpoint;
+  readonly entropy_mode: EntropyMode;
+  readonly powered_by: string;
+  readonly provenance: CertifiedProvenance;
+  readonly verification: CertifiedVerification;
+  /** Each `sha256:` and 64 hex digits. */
+  readonly hashes: { readonly raw_output: string; readonly processed: string; readonly delivered: string };
+  readonly verify_url: string;
+}
+
+export const CERTIFICATE_VERSION = 1;
+
+export interface CertifiedProvenance {
+  readonly lang_circuit: string;
+  readonly lang_version: string;
+  readonly quantum_backend: string;
+  readonly qubits_used: number;
+  readonly circuit_depth: number;
+  readonly origin: Origin;
+  readonly source: string;
+  readonly provider: string;
+  readonly device: string;
+  readonly job_id: string | null;
+  readonly shots: number;
+  /** The seed's generation in seeded mode. */
+  readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /** Every lot drawn from, in order. */
+  readonly lots: readonly CertifiedLot[];
+  readonly meaning: string;
+}
+
+export interface CertifiedLot {
+  readonly id: string;
+  readonly origin: Origin;
+  /** Made by a deterministic test source. */
+  readonly deterministic: boolean;
+  readonly quantum_backend: string;
+  readonly job_id: string | null;
+  readonly finished_at: string;
+  readonly raw_bits: number;
+  readonly raw_output: string;
+  readonly processed: string;
+  readonly health: {
+    readonly samples: number;
+    readonly rct_failures: number;
+    readonly apt_failures: number;
+  };
+  readonly min_entropy_per_bit: number | null;
+  readonly tested: readonly CertifiedTest[];
+}
+
+/** One run of SP 800-22 on named bits. */
+export interface CertifiedTest {
+  readonly of: 'raw' | 'conditioned' | 'system';
+  readonly bits: number;
+  readonly sha256: string;
+  readonly passed: number;
+  readonly total: number;
+  readonly smallest_p: number;
+  readonly verified: boolean;
+  /** Why it is not verified; absent when it is. */
+  readonly reason?: string;
+}
+
+export interface CertifiedVerification {
+  /** `<passed>/<total> passed`, over the blocks that answers are drawn from, or `not tested`. */
+  readonly nist_sp800_22: string;
+  readonly nist_verified: boolean;
+  readonly dieharder: 'not implemented';
+  readonly min_entropy_per_bit: number | null;
+  readonly meaning: string;
+}
+
+/**
+ * What holds now, unlike the certificate itself: `revoked` when a lot was withdrawn, `test` for test sources.
+ */
+export type CertificateStatus = 'valid' | 'revoked' | 'test';
+
+/** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
+export interface CertificateDocument {
+  readonly certificate: Certificate & {
+    readonly status: CertificateStatus;
+    /** c2sp.org/tlog-proof; null until the certificate is logged, a moment after it was issued. */
+    readonly proof: string | null;
+  };
+  /** Which lot was withdrawn, why and when. */
+  readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
+}
+
+/** What a certificate is made of beside its entry. `lots` are those that `source` names, in its order. */
+export interface CertificateFacts {
+  readonly source: DrawSource;
+  readonly lots: readonly LotRecord[];
+  readonly context: SegmentContext;
+}
+
+export function certificateOf(id: string, entry: AnswerEntry, facts: CertificateFacts): Certificate {
+  assert(entry.mode === facts.source.mode, 'an entry and its source agree on the mode');
+  return issueCertificate(facts, entry.endpoint, {
+    id,
+    issuedAt: new Date(entry.issuedAtMs).toISOString(),
+    requestId: `req_${base32Of(entry.requestId)}`,
+    delivered: Buffer.from(entry.delivered).toString('hex'),
+  });
+}
+
+/** The members that differ between the answers of one endpoint from one source. */
+export interface CertificateMembers {
+  readonly id: string;
+  readonly issuedAt: string;
+  readonly requestId: string;
+  /** 64 hex digits. */
+  readonly delivered: string;
+}
+
+export function issueCertificate(
+  facts: CertificateFacts,
+  endpoint: DataEndpoint,
+  members: CertificateMembers,
+): Certificate {
+  const { source, lots, context } = facts;
+  assert(lots.length > 0, 'every answer was drawn from a lot');
+  assert(
+    lots.length === source.lotIds.length && lots.every((lot, i) => lot.id === source.lotIds[i]),
+    'the lots are those the source names',
+  );
+  return {
+    version: CERTIFICATE_VERSION,
+    id: members.id,
+    issued_at: members.issuedAt,
+    request_id: members.requestId,
+    endpoint,
+    entropy_mode: source.mode,
+    powered_by: context.poweredBy,
+    provenance: provenanceOf(source, lots),
+    verification: verificationOf(lots),
+    hashes: {
+      raw_output: prefixed(joinedDigest(lots.map((lot) => lot.rawSha256))),
+      processed: prefixed(joinedDigest(lots.map((lot) => lot.processedSha256))),
+      delivered: prefixed(members.delivered),
+    },
+    verify_url: `${context.verifyUrlBase}/${members.id}`,
+  };
+}
+
+/** One lot's digest as it is; several joined in order and hashed again. Digests in hex. */
+function joinedDigest(digests: readonly string[]): string {
+  return digests.length === 1 ? digests[0] : sha256Hex(concatBytes(...digests.map(fromHex)));
+}
+
+function prefixed(digest: string): string {
+  assert(digest.length === 64, 'a digest has 64 hex digits');
+  return `sha256:${digest}`;
+}
+
+/**
+ * Where a draw came from, when it took from lots of several kinds: the weakest claim, in the order of ORIGINS
+ * from `quantum-processor` down to `system`. An origin is never upgraded.
+ */
+export function originOf(lots: readonly LotRecord[]): Origin {
+  return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
+}
+
+/**
+ * The first lot names circuit, backend and job; each lot of several names its own backend and job in `lots`.
+ */
+function provenanceOf(source: DrawSource, lots: readonly LotRecord[]): CertifiedProvenance {
+  const [first] = lots;
+  const origin = originOf(lots);
+  // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
+  const quantum = source.mode !== 'csprng';
+  return {
+    lang_circuit: quantum ? first.circuit : 'none',
+    lang_version: quantum ? first.circuitVersion : 'none',
+    quantum_backend: quantum ? first.quantumBackend : 'none',
+    qubits_used: quantum ? first.qubitsUsed : 0,
+    circuit_depth: quantum ? first.circuitDepth : 0,
+    origin,
+    source: first.source,
+    provider: first.provider,
+    device: first.device,
+    job_id: first.jobId,
+    shots: lots.reduce((shots, lot) => shots + lot.shots, 0),
+    generation: source.generation,
+    lots: lots.map(certifiedLot),
+    meaning: `${MODE_MEANINGS[source.mode]} ${ORIGIN_MEANINGS[origin]}`,
+  };
+}
+
+const MODE_MEANINGS: Readonly<Record<EntropyMode, string>> = {
+  'quantum-seeded':
+    'Values: expanded by ChaCha20 from a 32-byte seed of this lot, mixed with system entropy.',
+  pure: 'Values: from conditioned bytes of these lots and nothing else.',
+  csprng:
+    'Values: from the operating system’s generator; the lot is a tested sample of it, not the bytes used.',
+};
+
+const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
+  'quantum-processor': 'Raw bits: measured on a quantum processor.',
+  'qrng-device': 'Raw bits: from a quantum random number device.',
+  simulated: 'Raw bits: computed by a simulator; no quantum hardware was involved.',
+  replay: 'Raw bits: recorded earlier and played back; they may have been used before.',
+  system: 'Raw bits: from the operating system; no quantum origin.',
+};
+
+function certifiedLot(lot: LotRecord): CertifiedLot {
+  return {
+    id: lot.id,
+    origin: lot.origin,
+    deterministic: lot.deterministic,
+    quantum_backend: lot.quantumBackend,
+    job_id: lot.jobId,
+    finished_at: new Date(lot.finishedAtMs).toISOString(),
+    raw_bits: lot.rawBits,
+    raw_output: prefixed(lot.rawSha256),
+    processed: prefixed(lot.processedSha256),
+    health: {
+      samples: lot.health.samples,
+      rct_failures: lot.health.rctFailures,
+      apt_failures: lot.health.aptFailures,
+    },
+    min_entropy_per_bit: lot.minEntropyPerBit,
+    tested: lot.assessments.map((assessed) => ({
+      of: assessed.of,
+      bits: assessed.bits,
+      sha256: assessed.sha256,
+      passed: assessed.sp80022.passed,
+      total: assessed.sp80022.total,
+      smallest_p: assessed.sp80022.smallestP,
+      verified: assessed.sp80022.verified,
+      ...(assessed.sp80022.verified ? {} : { reason: assessed.sp80022.reason }),
+    })),
+  };
+}
+
+function verificationOf(lots: readonly LotRecord[]): CertifiedVerification {
+  const estimates = lots.map((lot) => lot.minEntropyPerBit);
+  return {
+    nist_sp800_22: sp80022Text(lots),
+    nist_verified: lots.every(nistVerified),
+    dieharder: 'not implemented',
+    min_entropy_per_bit: estimates.includes(null)
+      ? null
+      : Math.min(...estimates.filter((each) => each !== null)),
+    meaning:
+      'Tests can refute randomness, not prove it; min-entropy is estimated on raw bits. ' +
+      'Certified: what was delivered, when, to which request, from which lots; not that a qubit was measured.',
+  };
+}
+
+/** One result over all lots: a lot that was not tested leaves nothing to report. */
+function sp80022Text(lots: readonly LotRecord[]): string {
+  let passed = 0;
+  let total = 0;
+  for (const lot of lots) {
+    const block = verifyingBlock(lot)?.sp80022;
+    if (block === undefined || block.total === 0) return 'not tested';
+    passed += block.passed;
+    total += block.total;
+  }
+  return `${passed}/${total} passed`;
+}
+
+/** What holds now. `revocations` are all that the ledger has, for any lot. */
+export function certificateDocument(
+  certificate: Certificate,
+  proof: string | null,
+  revocations: readonly LotRevocation[],
+): CertificateDocument {
+  const { lots } = certificate.provenance;
+  const revocation = revocations.find(({ lotId }) => lots.some((lot) => lot.id === lotId));
+  if (revocation !== undefined) {
+    const { lotId, why, atMs } = revocation;
+    return {
+      certificate: { ...certificate, status: 'revoked', proof },
+      revocation: { lot_id: lotId, reason: why, revoked_at: new Date(atMs).toISOString() },
+    };
+  }
+  const status = lots.some((lot) => lot.deterministic) ? 'test' : 'valid';
+  return { certificate: { ...certificate, status, proof } };
+}

@@ -1,0 +1,490 @@
+import { assert } from '../core/assert.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { sha256 } from '../crypto/digest.ts';
+import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
+import {
+  CompactRange,
+  consistencyProof,
+  type Hash,
+  inclusionProof,
+  leafHash,
+  verifyInclusion,
+} from '../crypto/merkle.ts';
+import {
+  checkpointText,
+  formatNote,
+  formatProof,
+  type Note,
+  parseCheckpoint,
+  parseNote,
+} from '../crypto/note.ts';
+import { verifyEd25519 } from '../crypto/signing.ts';
+import type { EntropyStore, LogStore } from '../store/ledger.ts';
+import type { LotRecord, LotRevocation, SegmentRecord } from '../store/records.ts';
+import type { CertificateIds } from './ids.ts';
+import { LeafHasher, revocationText } from './leaf.ts';
+import { SealedRanges, type SequenceRange } from './sealed-ranges.ts';
+import { nodeReader, paddedNumber, TileEdge, type TileRecord, tileOf } from './tiles.ts';
+
+/**
+ * The transparency log: one tree (RFC 9162 §2.1) over every certificate and every withdrawal of a lot.
+ * Sealing takes committed segments, appends their leaves, signs a checkpoint over the whole tree and stores
+ * all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between.
+ *
+ * Records, by key:
+ *   state              where the log stands, see StoredState
+ *   checkpoint/<size>  the signed note of a checkpoint
+ *   seal/<segment>     first leaf, number of leaves, size of the checkpoint that covers them
+ *   revocation/<lot>   leaf of a withdrawal, its text, size of the checkpoint that covers it
+ *   tile/<level>/<n>   see tiles.ts
+ */
+export interface CertificateLogOptions {
+  readonly store: LogStore & Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly ids: CertificateIds;
+  /** The log's origin is the keys' name. */
+  readonly keys: LogKeys;
+  /** Every segment below it is committed or never will be: `nextSegment()` before the first front starts. */
+  readonly settledBelow: number;
+}
+
+/**
+ * What is stored and what is configured do not belong together, or the store gives back what was never
+ * stored.
+ */
+export class CertificateLogError extends Error {
+  override name = 'CertificateLogError';
+}
+
+interface StoredState {
+  readonly version: 1;
+  readonly origin: string;
+  /**
+   * Fingerprint of the certificate ids: with another key the log would speak of ids that nobody was given.
+   */
+  readonly ids: string;
+  readonly size: number;
+  /** Roots of the complete subtrees, base64, largest first. */
+  readonly roots: readonly string[];
+  readonly sealed: readonly SequenceRange[];
+  /** The newest checkpoint, a signed note. */
+  readonly checkpoint: string;
+}
+
+/** Where the log stands, in memory. Never changed: a batch makes the next one. */
+interface LogState {
+  readonly range: CompactRange;
+  readonly edge: TileEdge;
+  readonly sealed: SealedRanges;
+  readonly checkpoint: string;
+}
+
+export interface LoggedRevocation {
+  /** Canonical JSON: the leaf. */
+  readonly text: string;
+  /** c2sp.org/tlog-proof. */
+  readonly proof: string;
+}
+
+/** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles included. */
+const BATCH_LEAVES = 1_024;
+/** Segments read at a time. */
+const SEGMENTS_PER_READ = 64;
+/** Lots kept at hand. */
+const LOTS_MAX = 1_024;
+const STATE_KEY = 'state';
+
+export class CertificateLog {
+  readonly #store: CertificateLogOptions['store'];
+  readonly #ids: CertificateIds;
+  readonly #keys: LogKeys;
+  readonly #settledBelow: number;
+  readonly #hasher: LeafHasher;
+  readonly #lots = new Map<string, LotRecord>();
+  readonly #loggedLots = new Set<string>();
+  #state: LogState;
+  /**
+   * The outcome of the last write is not known: what is stored decides, and is read before the next batch.
+   */
+  #unknown = false;
+  #sealing: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: CertificateLogOptions, state: LogState) {
+    this.#store = options.store;
+    this.#ids = options.ids;
+    this.#keys = options.keys;
+    this.#settledBelow = options.settledBelow;
+    this.#hasher = new LeafHasher(options.ids);
+    this.#state = state;
+  }
+
+  /**
+   * Opens the stored log, or starts an empty one. Throws CertificateLogError when the two do not belong
+   * together.
+   */
+  static async open(options: CertificateLogOptions): Promise<CertificateLog> {
+    const { store, ids, keys } = options;
+    let state = await loadState(store, ids, keys);
+    if (state === undefined) {
+      const range = new CompactRange(sha256);
+      const edge = await TileEdge.load(store, 0);
+      state = { range, edge, sealed: new SealedRanges(), checkpoint: signCheckpoint(keys, range) };
+      await store.putLog(stateRecords(state, ids, keys));
+    } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
+      // The key was rotated: what the old key vouched for, the new one does too, beside it.
+      state = { ...state, checkpoint: addSignature(state.checkpoint, keys) };
+      await store.putLog(stateRecords(state, ids, keys));
+    }
+    return new CertificateLog(options, state);
+  }
+
+  /** Leaves in the newest checkpoint. */
+  get size(): number {
+    return this.#state.range.size;
+  }
+
+  /** The newest checkpoint: a signed note (c2sp.org/tlog-checkpoint). */
+  get checkpoint(): string {
+    return this.#state.checkpoint;
+  }
+
+  /**
+   * Logs a batch of what is committed and not logged yet; gives the number of leaves, 0 when there is nothing
+   * to do.
+   * Calls run one after the other. Rejects when the store does; calling again then goes on from what is
+   * stored.
+   */
+  seal(): Promise<number> {
+    const sealed = this.#sealing.then(() => this.#sealBatch());
+    this.#sealing = sealed.catch(() => {}); // told to the caller; the next call must run all the same
+    return sealed;
+  }
+
+  /** The proof of a certificate, against the checkpoint it was logged with; undefined until it is logged. */
+  async proofOf(segment: number, index: number): Promise<string | undefined> {
+    const record = await this.#store.getLog(sealKey(segment));
+    if (record === undefined) return undefined;
+    const { firstLeaf, count, size } = decodeSeal(record);
+    return index < count ? await this.#proof(firstLeaf + index, size) : undefined;
+  }
+
+  /** The leaf and the proof of a lot's withdrawal; undefined until it is logged. */
+  async revocationOf(lotId: string): Promise<LoggedRevocation | undefined> {
+    const record = await this.#store.getLog(revocationKey(lotId));
+    if (record === undefined) return undefined;
+    const { leaf, size, text } = parseJson(record) as { leaf: number; size: number; text: string };
+    return { text, proof: await this.#proof(leaf, size) };
+  }
+
+  /** The hashes that lead from one size to another (RFC 9162 §2.1.4); `to` is at most the newest size. */
+  async consistencyProof(from: number, to: number): Promise<Hash[]> {
+    assert(to <= this.size, 'a proof ends at a size that the log has reached');
+    return await consistencyProof(sha256, from, to, nodeReader(this.#store));
+  }
+
+  /**
+   * A tile of the newest checkpoint's tree, whole or partial (c2sp.org/tlog-tiles); undefined when it is
+   * empty.
+   */
+  async tile(level: number, index: number): Promise<Uint8Array | undefined> {
+    return await tileOf(this.#store, level, index, this.size);
+  }
+
+  async #proof(leaf: number, size: number): Promise<string> {
+    const note = await this.#store.getLog(checkpointKey(size));
+    assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
+    const checkpoint = parseCheckpoint(noteOf(textOf(note)).text);
+    const readNode = nodeReader(this.#store);
+    const path = await inclusionProof(sha256, leaf, size, readNode);
+    const holds =
+      checkpoint !== undefined &&
+      verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, checkpoint.root);
+    assert(holds, `the stored tree gives a proof of leaf ${leaf} that holds`);
+    return formatProof({ index: leaf, path, note: textOf(note) });
+  }
+
+  async #sealBatch(): Promise<number> {
+    if (this.#unknown) {
+      const stored = await loadState(this.#store, this.#ids, this.#keys);
+      assert(stored !== undefined, 'an open log is stored');
+      this.#state = stored;
+      this.#unknown = false;
+    }
+    const revocations = await this.#newRevocations();
+    const { segments, sealed } = await this.#newSegments();
+    if (segments.length === 0 && revocations.length === 0) return 0;
+    const { state, records } = this.#append(segments, revocations, sealed);
+    const leaves = state.range.size - this.#state.range.size;
+    try {
+      await this.#store.putLog(records);
+    } catch (error) {
+      this.#unknown = true;
+      throw error;
+    }
+    for (const { lotId } of revocations) this.#loggedLots.add(lotId);
+    this.#state = state;
+    return leaves;
+  }
+
+  /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
+  #append(
+    segments: readonly SegmentRecord[],
+    revocations: readonly LotRevocation[],
+    sealed: SealedRanges,
+  ): { state: LogState; records: TileRecord[] } {
+    const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
+    const edge = this.#state.edge.copy();
+    const tiles: TileRecord[] = [];
+    const append = (leaf: Hash) =>
+      range.append(leaf, (level, index, hash) => {
+        const tile = edge.add(level, index, hash);
+        if (tile !== undefined) tiles.push(tile);
+      });
+    const logged = revocations.map((revocation) => {
+      const text = revocationText(revocation);
+      const leaf = range.size;
+      append(leafHash(sha256, utf8Bytes(text)));
+      return { key: revocationKey(revocation.lotId), leaf, text };
+    });
+    const seals = segments.map((segment) => {
+      const firstLeaf = range.size;
+      for (const leaf of this.#hasher.hashesOf(segment, (id) => this.#lotAtHand(id))) append(leaf);
+      return { key: sealKey(segment.sequence), firstLeaf, count: segment.count };
+    });
+    const { size } = range;
+    const state = { range, edge, sealed, checkpoint: signCheckpoint(this.#keys, range) };
+    const records = [
+      ...tiles,
+      ...edge.partialTiles(),
+      ...seals.map(({ key, firstLeaf, count }) => ({ key, value: encodeSeal({ firstLeaf, count, size }) })),
+      ...logged.map(({ key, leaf, text }) => ({
+        key,
+        value: utf8Bytes(JSON.stringify({ leaf, size, text })),
+      })),
+      ...stateRecords(state, this.#ids, this.#keys),
+    ];
+    return { state, records };
+  }
+
+  /**
+   * Committed segments that are not sealed, about a batch of them, and the ranges as they are when those are.
+   */
+  async #newSegments(): Promise<{ segments: SegmentRecord[]; sealed: SealedRanges }> {
+    const sealed = new SealedRanges(this.#state.sealed.ranges);
+    const segments: SegmentRecord[] = [];
+    let leaves = 0;
+    for (const gap of sealed.gaps()) {
+      // Numbers below it that are not there never will be.
+      const dead = Math.min(gap.before, this.#settledBelow);
+      let { from } = gap;
+      let found: SegmentRecord[] = [];
+      do {
+        if (leaves >= BATCH_LEAVES) return { segments, sealed };
+        found = await this.#segmentsIn(from, gap.before);
+        for (const segment of found) {
+          if (leaves >= BATCH_LEAVES) return { segments, sealed };
+          await this.#prepareLots(segment);
+          segments.push(segment);
+          leaves += segment.count;
+          sealed.add(from, Math.min(segment.sequence, dead));
+          sealed.add(segment.sequence, segment.sequence + 1);
+          from = segment.sequence + 1;
+        }
+      } while (found.length > 0);
+      sealed.add(from, dead);
+    }
+    return { segments, sealed };
+  }
+
+  /** Looks first whether the gap has a segment at all: most have none, and behind it stand sealed ones. */
+  async #segmentsIn(from: number, before: number): Promise<SegmentRecord[]> {
+    const [next] = await this.#store.segmentsFrom(from, 1);
+    if (next === undefined || next.sequence >= before) return [];
+    const segments = await this.#store.segmentsFrom(from, SEGMENTS_PER_READ);
+    return segments.filter((segment) => segment.sequence < before);
+  }
+
+  async #newRevocations(): Promise<LotRevocation[]> {
+    const fresh: LotRevocation[] = [];
+    for (const revocation of await this.#store.revocations()) {
+      if (this.#loggedLots.has(revocation.lotId)) continue;
+      const logged = await this.#store.getLog(revocationKey(revocation.lotId));
+      if (logged === undefined) fresh.push(revocation);
+      else this.#loggedLots.add(revocation.lotId);
+    }
+    return fresh;
+  }
+
+  async #prepareLots(segment: SegmentRecord): Promise<void> {
+    if (this.#lots.size > LOTS_MAX) this.#lots.clear();
+    for (const id of segment.sources.flatMap((source) => source.lotIds)) {
+      if (this.#lots.has(id)) continue;
+      const lot = await this.#store.lot(id);
+      if (lot === undefined)
+        throw new CertificateLogError(`segment ${segment.sequence} names the unknown lot ${id}`);
+      this.#lots.set(id, lot);
+    }
+  }
+
+  #lotAtHand(id: string): LotRecord {
+    const lot = this.#lots.get(id);
+    assert(lot !== undefined, 'lots are read before their segment is hashed');
+    return lot;
+  }
+}
+
+/** What /.well-known/qrn-keys.json says: every key that ever signed for this log. */
+export interface KeysDocument {
+  readonly origin: string;
+  readonly current_key_id: string;
+  readonly keys: readonly PublishedKey[];
+}
+
+export function keysDocument(keys: LogKeys): KeysDocument {
+  return { origin: keys.name, current_key_id: keys.currentKeyId, keys: keys.published };
+}
+
+function signCheckpoint(keys: LogKeys, range: CompactRange): string {
+  const text = checkpointText({ origin: keys.name, size: range.size, root: range.root() });
+  return formatNote({ text, signatures: [signatureOf(text, keys)] });
+}
+
+function addSignature(checkpoint: string, keys: LogKeys): string {
+  const { text, signatures } = noteOf(checkpoint);
+  return formatNote({ text, signatures: [...signatures, signatureOf(text, keys)] });
+}
+
+function signatureOf(text: string, keys: LogKeys): Note['signatures'][number] {
+  return { name: keys.name, keyId: keys.currentKeyId, signature: keys.current.sign(utf8Bytes(text)) };
+}
+
+function isSignedBy(checkpoint: string, keyId: string): boolean {
+  return noteOf(checkpoint).signatures.some((signature) => signature.keyId === keyId);
+}
+
+function noteOf(checkpoint: string): Note {
+  const note = parseNote(checkpoint);
+  if (note === undefined) throw new CertificateLogError('the stored checkpoint is no signed note');
+  return note;
+}
+
+function stateRecords(state: LogState, ids: CertificateIds, keys: LogKeys): TileRecord[] {
+  const { range, sealed, checkpoint } = state;
+  const stored: StoredState = {
+    version: 1,
+    origin: keys.name,
+    ids: ids.fingerprint,
+    size: range.size,
+    roots: range.roots.map(toBase64),
+    sealed: sealed.ranges,
+    checkpoint,
+  };
+  return [
+    { key: checkpointKey(range.size), value: utf8Bytes(checkpoint) },
+    { key: STATE_KEY, value: utf8Bytes(JSON.stringify(stored)) },
+  ];
+}
+
+/**
+ * The stored state, checked against the keys, the tiles and its own checkpoint; undefined when nothing is
+ * stored.
+ */
+async function loadState(store: LogStore, ids: CertificateIds, keys: LogKeys): Promise<LogState | undefined> {
+  const record = await store.getLog(STATE_KEY);
+  if (record === undefined) return undefined;
+  const stored = parseJson(record) as StoredState;
+  if (stored.version !== 1)
+    throw new CertificateLogError(`the log has version ${stored.version}, this program reads 1`);
+  if (stored.origin !== keys.name) {
+    throw new CertificateLogError(`the stored log is ${stored.origin}; ${keys.name} would be another one`);
+  }
+  if (stored.ids !== ids.fingerprint) {
+    throw new CertificateLogError(
+      'the key of the certificate ids is not the one that this log was written with',
+    );
+  }
+  const roots = stored.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
+  const range = new CompactRange(sha256, stored.size, roots);
+  await assertRootsAreStored(store, range);
+  assertCheckpointHolds(stored.checkpoint, range, keys);
+  return {
+    range,
+    edge: await TileEdge.load(store, stored.size),
+    sealed: new SealedRanges(stored.sealed),
+    checkpoint: stored.checkpoint,
+  };
+}
+
+/**
+ * The tiles give the same subtree roots as the state: appending goes on from where the proofs will be read.
+ */
+async function assertRootsAreStored(store: LogStore, range: CompactRange): Promise<void> {
+  const readNode = nodeReader(store);
+  let start = 0;
+  for (const root of range.roots) {
+    let level = 0;
+    while (start + 2 ** (level + 1) <= range.size) level++;
+    const stored = await readNode(level, start / 2 ** level);
+    if (toBase64(stored) !== toBase64(root))
+      throw new CertificateLogError('the stored tiles are not those of the log');
+    start += 2 ** level;
+  }
+}
+
+function assertCheckpointHolds(checkpoint: string, range: CompactRange, keys: LogKeys): void {
+  const { text, signatures } = noteOf(checkpoint);
+  const parsed = parseCheckpoint(text);
+  const matches =
+    parsed?.origin === keys.name &&
+    parsed.size === range.size &&
+    toBase64(parsed.root) === toBase64(range.root());
+  if (!matches) throw new CertificateLogError('the stored checkpoint is not that of the stored tree');
+  const signed = signatures.some(({ keyId, signature }) => {
+    const key = keys.published.find((each) => each.key_id === keyId);
+    const publicKey = key && fromBase64(key.public_key);
+    return publicKey !== undefined && verifyEd25519(publicKey, utf8Bytes(text), signature);
+  });
+  if (!signed) throw new CertificateLogError('the stored checkpoint was signed by none of the known keys');
+}
+
+function sealKey(segment: number): string {
+  return `seal/${paddedNumber(segment)}`;
+}
+
+function checkpointKey(size: number): string {
+  return `checkpoint/${paddedNumber(size)}`;
+}
+
+function revocationKey(lotId: string): string {
+  return `revocation/${lotId}`;
+}
+
+/** Where a segment's leaves are. Numbers up to 2^53 as float64, big-endian. */
+interface Seal {
+  readonly firstLeaf: number;
+  readonly count: number;
+  readonly size: number;
+}
+
+function encodeSeal({ firstLeaf, count, size }: Seal): Uint8Array {
+  const record = new Uint8Array(24);
+  const view = new DataView(record.buffer);
+  view.setFloat64(0, firstLeaf);
+  view.setFloat64(8, count);
+  view.setFloat64(16, size);
+  return record;
+}
+
+function decodeSeal(record: Uint8Array): Seal {
+  assert(record.length === 24, 'a seal has 24 bytes');
+  const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
+  return { firstLeaf: view.getFloat64(0), count: view.getFloat64(8), size: view.getFloat64(16) };
+}
+
+function textOf(record: Uint8Array): string {
+  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString('utf8');
+}
+
+function parseJson(record: Uint8Array): unknown {
+  return JSON.parse(textOf(record));
+}

@@ -1,0 +1,153 @@
+import { assert } from '../core/assert.ts';
+import { sha256 } from '../crypto/digest.ts';
+import { HASH_BYTES, type Hash, nodeHash, type ReadNode } from '../crypto/merkle.ts';
+import type { LogStore } from '../store/ledger.ts';
+
+/**
+ * The tree's nodes as tiles (c2sp.org/tlog-tiles): tile n of level l holds up to 256 hashes of tree level 8
+ * l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
+ * tree levels between two tile levels are hashed from the lower one when they are needed.
+ */
+export const TILE_HASHES = 256;
+const LEVELS_PER_TILE = 8;
+
+export interface TileRecord {
+  readonly key: string;
+  readonly value: Uint8Array;
+}
+
+/** Numbers in keys have 16 digits, so that keys sort as their numbers do. */
+export function paddedNumber(count: number): string {
+  return String(count).padStart(16, '0');
+}
+
+function tileKey(level: number, index: number): string {
+  return `tile/${level}/${paddedNumber(index)}`;
+}
+
+/** How many hashes of a tile belong to the tree of `size` leaves. */
+function tileWidth(level: number, index: number, size: number): number {
+  const hashes = Math.floor(size / TILE_HASHES ** level);
+  return Math.max(0, Math.min(TILE_HASHES, hashes - index * TILE_HASHES));
+}
+
+/** The partial tiles at the growing edge, one a level. */
+export class TileEdge {
+  readonly #partial: Hash[][];
+  /** Tile index by level. */
+  readonly #index: number[];
+
+  private constructor(partial: Hash[][], index: number[]) {
+    this.#partial = partial;
+    this.#index = index;
+  }
+
+  /** The edge of the stored tree of `size` leaves. */
+  static async load(store: Pick<LogStore, 'getLog'>, size: number): Promise<TileEdge> {
+    const partial: Hash[][] = [];
+    const index: number[] = [];
+    for (let level = 0; TILE_HASHES ** level <= size; level++) {
+      const hashes = Math.floor(size / TILE_HASHES ** level);
+      index.push(Math.floor(hashes / TILE_HASHES));
+      const width = hashes % TILE_HASHES;
+      partial.push(width === 0 ? [] : hashesOf(await readTile(store, level, index[level], width)));
+    }
+    return new TileEdge(partial, index);
+  }
+
+  copy(): TileEdge {
+    return new TileEdge(
+      this.#partial.map((hashes) => [...hashes]),
+      [...this.#index],
+    );
+  }
+
+  /** Takes a completed node; gives the tile that it completes. Nodes between tile levels are not stored. */
+  add(treeLevel: number, index: number, hash: Hash): TileRecord | undefined {
+    if (treeLevel % LEVELS_PER_TILE !== 0) return undefined;
+    const level = treeLevel / LEVELS_PER_TILE;
+    if (level === this.#partial.length) {
+      this.#partial.push([]);
+      this.#index.push(0);
+    }
+    const hashes = this.#partial[level];
+    assert(index === this.#index[level] * TILE_HASHES + hashes.length, 'nodes are completed in order');
+    hashes.push(hash);
+    if (hashes.length < TILE_HASHES) return undefined;
+    this.#partial[level] = [];
+    return { key: tileKey(level, this.#index[level]++), value: bytesOf(hashes) };
+  }
+
+  /** The partial tiles as they are now. */
+  partialTiles(): TileRecord[] {
+    const tiles: TileRecord[] = [];
+    this.#partial.forEach((hashes, level) => {
+      if (hashes.length > 0) tiles.push({ key: tileKey(level, this.#index[level]), value: bytesOf(hashes) });
+    });
+    return tiles;
+  }
+}
+
+/** Reads nodes of the stored tree; keeps the tiles it has read, so make one per proof. */
+export function nodeReader(store: Pick<LogStore, 'getLog'>): ReadNode {
+  const tiles = new Map<string, Promise<Uint8Array>>();
+  return async (treeLevel, index) => {
+    const level = Math.floor(treeLevel / LEVELS_PER_TILE);
+    const count = 2 ** (treeLevel % LEVELS_PER_TILE); // hashes of the tile under the node
+    const first = index * count;
+    const tileIndex = Math.floor(first / TILE_HASHES);
+    const start = first % TILE_HASHES;
+    const key = tileKey(level, tileIndex);
+    let tile = tiles.get(key);
+    if (tile === undefined) tiles.set(key, (tile = readTile(store, level, tileIndex, 0)));
+    const hashes = hashesOf((await tile).subarray(start * HASH_BYTES, (start + count) * HASH_BYTES));
+    assert(hashes.length === count, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
+    while (hashes.length > 1) {
+      for (let i = 0; i < hashes.length / 2; i++)
+        hashes[i] = nodeHash(sha256, hashes[2 * i], hashes[2 * i + 1]);
+      hashes.length /= 2;
+    }
+    return hashes[0];
+  };
+}
+
+/** The tile as it belongs to the tree of `size` leaves; undefined when it has none of them. */
+export async function tileOf(
+  store: Pick<LogStore, 'getLog'>,
+  level: number,
+  index: number,
+  size: number,
+): Promise<Uint8Array | undefined> {
+  const width = tileWidth(level, index, size);
+  if (width === 0) return undefined;
+  return await readTile(store, level, index, width);
+}
+
+/** The first `width` hashes of a stored tile; all there are for 0. */
+async function readTile(
+  store: Pick<LogStore, 'getLog'>,
+  level: number,
+  index: number,
+  width: number,
+): Promise<Uint8Array> {
+  const tile = await store.getLog(tileKey(level, index));
+  assert(tile !== undefined, `tile ${level}/${index} is stored`);
+  assert(
+    tile.length % HASH_BYTES === 0 && tile.length >= width * HASH_BYTES,
+    `tile ${level}/${index} is whole`,
+  );
+  return width === 0 ? tile : tile.subarray(0, width * HASH_BYTES);
+}
+
+function hashesOf(tile: Uint8Array): Hash[] {
+  const hashes: Hash[] = [];
+  for (let at = 0; at < tile.length; at += HASH_BYTES)
+    hashes.push(new Uint8Array(tile.slice(at, at + HASH_BYTES)));
+  return hashes;
+}
+
+function bytesOf(hashes: readonly Hash[]): Uint8Array {
+  const bytes = new Uint8Array(hashes.length * HASH_BYTES);
+  for (let i = 0; i < hashes.length; i++) bytes.set(hashes[i], i * HASH_BYTES);
+  return bytes;
+}

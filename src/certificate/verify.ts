@@ -1,0 +1,405 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import canonicalize from 'canonicalize';
+import { bytesOfBase32 } from '../core/ids.ts';
+import { fromBase64 } from '../crypto/base64.ts';
+import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
+import {
+  type Checkpoint,
+  type InclusionProofText,
+  type Note,
+  noteKeyId,
+  parseCheckpoint,
+  parseNote,
+  parseProof,
+  verifierKey,
+} from '../crypto/note.ts';
+
+/**
+ * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
+ * else: the same code for the command line, the verification page and anyone's own use. Runs where WebCrypto
+ * does (browsers over https, Deno, Node); neither this file nor what it imports uses anything of Node.
+ */
+export interface VerificationInput {
+  /** The answer's JSON body, parsed; leave it out to check a certificate alone. */
+  readonly response?: unknown;
+  /** What the certificate endpoint or the verification page answered, parsed. */
+  readonly certificate: unknown;
+  /**
+   * /.well-known/qrn-keys.json, parsed: the anchor of trust, best had from elsewhere than the certificate.
+   */
+  readonly keys: unknown;
+}
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+  /** Members of the response that no certificate speaks of, such as durations and credits. */
+  readonly notCovered: readonly string[];
+}
+
+export interface Check {
+  readonly name: CheckName;
+  readonly ok: boolean;
+  /** What was found, in a sentence. */
+  readonly why: string;
+}
+
+export type CheckName =
+  | 'certificate id'
+  | 'request id'
+  | 'metadata'
+  | 'delivered'
+  | 'lots'
+  | 'status'
+  | 'keys'
+  | 'inclusion'
+  | 'signature';
+
+const utf8 = new TextEncoder();
+const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
+
+/** Never throws: what cannot be read is a check that failed. */
+export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
+  const document = member(input.certificate, 'certificate') ?? input.certificate;
+  const logged = readProof(member(document, 'proof'));
+  const checks: Check[] = [];
+  if (input.response !== undefined) {
+    checks.push(
+      checkCertificateId(input.response, document),
+      checkRequestId(input.response, document),
+      checkMetadata(input.response, document),
+      checkDelivered(input.response, document),
+    );
+  }
+  checks.push(
+    checkLots(document),
+    checkStatus(input.certificate, document),
+    checkKeys(input.keys),
+    checkInclusion(document, logged),
+    await checkSignature(input.keys, logged),
+  );
+  return {
+    ok: checks.every((check) => check.ok),
+    checks,
+    notCovered: input.response === undefined ? [] : notCovered(input.response),
+  };
+}
+
+/** A failed check says why; a passed one says what holds. */
+function check(name: CheckName, failure: string | undefined, holds: string): Check {
+  return failure === undefined ? { name, ok: true, why: holds } : { name, ok: false, why: failure };
+}
+
+function checkCertificateId(response: unknown, document: unknown): Check {
+  const id = text(member(document, 'id'));
+  const url = text(member(document, 'verify_url'));
+  const asked = member(response, 'metadata', 'certificate_id');
+  let failure: string | undefined;
+  if (id === undefined) failure = 'The certificate has no id.';
+  else if (asked !== id) failure = `The response names ${show(asked)}, the certificate is ${id}.`;
+  else if (!url?.endsWith(`/${id}`)) failure = 'verify_url does not end in the id.';
+  return check('certificate id', failure, `The response names certificate ${id}.`);
+}
+
+function checkRequestId(response: unknown, document: unknown): Check {
+  const id = text(member(document, 'request_id'));
+  const named = member(response, 'metadata', 'request_id');
+  const uuid = member(response, 'meta', 'request_id');
+  const bits = id?.startsWith('req_') ? bytesOfBase32(id.slice(4)) : undefined;
+  let failure: string | undefined;
+  if (bits === undefined) failure = 'The certificate has no request_id.';
+  else if (named !== id) failure = `The response has request ${show(named)}, the certificate is for ${id}.`;
+  else if (uuid !== uuidOf(bits))
+    failure = `meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`;
+  return check('request id', failure, `Both are of request ${id}.`);
+}
+
+/** Members of the response beside `data` that the certificate repeats, and where it has them. */
+const REPEATED: readonly [response: readonly string[], certificate: readonly string[]][] = [
+  [['metadata', 'timestamp'], ['issued_at']],
+  [
+    ['metadata', 'lang_circuit'],
+    ['provenance', 'lang_circuit'],
+  ],
+  [
+    ['metadata', 'lang_version'],
+    ['provenance', 'lang_version'],
+  ],
+  [
+    ['metadata', 'quantum_backend'],
+    ['provenance', 'quantum_backend'],
+  ],
+  [
+    ['metadata', 'entropy_origin'],
+    ['provenance', 'origin'],
+  ],
+  [
+    ['metadata', 'nist_verified'],
+    ['verification', 'nist_verified'],
+  ],
+  [['metadata', 'powered_by'], ['powered_by']],
+  [['data', 'metadata', 'entropy_mode'], ['entropy_mode']],
+];
+
+function checkMetadata(response: unknown, document: unknown): Check {
+  const differing = REPEATED.filter(([inResponse, inCertificate]) => {
+    const certified = member(document, ...inCertificate);
+    return certified === undefined || member(response, ...inResponse) !== certified;
+  });
+  const names = differing.map(([inResponse]) => inResponse.join('.')).join(', ');
+  return check(
+    'metadata',
+    names === '' ? undefined : `Not as certified: ${names}.`,
+    'Time, circuit, backend, origin, mode and test result are as certified.',
+  );
+}
+
+/** `delivered` is SHA-256(salt || canonical JSON of `data`); only who holds the response has the salt. */
+function checkDelivered(response: unknown, document: unknown): Check {
+  const certified = member(document, 'hashes', 'delivered');
+  const salt = text(member(response, 'metadata', 'certificate_salt'));
+  const data = canonical(member(response, 'data'));
+  let failure: string | undefined;
+  if (salt === undefined || !/^[0-9a-f]{64}$/.test(salt))
+    failure = 'metadata.certificate_salt is not 64 hex digits.';
+  else if (data === undefined) failure = 'The response has no data.';
+  else {
+    const bytes = utf8.encode(data);
+    const salted = new Uint8Array(32 + bytes.length);
+    salted.set(hexToBytes(salt));
+    salted.set(bytes, 32);
+    const delivered = digestText(salted);
+    if (delivered !== certified)
+      failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
+  }
+  return check('delivered', failure, 'The data is what was delivered, bit for bit.');
+}
+
+/**
+ * One lot's hashes stand alone; those of several are joined in order and hashed (decisions, Certificates,
+ * lot).
+ */
+function checkLots(document: unknown): Check {
+  const lots = member(document, 'provenance', 'lots');
+  if (!Array.isArray(lots) || lots.length === 0) return check('lots', 'The certificate names no lot.', '');
+  const failures: string[] = [];
+  for (const name of ['raw_output', 'processed']) {
+    const certified = member(document, 'hashes', name);
+    const digests = lots.map((lot) => text(member(lot, name)) ?? '');
+    if (!digests.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest)))
+      failures.push(`A lot has no ${name}.`);
+    else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
+  }
+  return check(
+    'lots',
+    failures.length === 0 ? undefined : failures.join(' '),
+    'The hashes are those of the lots named.',
+  );
+}
+
+function joined(digests: readonly string[]): string {
+  if (digests.length === 1) return digests[0];
+  return digestText(hexToBytes(digests.map((digest) => digest.slice('sha256:'.length)).join('')));
+}
+
+/** The log does not hold the status, which may change; what it follows from does stand in the log. */
+function checkStatus(certificate: unknown, document: unknown): Check {
+  const status = member(document, 'status');
+  const lots = member(document, 'provenance', 'lots');
+  const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, 'deterministic') === true);
+  let failure: string | undefined;
+  if (status === 'revoked') {
+    const reason = member(certificate, 'revocation', 'reason');
+    failure = `A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`;
+  } else if (status !== (deterministic ? 'test' : 'valid')) {
+    failure = `status is ${show(status)}; the lots make it ${deterministic ? 'test' : 'valid'}.`;
+  }
+  const holds = deterministic
+    ? 'A deterministic test source made this: not random.'
+    : 'No lot was withdrawn.';
+  return check('status', failure, holds);
+}
+
+interface LoggedAt {
+  readonly proof: InclusionProofText;
+  readonly note: Note;
+  readonly checkpoint: Checkpoint;
+}
+
+function readProof(proofText: unknown): LoggedAt | string {
+  if (proofText === null || proofText === undefined) {
+    return 'The certificate has no proof: fetch it again, it is logged a moment after it was issued.';
+  }
+  const proof = typeof proofText === 'string' ? parseProof(proofText) : undefined;
+  if (proof === undefined) return 'proof is not of the form c2sp.org/tlog-proof@v1.';
+  const note = parseNote(proof.note);
+  if (note === undefined) return 'The checkpoint in the proof is no signed note.';
+  const checkpoint = parseCheckpoint(note.text);
+  if (checkpoint === undefined) return 'The signed note in the proof is no checkpoint.';
+  return { proof, note, checkpoint };
+}
+
+function checkInclusion(document: unknown, logged: LoggedAt | string): Check {
+  if (typeof logged === 'string') return check('inclusion', logged, '');
+  const { status: _, proof: __, ...issued } = document as Record<string, unknown>;
+  const leafText = canonical(issued);
+  const { index, path } = logged.proof;
+  const { size, root } = logged.checkpoint;
+  const included =
+    leafText !== undefined &&
+    verifyInclusion(sha256, leafHash(sha256, utf8.encode(leafText)), index, size, path, root);
+  return check(
+    'inclusion',
+    included
+      ? undefined
+      : `The certificate is not leaf ${index} of the tree of ${size} that the proof names.`,
+    `The certificate is leaf ${index} of the logged tree of ${size}.`,
+  );
+}
+
+/** Key ids and verifier keys must follow from the keys themselves. */
+function checkKeys(keys: unknown): Check {
+  const listed = knownKeys(keys);
+  const current = member(keys, 'current_key_id');
+  let failure: string | undefined;
+  if (typeof listed === 'string') failure = listed;
+  else if (!listed.some((key) => key.keyId === current)) failure = 'current_key_id is none of the keys.';
+  return check('keys', failure, 'The keys are well-formed.');
+}
+
+interface KnownKey {
+  readonly name: string;
+  readonly keyId: string;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+}
+
+function knownKeys(keys: unknown): KnownKey[] | string {
+  const origin = text(member(keys, 'origin'));
+  const listed = member(keys, 'keys');
+  if (origin === undefined || !Array.isArray(listed)) return 'This is no document of keys.';
+  const known: KnownKey[] = [];
+  for (const key of listed) {
+    const publicKey = fromBase64(text(member(key, 'public_key')) ?? '');
+    const keyId = text(member(key, 'key_id'));
+    if (publicKey?.length !== 32 || member(key, 'algorithm') !== 'ed25519' || keyId === undefined) {
+      return 'A key is not an Ed25519 public key.';
+    }
+    if (keyId !== noteKeyId(sha256, origin, publicKey))
+      return `Key ${keyId} is not the key it is named after.`;
+    if (member(key, 'verifier_key') !== verifierKey(sha256, origin, publicKey))
+      return `Key ${keyId} is given in two ways.`;
+    known.push({ name: origin, keyId, publicKey });
+  }
+  return known;
+}
+
+/** c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. */
+async function checkSignature(keys: unknown, logged: LoggedAt | string): Promise<Check> {
+  if (typeof logged === 'string') return check('signature', logged, '');
+  const known = knownKeys(keys);
+  if (typeof known === 'string') return check('signature', known, '');
+  const { note, checkpoint } = logged;
+  const signed: string[] = [];
+  for (const { name, keyId, signature } of note.signatures) {
+    const key = known.find((each) => each.name === name && each.keyId === keyId);
+    if (key === undefined) continue;
+    const failure = await signatureFailure(key, note.text, signature);
+    if (failure !== undefined) return check('signature', failure, '');
+    signed.push(keyId);
+  }
+  let failure: string | undefined;
+  if (signed.length === 0) failure = 'None of the known keys signed the checkpoint.';
+  else if (checkpoint.origin !== known[0].name) {
+    failure = `The checkpoint is of the log ${checkpoint.origin}, the keys are of ${known[0].name}.`;
+  }
+  return check(
+    'signature',
+    failure,
+    `The checkpoint is signed by ${signed.join(' and ')} of ${checkpoint.origin}.`,
+  );
+}
+
+async function signatureFailure(
+  key: KnownKey,
+  signedText: string,
+  signature: Uint8Array<ArrayBuffer>,
+): Promise<string | undefined> {
+  const { subtle } = crypto;
+  if (subtle === undefined) return 'Signatures cannot be checked here: this page was not loaded over https.';
+  try {
+    const imported = await subtle.importKey('raw', key.publicKey, 'Ed25519', false, ['verify']);
+    const holds = await subtle.verify('Ed25519', imported, signature, utf8.encode(signedText));
+    return holds ? undefined : `The signature of key ${key.keyId} on the checkpoint is wrong.`;
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
+  }
+}
+
+/** The members of the response, two levels deep, that no check has looked at. */
+function notCovered(response: unknown): string[] {
+  const covered = new Set([
+    ...REPEATED.map(([path]) => path.join('.')),
+    'metadata.certificate_id',
+    'metadata.certificate_salt',
+    'metadata.request_id',
+    'meta.request_id',
+  ]);
+  const names: string[] = [];
+  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
+    if (outer === 'data') continue;
+    const paths = isObject(inner) ? Object.keys(inner).map((name) => `${outer}.${name}`) : [outer];
+    names.push(...paths.filter((path) => !covered.has(path)));
+  }
+  return names;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function member(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  return found;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'nothing');
+}
+
+/** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */
+function canonical(value: unknown): string | undefined {
+  return isJson(value) ? canonicalize(value) : undefined;
+}
+
+/** Walks without recursion: a response nested without end is a failed check, not a stack overflow. */
+function isJson(value: unknown): boolean {
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string') {
+      if (!next.isWellFormed()) return false;
+    } else if (typeof next === 'number') {
+      if (!Number.isFinite(next)) return false;
+    } else if (Array.isArray(next)) {
+      for (const inner of next) left.push(inner);
+    } else if (isObject(next)) {
+      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+    } else if (next !== null && typeof next !== 'boolean') return false;
+  }
+  return true;
+}
+
+function digestText(bytes: Uint8Array): string {
+  return `sha256:${bytesToHex(sha256(bytes))}`;
+}
+
+function uuidOf(bits: Uint8Array): string {
+  return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

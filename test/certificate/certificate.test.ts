@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  type Certificate,
+  certificateDocument,
+  certificateOf,
+  originOf,
+} from '../../src/certificate/certificate.ts';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { LeafHasher, leafText } from '../../src/certificate/leaf.ts';
+import { InvariantError } from '../../src/core/assert.ts';
+import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import { leafHash } from '../../src/crypto/merkle.ts';
+import type { AnswerEntry, DrawSource, LotRecord } from '../../src/store/records.ts';
+import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+
+fc.configureGlobal({ seed: 20_261_121 });
+
+const ID = 'cert_01234567890123456789abcdef';
+
+function issue(
+  lots: LotRecord[],
+  source: Partial<DrawSource> = {},
+  entry: Partial<AnswerEntry> = {},
+): Certificate {
+  const of = { ...seededSource(...lots.map((lot) => lot.id)), ...source };
+  return certificateOf(ID, answerEntry(1, { mode: of.mode, ...entry }), {
+    source: of,
+    lots,
+    context: CONTEXT,
+  });
+}
+
+const PURE = { mode: 'pure', generation: null } as const;
+const system = lotRecord('s', {
+  origin: 'system',
+  source: 'system',
+  circuit: 'none',
+  circuitVersion: 'none',
+  quantumBackend: 'none',
+});
+
+describe('certificates', () => {
+  it('golden: the leaf of version 1 is these bytes for ever', () => {
+    const golden = readFileSync(
+      new URL('../vectors/certificate/leaf-v1.json', import.meta.url),
+      'utf8',
+    ).trimEnd();
+    assert.equal(leafText(issue([lotRecord('a'), lotRecord('b', { jobId: null })], PURE)), golden);
+  });
+
+  it('has every field that the specification names, of its type', () => {
+    const certificate = issue([lotRecord('a')]);
+    assert.equal(certificate.id, ID);
+    assert.equal(certificate.issued_at, '2026-11-21T08:30:00.124Z');
+    assert.match(certificate.request_id, /^req_[0-9a-hjkmnp-tv-z]{26}$/);
+    assert.equal(certificate.verify_url, `https://qrn.example/verify/${ID}`);
+    const { provenance, verification, hashes } = certificate;
+    assert.deepEqual(
+      [provenance.lang_circuit, provenance.lang_version, provenance.quantum_backend],
+      ['superposition-16', '1.0.0', 'simulator-statevector'],
+    );
+    assert.deepEqual([provenance.qubits_used, provenance.circuit_depth], [16, 1]);
+    assert.equal(verification.nist_sp800_22, '186/188 passed', 'of the block that answers are drawn from');
+    assert.equal(verification.dieharder, 'not implemented');
+    assert.equal(verification.min_entropy_per_bit, 0.8561);
+    for (const digest of Object.values(hashes)) assert.match(digest, /^sha256:[0-9a-f]{64}$/);
+    assert.equal(hashes.delivered, `sha256:${'01'.repeat(32)}`);
+    assert.equal(hashes.raw_output, provenance.lots[0].raw_output, 'one lot: its own hash');
+    assert.deepEqual(provenance.generation, { tier: 'pro', number: 7 });
+  });
+
+  it('several lots: hashes of their digests joined in order, the weakest estimate and origin, all tests', () => {
+    const lots = [
+      lotRecord('a', { origin: 'quantum-processor', minEntropyPerBit: 0.9 }),
+      lotRecord('b', { minEntropyPerBit: 0.7 }),
+    ];
+    const { hashes, provenance, verification } = issue(lots, PURE);
+    for (const [name, digests] of [
+      ['raw_output', lots.map((lot) => lot.rawSha256)],
+      ['processed', lots.map((lot) => lot.processedSha256)],
+    ] as const) {
+      const joined = createHash('sha256')
+        .update(Buffer.from(digests.join(''), 'hex'))
+        .digest('hex');
+      assert.equal(hashes[name], `sha256:${joined}`);
+    }
+    assert.deepEqual(
+      provenance.lots.map((lot) => [lot.id, lot.origin]),
+      lots.map((lot) => [lot.id, lot.origin]),
+    );
+    assert.equal(provenance.origin, 'simulated');
+    assert.equal(provenance.shots, 131_072);
+    assert.equal(verification.min_entropy_per_bit, 0.7);
+    assert.equal(verification.nist_sp800_22, '372/376 passed');
+    assert.notEqual(hashes.raw_output, issue(lots.toReversed(), PURE).hashes.raw_output, 'order matters');
+  });
+
+  it('an origin is never upgraded', () => {
+    for (const [i, strong] of ORIGINS.entries()) {
+      for (const weak of ORIGINS.slice(i)) {
+        const lots = [lotRecord('a', { origin: strong }), lotRecord('b', { origin: weak })];
+        assert.equal(originOf(lots), weak);
+        assert.equal(originOf(lots.toReversed()), weak);
+      }
+    }
+  });
+
+  it('csprng says none, whatever its lot says', () => {
+    for (const lot of [system, lotRecord('a')]) {
+      const { provenance } = issue([lot], { mode: 'csprng', generation: null });
+      const { lang_circuit, lang_version, quantum_backend, qubits_used, circuit_depth } = provenance;
+      assert.deepEqual([lang_circuit, lang_version, quantum_backend], ['none', 'none', 'none']);
+      assert.deepEqual([qubits_used, circuit_depth], [0, 0]);
+    }
+  });
+
+  it('says in words what the origin and the mode mean', () => {
+    assert.match(issue([lotRecord('a')]).provenance.meaning, /no quantum hardware/);
+    assert.match(
+      issue([system], { mode: 'csprng', generation: null }).provenance.meaning,
+      /no quantum origin/,
+    );
+    assert.match(issue([lotRecord('a')], PURE).provenance.meaning, /nothing else/);
+  });
+
+  it('what was not tested is not said to have passed', () => {
+    const [raw, conditioned] = lotRecord('a').assessments;
+    const short = {
+      ...conditioned,
+      bits: 100,
+      sp80022: { ...conditioned.sp80022, verified: false, reason: 'too few bits' },
+    };
+    const cases: [lots: LotRecord[], text: string, verified: boolean][] = [
+      [[lotRecord('a', { assessments: [] })], 'not tested', false],
+      [[lotRecord('a', { assessments: [raw] })], 'not tested', false],
+      [[lotRecord('a'), lotRecord('b', { assessments: [raw] })], 'not tested', false],
+      [[lotRecord('a', { assessments: [raw, short] })], '186/188 passed', false],
+      [[lotRecord('a'), lotRecord('b', { assessments: [raw, short] })], '372/376 passed', false],
+    ];
+    for (const [lots, text, verified] of cases) {
+      const { verification, provenance } = issue(lots, PURE);
+      assert.deepEqual([verification.nist_sp800_22, verification.nist_verified], [text, verified]);
+      for (const tested of provenance.lots.flatMap((lot) => lot.tested)) {
+        assert.equal(tested.reason, tested.verified ? undefined : 'too few bits');
+      }
+    }
+    const unknown = issue([lotRecord('a'), lotRecord('b', { minEntropyPerBit: null })], PURE);
+    assert.equal(unknown.verification.min_entropy_per_bit, null);
+  });
+
+  it('refuses lots that are not those the source names, and no lots at all', () => {
+    const lot = lotRecord('a');
+    const facts = { source: seededSource(lot.id), lots: [lotRecord('b')], context: CONTEXT };
+    assert.throws(() => certificateOf(ID, answerEntry(1), facts), InvariantError);
+    assert.throws(() => issue([]), InvariantError);
+    assert.throws(() => issue([lot], {}, { mode: 'pure' }), InvariantError);
+    assert.throws(() => issue([lotRecord('a', { processedSha256: '' })]), InvariantError);
+  });
+});
+
+describe('status', () => {
+  it('is valid, test for a deterministic source, and revoked when any lot was withdrawn', () => {
+    const lots = [lotRecord('a'), lotRecord('b')];
+    const valid = issue(lots, PURE);
+    const test = issue([lotRecord('a', { deterministic: true }), lotRecord('b')], PURE);
+    const other = { lotId: lotRecord('c').id, why: 'unrelated', atMs: TIME_MS };
+    const withdrawn = { lotId: lots[1].id, why: 'detector fault', atMs: TIME_MS };
+    assert.equal(certificateDocument(valid, null, [other]).certificate.status, 'valid');
+    assert.equal(certificateDocument(test, null, []).certificate.status, 'test');
+    for (const certificate of [valid, test]) {
+      const document = certificateDocument(certificate, 'proof', [other, withdrawn]);
+      assert.equal(document.certificate.status, 'revoked');
+      assert.deepEqual(document.revocation, {
+        lot_id: lots[1].id,
+        reason: 'detector fault',
+        revoked_at: '2026-11-21T08:30:00.123Z',
+      });
+    }
+  });
+
+  it('status and proof stand beside what was issued and change nothing of it', () => {
+    const certificate = issue([lotRecord('a')]);
+    const { status, proof, ...issued } = certificateDocument(certificate, null, []).certificate;
+    assert.deepEqual([status, proof], ['valid', null]);
+    assert.equal(leafText(issued), leafText(certificate));
+  });
+});
+
+describe('LeafHasher', () => {
+  const ids = new CertificateIds(new Uint8Array(32).fill(3));
+
+  it('is the hash of the leaf text, for any entry from any source', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+    const lots = [
+      lotRecord('a'),
+      lotRecord('b', { origin: 'quantum-processor', jobId: null, minEntropyPerBit: null }),
+      system,
+    ];
+    const source = fc.record({
+      mode: fc.constantFrom(...ENTROPY_MODES),
+      lots: fc.array(fc.constantFrom(...lots), { minLength: 1, maxLength: 3 }),
+      generation: fc.option(fc.record({ tier: fc.constantFrom(...TIERS), number: fc.nat() })),
+      device: text,
+    });
+    const entry = fc.record({
+      requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+      delivered: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      issuedAtMs: fc.nat({ max: 4_000_000_000_000 }),
+      endpoint: fc.constantFrom(...DATA_ENDPOINTS),
+      source: fc.nat(1),
+    });
+    const hasher = new LeafHasher(ids); // one for all runs: what it keeps must never leak from one into another
+    fc.assert(
+      fc.property(
+        fc.tuple(source, source),
+        fc.array(entry, { minLength: 1, maxLength: 12 }),
+        fc.nat(),
+        (of, made, sequence) => {
+          const named = new Map<string, LotRecord>();
+          const sources = of.map((each, i) => ({
+            mode: each.mode,
+            generation: each.generation,
+            lotIds: each.lots.map((lot) => {
+              const id = `${lot.id} ${i} ${each.device}`;
+              named.set(id, { ...lot, id, device: each.device });
+              return id;
+            }),
+          }));
+          const entries = made.map((each, i) => answerEntry(i, { ...each, mode: of[each.source].mode }));
+          const segment = segmentRecord(sequence + 1, sources, entries);
+          const lotOf = (id: string) => named.get(id)!;
+          const plain = entries.map((each, i) => {
+            const drawn = sources[each.source];
+            const facts = { source: drawn, lots: drawn.lotIds.map(lotOf), context: segment.context };
+            const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
+            return leafHash(sha256, Buffer.from(leafText(certificate)));
+          });
+          assert.deepEqual(hasher.hashesOf(segment, lotOf).map(hex), plain.map(hex));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('another configuration is another text', () => {
+    const lot = lotRecord('a');
+    const hasher = new LeafHasher(ids);
+    const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
+    const contexts = [
+      segment.context,
+      { ...segment.context, poweredBy: 'other' },
+      { ...segment.context, verifyUrlBase: 'https://other.example' },
+    ];
+    const hashes = contexts.map((context) => hex(hasher.hashesOf({ ...segment, context }, () => lot)[0]));
+    assert.equal(new Set(hashes).size, 3);
+  });
+
+  it('a text that has the marks of the template in it is a fault, not a wrong leaf', () => {
+    for (const device of ['\uE000'.repeat(26), 'x\uE003', '\uE002']) {
+      const lot = lotRecord('a', { device });
+      const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
+      assert.throws(() => new LeafHasher(ids).hashesOf(segment, () => lot), InvariantError);
+    }
+  });
+});
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

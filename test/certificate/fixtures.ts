@@ -1,0 +1,92 @@
+import type { DataEndpoint } from '../../src/core/vocabulary.ts';
+import type { AnswerEntry, DrawSource, LotRecord, SegmentRecord } from '../../src/store/records.ts';
+import { SegmentWriter } from '../../src/store/segment.ts';
+
+/** Records as the ledger holds them; everything a test does not care about is fixed. */
+
+export const TIME_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 123);
+export const CONTEXT = {
+  verifyUrlBase: 'https://qrn.example/verify',
+  poweredBy: 'Lang Quantum Circuits',
+};
+
+export function lotRecord(name: string, changes: Partial<LotRecord> = {}): LotRecord {
+  return {
+    id: `lot_${name.padEnd(26, '0')}`,
+    source: 'simulator',
+    origin: 'simulated',
+    deterministic: false,
+    quantumBackend: 'simulator-statevector',
+    provider: 'local',
+    device: 'statevector-16',
+    jobId: `job-${name}`,
+    circuit: 'superposition-16',
+    circuitVersion: '1.0.0',
+    circuitSha256: 'c'.repeat(64),
+    qubitsUsed: 16,
+    circuitDepth: 1,
+    shots: 65_536,
+    startedAtMs: TIME_MS - 5_000,
+    finishedAtMs: TIME_MS - 4_000,
+    calibration: null,
+    rawBits: 1_048_576,
+    rawSha256: digestText(`raw ${name}`),
+    conditionedBytes: 98_304,
+    processedSha256: digestText(`processed ${name}`),
+    health: { samples: 1_048_576, rctFailures: 0, aptFailures: 0, grade: 'pass' },
+    minEntropyPerBit: 0.8561,
+    minEntropyMethod: 'SP 800-90B 6.3',
+    assessments: [test('raw', 185), test('conditioned', 186)],
+    accepted: true,
+    rejection: '',
+    ...changes,
+  };
+}
+
+function test(of: 'raw' | 'conditioned', passed: number): LotRecord['assessments'][number] {
+  return {
+    of,
+    bits: 1_000_000,
+    sha256: digestText(of),
+    sp80022: { passed, total: 188, smallestP: 0.00213, verified: true, reason: 'at most 4 of 188 failed' },
+  };
+}
+
+/** 64 hex digits that differ from name to name. */
+export function digestText(name: string): string {
+  return Buffer.from(name.padEnd(32, '.')).subarray(0, 32).toString('hex');
+}
+
+export function answerEntry(number: number, changes: Partial<AnswerEntry> = {}): AnswerEntry {
+  const requestId = new Uint8Array(16);
+  new DataView(requestId.buffer).setUint32(12, number);
+  requestId[0] = 0x01;
+  return {
+    requestId,
+    issuedAtMs: TIME_MS + number,
+    accountNumber: 1,
+    endpoint: 'integers' as DataEndpoint,
+    mode: 'quantum-seeded',
+    source: 0,
+    delivered: new Uint8Array(32).fill(number & 255),
+    valueCount: 10,
+    deliveredBytes: 100,
+    consumedBytes: 40,
+    credits: 0,
+    ...changes,
+  };
+}
+
+export function seededSource(...lotIds: string[]): DrawSource {
+  return { mode: 'quantum-seeded', lotIds, generation: { tier: 'pro', number: 7 } };
+}
+
+export function segmentRecord(
+  sequence: number,
+  sources: readonly DrawSource[],
+  entries: readonly AnswerEntry[],
+): SegmentRecord {
+  const writer = new SegmentWriter();
+  for (const entry of entries) writer.append(entry);
+  return { sequence, committedAtMs: TIME_MS, sources, context: CONTEXT, ...writer.finish() };
+}

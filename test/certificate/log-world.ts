@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { certificateOf } from '../../src/certificate/certificate.ts';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { leafText, revocationText } from '../../src/certificate/leaf.ts';
+import { CertificateLog } from '../../src/certificate/log.ts';
+import { utf8Bytes } from '../../src/core/bytes.ts';
+import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import type { LogKeys } from '../../src/crypto/key-files.ts';
+import { leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
+import { noteKeyId, parseCheckpoint, parseNote, parseProof, verifierKey } from '../../src/crypto/note.ts';
+import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/store/records.ts';
+import { readEntries } from '../../src/store/segment.ts';
+import { referenceRoot } from '../reference/merkle.ts';
+
+export const ORIGIN = 'qrn.example/log';
+
+/** Keys as key files give them, without files. The seed makes them the same in every run. */
+export function logKeys(...seeds: number[]): LogKeys {
+  const keys = seeds.map((seed) => SigningKey.fromSeed(new Uint8Array(32).fill(seed)));
+  const published = keys.map((key) => ({
+    key_id: noteKeyId(sha256, ORIGIN, key.publicKey),
+    algorithm: 'ed25519' as const,
+    public_key: toBase64(key.publicKey),
+    verifier_key: verifierKey(sha256, ORIGIN, key.publicKey),
+    created_at: '2026-11-21T08:00:00.000Z',
+  }));
+  const last = published.length - 1;
+  return { name: ORIGIN, current: keys[last], currentKeyId: published[last].key_id, published };
+}
+
+export class StoreFault extends Error {}
+
+/** A ledger of maps whose next write can be made to fail, before it is done or after. */
+export class LogWorld {
+  readonly segments = new Map<number, SegmentRecord>();
+  readonly lots = new Map<string, LotRecord>();
+  readonly withdrawn: LotRevocation[] = [];
+  readonly records = new Map<string, Uint8Array>();
+  nextWrite: 'done' | 'lost' | 'done, but said to have failed' = 'done';
+  writes = 0;
+  readonly ids = new CertificateIds(new Uint8Array(32).fill(9));
+  keys = logKeys(1);
+  #lastCheckpoint: { size: number; root: Uint8Array<ArrayBuffer> } | undefined;
+
+  readonly store = {
+    putLog: async (records: readonly { key: string; value: Uint8Array }[]) => {
+      const outcome = this.nextWrite;
+      this.nextWrite = 'done';
+      if (outcome === 'lost') throw new StoreFault('lost');
+      this.writes++;
+      for (const { key, value } of records) this.records.set(key, new Uint8Array(value));
+      if (outcome !== 'done') throw new StoreFault('done all the same');
+    },
+    getLog: async (key: string) => {
+      const value = this.records.get(key);
+      return value && new Uint8Array(value);
+    },
+    segmentsFrom: async (from: number, limit: number) =>
+      [...this.segments.values()]
+        .filter((segment) => segment.sequence >= from)
+        .sort((a, b) => a.sequence - b.sequence)
+        .slice(0, limit),
+    lot: async (id: string) => this.lots.get(id),
+    revocations: async () => [...this.withdrawn],
+  };
+
+  commit(segment: SegmentRecord): void {
+    this.segments.set(segment.sequence, segment);
+  }
+
+  open(settledBelow = 1): Promise<CertificateLog> {
+    return CertificateLog.open({ store: this.store, ids: this.ids, keys: this.keys, settledBelow });
+  }
+
+  /**
+   * The leaf of every certificate and withdrawal that is logged, by its place in the tree, made the plain
+   * way.
+   */
+  leaves(): Uint8Array<ArrayBuffer>[] {
+    const leaves: Uint8Array<ArrayBuffer>[] = [];
+    const place = (at: number, text: string) => {
+      assert.equal(leaves[at], undefined, `leaf ${at} is one thing`);
+      leaves[at] = leafHash(sha256, utf8Bytes(text));
+    };
+    for (const segment of this.segments.values()) {
+      const seal = this.records.get(`seal/${String(segment.sequence).padStart(16, '0')}`);
+      if (seal === undefined) continue;
+      const first = new DataView(seal.buffer).getFloat64(0);
+      [...readEntries(segment.entries)].forEach((entry, i) => {
+        const source = segment.sources[entry.source];
+        const lots = source.lotIds.map((id) => this.lots.get(id)).filter((lot) => lot !== undefined);
+        const facts = { source, lots, context: segment.context };
+        place(first + i, leafText(certificateOf(this.ids.textOf(segment.sequence, i), entry, facts)));
+      });
+    }
+    for (const revocation of this.withdrawn) {
+      const record = this.records.get(`revocation/${revocation.lotId}`);
+      if (record === undefined) continue;
+      const { leaf } = JSON.parse(Buffer.from(record).toString()) as { leaf: number };
+      place(leaf, revocationText(revocation));
+    }
+    return leaves;
+  }
+
+  /** Verifies all that the log says, from scratch; gives the number of leaves. */
+  async check(log: CertificateLog): Promise<number> {
+    const leaves = this.leaves();
+    assert.ok(!leaves.includes(undefined as never) && leaves.length === log.size, 'leaves have no holes');
+    const note = parseNote(log.checkpoint);
+    const checkpoint = note && parseCheckpoint(note.text);
+    assert.ok(note && checkpoint);
+    assert.equal(checkpoint.size, leaves.length);
+    assert.deepEqual(Buffer.from(checkpoint.root), Buffer.from(referenceRoot(leaves)));
+    for (const { keyId, signature } of note.signatures) {
+      const key = this.keys.published.find((each) => each.key_id === keyId);
+      assert.ok(key && verifyEd25519(fromBase64(key.public_key)!, utf8Bytes(note.text), signature));
+    }
+    const before = this.#lastCheckpoint;
+    if (before !== undefined) {
+      const proof = await log.consistencyProof(before.size, checkpoint.size);
+      assert.ok(verifyConsistency(sha256, before.size, before.root, checkpoint.size, checkpoint.root, proof));
+    }
+    this.#lastCheckpoint = checkpoint;
+    await this.#checkProofs(log, leaves);
+    return leaves.length;
+  }
+
+  async #checkProofs(log: CertificateLog, leaves: readonly Uint8Array[]): Promise<void> {
+    for (const { sequence, count } of this.segments.values()) {
+      for (const index of new Set([0, count >> 1, count - 1])) {
+        const text = await log.proofOf(sequence, index);
+        if (text !== undefined) checkProof(text, leaves);
+      }
+    }
+    for (const { lotId } of this.withdrawn) {
+      const logged = await log.revocationOf(lotId);
+      if (logged !== undefined) checkProof(logged.proof, leaves);
+    }
+  }
+}
+
+export function checkProof(text: string, leaves: readonly Uint8Array[]): void {
+  const proof = parseProof(text);
+  const note = proof && parseNote(proof.note);
+  const checkpoint = note && parseCheckpoint(note.text);
+  assert.ok(proof && checkpoint);
+  const { index, path } = proof;
+  assert.ok(verifyInclusion(sha256, leaves[index], index, checkpoint.size, path, checkpoint.root));
+}

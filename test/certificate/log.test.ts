@@ -1,0 +1,378 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { LeafHasher } from '../../src/certificate/leaf.ts';
+import { CertificateLog, CertificateLogError, keysDocument } from '../../src/certificate/log.ts';
+import { InvariantError } from '../../src/core/assert.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import { verifyConsistency } from '../../src/crypto/merkle.ts';
+import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
+import type { SegmentRecord } from '../../src/store/records.ts';
+import { referenceRoot } from '../reference/merkle.ts';
+import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { checkProof, LogWorld, logKeys, StoreFault } from './log-world.ts';
+
+fc.configureGlobal({ seed: 20_261_121 });
+
+const LOT = lotRecord('a');
+let answers = 0;
+
+function segment(sequence: number, count: number): SegmentRecord {
+  const entries = Array.from({ length: count }, () => answerEntry(answers++));
+  return segmentRecord(sequence, [seededSource(LOT.id)], entries);
+}
+
+function world(): LogWorld {
+  const made = new LogWorld();
+  made.lots.set(LOT.id, LOT);
+  return made;
+}
+
+async function sealAll(log: CertificateLog): Promise<number> {
+  let all = 0;
+  for (let leaves = -1; leaves !== 0; all += leaves) leaves = await log.seal();
+  return all;
+}
+
+describe('CertificateLog', () => {
+  it('starts empty, with a signed checkpoint', async () => {
+    const w = world();
+    const log = await w.open();
+    assert.equal(await w.check(log), 0);
+    assert.equal(await log.seal(), 0);
+    assert.equal(await log.proofOf(1, 0), undefined);
+  });
+
+  it('logs what is committed, in one write a batch, and proves every certificate', async () => {
+    const w = world();
+    const log = await w.open();
+    w.commit(segment(1, 3));
+    w.commit(segment(2, 5));
+    const writes = w.writes;
+    assert.equal(await log.seal(), 8);
+    assert.equal(w.writes, writes + 1);
+    assert.equal(await w.check(log), 8);
+    assert.equal(await log.seal(), 0);
+    assert.equal(w.writes, writes + 1, 'nothing to do writes nothing');
+    assert.equal(await log.proofOf(2, 5), undefined, 'the segment has no such entry');
+    assert.ok(await log.proofOf(2, 4));
+  });
+
+  it('a proof stays the same while the log grows, and the log is consistent with every size it had', async () => {
+    const w = world();
+    const log = await w.open();
+    w.commit(segment(1, 7));
+    await log.seal();
+    const proof = await log.proofOf(1, 6);
+    const heads = [log.checkpoint];
+    for (let sequence = 2; sequence < 12; sequence++) {
+      w.commit(segment(sequence, sequence));
+      await log.seal();
+      await w.check(log);
+      heads.push(log.checkpoint);
+    }
+    assert.equal(await log.proofOf(1, 6), proof);
+    const checkpoints = heads.map((head) => parseCheckpoint(parseNote(head)?.text ?? ''));
+    for (const from of checkpoints) {
+      for (const to of checkpoints) {
+        assert.ok(from && to);
+        if (from.size > to.size) continue;
+        const path = await log.consistencyProof(from.size, to.size);
+        assert.ok(verifyConsistency(sha256, from.size, from.root, to.size, to.root, path));
+      }
+    }
+    await assert.rejects(log.consistencyProof(0, log.size + 1), InvariantError);
+  });
+
+  it('fills tiles of 256 hashes, level by level, and rewrites only the partial ones', async () => {
+    const w = world();
+    const log = await w.open();
+    for (let sequence = 1; sequence <= 9; sequence++) w.commit(segment(sequence, 100));
+    assert.equal(await sealAll(log), 900);
+    assert.equal(await w.check(log), 900);
+    const widths = [];
+    for (const [level, index] of [
+      [0, 0],
+      [0, 2],
+      [0, 3],
+      [1, 0],
+    ]) {
+      widths.push((await log.tile(level, index))?.length);
+    }
+    assert.deepEqual(widths, [256 * 32, 256 * 32, 132 * 32, 3 * 32]);
+    for (const [level, index] of [
+      [0, 4],
+      [1, 1],
+      [2, 0],
+    ])
+      assert.equal(await log.tile(level, index), undefined);
+    const leaves = w.leaves().slice(768);
+    assert.deepEqual(Buffer.from((await log.tile(0, 3))!), Buffer.concat(leaves));
+  });
+
+  it('reaches the third level of tiles', async () => {
+    const w = world();
+    const log = await w.open();
+    const [large, small] = [segment(1, 65_540), segment(2, 3)];
+    w.commit(large);
+    assert.equal(await log.seal(), 65_540, 'a segment is never split');
+    w.commit(small);
+    assert.equal(await log.seal(), 3);
+    assert.equal((await log.tile(1, 0))?.length, 256 * 32);
+    assert.equal((await log.tile(2, 0))?.length, 32);
+    // that the hasher makes the right leaves is shown elsewhere (leaf.test.ts); here, that the tree is theirs
+    const hasher = new LeafHasher(w.ids);
+    const leaves = [large, small].flatMap((each) => hasher.hashesOf(each, () => LOT));
+    const root = parseCheckpoint(parseNote(log.checkpoint)?.text ?? '')?.root;
+    assert.deepEqual(Buffer.from(root!), Buffer.from(referenceRoot(leaves)));
+    for (const [sequence, index] of [
+      [1, 0],
+      [1, 65_535],
+      [1, 65_539],
+      [2, 2],
+    ]) {
+      checkProof((await log.proofOf(sequence, index))!, leaves);
+    }
+    assert.equal((await w.open()).checkpoint, log.checkpoint);
+  });
+
+  it('a large backlog is taken in batches', async () => {
+    const w = world();
+    const log = await w.open();
+    for (let sequence = 1; sequence <= 200; sequence++) w.commit(segment(sequence, 10));
+    const first = await log.seal();
+    assert.ok(first >= 1_024 && first < 2_000, `${first} of 2,000 in the first batch`);
+    assert.equal(first + (await sealAll(log)), 2_000);
+    await w.check(log);
+  });
+
+  it('goes on exactly where it stopped', async () => {
+    const w = world();
+    const twin = world();
+    const log = await w.open();
+    for (let sequence = 1; sequence <= 30; sequence++) {
+      const next = segment(sequence, 1 + (sequence % 40));
+      w.commit(next);
+      twin.commit(next);
+      // one is opened anew for every batch, the other stays open
+      const reopened = await twin.open();
+      await Promise.all([log.seal(), reopened.seal()]);
+      assert.equal(reopened.checkpoint, log.checkpoint, `after segment ${sequence}`);
+    }
+    assert.deepEqual(twin.records, w.records);
+  });
+
+  it('logs a withdrawal once, and proves it', async () => {
+    const w = world();
+    const log = await w.open();
+    w.commit(segment(1, 3));
+    await log.seal();
+    w.withdrawn.push({ lotId: LOT.id, why: 'detector fault', atMs: TIME_MS });
+    assert.equal(await log.revocationOf(LOT.id), undefined);
+    assert.equal(await log.seal(), 1);
+    assert.equal(await log.seal(), 0);
+    assert.equal(await (await w.open()).seal(), 0, 'nor after a restart');
+    assert.equal(await w.check(log), 4);
+    assert.equal(
+      (await log.revocationOf(LOT.id))?.text,
+      `{"lot_id":"${LOT.id}","reason":"detector fault","revoked_at":"2026-11-21T08:30:00.123Z","type":"revocation","version":1}`,
+    );
+  });
+
+  it('seal calls that overlap run one after the other', async () => {
+    const w = world();
+    const log = await w.open();
+    w.commit(segment(1, 3));
+    assert.deepEqual(await Promise.all([log.seal(), log.seal(), log.seal()]), [3, 0, 0]);
+    await w.check(log);
+  });
+});
+
+describe('segments of several fronts', () => {
+  it('come in any order, each front with numbers of its own', async () => {
+    const w = world();
+    const log = await w.open();
+    const lanes = [1, 1_000_000, 2_000_000];
+    for (let round = 0; round < 5; round++) {
+      // the later lane is there before the earlier one
+      for (const lane of lanes.toReversed()) {
+        w.commit(segment(lane + round, 2));
+        assert.equal(await log.seal(), 2);
+      }
+    }
+    assert.equal(await w.check(log), 30);
+    const state = JSON.parse(Buffer.from(w.records.get('state')!).toString()) as { sealed: unknown };
+    assert.deepEqual(
+      state.sealed,
+      lanes.map((from) => ({ from: from === 1 ? 0 : from, before: from + 5 })),
+    );
+  });
+
+  it('a number left out is waited for; after a restart it is known to be dead', async () => {
+    const w = world();
+    const log = await w.open();
+    w.commit(segment(1, 1));
+    w.commit(segment(3, 1));
+    assert.equal(await log.seal(), 2);
+    w.commit(segment(2, 1));
+    assert.equal(await log.seal(), 1, 'it was only late');
+    w.commit(segment(10, 1));
+    w.commit(segment(12, 1));
+    assert.equal(await log.seal(), 2);
+    const again = await w.open(20);
+    w.commit(segment(20, 1));
+    assert.equal(await again.seal(), 1);
+    const state = JSON.parse(Buffer.from(w.records.get('state')!).toString()) as { sealed: unknown };
+    assert.deepEqual(state.sealed, [{ from: 0, before: 21 }]);
+    assert.equal(await w.check(again), 6);
+  });
+});
+
+describe('faults', () => {
+  for (const outcome of ['lost', 'done, but said to have failed'] as const) {
+    it(`a write that is ${outcome}: told to the caller, and the next call goes on from what is stored`, async () => {
+      const w = world();
+      const log = await w.open();
+      w.commit(segment(1, 3));
+      await log.seal();
+      const proof = await log.proofOf(1, 2);
+      w.commit(segment(2, 4));
+      w.withdrawn.push({ lotId: LOT.id, why: 'test', atMs: TIME_MS });
+      w.nextWrite = outcome;
+      await assert.rejects(log.seal(), StoreFault);
+      w.commit(segment(3, 2));
+      await sealAll(log);
+      assert.equal(await w.check(log), 10);
+      assert.equal(await log.proofOf(1, 2), proof);
+    });
+  }
+
+  it('any history of commits, withdrawals, faults and restarts keeps the log whole', async () => {
+    const step = fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          do: fc.constant('commit' as const),
+          lane: fc.nat(2),
+          count: fc.integer({ min: 1, max: 300 }),
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('seal' as const) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('withdraw' as const) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('fault' as const), lost: fc.boolean() }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const w = world();
+        let log = await w.open();
+        const next = [1, 1_000, 2_000];
+        for (const each of steps) {
+          if (each.do === 'commit') w.commit(segment(next[each.lane]++, each.count));
+          if (each.do === 'seal') await log.seal();
+          if (each.do === 'withdraw') {
+            const lot = lotRecord(`w${w.withdrawn.length}`);
+            w.withdrawn.push({ lotId: lot.id, why: 'test', atMs: TIME_MS });
+          }
+          if (each.do === 'restart') {
+            const floor = Math.max(0, ...w.segments.keys()) + 1;
+            log = await w.open(floor);
+            for (let lane = 0; lane < 3; lane++) next[lane] = floor + 1_000 * lane;
+          }
+          if (each.do === 'fault') {
+            w.commit(segment(next[0]++, 1));
+            w.nextWrite = each.lost ? 'lost' : 'done, but said to have failed';
+            await assert.rejects(log.seal(), StoreFault);
+          }
+        }
+        await sealAll(log);
+        const committed = [...w.segments.values()].reduce((sum, { count }) => sum + count, 0);
+        assert.equal(await w.check(log), committed + w.withdrawn.length);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('a lot that is not there is a fault, and nothing is written', async () => {
+    const w = world();
+    const log = await w.open();
+    w.commit(segmentRecord(1, [seededSource('lot_unknown')], [answerEntry(1)]));
+    const { writes } = w;
+    await assert.rejects(log.seal(), CertificateLogError);
+    assert.equal(w.writes, writes);
+  });
+
+  it('refuses a log of another origin, another id key, damaged tiles, or a checkpoint of no known key', async () => {
+    const fresh = async () => {
+      const w = world();
+      w.commit(segment(1, 300));
+      await (await w.open()).seal();
+      return w;
+    };
+    const refused = (w: LogWorld, changes: Partial<Parameters<typeof CertificateLog.open>[0]>) =>
+      assert.rejects(
+        CertificateLog.open({ store: w.store, ids: w.ids, keys: w.keys, settledBelow: 2, ...changes }),
+        CertificateLogError,
+      );
+    const w = await fresh();
+    await refused(w, { keys: { ...w.keys, name: 'qrn.example/other' } });
+    await refused(w, { ids: new CertificateIds(new Uint8Array(32)) });
+    await refused(w, { keys: logKeys(2) });
+    for (const key of ['tile/1/0000000000000000', 'tile/0/0000000000000001']) {
+      const damaged = await fresh();
+      damaged.records.get(key)![0] ^= 1;
+      await refused(damaged, {});
+    }
+    const state = JSON.parse(Buffer.from(w.records.get('state')!).toString()) as Record<string, unknown>;
+    w.records.set('state', Buffer.from(JSON.stringify({ ...state, version: 2 })));
+    await refused(w, {});
+  });
+});
+
+it('never gives a proof that does not hold', async () => {
+  const w = world();
+  w.commit(segment(1, 300));
+  const log = await w.open();
+  await log.seal();
+  assert.ok(await log.proofOf(1, 17));
+  w.records.get('tile/0/0000000000000000')![40 * 32] ^= 1;
+  await assert.rejects(log.proofOf(1, 17), InvariantError);
+});
+
+describe('keys', () => {
+  it('after a rotation old proofs keep their signature, and the newest checkpoint has both', async () => {
+    const w = world();
+    let log = await w.open();
+    w.commit(segment(1, 3));
+    await log.seal();
+    w.commit(segment(2, 3));
+    await log.seal();
+    const [old, newest] = [await log.proofOf(1, 0), log.checkpoint];
+    w.keys = logKeys(1, 2);
+    log = await w.open(3);
+    assert.equal(await log.proofOf(1, 0), old);
+    assert.equal(parseNote(log.checkpoint)?.text, parseNote(newest)?.text);
+    assert.deepEqual(
+      parseNote(log.checkpoint)?.signatures.map(({ keyId }) => keyId),
+      w.keys.published.map((key) => key.key_id),
+    );
+    assert.equal(await w.check(log), 6);
+    w.commit(segment(3, 1));
+    await log.seal();
+    assert.deepEqual(
+      parseNote(log.checkpoint)?.signatures.map(({ keyId }) => keyId),
+      [w.keys.currentKeyId],
+    );
+    await w.check(await w.open(4));
+  });
+
+  it('the document lists every key that ever signed', () => {
+    const keys = logKeys(1, 2);
+    const document = keysDocument(keys);
+    assert.deepEqual(Object.keys(document), ['origin', 'current_key_id', 'keys']);
+    assert.equal(document.keys.length, 2);
+    assert.equal(document.current_key_id, document.keys[1].key_id);
+    assert.ok(!JSON.stringify(document).includes('PRIVATE'));
+  });
+});

@@ -1,0 +1,418 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import canonicalize from 'canonicalize';
+import fc from 'fast-check';
+import { CertificateArchive } from '../../src/certificate/archive.ts';
+import type { CertificateDocument } from '../../src/certificate/certificate.ts';
+import { keysDocument } from '../../src/certificate/log.ts';
+import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
+import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { base32Of, uuidText } from '../../src/core/ids.ts';
+import { commitment } from '../../src/crypto/digest.ts';
+import type { LotRecord } from '../../src/store/records.ts';
+import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { LogWorld, logKeys } from './log-world.ts';
+
+fc.configureGlobal({ seed: 20_261_121 });
+
+const SALT = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
+const DATA = {
+  count: 5,
+  metadata: { entropy_mode: 'pure', quantum_source: 'simulator-statevector' },
+  precision: null,
+  values: [0.1, 0.30000000000000004, 1e-7, 0, 5e-324],
+};
+
+interface Scene {
+  readonly world: LogWorld;
+  readonly archive: CertificateArchive;
+  readonly response: Record<string, unknown>;
+  readonly certificate: CertificateDocument;
+  readonly keys: object;
+}
+
+/** One answer among others, as a client ends up holding it: body, certificate and keys, each through JSON. */
+async function scene(lots: LotRecord[] = [lotRecord('a'), lotRecord('b')]): Promise<Scene> {
+  const world = new LogWorld();
+  for (const lot of lots) world.lots.set(lot.id, lot);
+  const source = { ...seededSource(...lots.map((lot) => lot.id)), mode: 'pure', generation: null } as const;
+  const delivered = commitment(SALT, utf8Bytes(canonicalize(DATA)!));
+  const entries = Array.from({ length: 21 }, (_, i) =>
+    answerEntry(i, { mode: 'pure', endpoint: 'floats', ...(i === 13 ? { delivered } : {}) }),
+  );
+  world.commit(segmentRecord(4, [source], entries));
+  const log = await world.open();
+  await log.seal();
+  const archive = new CertificateArchive({
+    books: { segment: async (sequence) => world.segments.get(sequence) },
+    entropy: world.store,
+    ids: world.ids,
+    log,
+  });
+  const certificate = await archive.find(world.ids.textOf(4, 13));
+  assert.ok(typeof certificate === 'object');
+  const { requestId } = entries[13];
+  const response = {
+    data: DATA,
+    meta: { duration_ms: 2, request_id: uuidText(requestId) },
+    metadata: {
+      certificate_id: world.ids.textOf(4, 13),
+      certificate_salt: toHex(SALT),
+      entropy_consumed_bytes: 35,
+      entropy_origin: 'simulated',
+      lang_circuit: 'superposition-16',
+      lang_version: '1.0.0',
+      nist_verified: true,
+      powered_by: CONTEXT.poweredBy,
+      processing_time_ms: 2,
+      quantum_backend: 'simulator-statevector',
+      request_id: `req_${base32Of(requestId)}`,
+      timestamp: new Date(TIME_MS + 13).toISOString(),
+    },
+    quantum_credits: { remaining: 100, total: 10_240, used: 34 },
+  };
+  return { world, archive, ...throughJson({ response, certificate, keys: keysDocument(world.keys) }) };
+}
+
+function throughJson<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function failed(verification: Verification): CheckName[] {
+  return verification.checks.filter((check) => !check.ok).map((check) => check.name);
+}
+
+/** Replaces the member at the path in a copy. */
+function changed<T>(value: T, path: string, to: unknown): T {
+  const copy = throughJson(value);
+  const names = path.split('.');
+  const last = names.pop()!;
+  let at = copy as Record<string, unknown>;
+  for (const name of names) at = at[name] as Record<string, unknown>;
+  if (to === undefined) delete at[last];
+  else at[last] = to;
+  return copy;
+}
+
+describe('verifyAnswer', () => {
+  it('passes what the service gave, and names each thing it checked', async () => {
+    const s = await scene();
+    const verification = await verifyAnswer(s);
+    assert.deepEqual(failed(verification), []);
+    assert.ok(verification.ok);
+    assert.deepEqual(
+      verification.checks.map((check) => check.name),
+      [
+        'certificate id',
+        'request id',
+        'metadata',
+        'delivered',
+        'lots',
+        'status',
+        'keys',
+        'inclusion',
+        'signature',
+      ],
+    );
+    for (const check of verification.checks) assert.notEqual(check.why, '');
+  });
+
+  it('says what no certificate speaks of', async () => {
+    const { notCovered } = await verifyAnswer(await scene());
+    assert.deepEqual(notCovered, [
+      'meta.duration_ms',
+      'metadata.entropy_consumed_bytes',
+      'metadata.processing_time_ms',
+      'quantum_credits.remaining',
+      'quantum_credits.total',
+      'quantum_credits.used',
+    ]);
+  });
+
+  it('does not care for the order of members or for space', async () => {
+    const s = await scene();
+    const reversed = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(reversed);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .toReversed()
+          .map(([name, inner]) => [name, reversed(inner)]),
+      );
+    };
+    const again = {
+      response: reversed(s.response),
+      certificate: reversed(s.certificate),
+      keys: reversed(s.keys),
+    };
+    assert.ok((await verifyAnswer(again)).ok);
+  });
+
+  it('checks a certificate alone, bare or as it is answered', async () => {
+    const { certificate, keys } = await scene();
+    for (const each of [certificate, certificate.certificate]) {
+      const verification = await verifyAnswer({ certificate: each, keys });
+      assert.ok(verification.ok);
+      assert.equal(verification.checks.length, 5);
+    }
+  });
+
+  it('passes one lot and test sources, and says that those are not random', async () => {
+    const one = await scene([lotRecord('a')]);
+    assert.ok((await verifyAnswer(one)).ok);
+    const test = await scene([lotRecord('a', { deterministic: true })]);
+    const verification = await verifyAnswer(test);
+    assert.ok(verification.ok);
+    assert.match(verification.checks.find((check) => check.name === 'status')?.why ?? '', /not random/);
+  });
+
+  it('passes after a rotation, with the old key still listed, and not without it', async () => {
+    const s = await scene();
+    assert.ok((await verifyAnswer({ ...s, keys: keysDocument(logKeys(1, 2)) })).ok);
+    const without = await verifyAnswer({ ...s, keys: keysDocument(logKeys(2)) });
+    assert.deepEqual(failed(without), ['signature']);
+  });
+
+  it('a certificate that is not logged yet says so', async () => {
+    const s = await scene();
+    const verification = await verifyAnswer({
+      ...s,
+      certificate: changed(s.certificate, 'certificate.proof', null),
+    });
+    assert.deepEqual(failed(verification), ['inclusion', 'signature']);
+    assert.match(
+      verification.checks.find((check) => check.name === 'inclusion')?.why ?? '',
+      /fetch it again/,
+    );
+  });
+
+  it('a withdrawn lot fails the status, and nothing else', async () => {
+    const s = await scene();
+    s.world.withdrawn.push({ lotId: lotRecord('b').id, why: 'detector fault', atMs: TIME_MS });
+    const certificate = await s.archive.find(s.world.ids.textOf(4, 13));
+    const verification = await verifyAnswer({ ...s, certificate });
+    assert.deepEqual(failed(verification), ['status']);
+    assert.match(verification.checks.find((check) => check.name === 'status')?.why ?? '', /detector fault/);
+  });
+});
+
+describe('what was changed is named', () => {
+  const cases: [what: 'response' | 'certificate' | 'keys', path: string, to: unknown, fails: CheckName[]][] =
+    [
+      ['response', 'data.values.0', 0.2, ['delivered']],
+      ['response', 'data.count', 6, ['delivered']],
+      ['response', 'data.extra', true, ['delivered']],
+      ['response', 'data.metadata.entropy_mode', 'csprng', ['metadata', 'delivered']],
+      ['response', 'data', undefined, ['metadata', 'delivered']],
+      ['response', 'metadata.certificate_salt', '0'.repeat(64), ['delivered']],
+      ['response', 'metadata.certificate_salt', toHex(SALT).toUpperCase(), ['delivered']],
+      ['response', 'metadata.certificate_id', 'cert_00000000000000000000000000', ['certificate id']],
+      ['response', 'metadata.request_id', 'req_00000000000000000000000000', ['request id']],
+      ['response', 'meta.request_id', '01000000-0000-0000-0000-00000000000e', ['request id']],
+      ['response', 'metadata.timestamp', '2026-11-21T08:30:01.136Z', ['metadata']],
+      ['response', 'metadata.entropy_origin', 'quantum-processor', ['metadata']],
+      ['response', 'metadata.nist_verified', false, ['metadata']],
+      ['response', 'metadata.lang_circuit', undefined, ['metadata']],
+      ['certificate', 'certificate.status', 'test', ['status']],
+      ['certificate', 'certificate.status', 'Valid', ['status']],
+      ['certificate', 'certificate.hashes.delivered', `sha256:${'0'.repeat(64)}`, ['delivered', 'inclusion']],
+      ['certificate', 'certificate.hashes.raw_output', `sha256:${'0'.repeat(64)}`, ['lots', 'inclusion']],
+      ['certificate', 'certificate.hashes.processed', undefined, ['lots', 'inclusion']],
+      ['certificate', 'certificate.provenance.origin', 'quantum-processor', ['metadata', 'inclusion']],
+      ['certificate', 'certificate.provenance.lots', [], ['lots', 'inclusion']],
+      ['certificate', 'certificate.provenance.lots.0.deterministic', true, ['status', 'inclusion']],
+      ['certificate', 'certificate.verification.nist_sp800_22', '188/188 passed', ['inclusion']],
+      ['certificate', 'certificate.note', 'added', ['inclusion']],
+      ['certificate', 'certificate.id', 'cert_00000000000000000000000000', ['certificate id', 'inclusion']],
+      [
+        'certificate',
+        'certificate.verify_url',
+        'https://elsewhere.example/x',
+        ['certificate id', 'inclusion'],
+      ],
+      ['certificate', 'certificate.request_id', 7, ['request id', 'inclusion']],
+      ['certificate', 'certificate.proof', 'c2sp.org/tlog-proof@v1', ['inclusion', 'signature']],
+      ['certificate', 'certificate.proof', 7, ['inclusion', 'signature']],
+      ['keys', 'origin', 'elsewhere.example/log', ['keys', 'signature']],
+      ['keys', 'current_key_id', '00000000', ['keys']],
+      ['keys', 'keys', [], ['keys', 'signature']],
+      ['keys', 'keys.0.public_key', Buffer.alloc(32).toString('base64'), ['keys', 'signature']],
+      ['keys', 'keys.0.key_id', '00000000', ['keys', 'signature']],
+      ['keys', 'keys.0.verifier_key', 'x', ['keys', 'signature']],
+      ['keys', 'keys.0.algorithm', 'rsa', ['keys', 'signature']],
+    ];
+  for (const [what, path, to, fails] of cases) {
+    it(`${what} ${path}: ${JSON.stringify(to)?.slice(0, 40)}`, async () => {
+      const s = await scene();
+      const verification = await verifyAnswer({ ...s, [what]: changed<unknown>(s[what], path, to) });
+      assert.deepEqual(failed(verification), fails);
+      assert.ok(!verification.ok);
+    });
+  }
+
+  it('the proof of another certificate of the same log', async () => {
+    const s = await scene();
+    const other = await s.archive.find(s.world.ids.textOf(4, 12));
+    assert.ok(typeof other === 'object');
+    const swapped = changed(s.certificate, 'certificate.proof', other.certificate.proof);
+    assert.deepEqual(failed(await verifyAnswer({ ...s, certificate: swapped })), ['inclusion']);
+    assert.deepEqual(failed(await verifyAnswer({ ...s, certificate: other })), [
+      'certificate id',
+      'request id',
+      'metadata',
+      'delivered',
+    ]);
+  });
+
+  it('a checkpoint of another log with the same keys', async () => {
+    const s = await scene();
+    const proof = s.certificate.certificate.proof ?? '';
+    const certificate = changed(
+      s.certificate,
+      'certificate.proof',
+      proof.replace('qrn.example/log\n', 'qrn.example/lag\n'),
+    );
+    assert.deepEqual(failed(await verifyAnswer({ ...s, certificate })), ['signature']);
+  });
+});
+
+describe('one flipped bit', () => {
+  /** Flips a bit in the JSON text; undefined when that is no longer JSON or still means the same. */
+  function flipped(value: unknown, bit: number): unknown {
+    const text = utf8Bytes(JSON.stringify(value));
+    text[(bit >> 3) % text.length] ^= 1 << (bit & 7);
+    try {
+      const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text));
+      return canonicalize(parsed) === canonicalize(value) ? undefined : parsed;
+    } catch (error) {
+      assert.ok(error instanceof SyntaxError || error instanceof TypeError);
+      return undefined;
+    }
+  }
+
+  /** The response without what no certificate speaks of. */
+  function covered(response: Record<string, unknown>): unknown {
+    const copy = throughJson(response) as Record<string, Record<string, unknown>>;
+    delete copy.quantum_credits;
+    delete copy.meta.duration_ms;
+    delete copy.metadata.entropy_consumed_bytes;
+    delete copy.metadata.processing_time_ms;
+    return copy;
+  }
+
+  /** The keys without their dates, which nothing follows from. */
+  function anchored(keys: object): unknown {
+    const copy = throughJson(keys) as { keys: Record<string, unknown>[] };
+    for (const key of copy.keys) delete key.created_at;
+    return copy;
+  }
+
+  for (const what of ['response', 'certificate', 'keys'] as const) {
+    it(`anywhere in the ${what} is caught`, async () => {
+      const s = await scene();
+      const input = { response: covered(s.response), certificate: s.certificate, keys: anchored(s.keys) };
+      assert.ok((await verifyAnswer(input)).ok);
+      let caught = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.nat(8 * JSON.stringify(input[what]).length - 1), async (bit) => {
+          const changedInput = flipped(input[what], bit);
+          if (changedInput === undefined) return;
+          caught++;
+          const verification = await verifyAnswer({ ...input, [what]: changedInput });
+          assert.notDeepEqual(failed(verification), [], `bit ${bit & 7} of byte ${bit >> 3}`);
+        }),
+        { numRuns: 600 },
+      );
+      assert.ok(caught > 200, `${caught} flips were still JSON`);
+    });
+  }
+
+  it('each bit of data, salt and hash on its own', async () => {
+    const s = await scene();
+    for (let bit = 0; bit < 256; bit++) {
+      const salt = new Uint8Array(SALT);
+      salt[bit >> 3] ^= 1 << (bit & 7);
+      const response = changed(s.response, 'metadata.certificate_salt', toHex(salt));
+      assert.deepEqual(failed(await verifyAnswer({ ...s, response })), ['delivered']);
+    }
+  });
+});
+
+describe('what cannot be read', () => {
+  it('is a failed check, never an exception', async () => {
+    const s = await scene();
+    const odd: unknown[] = [
+      null,
+      true,
+      7,
+      Number.NaN,
+      '',
+      'text',
+      [],
+      {},
+      { certificate: null },
+      { metadata: [] },
+      10n,
+    ];
+    let nested: unknown = 1;
+    for (let i = 0; i < 20_000; i++) nested = [nested];
+    odd.push({ data: nested, metadata: { certificate_salt: '0'.repeat(64) } }, { data: '\ud800' });
+    for (const each of odd) {
+      for (const what of ['response', 'certificate', 'keys'] as const) {
+        const verification = await verifyAnswer({ ...s, [what]: each });
+        assert.ok(!verification.ok, `${what} ${typeof each}`);
+      }
+    }
+  });
+
+  it('any JSON at all', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.jsonValue(),
+        fc.jsonValue(),
+        fc.jsonValue(),
+        async (response, certificate, keys) => {
+          assert.ok(!(await verifyAnswer({ response, certificate, keys })).ok);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('CertificateArchive', () => {
+  it('tells what is no id from what is no certificate', async () => {
+    const { archive, world } = await scene();
+    assert.equal(await archive.find('cert_short'), 'malformed');
+    assert.equal(await archive.find('cert_00000000000000000000000000'), 'unknown');
+    assert.equal(await archive.find(world.ids.textOf(4, 21)), 'unknown', 'no such entry');
+    assert.equal(await archive.find(world.ids.textOf(5, 0)), 'unknown', 'no such segment');
+  });
+
+  it('gives a certificate before it is logged, without a proof', async () => {
+    const { archive, world } = await scene();
+    const lot = lotRecord('a');
+    world.commit(segmentRecord(6, [seededSource(lot.id)], [answerEntry(1)]));
+    const found = await archive.find(world.ids.textOf(6, 0));
+    assert.ok(typeof found === 'object');
+    assert.equal(found.certificate.proof, null);
+    assert.equal(found.certificate.status, 'valid');
+  });
+});
+
+it('verification uses nothing of Node: what it imports is itself, the standard library and pure packages', async () => {
+  const { readFileSync } = await import('node:fs');
+  const seen = new Set<string>();
+  const outside = new Set<string>();
+  const visit = (url: URL) => {
+    if (seen.has(url.href)) return;
+    seen.add(url.href);
+    const source = readFileSync(url, 'utf8');
+    for (const [, name] of source.matchAll(/from '([^']+)'/g)) {
+      if (name.startsWith('.')) visit(new URL(name, url));
+      else outside.add(name);
+    }
+  };
+  visit(new URL('../../src/certificate/verify.ts', import.meta.url));
+  assert.deepEqual([...outside].sort(), ['@noble/hashes/sha2.js', '@noble/hashes/utils.js', 'canonicalize']);
+});
