@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { accounts } from './cli/accounts.ts';
 import { type CommandContext, group, table } from './cli/command.ts';
 import { keys } from './cli/keys.ts';
+import { ledger } from './cli/ledger.ts';
 import { serve } from './cli/serve.ts';
 import { describeSettings } from './config.ts';
 import { systemClock } from './core/clock.ts';
@@ -15,7 +16,7 @@ const settings = describeSettings(availableParallelism()).map((each) => [
   each.meaning,
 ]);
 const footer = `\nSettings, read from the environment:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
-const commands = [serve, accounts, keys];
+const commands = [serve, accounts, keys, ledger];
 const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);
 
 const context: CommandContext = {

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start();
+});
+after(() => server.stop());
+
+interface Body {
+  error?: { code: string; details?: Record<string, number> };
+  data?: Record<string, unknown>;
+  quantum_credits?: { remaining: number; used: number; total: number };
+}
+
+async function bodyOf(response: Response): Promise<Body> {
+  return (await response.json()) as Body;
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+interface Usage {
+  requests: { used: number; limit: number | null; remaining: number | null };
+  credits: { total: number; used: number; remaining: number };
+  rate: { burst: number | null; limit_per_minute: number | null };
+  by_endpoint: Record<string, { requests: number; values: number; bytes: number }>;
+  by_mode: Record<string, { requests: number }>;
+  days: { date: string; requests: number }[];
+}
+
+async function usageOf(key: string): Promise<Usage> {
+  const response = await server.get('/usage', bearer(key));
+  assert.equal(response.status, 200);
+  return ((await response.json()) as { data: Usage }).data;
+}
+
+describe('rate limit', () => {
+  it('lets the burst of a free account through and refuses the next with Retry-After, errors counted', async () => {
+    const { key } = await server.account('free');
+    for (let i = 1; i <= 15; i++) {
+      const response = await server.get(i % 2 === 0 ? '/integers' : '/integers?count=0', bearer(key));
+      assert.equal(response.status, i % 2 === 0 ? 200 : 400);
+      assert.equal(response.headers.get('x-ratelimit-remaining'), String(15 - i));
+      await response.arrayBuffer();
+    }
+    const refused = await server.get('/integers', bearer(key));
+    assert.equal((await bodyOf(refused)).error?.code, 'rate_limited');
+    assert.equal(refused.status, 429);
+    const retryAfterS = Number(refused.headers.get('retry-after'));
+    // the bucket gives one token in 6 s, but 15 were let through in this minute already
+    assert.ok(retryAfterS > 50 && retryAfterS <= 60, `Retry-After ${retryAfterS}`);
+    const resetS = Number(refused.headers.get('x-ratelimit-reset'));
+    assert.ok(
+      Math.abs(resetS - Date.now() / 1000 - 90) < 35,
+      'the full burst is there again within 1.5 minutes',
+    );
+    assert.match(refused.headers.get('ratelimit-policy')!, /q=15;w=60/);
+    const health = await server.get('/health', bearer(key));
+    assert.equal(health.status, 200, 'health is not limited');
+    await health.arrayBuffer();
+  });
+
+  it('is per account, not per key', async () => {
+    const { account_id, key } = await server.account('free');
+    const second = JSON.parse(await server.qrn('keys', 'create', '--account', account_id, '--json'));
+    let left = 15;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    for (const each of [key, second.key, key, second.key]) {
+      const response = await server.get('/integers', bearer(each));
+      assert.equal(response.headers.get('x-ratelimit-remaining'), String(--left));
+      await response.arrayBuffer();
+    }
+  });
+
+  it('has no number for an account without a limit', async () => {
+    const { key } = await server.account('enterprise');
+    const response = await server.get('/integers', bearer(key));
+    assert.equal(response.headers.get('x-ratelimit-remaining'), null);
+    assert.equal(response.headers.get('x-quantum-credits-remaining'), 'unlimited');
+    assert.deepEqual((await bodyOf(response)).quantum_credits, { remaining: null, total: null, used: 0 });
+  });
+});
+
+describe('monthly quota', () => {
+  it('ends with 429 quota_exceeded until the month does; only answers count', async () => {
+    const { key } = await server.account('enterprise', '--requests-per-month', '3');
+    const get = (path: string) => server.get(path, bearer(key));
+    for (const path of ['/integers', '/integers?count=x', '/integers?dry_run=true', '/uuid', '/floats']) {
+      await (await get(path)).arrayBuffer();
+    }
+    const refused = await get('/integers');
+    assert.equal((await bodyOf(refused)).error?.code, 'quota_exceeded');
+    const now = new Date();
+    const monthEndS = (Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()) / 1000;
+    assert.ok(Math.abs(Number(refused.headers.get('retry-after')) - monthEndS) < 10);
+    const { requests } = await usageOf(key);
+    assert.deepEqual(requests, { used: 3, limit: 3, remaining: 0 });
+  });
+});
+
+describe('credits', () => {
+  it('are spent by the price, and a request that is too dear changes nothing', async () => {
+    const { key } = await server.account('enterprise', '--credits-per-month', '100');
+    const get = (path: string) =>
+      server.get(`${path}${path.includes('?') ? '&' : '?'}entropy_mode=pure`, bearer(key));
+    const first = await bodyOf(await get('/bytes?count=60'));
+    assert.deepEqual(first.quantum_credits, { remaining: 40, used: 60, total: 100 });
+    const refused = await get('/bytes?count=41');
+    const body = await bodyOf(refused);
+    assert.equal(`${refused.status} ${body.error?.code}`, '402 credits_exhausted');
+    assert.deepEqual(body.error?.details, { required: 41, remaining: 40 });
+    assert.deepEqual((await bodyOf(await get('/bytes?count=40'))).quantum_credits, {
+      remaining: 0,
+      used: 40,
+      total: 100,
+    });
+    const usage = await usageOf(key);
+    assert.deepEqual(usage.credits, { total: 100, used: 100, remaining: 0 });
+    assert.equal(usage.requests.used, 2);
+    assert.deepEqual(usage.by_endpoint['bytes'], {
+      requests: 2,
+      values: 2,
+      bytes: usage.by_endpoint['bytes'].bytes,
+    });
+    assert.equal(usage.by_mode['pure'].requests, 2);
+    assert.equal(usage.days.length, 31);
+    assert.equal(usage.days.at(-1)?.requests, 2);
+  });
+
+  it('are never overspent by 32 clients who race for the last 1,024 bytes', async () => {
+    const { key } = await server.account('enterprise', '--credits-per-month', '1024');
+    let spent = 0;
+    let refusals = 0;
+    const clients = Array.from({ length: 32 }, async (_, client) => {
+      for (let i = 0; i < 6; i++) {
+        const count = 1 + ((client * 7 + i * 13) % 40);
+        const response = await server.get(`/bytes?count=${count}&entropy_mode=pure`, bearer(key));
+        const body = await bodyOf(response);
+        if (response.status === 200) {
+          assert.equal(String(body.data?.['bytes']).length, 2 * count);
+          assert.equal(body.quantum_credits?.used, count);
+          spent += count;
+        } else {
+          assert.equal(body.error?.code, 'credits_exhausted');
+          assert.equal(body.error?.details?.['required'], count);
+          refusals++;
+        }
+      }
+    });
+    await Promise.all(clients);
+    assert.ok(spent <= 1024 && refusals > 0, `spent ${spent}, refused ${refusals}`);
+    assert.equal((await usageOf(key)).credits.used, spent);
+  });
+});
+
+describe('Idempotency-Key in pure mode', () => {
+  it('gives the first answer again, byte for byte, and spends nothing', async () => {
+    const { key } = await server.account('pro');
+    const headers = { ...bearer(key), 'idempotency-key': 'draw-1' };
+    const first = await server.get('/bytes?count=50&entropy_mode=pure', headers);
+    const text = await first.text();
+    const again = await server.get('/bytes?count=50&entropy_mode=pure', headers);
+    assert.equal(await again.text(), text);
+    assert.equal(again.headers.get('x-request-id'), first.headers.get('x-request-id'));
+    const usage = await usageOf(key);
+    assert.deepEqual([usage.credits.used, usage.requests.used], [50, 1]);
+    const other = await server.get('/bytes?count=51&entropy_mode=pure', headers);
+    assert.equal(`${other.status} ${(await bodyOf(other)).error?.code}`, '422 idempotency_mismatch');
+    const stranger = await server.account('pro');
+    const theirs = await server.get('/bytes?count=50&entropy_mode=pure', {
+      ...headers,
+      ...bearer(stranger.key),
+    });
+    assert.notEqual(await theirs.text(), text, 'a stored answer is for its owner alone');
+  });
+
+  it('refuses a twin while the first still runs, and a key that is no key', async () => {
+    const { key } = await server.account('pro');
+    const headers = { ...bearer(key), 'idempotency-key': 'twins' };
+    const twins = await Promise.all(
+      Array.from({ length: 12 }, () => server.get('/bytes?count=20&entropy_mode=pure', headers)),
+    );
+    const bodies = await Promise.all(
+      twins.map(async (each) => ({ status: each.status, text: await each.text() })),
+    );
+    const answers = new Set(bodies.filter(({ status }) => status === 200).map(({ text }) => text));
+    assert.equal(answers.size, 1);
+    for (const { status, text } of bodies) if (status !== 200) assert.match(text, /idempotency_in_flight/);
+    assert.equal((await usageOf(key)).credits.used, 20);
+    const long = await server.get('/bytes?entropy_mode=pure', {
+      ...bearer(key),
+      'idempotency-key': 'x'.repeat(256),
+    });
+    assert.equal((await bodyOf(long)).error?.code, 'invalid_idempotency_key');
+  });
+
+  it('is ignored in the other modes, where a retry is free', async () => {
+    const headers = { 'idempotency-key': 'same' };
+    const texts = [await server.get('/uuid', headers), await server.get('/uuid', headers)].map((each) =>
+      each.text(),
+    );
+    const [one, two] = await Promise.all(texts);
+    assert.notEqual(one, two);
+  });
+
+  it('survives a restart, as credits, quota and the burst do', async () => {
+    const free = await server.account('free');
+    for (let i = 0; i < 15; i++) await (await server.get('/integers', bearer(free.key))).arrayBuffer();
+    const pro = await server.account('pro');
+    const headers = { ...bearer(pro.key), 'idempotency-key': 'restart' };
+    const text = await (await server.get('/bytes?count=30&entropy_mode=pure', headers)).text();
+    await server.kill('SIGKILL');
+    const { dataDir } = server;
+    server = await TestServer.start({}, dataDir);
+    const refused = await server.get('/integers', bearer(free.key));
+    assert.equal((await bodyOf(refused)).error?.code, 'rate_limited', 'a restart is no way to a new burst');
+    const again = await server.get('/bytes?count=30&entropy_mode=pure', headers);
+    assert.equal(await again.text(), text);
+    const usage = await usageOf(pro.key);
+    assert.deepEqual([usage.credits.used, usage.requests.used], [30, 1]);
+  });
+});
