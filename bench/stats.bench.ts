@@ -1,7 +1,7 @@
 /**
  * SP 800-22 on 10^6 bits: each test and the whole battery, one core.
  *   node bench/stats.bench.ts                  table of medians, JSON in bench/out/stats.json
- *   node bench/stats.bench.ts --verdict 2000   how often good sequences (ChaCha20) are rejected, by the constants
+ *   node bench/stats.bench.ts --verdict 2000   how often good sequences (ChaCha20) are rejected
  */
 import { createCipheriv } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';

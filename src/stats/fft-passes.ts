@@ -1,19 +1,24 @@
 /**
- * The butterflies of fft.ts. All passes share one contract (Stockham): with n = blocks·radix, element j of the q-th
- * interleaved transform lies at j·stride + q; block p takes elements p + blocks·i (i < radix), transforms them by the
- * radix-point DFT and writes result k, times e^(-2πi pk/n), to element radix·p + k of the other pair of arrays. The
- * tables hold these factors for k = 1 .. radix-1, p after p. The plain twin is test/reference/dft.ts.
+ * The butterflies of fft.ts. All passes share one contract (Stockham): with n = blocks·radix, element j of
+ * the q-th interleaved transform lies at j·stride + q; block p takes elements p + blocks·i (i < radix),
+ * transforms them by the radix-point DFT and writes result k, times e^(-2πi pk/n), to element radix·p + k of
+ * the other pair of arrays. The tables hold these factors for k = 1 .. radix-1, p after p. The plain twin is
+ * test/reference/dft.ts.
  *
- * Written out, with every element read once, because that is what makes them fast. Two facts about V8 shape them:
- * it does not merge two reads of one element; and once any ArrayBuffer of the process has been detached (a transfer
- * to a worker, or a WebAssembly memory that grew, as Node's type stripper does at start), every access to every
- * typed array checks for that. Plain arrays of doubles do not: 2.6 ns a point in radix 10 against 3.4.
+ * Written out, with every element read once, because that is what makes them fast. Two facts about V8 shape
+ * them: it does not merge two reads of one element; and once any ArrayBuffer of the process has been detached
+ * (a transfer to a worker, or a WebAssembly memory that grew, as Node's type stripper does at start), every
+ * access to every typed array checks for that. Plain arrays of doubles do not: 2.6 ns a point in radix 10
+ * against 3.4.
  */
 
 /** A plain array that has held a fraction from the start, so that V8 keeps it unboxed; see `reals`. */
 export type Reals = number[];
 
-/** `length` zeros, unboxed: made with a fraction first, since an array made of whole numbers would be one of SMIs. */
+/**
+ * `length` zeros, unboxed: made with a fraction first, since an array made of whole numbers would be one of
+ * SMIs.
+ */
 export function reals(length: number): Reals {
   return Array.from({ length }, () => 0.5).fill(0);
 }
@@ -180,8 +185,9 @@ export const pass5: PassFunction = (xr, xi, yr, yi, blocks, stride, cos, sin) =>
 };
 
 /**
- * Radix 10 as two radix-5 butterflies without twiddle factors between them (Good's prime-factor map): sums of opposite
- * elements give the even results, their differences (-1)^i (x_i - x_(i+5)) the odd ones, result 2k + 5 modulo 10.
+ * Radix 10 as two radix-5 butterflies without twiddle factors between them (Good's prime-factor map): sums of
+ * opposite elements give the even results, their differences (-1)^i (x_i - x_(i+5)) the odd ones, result 2k +
+ * 5 modulo 10.
  */
 export const pass10: PassFunction = (xr, xi, yr, yi, blocks, stride, cos, sin) => {
   const tenth = blocks * stride;

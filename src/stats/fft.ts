@@ -1,8 +1,9 @@
 /**
  * Discrete Fourier transforms in float64, X_k = Σ x_j e^(-2πi jk/n), unscaled: mixed radix 2, 3, 4, 5, 10 in
- * Stockham's autosort form (no bit reversal) and Bluestein's chirp for every other length. Float64 because the
- * spectral test compares moduli with a threshold: for the digits of pi the nearest of 500,000 lies 5e-4 beside 1731.
- * A plan holds tables and scratch, so it does one transform at a time and its result is valid until its next call.
+ * Stockham's autosort form (no bit reversal) and Bluestein's chirp for every other length. Float64 because
+ * the spectral test compares moduli with a threshold: for the digits of pi the nearest of 500,000 lies 5e-4
+ * beside 1731. A plan holds tables and scratch, so it does one transform at a time and its result is valid
+ * until its next call.
  */
 import { assert } from '../core/assert.ts';
 import { type PassFunction, pass2, pass3, pass4, pass5, pass10, type Reals, reals } from './fft-passes.ts';
@@ -73,7 +74,10 @@ function passesOf(length: number, radices: readonly number[], batch: number): Pa
   return passes;
 }
 
-/** `batch` interleaved transforms (element j of transform b at j·batch + b) of a length without factors above 5. */
+/**
+ * `batch` interleaved transforms (element j of transform b at j·batch + b) of a length without factors above
+ * 5.
+ */
 class StockhamFft implements ComplexFft {
   readonly length: number;
   readonly #passes: readonly Pass[];
@@ -170,7 +174,9 @@ function multiply(
   }
 }
 
-/** A plan for one length >= 1. Its arrays may be longer than that; only the first `length` elements are read. */
+/**
+ * A plan for one length >= 1. Its arrays may be longer than that; only the first `length` elements are read.
+ */
 export function complexFft(length: number): ComplexFft {
   assert(Number.isSafeInteger(length) && length >= 1, 'a transform has at least one element');
   const radices = radicesOf(length);
@@ -185,21 +191,25 @@ function smoothDivisor(n: number): number {
   return 1;
 }
 
-/** Real columns transformed at once, two to a complex transform: 8 float64 are one cache line of the matrix. */
+/**
+ * Real columns transformed at once, two to a complex transform: 8 float64 are one cache line of the matrix.
+ */
 const COLUMNS_AT_ONCE = 8;
 
 /**
  * |X_k|² of a real signal. The signal of n = R·C samples is seen as R rows of C columns (sample c + C·r) and
- * transformed in two sweeps (Gentleman & Sande 1966), so that each short transform stays in the first-level cache:
- * columns over r, two real ones as the parts of one complex transform; then, as the signal is real, only the rows
- * k1 = 0 .. R/2, each times e^(-2πi c·k1/n), over c. Row k1 gives the bins k1 + R·k2.
- * At n = 10^6 (R = C = 1000) the matrix takes 8 MB and bench/stats.bench.ts measures 14 ms.
+ * transformed in two sweeps (Gentleman & Sande 1966), so that each short transform stays in the first-level
+ * cache: columns over r, two real ones as the parts of one complex transform; then, as the signal is real,
+ * only the rows k1 = 0 .. R/2, each times e^(-2πi c·k1/n), over c. Row k1 gives the bins k1 + R·k2. At n =
+ * 10^6 (R = C = 1000) the matrix takes 8 MB and bench/stats.bench.ts measures 14 ms.
  */
 export class RealSpectrum {
   readonly length: number;
   readonly #rows: number;
   readonly #columns: number;
-  /** Distance of two rows in the matrix; the extra line keeps powers of two from falling into one cache set. */
+  /**
+   * Distance of two rows in the matrix; the extra line keeps powers of two from falling into one cache set.
+   */
   readonly #pitch: number;
   readonly #columnFft: ComplexFft;
   readonly #rowFft: ComplexFft;
@@ -235,9 +245,9 @@ export class RealSpectrum {
   }
 
   /**
-   * Calls `visit` for each row with moduli[j] = |X_k|², k = first + step·j; the array is valid during the call. Every
-   * pair of bins k, n - k is seen in one of its two places, except in the rows where 2·first is 0 or step: those
-   * hold both.
+   * Calls `visit` for each row with moduli[j] = |X_k|², k = first + step·j; the array is valid during the
+   * call. Every pair of bins k, n - k is seen in one of its two places, except in the rows where 2·first is 0
+   * or step: those hold both.
    */
   squaredModuli(
     signal: Int8Array,
@@ -262,7 +272,9 @@ export class RealSpectrum {
     }
   }
 
-  /** Columns c .. c+7: gathered, transformed, separated by symmetry (Z_k ± conj Z_(R-k)) and stored by rows. */
+  /**
+   * Columns c .. c+7: gathered, transformed, separated by symmetry (Z_k ± conj Z_(R-k)) and stored by rows.
+   */
   #transformColumns(c: number): void {
     const pairs = COLUMNS_AT_ONCE / 2;
     const samples = this.#samples;

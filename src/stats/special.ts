@@ -1,7 +1,7 @@
 /**
- * The special functions behind p-values: ln Γ, the upper incomplete gamma ratio Q(a, x) ("igamc"), erfc and the
- * normal distribution. Accuracy is that of the tests beside mpmath at 40 digits: 1e-12 relative where the tests of
- * SP 800-22 use them (a up to 16384, p down to 1e-300).
+ * The special functions behind p-values: ln Γ, the upper incomplete gamma ratio Q(a, x) ("igamc"), erfc and
+ * the normal distribution. Accuracy is that of the tests beside mpmath at 40 digits: 1e-12 relative where the
+ * tests of SP 800-22 use them (a up to 16384, p down to 1e-300).
  */
 import { assert } from '../core/assert.ts';
 
@@ -12,7 +12,9 @@ const TERMS_MAX = 100_000;
 /** From here on Stirling's series with seven terms is exact to 1e-15. */
 const STIRLING_FROM = 10;
 
-/** ln Γ(a) minus Stirling's formula (a - 1/2) ln a - a + ln sqrt(2π), for a >= 10. Abramowitz & Stegun 6.1.41. */
+/**
+ * ln Γ(a) minus Stirling's formula (a - 1/2) ln a - a + ln sqrt(2π), for a >= 10. Abramowitz & Stegun 6.1.41.
+ */
 function stirlingError(a: number): number {
   const z = 1 / (a * a);
   return (
@@ -68,7 +70,9 @@ function lowerSeries(a: number, x: number): number {
   throw new RangeError(`igamc(${a}, ${x}): the series does not settle`);
 }
 
-/** Q(a, x) by its continued fraction, Abramowitz & Stegun 6.5.31, evaluated by Lentz's method; for x >= a + 1. */
+/**
+ * Q(a, x) by its continued fraction, Abramowitz & Stegun 6.5.31, evaluated by Lentz's method; for x >= a + 1.
+ */
 function upperFraction(a: number, x: number): number {
   let b = x + 1 - a;
   let d = 1 / b;
@@ -86,7 +90,10 @@ function upperFraction(a: number, x: number): number {
   throw new RangeError(`igamc(${a}, ${x}): the continued fraction does not settle`);
 }
 
-/** Q(a, x) = Γ(a, x) / Γ(a), the upper incomplete gamma ratio ("igamc" of SP 800-22 5.5.3), for a > 0 and x >= 0. */
+/**
+ * Q(a, x) = Γ(a, x) / Γ(a), the upper incomplete gamma ratio ("igamc" of SP 800-22 5.5.3), for a > 0 and x >=
+ * 0.
+ */
 export function igamc(a: number, x: number): number {
   assert(a > 0 && x >= 0, 'igamc is defined for a > 0 and x >= 0');
   if (x === 0) return 1;
@@ -104,7 +111,10 @@ export function normalCdf(x: number): number {
   return erfc(-x * Math.SQRT1_2) / 2;
 }
 
-/** Φ(high) - Φ(low) for low <= high, from the tails on one side, so that small probabilities keep their digits. */
+/**
+ * Φ(high) - Φ(low) for low <= high, from the tails on one side, so that small probabilities keep their
+ * digits.
+ */
 export function normalBetween(low: number, high: number): number {
   if (low >= 0) return normalCdf(-low) - normalCdf(-high);
   if (high <= 0) return normalCdf(high) - normalCdf(low);

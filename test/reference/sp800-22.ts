@@ -1,6 +1,6 @@
 /**
- * The counting of SP 800-22 done as the text says it, bit by bit on arrays of 0 and 1: the slow twins of the kernels
- * in src/stats/sp800-22.
+ * The counting of SP 800-22 done as the text says it, bit by bit on arrays of 0 and 1: the slow twins of the
+ * kernels in src/stats/sp800-22.
  */
 type Bits = readonly number[];
 

@@ -18,7 +18,9 @@ export function sequenceOf(bits: string | Bits): BitSequence {
   return bitSequence(packBits(array), array.length);
 }
 
-/** Bits that are fair, biased, in long runs, or repeat a short pattern: the shapes that the kernels branch on. */
+/**
+ * Bits that are fair, biased, in long runs, or repeat a short pattern: the shapes that the kernels branch on.
+ */
 export function arbitraryBits(minLength: number, maxLength: number): fc.Arbitrary<Bits> {
   const fair = fc.array(fc.nat(1), { minLength, maxLength });
   const biased = fc

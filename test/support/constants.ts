@@ -1,7 +1,7 @@
 /**
  * The binary digits of e and pi, computed with BigInt alone: the input of the known answers of SP 800-22. The
- * expansion includes the integer part, most significant bit first, without leading zero or radix point (pi = 11.001...
- * gives 11001...), as in NIST's data.e and data.pi.
+ * expansion includes the integer part, most significant bit first, without leading zero or radix point (pi =
+ * 11.001... gives 11001...), as in NIST's data.e and data.pi.
  */
 import assert from 'node:assert/strict';
 

@@ -9,7 +9,9 @@ export interface ApproximateEntropyResult {
   readonly pValue: number;
 }
 
-/** φ_m + m ln 2 = Σ (C_i/n) ln(2^m C_i/n): zero for equal counts, so that small differences keep their digits. */
+/**
+ * φ_m + m ln 2 = Σ (C_i/n) ln(2^m C_i/n): zero for equal counts, so that small differences keep their digits.
+ */
 function excess({ counts }: PatternCounts, length: number): number {
   const expected = length / counts.length;
   let sum = 0;

@@ -1,6 +1,7 @@
 /**
- * The fifteen tests of SP 800-22 rev 1a on one sequence, with the parameters of NIST's sts-2.1.2 at 10^6 bits: 188
- * rows, or 162 when the walk has too few cycles for the excursion tests (two of five good sequences).
+ * The fifteen tests of SP 800-22 rev 1a on one sequence, with the parameters of NIST's sts-2.1.2 at 10^6
+ * bits: 188 rows, or 162 when the walk has too few cycles for the excursion tests (two of five good
+ * sequences).
  */
 import { type ApproximateEntropyResult, approximateEntropyTest } from './approximate-entropy.ts';
 import { type BlockFrequencyResult, blockFrequencyTest } from './block-frequency.ts';

@@ -1,6 +1,8 @@
 import { assert } from '../../core/assert.ts';
 
-/** Pearson's χ² of counts against probabilities, as SP 800-22 uses it throughout: Σ (ν_i - N π_i)² / (N π_i). */
+/**
+ * Pearson's χ² of counts against probabilities, as SP 800-22 uses it throughout: Σ (ν_i - N π_i)² / (N π_i).
+ */
 export function chiSquaredOf(
   counts: ArrayLike<number>,
   probabilities: readonly number[],
@@ -16,8 +18,9 @@ export function chiSquaredOf(
 }
 
 /**
- * Which probabilities three of the tests use. `reference` is what NIST's sts-2.1.2 computes with, for comparison with
- * its published figures; `corrected` (the default) is what the null hypothesis implies. They differ in
+ * Which probabilities three of the tests use. `reference` is what NIST's sts-2.1.2 computes with, for
+ * comparison with its published figures; `corrected` (the default) is what the null hypothesis implies. They
+ * differ in
  * - LongestRun, M = 10^4: a four-digit table against the exact distribution (longest-run.ts);
  * - OverlappingTemplate: an asymptotic formula against the exact distribution (overlapping-template.ts);
  * - LinearComplexity: π_0 = 0.01047, a misprint, against 1/96 (linear-complexity.ts).

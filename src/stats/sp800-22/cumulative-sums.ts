@@ -3,7 +3,9 @@ import { normalBetween, normalCdf } from '../special.ts';
 import type { Walk } from './walk.ts';
 
 export interface CumulativeSumsResult {
-  /** z, the largest distance from the start, for the walk forward and for the walk over the reversed sequence. */
+  /**
+   * z, the largest distance from the start, for the walk forward and for the walk over the reversed sequence.
+   */
   readonly z: readonly [forward: number, reverse: number];
   readonly pValues: readonly [forward: number, reverse: number];
 }
@@ -17,9 +19,9 @@ export function cumulativeSumsTest(walk: Walk, length: number): CumulativeSumsRe
 }
 
 /**
- * 2.13.4 step 4. The bounds of the sums are truncated as the reference's integer division does; the printed example
- * 2.13.4 needs that, and at n >= 100 it makes no difference. The term k = 0 of the first sum is taken from the
- * leading 1, so that a small p keeps its digits: 1 - (Φ(z/√n) - Φ(-z/√n)) = 2 Φ(-z/√n).
+ * 2.13.4 step 4. The bounds of the sums are truncated as the reference's integer division does; the printed
+ * example 2.13.4 needs that, and at n >= 100 it makes no difference. The term k = 0 of the first sum is taken
+ * from the leading 1, so that a small p keeps its digits: 1 - (Φ(z/√n) - Φ(-z/√n)) = 2 Φ(-z/√n).
  */
 function pValueOf(z: number, length: number): number {
   const unit = z / Math.sqrt(length);

@@ -19,11 +19,11 @@ const REFERENCE = [0.01047, 0.03125, 0.125, 0.5, 0.25, 0.0625, 0.020833];
 const PAD = 2;
 
 /**
- * The length of the shortest linear feedback shift register of a block (Berlekamp-Massey). Of the two polynomials of
- * the algorithm only their products with the block are kept, as series of bits: `current` = S·C, whose first one at
- * or after the last discrepancy is the next discrepancy, and `previous` = S·B. So no inner product is ever taken,
- * and the bits between two discrepancies are skipped with one clz32. `current` holds the block from word PAD on,
- * `previous` has its length; both are overwritten.
+ * The length of the shortest linear feedback shift register of a block (Berlekamp-Massey). Of the two
+ * polynomials of the algorithm only their products with the block are kept, as series of bits: `current` =
+ * S·C, whose first one at or after the last discrepancy is the next discrepancy, and `previous` = S·B. So no
+ * inner product is ever taken, and the bits between two discrepancies are skipped with one clz32. `current`
+ * holds the block from word PAD on, `previous` has its length; both are overwritten.
  */
 function linearComplexity(current: Int32Array, previous: Int32Array, blockBits: number): number {
   const end = current.length;

@@ -1,4 +1,7 @@
-/** SP 800-22 2.7, Non-overlapping template matching test: do aperiodic patterns turn up too often or too seldom? */
+/**
+ * SP 800-22 2.7, Non-overlapping template matching test: do aperiodic patterns turn up too often or too
+ * seldom?
+ */
 import { assert } from '../../core/assert.ts';
 import { igamc } from '../special.ts';
 import { addWindows } from './patterns.ts';
@@ -29,8 +32,9 @@ export function aperiodicTemplates(templateBits: number): number[] {
 }
 
 /**
- * All aperiodic templates of m bits in N blocks. Such a template cannot overlap itself, so that skipping m bits after
- * a match (2.7.4 step 2) skips no match: one histogram of all windows of a block counts every template at once.
+ * All aperiodic templates of m bits in N blocks. Such a template cannot overlap itself, so that skipping m
+ * bits after a match (2.7.4 step 2) skips no match: one histogram of all windows of a block counts every
+ * template at once.
  */
 export function nonOverlappingTemplateTest(
   bits: BitSequence,

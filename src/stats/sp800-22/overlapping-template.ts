@@ -25,7 +25,9 @@ function matchesAt(words: Int32Array, start: number, positions: number, template
   return matches;
 }
 
-/** The asymptotic Pr(U = u) of 3.8 that sts-2.1.2 uses: a compound Poisson law with η = (M - m + 1) / 2^(m+1). */
+/**
+ * The asymptotic Pr(U = u) of 3.8 that sts-2.1.2 uses: a compound Poisson law with η = (M - m + 1) / 2^(m+1).
+ */
 function asymptoticChances(templateBits: number, blockBits: number): number[] {
   const eta = (blockBits - templateBits + 1) / 2 ** templateBits / 2;
   const chances = [Math.exp(-eta)];
@@ -42,9 +44,9 @@ function asymptoticChances(templateBits: number, blockBits: number): number[] {
 }
 
 /**
- * The exact distribution of the number of matches in M fair bits, by following the pair (matches so far, ones at the
- * end) bit by bit. For m = 9, M = 1032 it gives the values of Hamano & Kaneko 2007 that 2.8 prints (0.364091, 0.185659,
- * ...) and that sts-2.1.2 overwrites with the asymptotic ones (IACR ePrint 2022/540).
+ * The exact distribution of the number of matches in M fair bits, by following the pair (matches so far, ones
+ * at the end) bit by bit. For m = 9, M = 1032 it gives the values of Hamano & Kaneko 2007 that 2.8 prints
+ * (0.364091, 0.185659, ...) and that sts-2.1.2 overwrites with the asymptotic ones (IACR ePrint 2022/540).
  */
 function exactChances(templateBits: number, blockBits: number): number[] {
   // chance[u · m + r]: u matches (5 stands for more), r ones at the end (m - 1 stands for more).

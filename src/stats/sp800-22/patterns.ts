@@ -1,6 +1,6 @@
 /**
- * How often each m-bit pattern stands in the sequence read as a ring (the first m - 1 bits are appended: SP 800-22
- * 2.11.4 step 1, 2.12.4 step 1). The serial and the approximate-entropy test share these counts.
+ * How often each m-bit pattern stands in the sequence read as a ring (the first m - 1 bits are appended: SP
+ * 800-22 2.11.4 step 1, 2.12.4 step 1). The serial and the approximate-entropy test share these counts.
  */
 import { assert } from '../../core/assert.ts';
 import { type BitSequence, wordAt } from './sequence.ts';
@@ -12,8 +12,9 @@ export interface PatternCounts {
 }
 
 /**
- * Adds to `counts` the m-bit words (m <= 16) that begin at bits start .. start + windows - 1. A 32-bit word holds
- * sixteen windows whole; two such words go side by side, since the loop waits for memory, not for arithmetic.
+ * Adds to `counts` the m-bit words (m <= 16) that begin at bits start .. start + windows - 1. A 32-bit word
+ * holds sixteen windows whole; two such words go side by side, since the loop waits for memory, not for
+ * arithmetic.
  */
 export function addWindows(
   counts: Int32Array,

@@ -1,6 +1,6 @@
 /**
- * SP 800-22 2.14, Random excursions test, and 2.15, its variant: does the walk visit each state near zero as often as
- * it should, in a cycle and altogether?
+ * SP 800-22 2.14, Random excursions test, and 2.15, its variant: does the walk visit each state near zero as
+ * often as it should, in a cycle and altogether?
  */
 import { erfc, igamc } from '../special.ts';
 import { chiSquaredOf } from './chi-squared.ts';

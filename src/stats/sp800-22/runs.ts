@@ -14,7 +14,7 @@ export function runsTest(bits: BitSequence): RunsResult {
   const { words, length } = bits;
   const onesShare = onesIn(words, 0, length) / length; // 2.3.4 step 1
   const runs = changes(words, length) + 1; // step 3
-  // Step 2: without a passed frequency test the runs test is not made; the document and the reference say p = 0.
+  // Step 2: without a passed frequency test this one is not made; document and reference say p = 0.
   if (Math.abs(onesShare - 0.5) >= 2 / Math.sqrt(length)) return { runs, onesShare, pValue: 0 };
   const spread = onesShare * (1 - onesShare);
   const distance = Math.abs(runs - 2 * length * spread);

@@ -1,7 +1,7 @@
 /**
- * The bits under test, ε_1 .. ε_n of SP 800-22, as big-endian words: bit i is bit 31 - (i mod 32) of word i / 32. All
- * fifteen tests read this form. Bits beyond the length are zero, and one spare word follows, so that a window of 32
- * bits may start at any bit.
+ * The bits under test, ε_1 .. ε_n of SP 800-22, as big-endian words: bit i is bit 31 - (i mod 32) of word i /
+ * 32. All fifteen tests read this form. Bits beyond the length are zero, and one spare word follows, so that
+ * a window of 32 bits may start at any bit.
  */
 import { assert } from '../../core/assert.ts';
 
@@ -11,7 +11,9 @@ export interface BitSequence {
   readonly words: Int32Array;
 }
 
-/** Longer sequences are tested in parts: counts stay exact in float64 and the spectral test stays within 1 GB. */
+/**
+ * Longer sequences are tested in parts: counts stay exact in float64 and the spectral test stays within 1 GB.
+ */
 export const SEQUENCE_BITS_MAX = 2 ** 26;
 
 /** The first `bitLength` bits of packed bytes, most significant bit first. */

@@ -40,7 +40,10 @@ class SpectralPlan {
   }
 }
 
-/** The plan of the last length: its tables take 20 ms and 10 MB at 10^6 bits, and a service asks for one length. */
+/**
+ * The plan of the last length: its tables take 20 ms and 10 MB at 10^6 bits, and a service asks for one
+ * length.
+ */
 let plan: SpectralPlan | undefined;
 
 export function spectralTest(bits: BitSequence): SpectralResult {
@@ -73,7 +76,7 @@ function countBelow(
     for (let j = 0, k = first; k < half; j++, k += step) if (moduli[j] < threshold) count++;
     return count;
   }
-  // Any other row holds each of its bins once, under either name. Only an odd n has a bin n/2 - 1/2 to leave out.
+  // Any other row holds each of its bins once, under either name. An odd n has a bin (n - 1)/2 to leave out.
   for (let j = 0; j < moduli.length; j++) if (moduli[j] < threshold) count++;
   for (const k of n % 2 === 0 ? [] : [half, n - half]) {
     const j = (k - first) / step;

@@ -70,7 +70,7 @@ export function universalTest(bits: BitSequence, parameters: UniversalParameters
   const totalBlocks = Math.floor(bits.length / blockBits);
   const testBlocks = totalBlocks - initialBlocks; // 2.9.4 step 1
   assert(testBlocks > 0, 'the universal test has blocks after the initial ones');
-  // Step 2, 3: T_j, the last block that held j. Distances are counted first, so that each logarithm is taken once.
+  // Steps 2, 3: T_j, the last block that held j. Distances are counted, so that each logarithm is taken once.
   const lastSeen = new Int32Array(2 ** blockBits);
   const distances = new Int32Array(totalBlocks + 1);
   for (let i = 1, at = 0; i <= totalBlocks; i++, at += blockBits) {

@@ -1,10 +1,12 @@
 /**
- * What the rows of SP 800-22 say about a generator: for one sequence, and across sequences (section 4.2). A good
- * sequence fails about two of 188 rows at the level 0.01; demanding all of them would reject four good ones of five.
+ * What the rows of SP 800-22 say about a generator: for one sequence, and across sequences (section 4.2). A
+ * good sequence fails about two of 188 rows at the level 0.01; demanding all of them would reject four good
+ * ones of five.
  */
 import { assert } from '../../core/assert.ts';
 import { igamc, lgamma } from '../special.ts';
 import { ALPHA, type TestName, type TestRow } from './battery.ts';
+import { chiSquaredOf } from './chi-squared.ts';
 
 export interface Verdict {
   readonly passed: boolean;
@@ -21,8 +23,8 @@ export interface Verdict {
 /** Rows of the whole battery when the excursion tests do not apply. */
 const ROWS_MIN = 162;
 /**
- * Among 2000 sequences of 10^6 ChaCha20 bits four were rejected: one with 14 failures, three with a row below 1e-6.
- * `node bench/stats.bench.ts --verdict 2000` counts them again.
+ * Among 2000 sequences of 10^6 ChaCha20 bits four were rejected: one with 14 failures, three with a row below
+ * 1e-6. `node bench/stats.bench.ts --verdict 2000` counts them again.
  */
 const FAILURES_MAX = 12;
 const P_MIN = 1e-6;
@@ -59,8 +61,14 @@ export interface RowAcross {
   readonly failures: number;
   /** Two-sided p-value of that number under Binomial(sequences, 0.01), exact (4.2.1). */
   readonly proportionP: number;
-  /** P-value of the χ² of the p-values over ten bins (4.2.2); null below 55 sequences. */
-  readonly uniformityP: number | null;
+  /** P-value of the p-values' counts in ten equal bins: the least of ten exact binomial ones, times ten. */
+  readonly uniformityP: number;
+  /**
+   * P_T of 4.2.2, the χ² of the same counts, for comparison; null below 55 sequences. It decides nothing: at
+   * the level of one check it alarms 3.3 times too often at 55 sequences, 2.2 times at 100 (exact multinomial
+   * tails).
+   */
+  readonly chiSquaredP: number | null;
   readonly passed: boolean;
 }
 
@@ -77,7 +85,7 @@ export interface VerdictAcross {
 
 const ACROSS_FALSE_REJECT_RATE = 0.001;
 /** 4.2.2. */
-const UNIFORMITY_SEQUENCES_MIN = 55;
+const CHI_SQUARED_SEQUENCES_MIN = 55;
 const UNIFORMITY_BINS = 10;
 
 /** ln of the chance of k among n with chance p each. */
@@ -98,20 +106,41 @@ export function binomialTwoSided(n: number, k: number, p: number): number {
   return Math.min(1, 2 * Math.min(lower, upper));
 }
 
-/** 4.2.2, with the expected count s / 10 as it is (sts-2.1.2 truncates it). */
-function uniformityP(pValues: readonly number[]): number {
+function countBins(pValues: readonly number[]): number[] {
   const bins: number[] = new Array(UNIFORMITY_BINS).fill(0);
   for (const p of pValues) bins[Math.min(Math.floor(p * UNIFORMITY_BINS), UNIFORMITY_BINS - 1)]++;
-  const expected = pValues.length / UNIFORMITY_BINS;
-  let chiSquared = 0;
-  for (const count of bins) chiSquared += (count - expected) ** 2 / expected;
-  return igamc((UNIFORMITY_BINS - 1) / 2, chiSquared / 2);
+  return bins;
+}
+
+function exactUniformityP(bins: readonly number[], sequences: number): number {
+  const least = Math.min(...bins.map((count) => binomialTwoSided(sequences, count, 1 / UNIFORMITY_BINS)));
+  return Math.min(1, UNIFORMITY_BINS * least);
+}
+
+/** 4.2.2, with the expected count s / 10 as it is (sts-2.1.2 truncates it). */
+function chiSquaredUniformityP(bins: readonly number[], sequences: number): number | null {
+  if (sequences < CHI_SQUARED_SEQUENCES_MIN) return null;
+  const chances = new Array<number>(UNIFORMITY_BINS).fill(1 / UNIFORMITY_BINS);
+  return igamc((UNIFORMITY_BINS - 1) / 2, chiSquaredOf(bins, chances, sequences) / 2);
+}
+
+function judgeRow({ test, subtest }: TestRow, pValues: readonly number[], threshold: number): RowAcross {
+  const sequences = pValues.length;
+  const failures = pValues.filter((p) => p < ALPHA).length;
+  const bins = countBins(pValues);
+  const proportionP = binomialTwoSided(sequences, failures, ALPHA);
+  const uniformityP = exactUniformityP(bins, sequences);
+  const chiSquaredP = chiSquaredUniformityP(bins, sequences);
+  const passed = proportionP >= threshold && uniformityP >= threshold;
+  return { test, subtest, sequences, failures, proportionP, uniformityP, chiSquaredP, passed };
 }
 
 /**
- * The verdict on many sequences of one generator, each given by its rows. Both checks of 4.2 for every row, with one
- * false-reject rate shared out over all of them (Bonferroni): without that the document's three-sigma interval
- * and 0.0001 raise an alarm in more than half of good batches of 100 sequences.
+ * The verdict on many sequences of one generator, each given by its rows. Both checks of 4.2 for every row,
+ * with one false-reject rate shared out over all of them (Bonferroni): without that the document's
+ * three-sigma interval and 0.0001 raise an alarm in more than half of good batches of 100 sequences. The
+ * p-values themselves are approximations (the spectral test fails good data 1.2 % of the time), which tens of
+ * thousands of sequences would show.
  */
 export function verdictAcross(sequences: readonly (readonly TestRow[])[]): VerdictAcross {
   const pValuesOf = new Map<string, { readonly row: TestRow; readonly pValues: number[] }>();
@@ -123,26 +152,17 @@ export function verdictAcross(sequences: readonly (readonly TestRow[])[]): Verdi
       else entry.pValues.push(row.pValue);
     }
   }
-  const judged = Array.from(pValuesOf.values(), ({ row: { test, subtest }, pValues }) => {
-    const failures = pValues.filter((p) => p < ALPHA).length;
-    const proportionP = binomialTwoSided(pValues.length, failures, ALPHA);
-    const uniform = pValues.length < UNIFORMITY_SEQUENCES_MIN ? null : uniformityP(pValues);
-    return { test, subtest, sequences: pValues.length, failures, proportionP, uniformityP: uniform };
-  });
-  const checks = judged.reduce((count, row) => count + (row.uniformityP === null ? 1 : 2), 0);
+  const checks = 2 * pValuesOf.size;
   const threshold = ACROSS_FALSE_REJECT_RATE / Math.max(1, checks);
-  const rows = judged.map((row) => ({
-    ...row,
-    passed: row.proportionP >= threshold && (row.uniformityP ?? 1) >= threshold,
-  }));
+  const rows = Array.from(pValuesOf.values(), ({ row, pValues }) => judgeRow(row, pValues, threshold));
   return {
     passed: rows.length > 0 && rows.every(({ passed }) => passed),
     sequences: sequences.length,
     rows,
     threshold,
     rule:
-      `fails if any row's proportion (exact binomial) or uniformity (χ², from ${UNIFORMITY_SEQUENCES_MIN} ` +
-      `sequences on) has p < ${ACROSS_FALSE_REJECT_RATE} / ${checks} checks`,
+      "fails if any row's proportion or uniformity (exact binomial) " +
+      `has p < ${ACROSS_FALSE_REJECT_RATE} / ${checks} checks`,
     falseRejectRate: ACROSS_FALSE_REJECT_RATE,
   };
 }

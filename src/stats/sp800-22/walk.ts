@@ -1,6 +1,7 @@
 /**
- * The random walk S_0 = 0, S_k = S_(k-1) ± 1 of a sequence, gone once for the three tests that look at it (SP 800-22
- * 2.13, 2.14, 2.15). A walk of 10^6 steps spends about 5 % of them near zero; elsewhere it goes a byte at a time.
+ * The random walk S_0 = 0, S_k = S_(k-1) ± 1 of a sequence, gone once for the three tests that look at it (SP
+ * 800-22 2.13, 2.14, 2.15). A walk of 10^6 steps spends about 5 % of them near zero; elsewhere it goes a byte
+ * at a time.
  */
 import { type BitSequence, byteAt } from './sequence.ts';
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { InvariantError } from '../../../src/core/assert.ts';
-import { type BatteryResult, runBattery, TEST_NAMES } from '../../../src/stats/sp800-22/battery.ts';
+import { type BatteryResult, runBattery } from '../../../src/stats/sp800-22/battery.ts';
 import { digitsOf } from '../../support/constants.ts';
 
 interface KnownAnswers {
@@ -111,7 +111,7 @@ test('too few cycles: the excursion tests do not apply, which is no failure', ()
   assert.equal(total, 162);
 });
 
-test('short sequences: each test begins at the length that its clause asks for, and the rest is named', () => {
+test('short sequences: each test begins at the length of its clause, and the rest is named', () => {
   const digits = digitsOf('e', 1_000_000);
   const { rows, notApplicable, enough, passed, total } = runBattery(digits, 99);
   assert.deepEqual({ rows, enough, passed, total }, { rows: [], enough: false, passed: 0, total: 0 });

@@ -1,4 +1,7 @@
-/** The worked examples of SP 800-22 rev 1a, sections 2.x.4 and 2.x.8; where the document misprints, what is right. */
+/**
+ * The worked examples of SP 800-22 rev 1a, sections 2.x.4 and 2.x.8; where the document misprints, what is
+ * right.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
