@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Bench } from 'tinybench';
 import { approximateEntropyTest } from '../src/stats/sp800-22/approximate-entropy.ts';
-import { runBattery, type TestRow } from '../src/stats/sp800-22/battery.ts';
+import { BATTERY_BITS, runBattery, type TestRow } from '../src/stats/sp800-22/battery.ts';
 import { blockFrequencyTest } from '../src/stats/sp800-22/block-frequency.ts';
 import { cumulativeSumsTest } from '../src/stats/sp800-22/cumulative-sums.ts';
 import { frequencyTest } from '../src/stats/sp800-22/frequency.ts';
@@ -30,7 +30,7 @@ import { universalParameters, universalTest } from '../src/stats/sp800-22/univer
 import { verdict, verdictAcross } from '../src/stats/sp800-22/verdict.ts';
 import { walkOf } from '../src/stats/sp800-22/walk.ts';
 
-const BITS = 1_000_000;
+const BITS = BATTERY_BITS;
 
 /** Consecutive blocks of 125,000 bytes of one ChaCha20 keystream: key 0, nonce [100, 0 ...], counter 0. */
 function* goodSequences(): Generator<Uint8Array> {

@@ -29,7 +29,7 @@ import { UNIVERSAL_BITS_MIN, type UniversalResult, universalParameters, universa
 import { type Walk, walkOf } from './walk.ts';
 
 /** What each test counted and computed. */
-export interface BatteryStatistics {
+interface BatteryStatistics {
   readonly Frequency: FrequencyResult;
   readonly BlockFrequency: BlockFrequencyResult;
   readonly CumulativeSums: CumulativeSumsResult;

@@ -52,7 +52,7 @@ export function verdict(rows: readonly TestRow[]): Verdict {
 }
 
 /** One row seen across sequences. */
-export interface RowAcross {
+interface RowAcross {
   readonly test: TestName;
   readonly subtest: string | null;
   /** Sequences in which the row applied. */

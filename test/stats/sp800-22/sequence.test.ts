@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../../src/core/assert.ts';
-import { bitSequence, byteAt, onesIn, popcount, wordAt } from '../../../src/stats/sp800-22/sequence.ts';
+import {
+  bitSequence,
+  byteAt,
+  onesIn,
+  popcount,
+  SEQUENCE_BITS_MAX,
+  wordAt,
+} from '../../../src/stats/sp800-22/sequence.ts';
 import { arbitraryBits, packBits, sequenceOf } from '../../support/bit-sequences.ts';
 
 fc.configureGlobal({ seed: 80_022 });
@@ -42,4 +49,6 @@ test('a sequence without bits, or longer than its bytes, is a bug of the caller'
   assert.throws(() => bitSequence(new Uint8Array(2), 0), InvariantError);
   assert.throws(() => bitSequence(new Uint8Array(2), 17), InvariantError);
   assert.throws(() => bitSequence(new Uint8Array(2), 3.5), InvariantError);
+  const tooLong = SEQUENCE_BITS_MAX + 8;
+  assert.throws(() => bitSequence(new Uint8Array(tooLong / 8), tooLong), InvariantError);
 });
