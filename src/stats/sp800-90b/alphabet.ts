@@ -7,7 +7,10 @@ export interface Alphabet {
   readonly size: number;
 }
 
-/** Renumbers the symbols that occur as 0..k-1, in order. The array itself comes back when nothing needs renumbering. */
+/**
+ * Renumbers the symbols that occur as 0..k-1, in order. The array itself comes back when nothing needs
+ * renumbering.
+ */
 export function compactAlphabet(symbols: Uint8Array): Alphabet {
   const occurs = new Uint8Array(256);
   for (let i = 0; i < symbols.length; i++) occurs[symbols[i]] = 1;
@@ -28,7 +31,10 @@ export function symbolBits(size: number): number {
   return Math.max(1, 32 - Math.clz32(size - 1));
 }
 
-/** The bit string of symbols of `bitsPerSymbol` bits, most significant bit first, one bit per byte (SP 800-90B 3.1.3). */
+/**
+ * The bit string of symbols of `bitsPerSymbol` bits, most significant bit first, one bit per byte (SP
+ * 800-90B 3.1.3).
+ */
 export function bitStringOf(symbols: Uint8Array, bitsPerSymbol: number): Uint8Array {
   const bits = new Uint8Array(symbols.length * bitsPerSymbol);
   let at = 0;

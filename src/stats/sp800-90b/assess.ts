@@ -28,8 +28,8 @@ export const ESTIMATORS = [
 export type EstimatorName = (typeof ESTIMATORS)[number];
 
 /**
- * Min-entropy in bits per symbol, by estimator. An estimator that does not apply is absent: collision, Markov and
- * compression on more than two distinct symbols, and any that the data is too short for.
+ * Min-entropy in bits per symbol, by estimator. An estimator that does not apply is absent: collision,
+ * Markov and compression on more than two distinct symbols, and any that the data is too short for.
  */
 export type Estimates = Readonly<Partial<Record<EstimatorName, number>>>;
 
@@ -51,16 +51,16 @@ export interface NonIidAssessment {
 }
 
 /**
- * The non-IID track of SP 800-90B 3.1.3 on at least two symbols of 1 to 8 bits, one per byte. An ideal source scores
- * about 0.85 per bit on a million bits, not 1: ten 99 % bounds, the lowest of which counts. It is an estimate under these
- * estimators, not a guarantee.
+ * The non-IID track of SP 800-90B 3.1.3 on at least two symbols of 1 to 8 bits, one per byte. An ideal
+ * source scores about 0.85 per bit on a million bits, not 1: ten 99 % bounds, the lowest of which counts.
+ * It is an estimate under these estimators, not a guarantee.
  */
 export function assessNonIid(symbols: Uint8Array, bitsPerSymbol: number): NonIidAssessment {
   assertSymbols(symbols, bitsPerSymbol);
   const alphabet = compactAlphabet(symbols);
   const estimators = estimate(alphabet.symbols, alphabet.size);
   const hOriginal = lowest(estimators, bitsPerSymbol);
-  // With two distinct symbols the estimators for bits have seen everything already (NIST's tool does the same).
+  // With two distinct symbols the estimators for bits have seen everything already, as in NIST's tool.
   const bitstringEstimators = alphabet.size > 2 ? estimate(bitStringOf(symbols, bitsPerSymbol), 2) : null;
   const hBitstring = bitstringEstimators === null ? null : lowest(bitstringEstimators, 1);
   const minEntropyPerSymbol = Math.min(hOriginal, bitsPerSymbol * (hBitstring ?? 1));

@@ -3,7 +3,7 @@ import { igamc } from '../special.ts';
 
 /** A test of 5.2 fails below this p-value (SP 800-90B 5.2.1 to 5.2.5). */
 export const IID_ALPHA = 0.001;
-/** A bin expects at least so many observations (5.2.1, step 3). */
+/** A bin expects at least so many observations (5.2.1). */
 const EXPECTATION_MIN = 5;
 /** Subsets compared for goodness of fit (5.2.2, 5.2.4). */
 const SUBSETS = 10;
@@ -15,13 +15,18 @@ export interface ChiSquareResult {
   readonly passed: boolean;
 }
 
-/** Independence of neighbours (SP 800-90B 5.2.1; 5.2.3 for bits). Two or more symbols below `alphabetSize`, all of which occur. */
+/**
+ * Independence of neighbours (SP 800-90B 5.2.1; 5.2.3 for bits). Two or more symbols below `alphabetSize`,
+ * all of which occur.
+ */
 export function chiSquareIndependence(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
   assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
   return alphabetSize === 2 ? bitIndependence(symbols) : pairIndependence(symbols, alphabetSize);
 }
 
-/** Whether ten subsets have one distribution (SP 800-90B 5.2.2; 5.2.4 for bits). Needs at least ten symbols. */
+/**
+ * Whether ten subsets have one distribution (SP 800-90B 5.2.2; 5.2.4 for bits). Needs at least ten symbols.
+ */
 export function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
   assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
   assert(symbols.length >= SUBSETS, 'ten subsets hold a symbol each');
@@ -41,7 +46,10 @@ export function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number
   return result(statistic, (SUBSETS - 1) * (bins.expectations.length - 1));
 }
 
-/** 5.2.3: the frequencies of m-bit words, for the largest m up to 11 that leaves the rarest word enough expectation. */
+/**
+ * 5.2.3: the frequencies of m-bit words, for the largest m up to 11 that leaves the rarest word enough
+ * expectation.
+ */
 function bitIndependence(bits: Uint8Array): ChiSquareResult {
   const probability = symbolCounts(bits, 2).map((count) => count / bits.length);
   const rarer = Math.min(probability[0], probability[1]);
@@ -92,11 +100,13 @@ interface Bins {
   readonly expectations: readonly number[];
 }
 
-/** Joins values from the rarest on until every bin expects enough; what is left over goes to the last bin (5.2.1, steps 3-5). */
+/**
+ * Joins values from the rarest on until every bin expects enough; what is left over goes to the last bin
+ * (5.2.1, 5.2.2).
+ */
 function joinRare(expected: Float64Array): Bins {
-  const rarestFirst = Array.from(expected, (_, value) => value).sort(
-    (a, b) => expected[a] - expected[b] || a - b,
-  );
+  // Values as rare as one another stay in order: the sort is stable.
+  const rarestFirst = Array.from(expected, (_, value) => value).sort((a, b) => expected[a] - expected[b]);
   const binOf = new Int32Array(expected.length);
   const expectations: number[] = [];
   let open = 0;

@@ -14,12 +14,15 @@ export interface CollisionEstimate {
   readonly minEntropy: number;
 }
 
-/** Collision estimate (SP 800-90B 6.3.2) of bits, one per byte. Null when fewer than two collisions are seen. */
+/**
+ * Collision estimate (SP 800-90B 6.3.2) of bits, one per byte. Null when fewer than two collisions are
+ * seen.
+ */
 export function collision(bits: Uint8Array): CollisionEstimate | null {
   let collisions = 0;
   let sumOfSquares = 0;
   let at = 0;
-  // Steps 1-4. Among three bits two are equal, so the time to a collision is 2 (00, 11) or 3 (all other triples).
+  // Among three bits two are equal, so the time to a collision is 2 (00, 11) or 3 (all other triples).
   while (at < bits.length - 1) {
     const time = bits[at] === bits[at + 1] ? 2 : 3;
     if (at + time > bits.length) break;
@@ -29,10 +32,10 @@ export function collision(bits: Uint8Array): CollisionEstimate | null {
   }
   if (collisions < 2) return null;
   const mean = at / collisions;
-  const deviation = Math.sqrt((sumOfSquares - at * mean) / (collisions - 1)); // step 5
-  const meanLower = Math.max(2, mean - (Z_995 * deviation) / Math.sqrt(collisions)); // step 6
-  // Step 7. With q = 1 - p the expected time of 6.3.2 collapses to 2 + 2pq = 2 + 2p - 2p^2, a quadratic in p; it has
-  // no root above 1/2 when the mean exceeds 2.5, and step 8 then gives full entropy.
+  const deviation = Math.sqrt((sumOfSquares - at * mean) / (collisions - 1));
+  const meanLower = Math.max(2, mean - (Z_995 * deviation) / Math.sqrt(collisions));
+  // With q = 1 - p the expected time of 6.3.2 collapses to 2 + 2pq = 2 + 2p - 2p^2, a quadratic in p; it has
+  // no root above 1/2 when the mean exceeds 2.5, and then entropy is full.
   const p = meanLower < 2.5 ? 0.5 + Math.sqrt(1.25 - 0.5 * meanLower) : 0.5;
   return { collisions, samplesUsed: at, mean, deviation, meanLower, p, minEntropy: minEntropyOf(p) };
 }

@@ -1,9 +1,10 @@
 import { PairTable } from './pair-table.ts';
 
 /**
- * The contexts of a predictor over a wide alphabet: a tree whose root is the empty context and whose branch for a symbol
- * leads to the context longer by that symbol at its old end. Each context counts what followed it and knows the most
- * frequent successor, the largest symbol among equals (SP 800-90B 6.3.9, step 4b; 6.3.10, step 4b).
+ * The contexts of a predictor over a wide alphabet: a tree whose root is the empty context and whose branch
+ * for a symbol leads to the context longer by that symbol at its old end. Each context counts what followed
+ * it and knows the most frequent successor, the largest symbol among equals (SP 800-90B 6.3.9,
+ * 6.3.10).
  */
 export class ContextTree {
   static readonly ROOT = 0;

@@ -26,8 +26,8 @@ export interface IidTests {
 }
 
 /**
- * The additional statistical tests of the IID track (SP 800-90B 5.2). Ten or more symbols, each in a byte, of which at least two
- * are distinct.
+ * The additional statistical tests of the IID track (SP 800-90B 5.2). Ten or more symbols, each in a byte,
+ * of which at least two are distinct.
  */
 export function additionalIidTests(symbols: Uint8Array): IidTests {
   const alphabet = compactAlphabet(symbols);
@@ -48,11 +48,11 @@ export function repeatLengthTest(
   const counts = new Float64Array(alphabetSize);
   for (let i = 0; i < symbols.length; i++) counts[symbols[i]]++;
   let pCollision = 0;
-  for (const count of counts) pCollision += (count / symbols.length) ** 2; // steps 1 and 2
-  const length = repeats.longest; // step 3
+  for (const count of counts) pCollision += (count / symbols.length) ** 2;
+  const length = repeats.longest;
   const places = symbols.length - length + 1;
-  const pairs = (places * (places - 1)) / 2; // step 4
-  // Step 5: 1 - (1 - p^W)^N; p^W is tiny and N is huge, so both powers go through their logarithms.
+  const pairs = (places * (places - 1)) / 2;
+  // 1 - (1 - p^W)^N; p^W is tiny and N is huge, so both powers go through their logarithms.
   const pValue = -Math.expm1(pairs * Math.log1p(-(pCollision ** length)));
   return { length, pCollision, pValue, passed: pValue >= IID_ALPHA };
 }

@@ -1,14 +1,14 @@
 import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
 import { ROUND_STEPS, Scoreboard } from './scoreboard.ts';
 
-/** D: lags tried (SP 800-90B 6.3.8, step 1). */
+/** D: lags tried (SP 800-90B 6.3.8). */
 const LAGS = 128;
 /** Words that hold the 128 bits before a word, and one more for a lag that is no multiple of 32. */
 const LAG_WORDS = 5;
 
 /**
- * Lag prediction estimate (SP 800-90B 6.3.8). Lag d predicts the symbol d places back; the lag that has been right most
- * often so far makes the prediction. Null with fewer than three symbols.
+ * Lag prediction estimate (SP 800-90B 6.3.8). Lag d predicts the symbol d places back; the lag that has
+ * been right most often so far makes the prediction. Null with fewer than three symbols.
  */
 export function lag(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length < 3) return null;
@@ -16,7 +16,7 @@ export function lag(symbols: Uint8Array, alphabetSize: number): PredictionEstima
   return predictionEstimate(run, alphabetSize);
 }
 
-/** Bits: a lag is right where the stream equals itself moved up by the lag, so 32 places take one comparison. */
+/** Bits: a lag is right where the stream equals itself moved up by it, so 32 places take one comparison. */
 function predictBits(bits: Uint8Array): PredictorRun {
   const words = packLowFirst(bits);
   const board = new Scoreboard(LAGS);
@@ -31,6 +31,7 @@ function predictBits(bits: Uint8Array): PredictorRun {
       const movedUp = (words[back] << shift) | ((words[back - 1] >>> 1) >>> (31 - shift));
       hits[d - 1] = ~(words[word] ^ movedUp);
     }
+    // A place before the first bit is no hit.
     if (from < LAGS)
       for (let d = from + 1; d <= LAGS; d++) hits[d - 1] &= d - from < 32 ? -1 << (d - from) : 0;
     board.advance(hits, made, Math.min(ROUND_STEPS, bits.length - from));
@@ -38,14 +39,19 @@ function predictBits(bits: Uint8Array): PredictorRun {
   return { predictions: bits.length - 1, correct: board.correct, longestRun: board.longestRun };
 }
 
-/** Bit i of the stream as bit i mod 32 of a word, so that a shift up looks back; behind zero words for the first lags. */
+/**
+ * Bit i of the stream as bit i mod 32 of a word, so that a shift up looks back; behind zero words for the
+ * first lags.
+ */
 function packLowFirst(bits: Uint8Array): Int32Array {
   const words = new Int32Array(Math.ceil(bits.length / ROUND_STEPS) + LAG_WORDS);
   for (let i = 0; i < bits.length; i++) words[(i >>> 5) + LAG_WORDS] |= bits[i] << (i & 31);
   return words;
 }
 
-/** Wider symbols: few lags are right each time, so those alone are visited, along a chain of equal symbols. */
+/**
+ * Wider symbols: few lags are right each time, so those alone are visited, along a chain of equal symbols.
+ */
 function predictSymbols(symbols: Uint8Array, alphabetSize: number): PredictorRun {
   const scores = new Int32Array(LAGS + 1);
   const lastPlaces = new Int32Array(alphabetSize).fill(-1);

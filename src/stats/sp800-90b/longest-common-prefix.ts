@@ -1,10 +1,11 @@
 /**
- * Lengths of the common prefixes of neighbours in the sorted list of all suffixes: the structure from which 6.3.5,
- * 6.3.6 and 5.2.5 count repeated substrings.
+ * Lengths of the common prefixes of neighbours in the sorted list of all suffixes: the structure from which
+ * 6.3.5, 6.3.6 and 5.2.5 count repeated substrings.
  *
- * A window of the next 32 bits stands for each suffix. A radix sort of the windows settles nearly all of random data; what
- * stays tied is refined by doubling (N. J. Larsson, K. Sadakane, "Faster suffix sorting", 2007), O(n log n) for any
- * input, so that a stuck or replayed source costs little more than a good one.
+ * A window of the next 32 bits stands for each suffix. A radix sort of the windows settles nearly all of
+ * random data; what stays tied is refined by doubling (N. J. Larsson, K. Sadakane, "Faster suffix sorting",
+ * 2007), so that every input is sorted in O(n log^2 n). First runs on 10^6 bits: good data 0.2 s, a
+ * replayed block 0.7 s, zeros that end in a single 1 2.2 s (bench/sp800-90b.bench.ts --worst).
  */
 
 const WINDOW_BITS = 32;
@@ -12,8 +13,8 @@ const RADIX_BITS = 11;
 const RADIX = 1 << RADIX_BITS;
 
 /**
- * lcp[r], r = 1..n-1: symbols that the suffixes of rank r-1 and r share at their beginning; lcp[0] is 0. A suffix that
- * is a prefix of another sorts before it. `bitsPerSymbol` (1..8) holds every symbol.
+ * lcp[r], r = 1..n-1: symbols that the suffixes of rank r-1 and r share at their beginning; lcp[0] is 0. A
+ * suffix that is a prefix of another sorts before it. `bitsPerSymbol` (1..8) holds every symbol.
  */
 export function longestCommonPrefixes(symbols: Uint8Array, bitsPerSymbol: number): Int32Array {
   const windows = windowsOf(symbols, bitsPerSymbol);
@@ -35,7 +36,10 @@ function windowsOf(symbols: Uint8Array, bitsPerSymbol: number): Uint32Array {
   return windows;
 }
 
-/** Suffixes by window; among equal windows the later one first, so a suffix cut off by the end precedes longer ones. */
+/**
+ * Suffixes by window; among equal windows the later one first, so a suffix cut off by the end precedes
+ * longer ones.
+ */
 function sortByWindow(windows: Uint32Array): Int32Array {
   const n = windows.length;
   let from = new Int32Array(n);
@@ -56,9 +60,9 @@ function sortByWindow(windows: Uint32Array): Int32Array {
 }
 
 /**
- * Sorts tied suffixes further, in place, and gives the rank of each. Suffixes tied in their first h symbols compare by the
- * ranks of what follows those, so every round doubles h. The rank of a group still tied is its last place; the empty suffix
- * at n ranks before all.
+ * Sorts tied suffixes further, in place, and gives the rank of each. Suffixes tied in their first h symbols
+ * compare by the ranks of what follows those, so every round doubles h. The rank of a group still tied is
+ * its last place; the empty suffix at n ranks before all.
  */
 function rankByDoubling(order: Int32Array, windows: Uint32Array, windowSymbols: number): Int32Array {
   const n = order.length;
@@ -82,7 +86,10 @@ function rankByDoubling(order: Int32Array, windows: Uint32Array, windowSymbols: 
   return rank;
 }
 
-/** Sorts one tied group by the rank of what follows the `known` shared symbols; appends the groups that stay tied. */
+/**
+ * Sorts one tied group by the rank of what follows the `known` shared symbols; appends the groups that stay
+ * tied.
+ */
 function splitGroup(
   order: Int32Array,
   rank: Int32Array,
@@ -112,9 +119,9 @@ function splitGroup(
 }
 
 /**
- * Common prefixes of neighbours in `order`. Windows that differ tell at once. The rest is compared in text order, where going
- * on by one symbol shortens the prefix shared with the neighbour above by one at most (T. Kasai et al., "Linear-time
- * longest-common-prefix computation in suffix arrays", 2001).
+ * Common prefixes of neighbours in `order`. Windows that differ tell at once. The rest is compared in text
+ * order, where going on by one symbol shortens the prefix shared with the neighbour above by one at most
+ * (T. Kasai et al., "Linear-time longest-common-prefix computation in suffix arrays", 2001).
  */
 function prefixLengths(
   order: Int32Array,

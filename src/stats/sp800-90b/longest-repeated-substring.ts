@@ -14,21 +14,21 @@ export interface LongestRepeatedSubstringEstimate {
 }
 
 /**
- * Longest repeated substring (LRS) estimate (SP 800-90B 6.3.6). Null when u > v: what the t-tuple estimate covers is then
- * all that repeats.
+ * Longest repeated substring (LRS) estimate (SP 800-90B 6.3.6). Null when u > v: what the t-tuple estimate
+ * covers is then all that repeats.
  */
 export function longestRepeatedSubstring(
   repeats: RepeatedSubstrings,
 ): LongestRepeatedSubstringEstimate | null {
   const { sampleCount, longest: v, equalPairs } = repeats;
-  const u = firstRareLength(repeats); // step 1
+  const u = firstRareLength(repeats);
   if (u > v) return null;
   let pHat = 0;
   for (let length = u; length <= v; length++) {
     const places = sampleCount - length + 1;
-    const p = equalPairs[length] / ((places * (places - 1)) / 2); // step 3
-    pHat = Math.max(pHat, p ** (1 / length)); // step 4
+    const p = equalPairs[length] / ((places * (places - 1)) / 2);
+    pHat = Math.max(pHat, p ** (1 / length));
   }
-  const pUpper = upperBound(pHat, sampleCount); // step 5
-  return { u, v, pHat, pUpper, minEntropy: minEntropyOf(pUpper) }; // step 6
+  const pUpper = upperBound(pHat, sampleCount);
+  return { u, v, pHat, pUpper, minEntropy: minEntropyOf(pUpper) };
 }

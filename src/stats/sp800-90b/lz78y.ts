@@ -1,14 +1,15 @@
 import { ContextTree } from './context-tree.ts';
 import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
 
-/** B: the longest context (SP 800-90B 6.3.10, step 1). */
+/** B: the longest context (SP 800-90B 6.3.10). */
 const ORDERS = 16;
-/** Contexts, of all lengths together, that the dictionary may hold (6.3.10, step 2). */
+/** Contexts, of all lengths together, that the dictionary may hold (6.3.10). */
 const CONTEXTS_MAX = 65_536;
 
 /**
- * LZ78Y prediction estimate (SP 800-90B 6.3.10). Of all contexts that end here and are in the dictionary, the one with the
- * most frequent successor predicts it, the longest among equals. Null with fewer than 19 symbols.
+ * LZ78Y prediction estimate (SP 800-90B 6.3.10). Of all contexts that end here and are in the dictionary,
+ * the one with the most frequent successor predicts it, the longest among equals. Null with fewer than 19
+ * symbols.
  */
 export function lz78y(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length < ORDERS + 3) return null;
@@ -19,12 +20,13 @@ export function lz78y(symbols: Uint8Array, alphabetSize: number): PredictionEsti
 /**
  * Bits: a context of d bits is the number 1 followed by those bits, and its two counts stand side by side.
  *
- * Every time a longer context counts y, so does its last bit s alone. Once some occurrence of y after s had another bit
- * before s, the contexts through the first one stay behind s for good: their count of y is smaller, and they cannot predict.
- * When all four (s, y) have been met after both bits, contexts of one bit alone decide; on random bits after some dozen.
+ * Every time a longer context counts y, so does its last bit s alone. Once some occurrence of y after s had
+ * another bit before s, the contexts through the first one stay behind s for good: their count of y is
+ * smaller, and they cannot predict. When all four (s, y) have been met after both bits, contexts of one bit
+ * alone decide; on random bits after some dozen.
  *
- * Until then the stream lacks some word of three bits, so at most 42,761 contexts exist (those without 111) but for some 256
- * that reach into the first 16 bits: the dictionary is never full.
+ * Until then the stream lacks some word of three bits, so at most 42,760 contexts exist (those without 111)
+ * but for some 256 that reach into the first 16 bits: the dictionary is never full.
  */
 function predictBits(bits: Uint8Array): PredictorRun {
   const counts = new Int32Array(4 << ORDERS);
@@ -74,8 +76,8 @@ function predictSymbols(symbols: Uint8Array): PredictorRun {
   let longestRun = 0;
   for (let i = ORDERS; i < symbols.length; i++) {
     const symbol = symbols[i];
-    // While the dictionary has room the whole path is laid; at its last step only the longer contexts become members,
-    // and the others stay as bare links that have counted nothing.
+    // While the dictionary has room the whole path is laid; at its last step only the longer contexts
+    // become members, and the others stay as bare links that have counted nothing.
     const hasRoom = contexts < CONTEXTS_MAX;
     let deepest = 0;
     while (deepest < ORDERS) {

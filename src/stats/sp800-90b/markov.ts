@@ -1,4 +1,6 @@
-/** Length of the chain whose most likely path is weighed (SP 800-90B 6.3.3, step 3). */
+import { minEntropyOf } from './confidence.ts';
+
+/** Length of the chain whose most likely path is weighed (SP 800-90B 6.3.3). */
 const CHAIN_LENGTH = 128;
 
 export interface MarkovEstimate {
@@ -18,10 +20,10 @@ export function markov(bits: Uint8Array): MarkovEstimate {
   for (let i = 1; i < bits.length; i++) pairs[(bits[i - 1] << 1) | bits[i]]++;
   const [count00, count01, count10, count11] = pairs;
   const zeros = count00 + count01 + (bits[bits.length - 1] === 0 ? 1 : 0);
-  const initial = [zeros / bits.length, 1 - zeros / bits.length] as const; // step 1
-  const transition = [row(count00, count01), row(count10, count11)] as const; // step 2
+  const initial = [zeros / bits.length, 1 - zeros / bits.length] as const;
+  const transition = [row(count00, count01), row(count10, count11)] as const;
   const chainBits = lowestChainBits(initial, transition);
-  return { initial, transition, pMax: 2 ** -chainBits, minEntropy: Math.min(chainBits / CHAIN_LENGTH, 1) }; // step 4
+  return { initial, transition, pMax: 2 ** -chainBits, minEntropy: Math.min(chainBits / CHAIN_LENGTH, 1) };
 }
 
 function row(toZero: number, toOne: number): readonly [number, number] {
@@ -29,15 +31,14 @@ function row(toZero: number, toOne: number): readonly [number, number] {
   return total === 0 ? [0, 0] : [toZero / total, toOne / total];
 }
 
-/** -log2 of the most likely of the six chains of 6.3.3, table in step 3; at most 128. */
+/** -log2 of the most likely of the six chains of 6.3.3; at most 128. */
 function lowestChainBits(
   initial: readonly [number, number],
   transition: readonly [readonly [number, number], readonly [number, number]],
 ): number {
-  const start0 = -Math.log2(initial[0]);
-  const start1 = -Math.log2(initial[1]);
-  const [[t00, t01], [t10, t11]] = transition.map(([zero, one]) => [-Math.log2(zero), -Math.log2(one)]);
-  // An impossible step costs infinitely many bits, so a chain that needs one never is the lowest.
+  // An impossible step costs infinitely many bits, so a chain that needs one is never the lowest.
+  const [start0, start1] = initial.map(minEntropyOf);
+  const [[t00, t01], [t10, t11]] = transition.map((probabilities) => probabilities.map(minEntropyOf));
   return Math.min(
     CHAIN_LENGTH,
     start0 + 127 * t00, // 00...0

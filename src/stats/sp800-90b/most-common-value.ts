@@ -14,7 +14,7 @@ export function mostCommonValue(symbols: Uint8Array, alphabetSize: number): Most
   for (let i = 0; i < symbols.length; i++) counts[symbols[i]]++;
   let modeCount = 0;
   for (const count of counts) modeCount = Math.max(modeCount, count);
-  const pHat = modeCount / symbols.length; // step 1
-  const pUpper = upperBound(pHat, symbols.length); // step 2
-  return { modeCount, pHat, pUpper, minEntropy: minEntropyOf(pUpper) }; // step 3
+  const pHat = modeCount / symbols.length;
+  const pUpper = upperBound(pHat, symbols.length);
+  return { modeCount, pHat, pUpper, minEntropy: minEntropyOf(pUpper) };
 }

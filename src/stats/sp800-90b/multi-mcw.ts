@@ -1,13 +1,13 @@
 import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
 import { ROUND_STEPS, Scoreboard } from './scoreboard.ts';
 
-/** Window lengths (SP 800-90B 6.3.7, step 1). All odd, so a window of bits never holds a tie. */
+/** Window lengths (SP 800-90B 6.3.7). All odd, so a window of bits never holds a tie. */
 const WINDOWS = [63, 255, 1023, 4095] as const;
 
 /**
- * Multi most common in window prediction estimate (SP 800-90B 6.3.7). Each window predicts its most common symbol, the
- * most recent one among equals; the window that has been right most often so far makes the prediction. Null with fewer
- * than 4,096 symbols.
+ * Multi most common in window prediction estimate (SP 800-90B 6.3.7). Each window predicts its most common
+ * symbol, the most recent one among equals; the window that has been right most often so far makes the
+ * prediction. Null with fewer than 4,096 symbols.
  */
 export function multiMcw(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length <= WINDOWS[3]) return null;

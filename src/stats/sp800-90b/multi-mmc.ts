@@ -2,19 +2,19 @@ import { ContextTree } from './context-tree.ts';
 import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
 import { ROUND_STEPS, Scoreboard } from './scoreboard.ts';
 
-/** D: the longest context (SP 800-90B 6.3.9, step 1). */
+/** D: the longest context (SP 800-90B 6.3.9). */
 const ORDERS = 16;
-/** Pairs of context and successor that the model of one order may hold (6.3.9, step 4a). */
+/** Pairs of context and successor that the model of one order may hold (6.3.9). */
 const PAIRS_MAX = 100_000;
 
 /**
- * Multi Markov model with counting prediction estimate (SP 800-90B 6.3.9). The model of order d predicts the symbol that
- * followed the last d symbols most often, the largest among equals; the order that has been right most often so far makes
- * the prediction. Null with fewer than four symbols.
+ * Multi Markov model with counting prediction estimate (SP 800-90B 6.3.9). The model of order d predicts
+ * the symbol that followed the last d symbols most often, the largest among equals; the order that has been
+ * right most often so far makes the prediction. Null with fewer than four symbols.
  *
- * A context that its model has not seen makes no prediction. As in NIST's tool that neither lengthens nor ends a run
- * of correct ones. And no longer context can have been seen then: whatever enters the model of one order enters all longer
- * ones, or they are full.
+ * A context that its model has not seen makes no prediction. As in NIST's tool that neither lengthens nor
+ * ends a run of correct ones. And no longer context can have been seen then: whatever enters the model of
+ * one order enters all longer ones, or they are full.
  */
 export function multiMmc(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length < 4) return null;
@@ -70,7 +70,8 @@ class BitModel {
       const zeros = counts[2 * context];
       const ones = counts[2 * context + 1];
       if ((zeros | ones) !== 0) {
-        // The sign of ones - zeros is set when 0 is predicted. A branch would go the wrong way on every other random bit.
+        // The sign of ones - zeros is set when 0 is predicted. A branch would go the wrong way on every
+        // other random bit.
         made |= 1 << (i - from);
         hits |= (((ones - zeros) >>> 31) ^ bit) << (i - from);
       }

@@ -27,7 +27,8 @@ export class PairTable {
   /** The slot that holds the key or would. */
   #slotOf(key: number): number {
     const mask = this.#keys.length - 1;
-    // Multiplicative hashing by 2^32 / golden ratio (Knuth, TAOCP vol. 3, 6.4); the high bits are the mixed ones.
+    // Multiplicative hashing by 2^32 / golden ratio (Knuth, TAOCP vol. 3, 6.4); the high bits are the mixed
+    // ones.
     const hash = Math.imul(key, 0x9e3779b1);
     let slot = (hash ^ (hash >>> 15)) & mask;
     while (this.#keys[slot] !== key && this.#keys[slot] !== EMPTY) slot = (slot + 1) & mask;

@@ -1,6 +1,6 @@
 import { bisect, minEntropyOf, upperBound } from './confidence.ts';
 
-/** Probability that a run as long as the longest one seen does not occur (SP 800-90B 6.3.7, step 5). */
+/** Probability that a run as long as the longest one seen does not occur (SP 800-90B 6.3.7). */
 const LOG_CONFIDENCE = Math.log(0.99);
 
 /** What a predictor of SP 800-90B 6.3.7 to 6.3.10 did. */
@@ -23,7 +23,9 @@ export interface PredictionEstimate extends PredictorRun {
   readonly minEntropy: number;
 }
 
-/** Turns what a predictor did into min-entropy (SP 800-90B 6.3.7, steps 4 to 6; the same in 6.3.8 to 6.3.10). */
+/**
+ * Turns what a predictor did into min-entropy (SP 800-90B 6.3.7, steps 4 to 7; the same in 6.3.8 to 6.3.10).
+ */
 export function predictionEstimate(run: PredictorRun, alphabetSize: number): PredictionEstimate {
   const { predictions, correct, longestRun } = run;
   const pGlobal = correct / predictions;
@@ -35,22 +37,23 @@ export function predictionEstimate(run: PredictorRun, alphabetSize: number): Pre
 }
 
 /**
- * Logarithm of the probability that n trials of success probability p hold no run of r successes, by Feller's
- * approximation (SP 800-90B 6.3.7, step 5): (1 - px) / ((r + 1 - rx) q) * x^-(n+1), x being the smallest root above 1 of
- * x = 1 + q p^r x^(r+1). The excess y = x - 1 is carried in place of x: it is near 1e-8 for a million samples, and x itself
- * would keep half of its digits.
+ * Logarithm of the probability that n trials of success probability p hold no run of r successes, by
+ * Feller's approximation (SP 800-90B 6.3.7): (1 - px) / ((r + 1 - rx) q) * x^-(n+1), x being the
+ * smallest root above 1 of x = 1 + q p^r x^(r+1). The excess y = x - 1 is carried in place of x: it is near
+ * 1e-8 for a million samples, and x itself would keep half of its digits.
  */
 export function logNoRun(p: number, r: number, n: number): number {
   const q = 1 - p;
   const first = q * p ** r;
   let y = 0;
-  // 6.3.7 asks for 10 rounds; the recurrence rises to its root, so going on only sharpens it. NIST's tool stops at 65 too.
+  // The recurrence rises to its root. NIST's tool goes as far; where it has not settled by then, p is hopeless.
   for (let round = 0; round <= 65; round++) {
     const next = first * Math.exp((r + 1) * Math.log1p(y));
     if (next - y <= Number.EPSILON * y) break;
     y = next;
   }
-  // y cannot pass 1/r; where it gets there (p = r / (r + 1)) the quotient is 0/0, and such long runs are near certain.
-  if (r * y >= 1) return -Infinity;
+  // From p = r / (r + 1) on the smallest root is 1/p, where the quotient is 0: a run that short is certain
+  // to occur.
+  if (p * y >= q || r * y >= 1) return Number.NEGATIVE_INFINITY;
   return Math.log1p((-p * y) / q) - Math.log1p(-r * y) - (n + 1) * Math.log1p(y);
 }

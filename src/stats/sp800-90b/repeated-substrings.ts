@@ -13,8 +13,9 @@ export interface RepeatedSubstrings {
 }
 
 /**
- * Counts repeated substrings of every length in O(n log n). An LCP interval is a maximal set of c suffixes that share l
- * symbols while their surroundings share m < l: it is one tuple with c occurrences for each length in (m, l].
+ * Counts repeated substrings of every length in O(n log n). An LCP interval is a maximal set of c suffixes
+ * that share l symbols while their surroundings share m < l: it is one tuple with c occurrences for each
+ * length in (m, l].
  */
 export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): RepeatedSubstrings {
   const lcp = longestCommonPrefixes(symbols, bitsPerSymbol);
@@ -47,7 +48,8 @@ export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): 
       begins[depth] = begin;
     }
   }
-  // A tuple contains a shorter one wherever it occurs; a pair counts from its interval's length down to its surroundings'.
+  // A tuple contains a shorter one wherever it occurs; a pair counts from its interval's length down to its
+  // surroundings'.
   for (let t = longest - 1; t > 0; t--) {
     if (mostFrequent[t + 1] > mostFrequent[t]) mostFrequent[t] = mostFrequent[t + 1];
     equalPairs[t] += equalPairs[t + 1];
@@ -55,7 +57,9 @@ export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): 
   return { sampleCount: n, longest, mostFrequent, equalPairs };
 }
 
-/** The shortest length at which no tuple occurs 35 times or more (SP 800-90B 6.3.5, step 1; 6.3.6, step 1). */
+/**
+ * The shortest length at which no tuple occurs 35 times or more (SP 800-90B 6.3.5 and 6.3.6).
+ */
 export function firstRareLength(repeats: RepeatedSubstrings): number {
   let length = 1;
   while (length <= repeats.longest && repeats.mostFrequent[length] >= 35) length++;

@@ -5,7 +5,10 @@ import { assessOriginal } from './assess.ts';
 export const RESTARTS = 1000;
 export const SAMPLES_PER_RESTART = 1000;
 
-/** Error of one row or column such that 2,000 of them together raise a false alarm once in a hundred (3.1.4.3, step 1). */
+/**
+ * Error of one row or column such that 2,000 of them together raise a false alarm once in a hundred
+ * (SP 800-90B 3.1.4.3).
+ */
 export const RESTART_ALPHA = -Math.expm1(Math.log(0.99) / (RESTARTS + SAMPLES_PER_RESTART));
 
 export interface RestartAssessment {
@@ -25,8 +28,8 @@ export interface RestartAssessment {
 }
 
 /**
- * The restart tests (SP 800-90B 3.1.4) of a non-IID source: `matrix` holds 1,000 restarts of 1,000 symbols each, row by row,
- * one symbol per byte; `hInitial` is H_I, the initial estimate in bits per symbol.
+ * The restart tests (SP 800-90B 3.1.4) of a non-IID source: `matrix` holds 1,000 restarts of 1,000 symbols
+ * each, row by row, one symbol per byte; `hInitial` is H_I, the initial estimate in bits per symbol.
  */
 export function assessRestarts(
   matrix: Uint8Array,
@@ -73,8 +76,9 @@ export function largestCount(matrix: Uint8Array, rowLength: number): number {
 }
 
 /**
- * X_cutoff (SP 800-90B 3.1.4.3): the smallest count that the most common of 1,000 symbols of min-entropy `hInitial` exceeds
- * with at most probability alpha. The standard simulates it five million times; here it is computed.
+ * X_cutoff (SP 800-90B 3.1.4.3): the smallest count that the most common of 1,000 symbols of min-entropy
+ * `hInitial` exceeds with at most probability alpha. The standard simulates it five million times; here it
+ * is computed.
  */
 export function restartCutoff(hInitial: number): number {
   const p = 2 ** -hInitial;
@@ -89,11 +93,13 @@ export function restartCutoff(hInitial: number): number {
 }
 
 /**
- * Probability that no symbol occurs more than `limit` times among `samples`, for the worst source whose most common symbol
- * has probability p: as many symbols of probability p as fit, and one that takes the rest.
+ * Probability that no symbol occurs more than `limit` times among `samples`, for the worst source whose
+ * most common symbol has probability p: as many symbols of probability p as fit, and one that takes the
+ * rest.
  *
- * Counts of independent Poisson variables with means samples * p_i, given that they sum to `samples`, are multinomial. So it is
- * the sum's distribution with every variable cut off at `limit`, over that without; all terms are positive, none cancel.
+ * Counts of independent Poisson variables with means samples * p_i, given that they sum to `samples`, are
+ * multinomial. So it is the sum's distribution with every variable cut off at `limit`, over that without;
+ * all terms are positive, none cancel.
  */
 export function largestCountAtMost(limit: number, samples: number, p: number): number {
   const logFactorial = new Float64Array(samples + 1);

@@ -2,12 +2,11 @@
 export const ROUND_STEPS = 32;
 
 /**
- * Which of an estimator's sub-predictors makes the prediction, on bits (SP 800-90B 6.3.7 step 3, 6.3.8 step 3, 6.3.9
- * step 4): the one right most often so far; among those that draw level in one step the last.
+ * Which of an estimator's sub-predictors makes the prediction, on bits (SP 800-90B 6.3.7, 6.3.8 and 6.3.9): the one right most often so far; among those that draw level in one step the last.
  *
- * Half of all sub-predictors are right each time, too many to count one by one. One whose score lies more than a round behind
- * the best cannot win within it, so its score is brought up to date once per round, by a population count; on random bits
- * only one or two are left to follow step by step.
+ * Half of all sub-predictors are right each time, too many to count one by one. One whose score lies more
+ * than a round behind the best cannot win within it, so its score is brought up to date once per round, by
+ * a population count; on random bits only one or two are left to follow step by step.
  */
 export class Scoreboard {
   readonly #scores: Int32Array;
@@ -25,8 +24,9 @@ export class Scoreboard {
   }
 
   /**
-   * Takes in one round of `steps` steps (at most 32). Bit t of hits[p] says that sub-predictor p was right at step t, bit t of
-   * made[p] that it predicted at all; later bits are ignored, and nothing may follow a shorter round.
+   * Takes in one round of `steps` steps (at most 32). Bit t of hits[p] says that sub-predictor p was right
+   * at step t, bit t of made[p] that it predicted at all; later bits are ignored, and nothing may follow a
+   * shorter round.
    */
   advance(hits: Int32Array, made: Int32Array, steps: number): void {
     const scores = this.#scores;

@@ -14,13 +14,13 @@ export interface TTupleEstimate {
 /** t-tuple estimate (SP 800-90B 6.3.5). Null when no symbol occurs 35 times. */
 export function tTuple(repeats: RepeatedSubstrings): TTupleEstimate | null {
   const { sampleCount, mostFrequent } = repeats;
-  const t = firstRareLength(repeats) - 1; // step 1
+  const t = firstRareLength(repeats) - 1;
   if (t === 0) return null;
   let pMax = 0;
   for (let i = 1; i <= t; i++) {
-    const p = mostFrequent[i] / (sampleCount - i + 1); // steps 2 and 3
+    const p = mostFrequent[i] / (sampleCount - i + 1);
     pMax = Math.max(pMax, p ** (1 / i));
   }
-  const pUpper = upperBound(pMax, sampleCount); // step 4
-  return { t, pMax, pUpper, minEntropy: minEntropyOf(pUpper) }; // step 5
+  const pUpper = upperBound(pMax, sampleCount);
+  return { t, pMax, pUpper, minEntropy: minEntropyOf(pUpper) };
 }

@@ -104,16 +104,15 @@ export function assertDetails(actual: Details, expected: Details, label: string)
   for (const [name, quantities] of Object.entries(expected)) {
     assert.deepEqual(Object.keys(actual[name]).sort(), Object.keys(quantities).sort(), `${label}, ${name}`);
     for (const [quantity, value] of Object.entries(quantities)) {
-      assertClose(actual[name][quantity], value, `${label}, ${name}, ${quantity}`);
+      const what = `${label}, ${name}, ${quantity}`;
+      if (Number.isInteger(value)) assert.equal(actual[name][quantity], value, what);
+      else assertClose(actual[name][quantity], value, what);
     }
   }
 }
 
-export function assertClose(actual: number, expected: number, label: string, relative = 1e-9): void {
+/** Equal within 1e-9 relative. */
+export function assertClose(actual: number, expected: number, label: string): void {
   const error = Math.abs(actual - expected);
-  const allowed = Number.isInteger(expected) ? 0 : relative * Math.abs(expected);
-  assert.ok(
-    error <= allowed,
-    `${label}: ${actual} is not ${expected} (relative error ${error / Math.abs(expected)})`,
-  );
+  assert.ok(error <= 1e-9 * Math.abs(expected), `${label}: ${actual} is not ${expected}`);
 }

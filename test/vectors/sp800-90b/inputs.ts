@@ -1,6 +1,7 @@
 /**
- * The inputs of sp800-90b.json, made rather than stored: keystream(id) is ChaCha20 (RFC 8439), key 32 zero bytes,
- * block counter 0, nonce [id, 0 x 11]. Every input is a million symbols, one per byte; the JSON has their SHA-256.
+ * The inputs of sp800-90b.json, made rather than stored: keystream(id) is ChaCha20 (RFC 8439), key 32 zero
+ * bytes, block counter 0, nonce [id, 0 x 11]. Every input is a million symbols, one per byte; the JSON has
+ * their SHA-256.
  */
 import { createCipheriv } from 'node:crypto';
 import { piBits } from './pi.ts';
@@ -40,7 +41,8 @@ export const INPUTS: Readonly<Record<string, () => Uint8Array>> = {
     });
   },
   /** 0xACE1 over and over, most significant bit first, each bit turned over with probability 0.25. */
-  'period-16-noise': () => fromWords(8, (word, i) => ((0xace1 >> (15 - (i & 15))) & 1) ^ Number(word < threshold(0.25))),
+  'period-16-noise': () =>
+    fromWords(8, (word, i) => ((0xace1 >> (15 - (i & 15))) & 1) ^ Number(word < threshold(0.25))),
   /** The binary digits of pi, integer part included. */
   'pi-bits': () => piBits(SAMPLES),
 };

@@ -1,4 +1,7 @@
-/** sp800-90b.json: what NIST's tool printed for the inputs of inputs.ts (tool, version and build stand in the file). */
+/**
+ * sp800-90b.json: what NIST's tool printed for the inputs of inputs.ts (tool, version and build stand in
+ * the file).
+ */
 import { readFileSync } from 'node:fs';
 
 export type Details = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -20,10 +23,16 @@ export interface KnownAnswer {
   readonly H_original: number;
   readonly H_bitstring: number | null;
   readonly assessed_min_entropy: number;
-  readonly estimators: { readonly H_original: Record<string, number>; readonly H_bitstring?: Record<string, number> };
+  readonly estimators: {
+    readonly H_original: Record<string, number>;
+    readonly H_bitstring?: Record<string, number>;
+  };
   readonly detail: { readonly H_original: Details; readonly H_bitstring?: Details };
   readonly iid: {
-    readonly chi_square: { readonly independence: ChiSquareRecord; readonly 'goodness of fit': ChiSquareRecord };
+    readonly chi_square: {
+      readonly independence: ChiSquareRecord;
+      readonly 'goodness of fit': ChiSquareRecord;
+    };
     readonly chi_square_passed: boolean;
     readonly lrs_passed: boolean;
   };

@@ -33,7 +33,8 @@ function split(from: number, to: number): [bigint, bigint, bigint] {
 function squareRoot(value: bigint): bigint {
   if (value < 1n << 52n) return BigInt(Math.floor(Math.sqrt(Number(value))));
   const quarter = BigInt(value.toString(16).length); // of its bits
-  let root = (squareRoot(value >> (2n * quarter)) + 1n) << quarter; // an over-estimate, right in its upper half
+  // An over-estimate, right in its upper half.
+  let root = (squareRoot(value >> (2n * quarter)) + 1n) << quarter;
   for (;;) {
     const next = (root + value / root) >> 1n;
     if (next >= root) return root;

@@ -1,0 +1,29 @@
+/**
+ * A million bytes through the whole assessment, their bit string of eight million bits included, beside
+ * NIST's tool. About ten seconds, so not part of `npm test`: node --test
+ * test/statistical/sp800-90b-bytes.ts
+ */
+import { test } from 'node:test';
+import { bitStringOf } from '../../src/stats/sp800-90b/alphabet.ts';
+import { assessNonIid } from '../../src/stats/sp800-90b/assess.ts';
+import { assertClose, assertDetails, detailsOf } from '../stats/sp800-90b/details.ts';
+import { INPUTS } from '../vectors/sp800-90b/inputs.ts';
+import { KNOWN_ANSWERS } from '../vectors/sp800-90b/kat.ts';
+
+for (const answer of KNOWN_ANSWERS) {
+  if (!answer.reproducible || answer.H_bitstring === null) continue;
+  const symbols = INPUTS[answer.input]();
+
+  test(`${answer.input}: every estimator on the bit string`, () => {
+    const expected = answer.detail.H_bitstring ?? {};
+    const bits = bitStringOf(symbols, answer.bits_per_symbol);
+    assertDetails(detailsOf(bits, 2, Object.keys(expected)), expected, answer.input);
+  });
+
+  test(`${answer.input}: the assessment`, () => {
+    const assessed = assessNonIid(symbols, answer.bits_per_symbol);
+    assertClose(assessed.hOriginal, answer.H_original, 'H_original');
+    assertClose(assessed.hBitstring ?? Number.NaN, answer.H_bitstring ?? Number.NaN, 'H_bitstring');
+    assertClose(assessed.minEntropyPerSymbol, answer.assessed_min_entropy, 'assessed');
+  });
+}

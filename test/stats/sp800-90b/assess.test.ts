@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import {
+  bitStringOf,
+  compactAlphabet,
+  symbolBits,
+  unpackBits,
+} from '../../../src/stats/sp800-90b/alphabet.ts';
+import { assessBits, assessNonIid, assessOriginal, ESTIMATORS } from '../../../src/stats/sp800-90b/assess.ts';
+import { uniforms } from './sources.ts';
+
+const FOR_BITS_ONLY = ['Collision', 'Markov', 'Compression'];
+
+const uniformSymbols = (length: number, size: number): Uint8Array => {
+  const uniform = uniforms(11);
+  return Uint8Array.from({ length }, () => Math.floor(uniform() * size));
+};
+
+suite('symbols', () => {
+  test('those that occur are numbered without gaps, in order', () => {
+    assert.deepEqual(compactAlphabet(Uint8Array.of(9, 4, 200, 4)), {
+      symbols: Uint8Array.of(1, 0, 2, 0),
+      size: 3,
+    });
+    const dense = Uint8Array.of(1, 0, 2);
+    assert.equal(compactAlphabet(dense).symbols, dense);
+  });
+
+  test('bits that hold an alphabet', () => {
+    assert.deepEqual([1, 2, 3, 4, 5, 16, 17, 256].map(symbolBits), [1, 1, 2, 2, 3, 4, 5, 8]);
+  });
+
+  test('bit strings and packed bits are read most significant bit first', () => {
+    assert.deepEqual(bitStringOf(Uint8Array.of(5, 2), 3), Uint8Array.of(1, 0, 1, 0, 1, 0));
+    assert.deepEqual(
+      unpackBits(Uint8Array.of(0b1010_0000, 0b1100_0000), 10),
+      Uint8Array.of(1, 0, 1, 0, 0, 0, 0, 0, 1, 1),
+    );
+    assert.throws(() => unpackBits(new Uint8Array(1), 9), /bitLength/);
+  });
+});
+
+suite('assessment of wide symbols', () => {
+  const symbols = uniformSymbols(8000, 16);
+  const assessed = assessNonIid(symbols, 4);
+
+  test('estimators that need bits run on the bit string alone', () => {
+    const wide = ESTIMATORS.filter((name) => !FOR_BITS_ONLY.includes(name));
+    assert.deepEqual(Object.keys(assessed.estimators), wide);
+    assert.deepEqual(Object.keys(assessed.bitstringEstimators ?? {}), [...ESTIMATORS]);
+  });
+
+  test('the bit string is assessed as bits', () => {
+    const bits = assessNonIid(bitStringOf(symbols, 4), 1);
+    assert.deepEqual(assessed.bitstringEstimators, bits.estimators);
+    assert.equal(assessed.hBitstring, bits.hOriginal);
+  });
+
+  test('the lower of both counts', () => {
+    assert.equal(assessed.hOriginal, Math.min(...Object.values(assessed.estimators)));
+    assert.equal(
+      assessed.minEntropyPerSymbol,
+      Math.min(assessed.hOriginal, 4 * (assessed.hBitstring ?? Number.NaN)),
+    );
+    assert.equal(assessed.minEntropyPerBit, assessed.minEntropyPerSymbol / 4);
+    assert.equal(assessOriginal(symbols, 4), assessed.hOriginal);
+  });
+});
+
+test('two distinct symbols are bits, however wide', () => {
+  const bits = uniformSymbols(7000, 2);
+  const wide = assessNonIid(
+    bits.map((bit) => (bit === 0 ? 3 : 250)),
+    8,
+  );
+  const narrow = assessNonIid(bits, 1);
+  assert.deepEqual(wide.estimators, narrow.estimators);
+  assert.equal(wide.hBitstring, null);
+  assert.equal(wide.minEntropyPerSymbol, narrow.minEntropyPerSymbol);
+  assert.equal(wide.minEntropyPerBit, narrow.minEntropyPerSymbol / 8);
+});
+
+test('a source that says one thing has no entropy', () => {
+  for (const value of [0, 1, 255]) {
+    const assessed = assessNonIid(new Uint8Array(5000).fill(value), 8);
+    assert.ok(Object.is(assessed.minEntropyPerSymbol, 0), `stuck at ${value}`);
+  }
+  assert.equal(assessBits(new Uint8Array(1000).fill(255), 8000).minEntropyPerBit, 0);
+});
+
+test('packed bits are the same as bits', () => {
+  const bits = uniformSymbols(7003, 2);
+  // What follows the last bit must not count.
+  const packed = new Uint8Array(Math.ceil(bits.length / 8)).fill(255);
+  for (let i = 0; i < bits.length; i++) packed[i >> 3] &= ~((1 - bits[i]) << (7 - (i & 7)));
+  assert.deepEqual(assessBits(packed, bits.length), assessNonIid(bits, 1));
+});
+
+test('a replayed block is found', () => {
+  const block = uniformSymbols(10_000, 2);
+  const replayed = new Uint8Array(20_000);
+  replayed.set(block);
+  replayed.set(block, block.length);
+  assert.ok(assessNonIid(replayed, 1).minEntropyPerBit < 0.05);
+  assert.ok(assessNonIid(uniformSymbols(20_000, 2), 1).minEntropyPerBit > 0.6);
+});
+
+test('estimators that do not apply are left out', () => {
+  const assessed = assessNonIid(uniformSymbols(300, 2), 1);
+  assert.ok(!('Compression' in assessed.estimators));
+  assert.ok(!('MultiMCW Prediction' in assessed.estimators));
+  assert.ok('Lag Prediction' in assessed.estimators);
+  assert.deepEqual(Object.keys(assessNonIid(Uint8Array.of(0, 1), 1).estimators), [
+    'Most Common Value',
+    'Markov',
+  ]);
+});
+
+test('what is no sequence of symbols is refused', () => {
+  assert.throws(() => assessNonIid(Uint8Array.of(0, 2), 1), /fits its width/);
+  assert.throws(() => assessNonIid(Uint8Array.of(0, 1), 0), /1 to 8 bits/);
+  assert.throws(() => assessNonIid(Uint8Array.of(0, 1), 9), /1 to 8 bits/);
+  assert.throws(() => assessNonIid(Uint8Array.of(0), 1), /at least two/);
+});

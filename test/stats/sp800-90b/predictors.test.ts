@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { lag } from '../../../src/stats/sp800-90b/lag.ts';
+import { lz78y } from '../../../src/stats/sp800-90b/lz78y.ts';
+import { multiMcw } from '../../../src/stats/sp800-90b/multi-mcw.ts';
+import { multiMmc } from '../../../src/stats/sp800-90b/multi-mmc.ts';
+import type { PredictionEstimate, PredictorRun } from '../../../src/stats/sp800-90b/prediction.ts';
+import { plainLag, plainLz78y, plainMultiMcw, plainMultiMmc } from '../../reference/sp800-90b/predictors.ts';
+import { sources } from './sources.ts';
+
+type Predictor = (symbols: Uint8Array, alphabetSize: number) => PredictionEstimate | null;
+
+function assertSameRun(predictor: Predictor, plain: (symbols: Uint8Array) => PredictorRun) {
+  return ({ symbols, alphabetSize }: { symbols: Uint8Array; alphabetSize: number }): void => {
+    const estimate = predictor(symbols, alphabetSize);
+    assert.ok(estimate !== null);
+    const { predictions, correct, longestRun } = estimate;
+    assert.deepEqual({ predictions, correct, longestRun }, plain(symbols));
+  };
+}
+
+const ALPHABETS = [2, 2, 2, 3, 5, 16, 256];
+
+suite('predictors beside their plain twins', () => {
+  test('MultiMCW', () => {
+    const property = fc.property(
+      sources({ min: 4096, max: 4700 }, ALPHABETS),
+      assertSameRun(multiMcw, plainMultiMcw),
+    );
+    fc.assert(property, { numRuns: 12, seed: 637 });
+  });
+
+  test('lag', () => {
+    const property = fc.property(sources({ min: 3, max: 1200 }, ALPHABETS), assertSameRun(lag, plainLag));
+    fc.assert(property, { numRuns: 60, seed: 638 });
+  });
+
+  test('MultiMMC', () => {
+    const property = fc.property(
+      sources({ min: 4, max: 1500 }, ALPHABETS),
+      assertSameRun(multiMmc, plainMultiMmc),
+    );
+    fc.assert(property, { numRuns: 40, seed: 639 });
+  });
+
+  test('LZ78Y', () => {
+    const property = fc.property(
+      sources({ min: 19, max: 1500 }, ALPHABETS),
+      assertSameRun(lz78y, plainLz78y),
+    );
+    fc.assert(property, { numRuns: 40, seed: 6310 });
+  });
+});
+
+test('LZ78Y: the dictionary takes 65,536 contexts, of its last step the longest', () => {
+  // Multiples of 1, 2, 3, ... modulo 199: every pair of neighbours occurs once, so each step brings 15 contexts, and
+  // one more for a symbol not met before: 199 of these and 12 strewn in. After 4,354 steps 15 * 4354 + 211 = 65,521
+  // contexts are known. The next step ends in 255: its 15 longer contexts still find room, 255 alone does not.
+  const base = Array.from({ length: 23 * 199 }, (_, i) => ((i % 199) * (Math.floor(i / 199) + 1)) % 199);
+  for (let symbol = 0; symbol < 12; symbol++) base.splice(100 * (symbol + 1), 0, 199 + symbol);
+  const filling = base.slice(0, 16 + 4354 - 1);
+  // 255 is always followed by 7, after symbols that preceded it and others.
+  const before = filling[filling.length - 1];
+  const using = Array.from({ length: 40 }, (_, i) => [i % 4 === 0 ? before : 20 + i, 255, 7]).flat();
+  const symbols = Uint8Array.from([...filling, 255, 7, ...using]);
+  assertSameRun(lz78y, plainLz78y)({ symbols, alphabetSize: 256 });
+  // The stream tells a dictionary of any other size apart.
+  assert.notDeepEqual(plainLz78y(symbols, 65_535), plainLz78y(symbols));
+  assert.notDeepEqual(plainLz78y(symbols, 65_537), plainLz78y(symbols));
+});
+
+test('LZ78Y: a stream of bits that lacks a word of three has at most 42,760 contexts of 1 to 16 bits', () => {
+  // The dictionary of 65,536 contexts is therefore never full while contexts longer than a bit matter.
+  const sizes = Array.from({ length: 8 }, (_, lacking) => {
+    let words = [0, 1, 2, 3];
+    let contexts = 2 + words.length;
+    for (let length = 3; length <= 16; length++) {
+      words = words.flatMap((word) => [2 * word, 2 * word + 1]).filter((word) => (word & 7) !== lacking);
+      contexts += words.length;
+    }
+    return contexts;
+  });
+  assert.equal(Math.max(...sizes), 42_760);
+  assert.equal(sizes.indexOf(42_760), 0); // without 000; without 111 alike
+  assert.equal(sizes[7], 42_760);
+});
+
+test('too short for a predictor', () => {
+  const bits = Uint8Array.from({ length: 4095 }, (_, i) => i & 1);
+  assert.equal(multiMcw(bits, 2), null);
+  assert.equal(lag(bits.subarray(0, 2), 2), null);
+  assert.equal(multiMmc(bits.subarray(0, 3), 2), null);
+  assert.equal(lz78y(bits.subarray(0, 18), 2), null);
+  assert.notEqual(lag(bits.subarray(0, 3), 2), null);
+  assert.notEqual(multiMmc(bits.subarray(0, 4), 2), null);
+  assert.notEqual(lz78y(bits.subarray(0, 19), 2), null);
+});

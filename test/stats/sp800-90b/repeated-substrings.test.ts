@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { symbolBits } from '../../../src/stats/sp800-90b/alphabet.ts';
+import { longestCommonPrefixes } from '../../../src/stats/sp800-90b/longest-common-prefix.ts';
+import { longestRepeatedSubstring } from '../../../src/stats/sp800-90b/longest-repeated-substring.ts';
+import {
+  firstRareLength,
+  type RepeatedSubstrings,
+  repeatedSubstrings,
+} from '../../../src/stats/sp800-90b/repeated-substrings.ts';
+import { tTuple } from '../../../src/stats/sp800-90b/t-tuple.ts';
+import { plainLongestCommonPrefixes, plainRepeatedSubstrings } from '../../reference/sp800-90b/substrings.ts';
+import { assertClose } from './details.ts';
+import { sources } from './sources.ts';
+
+const ALPHABETS = [2, 2, 3, 5, 8, 20, 256];
+
+/** The counts that are promised: lengths 1 and up. */
+const promised = ({ sampleCount, longest, mostFrequent, equalPairs }: RepeatedSubstrings) => ({
+  sampleCount,
+  longest,
+  mostFrequent: [...mostFrequent.subarray(1)],
+  equalPairs: [...equalPairs.subarray(1)],
+});
+
+suite('repeated substrings beside their plain twins', () => {
+  test('common prefixes of sorted suffixes', () => {
+    const property = fc.property(sources({ min: 1, max: 2000 }, ALPHABETS), ({ symbols, alphabetSize }) => {
+      const actual = longestCommonPrefixes(symbols, symbolBits(alphabetSize));
+      assert.deepEqual(actual, plainLongestCommonPrefixes(symbols));
+    });
+    fc.assert(property, { numRuns: 150, seed: 1 });
+  });
+
+  test('counts of every length', () => {
+    const property = fc.property(sources({ min: 1, max: 250 }, ALPHABETS), ({ symbols, alphabetSize }) => {
+      const actual = repeatedSubstrings(symbols, symbolBits(alphabetSize));
+      assert.deepEqual(promised(actual), promised(plainRepeatedSubstrings(symbols)));
+    });
+    fc.assert(property, { numRuns: 80, seed: 2 });
+  });
+});
+
+test('a stuck source of a hundred thousand bits', () => {
+  const n = 100_000;
+  const repeats = repeatedSubstrings(new Uint8Array(n), 1);
+  assert.equal(repeats.longest, n - 1);
+  for (const length of [1, 2, 31, 32, 33, 5000, n - 1]) {
+    const places = n - length + 1;
+    assert.equal(repeats.mostFrequent[length], places);
+    assert.equal(repeats.equalPairs[length], (places * (places - 1)) / 2);
+  }
+});
+
+suite('t-tuple and LRS estimates', () => {
+  const repeats: RepeatedSubstrings = {
+    sampleCount: 101,
+    longest: 4,
+    mostFrequent: Int32Array.of(0, 60, 40, 20, 2),
+    equalPairs: Float64Array.of(0, 3000, 1500, 400, 1),
+  };
+
+  test('lengths are split where 35 occurrences are no longer reached', () => {
+    assert.equal(firstRareLength(repeats), 3);
+    const most = tTuple(repeats);
+    assert.ok(most !== null);
+    assert.equal(most.t, 2);
+    assertClose(most.pMax, Math.sqrt(40 / 100), 'the pair outweighs 60/101');
+    assertClose(
+      most.pUpper,
+      most.pMax + (2.5758293035489008 / 10) * Math.sqrt(most.pMax * (1 - most.pMax)),
+      'upper bound',
+    );
+
+    const longest = longestRepeatedSubstring(repeats);
+    assert.ok(longest !== null);
+    assert.deepEqual([longest.u, longest.v], [3, 4]);
+    assertClose(longest.pHat, Math.cbrt(400 / ((99 * 98) / 2)), 'length 3 outweighs length 4');
+    assertClose(longest.minEntropy, -Math.log2(longest.pUpper), 'min-entropy');
+  });
+
+  test('do not apply when nothing is that frequent, or nothing repeats beyond', () => {
+    assert.equal(tTuple({ ...repeats, mostFrequent: Int32Array.of(0, 34, 3, 2, 2) }), null);
+    assert.equal(
+      longestRepeatedSubstring({ ...repeats, mostFrequent: Int32Array.of(0, 60, 50, 40, 35) }),
+      null,
+    );
+    const distinct = repeatedSubstrings(
+      Uint8Array.from({ length: 256 }, (_, i) => i),
+      8,
+    );
+    assert.equal(distinct.longest, 0);
+    assert.equal(tTuple(distinct), null);
+    assert.equal(longestRepeatedSubstring(distinct), null);
+  });
+});
