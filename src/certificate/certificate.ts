@@ -27,9 +27,9 @@ export interface Certificate {
   readonly verify_url: string;
 }
 
-export const CERTIFICATE_VERSION = 1;
+const CERTIFICATE_VERSION = 1;
 
-export interface CertifiedProvenance {
+interface CertifiedProvenance {
   readonly lang_circuit: string;
   readonly lang_version: string;
   readonly quantum_backend: string;
@@ -48,7 +48,7 @@ export interface CertifiedProvenance {
   readonly meaning: string;
 }
 
-export interface CertifiedLot {
+interface CertifiedLot {
   readonly id: string;
   readonly origin: Origin;
   /** Made by a deterministic test source. */
@@ -69,7 +69,7 @@ export interface CertifiedLot {
 }
 
 /** One run of SP 800-22 on named bits. */
-export interface CertifiedTest {
+interface CertifiedTest {
   readonly of: 'raw' | 'conditioned' | 'system';
   readonly bits: number;
   readonly sha256: string;
@@ -81,7 +81,7 @@ export interface CertifiedTest {
   readonly reason?: string;
 }
 
-export interface CertifiedVerification {
+interface CertifiedVerification {
   /** `<passed>/<total> passed`, over the blocks that answers are drawn from, or `not tested`. */
   readonly nist_sp800_22: string;
   readonly nist_verified: boolean;
@@ -93,7 +93,7 @@ export interface CertifiedVerification {
 /**
  * What holds now, unlike the certificate itself: `revoked` when a lot was withdrawn, `test` for test sources.
  */
-export type CertificateStatus = 'valid' | 'revoked' | 'test';
+type CertificateStatus = 'valid' | 'revoked' | 'test';
 
 /** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
 export interface CertificateDocument {

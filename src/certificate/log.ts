@@ -86,7 +86,7 @@ export interface LoggedRevocation {
   readonly proof: string;
 }
 
-/** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles included. */
+/** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles too. */
 const BATCH_LEAVES = 1_024;
 /** Segments read at a time. */
 const SEGMENTS_PER_READ = 64;

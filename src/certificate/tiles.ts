@@ -8,7 +8,7 @@ import type { LogStore } from '../store/ledger.ts';
  * l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
  * tree levels between two tile levels are hashed from the lower one when they are needed.
  */
-export const TILE_HASHES = 256;
+const TILE_HASHES = 256;
 const LEVELS_PER_TILE = 8;
 
 export interface TileRecord {

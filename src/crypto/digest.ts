@@ -1,7 +1,7 @@
 import { createHash, hash, hkdfSync } from 'node:crypto';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
 
-export const SHA256_BYTES = 32;
+const SHA256_BYTES = 32;
 const KEY_BYTES = 32;
 /** Up to here a commitment copies its input; beyond, the 0.7 µs that saves are lost in 5 µs of hashing. */
 const COMMITMENT_COPY_BYTES_MAX = 8_192;

@@ -22,7 +22,7 @@ const PROOF_HASHES_MAX = 53;
 
 const utf8 = new TextEncoder();
 
-export interface NoteSignature {
+interface NoteSignature {
   /** The key's name; a log's is its origin. */
   readonly name: string;
   /** 8 hex digits. */

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { CertificateArchive } from '../../src/certificate/archive.ts';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { CertificateLog, keysDocument } from '../../src/certificate/log.ts';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import type { Ledger } from '../../src/store/ledger.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { logKeys } from './log-world.ts';
+
+const ids = new CertificateIds(new Uint8Array(32).fill(9));
+const keys = logKeys(1);
+const LOT = lotRecord('a');
+
+async function openLog(ledger: Ledger): Promise<CertificateLog> {
+  return await CertificateLog.open({ store: ledger, ids, keys, settledBelow: await ledger.nextSegment() });
+}
+
+async function commit(ledger: Ledger, sequence: number, from: number): Promise<void> {
+  const entries = Array.from({ length: 300 }, (_, i) => answerEntry(from + i));
+  await ledger.commit([segmentRecord(sequence, [seededSource(LOT.id)], entries)], []);
+}
+
+it('on the ledger of the service: committed, sealed, closed, opened again, found and verified', async (t) => {
+  const path = join(temporaryFolder(t), 'ledger');
+  let ledger = await openTestLedger(path);
+  await ledger.addLot(LOT, []);
+  let log = await openLog(ledger);
+  await commit(ledger, 1, 0);
+  assert.equal(await log.seal(), 300);
+  await commit(ledger, 2, 300);
+  await ledger.close();
+
+  ledger = await openTestLedger(path);
+  log = await openLog(ledger);
+  assert.equal(log.size, 300);
+  await ledger.revokeLot({ lotId: LOT.id, why: 'detector fault', atMs: TIME_MS });
+  assert.equal(await log.seal(), 301, 'the second segment, and the withdrawal');
+  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
+  for (const [segment, index] of [
+    [1, 299],
+    [2, 0],
+    [2, 299],
+  ]) {
+    const certificate = await archive.find(ids.textOf(segment, index));
+    const { checks } = await verifyAnswer({ certificate, keys: keysDocument(keys) });
+    const failed = checks.filter((check) => !check.ok).map((check) => check.name);
+    assert.deepEqual(failed, ['status'], 'all holds, but the lot was withdrawn');
+  }
+  assert.equal(await archive.find(ids.textOf(2, 300)), 'unknown');
+  await ledger.close();
+});
