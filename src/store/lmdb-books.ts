@@ -10,6 +10,7 @@ import type { Tables } from './tables.ts';
 import {
   addCounters,
   creditsOf,
+  newCounters,
   requestsOf,
   type UsageCounters,
   UsageTally,
@@ -237,7 +238,7 @@ function addUsage(
   key: [number, number],
   more: UsageCounters,
 ): void {
-  const stored = table.get(key);
-  if (stored !== undefined) addCounters(more, stored);
-  table.put(key, more);
+  const sum = table.get(key) ?? newCounters();
+  addCounters(sum, more);
+  table.put(key, sum);
 }

@@ -1,0 +1,42 @@
+import { ManualClock } from '../../src/core/clock.ts';
+import { MemoryLedger } from '../../src/store/memory.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { NOON_MS } from '../support/ledger-records.ts';
+import { SharedClock, startLedgerThread } from '../support/ledger-thread.ts';
+import { ledgerContract } from './ledger.contract.ts';
+
+ledgerContract(
+  'memory',
+  async () => {
+    const clock = new ManualClock(NOON_MS);
+    const ledger = new MemoryLedger(clock);
+    return { ledger, clock, reopen: async () => ledger, close: () => ledger.close() };
+  },
+  { withoutBackup: 'the model forgets with its process' },
+);
+
+for (const durability of ['fsync', 'commit'] as const) {
+  ledgerContract(`LMDB, durability ${durability}`, async (t) => {
+    const path = temporaryFolder(t);
+    const clock = new ManualClock(NOON_MS);
+    let ledger = await openTestLedger(path, { durability, clock });
+    const reopen = async () => {
+      await ledger.close();
+      ledger = await openTestLedger(path, { durability, clock });
+      return ledger;
+    };
+    return { ledger, clock, reopen, close: () => ledger.close() };
+  });
+}
+
+ledgerContract('LMDB behind a thread', async (t) => {
+  const path = temporaryFolder(t);
+  const clock = new SharedClock(NOON_MS);
+  let thread = await startLedgerThread(path, 'fsync', clock);
+  const reopen = async () => {
+    await thread.close();
+    thread = await startLedgerThread(path, 'fsync', clock);
+    return thread.ledger;
+  };
+  return { ledger: thread.ledger, clock, reopen, close: () => thread.close() };
+});

@@ -1,0 +1,63 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Ledger } from '../../src/store/ledger.ts';
+
+/** The call was not made. Or it was, and its answer got lost: the caller cannot tell. */
+export class InjectedFault extends Error {
+  override name = 'InjectedFault';
+}
+
+export const FAULTS = ['none', 'fail before', 'fail after', 'delay', 'duplicate'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** Turns of the event loop that a delayed call waits. */
+const DELAY_TURNS = 3;
+const NEVER_FAULTY: ReadonlySet<string | symbol> = new Set(['close', 'audit', 'backup']);
+
+/**
+ * Does to each call what networks and disks do: loses it, loses its answer after it was persisted, delays it, or
+ * makes it twice. Two wrappers with the same seed do the same to the same sequence of calls.
+ */
+export function faultyLedger(inner: () => Ledger, draw: () => Fault): Ledger {
+  return new Proxy({} as Ledger, {
+    get(_target, method: string) {
+      return (...args: unknown[]) => {
+        const ledger = inner() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+        // A copy for each call: a ledger behind a port takes its arguments' buffers away.
+        const call = () => ledger[method](...structuredClone(args));
+        return NEVER_FAULTY.has(method) ? call() : faultyCall(call, draw());
+      };
+    },
+  });
+}
+
+async function faultyCall(call: () => Promise<unknown>, fault: Fault): Promise<unknown> {
+  switch (fault) {
+    case 'none':
+      return call();
+    case 'fail before':
+      throw new InjectedFault('lost before it was made');
+    case 'fail after':
+      await call();
+      throw new InjectedFault('made, and its answer lost');
+    case 'delay':
+      for (let turn = 0; turn < DELAY_TURNS; turn++) await nextTurn();
+      return call();
+    case 'duplicate': {
+      const result = await call();
+      await call();
+      return result;
+    }
+  }
+}
+
+/** Faults drawn from a seed (mulberry32); a share `calm` (0 to 1) of the calls meets none. */
+export function faultsOf(simSeed: number, calm: number): () => Fault {
+  let state = simSeed >>> 0;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return () => (uniform() < calm ? 'none' : FAULTS[1 + Math.floor(uniform() * (FAULTS.length - 1))]);
+}
