@@ -100,7 +100,8 @@ export class TestServer {
 
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
     return new Promise((resolve) => {
-      if (this.process.exitCode !== null) return resolve(this.process.exitCode);
+      const ended = this.process.exitCode ?? this.process.signalCode;
+      if (ended !== null) return resolve(ended);
       this.process.once('exit', (code, by) => resolve(code ?? by ?? 'SIGKILL'));
       this.process.kill(signal);
     });

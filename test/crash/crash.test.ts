@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { crashRounds } from './crash-rounds.ts';
+
+/** The short form of `npm run test:crash`. */
+describe('kill -9 at any moment', () => {
+  for (const durability of ['fsync', 'commit']) {
+    it(`loses nothing acknowledged, overspends nothing, delivers nothing twice (${durability})`, async () => {
+      const outcome = await crashRounds({ rounds: 3, environment: { QRN_DURABILITY: durability } });
+      assert.deepEqual(outcome.violations, []);
+      assert.equal(outcome.rounds, 3);
+      assert.ok(outcome.acknowledged > 0);
+    });
+  }
+
+  it('is a test with teeth: answers that leave before the commit are found', async () => {
+    const plant = new URL('./plant-early-answer.ts', import.meta.url).href;
+    const outcome = await crashRounds({ rounds: 5, environment: { NODE_OPTIONS: `--import=${plant}` } });
+    assert.ok(outcome.violations.length > 0, 'the planted bug was not found');
+  });
+});
