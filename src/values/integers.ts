@@ -1,3 +1,4 @@
+import { assert } from '../core/assert.ts';
 import { SMALL_END, writeInt32List, writeSafeList, writeSmallList } from './digits.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawOffsets, type Offsets } from './offsets.ts';
@@ -13,6 +14,13 @@ export interface IntegerSample {
   readonly offsets: Offsets;
 }
 
+/** How many values lie in [min, max]; at most 2^53. */
+export function spanOf(min: number, max: number): number {
+  assert(Number.isSafeInteger(min) && Number.isSafeInteger(max), 'a range has safe integers as its ends');
+  assert(min <= max && max - min < 2 ** 53, 'a range holds 1 to 2^53 values'); // the sum below would round
+  return max - min + 1;
+}
+
 /** `count` whole numbers, each uniform in [min, max]; with `unique` without repeats, every sequence equally likely. */
 export function sampleIntegers(
   reader: EntropyReader,
@@ -22,7 +30,7 @@ export function sampleIntegers(
   unique: boolean,
   sort: SortOrder,
 ): IntegerSample {
-  const span = max - min + 1;
+  const span = spanOf(min, max);
   const offsets = unique ? drawUnique(reader, span, count) : drawOffsets(reader, span, count);
   if (sort !== 'none') offsets.sort(); // typed arrays sort by number
   if (sort === 'descending') offsets.reverse();

@@ -45,6 +45,7 @@ export function planOffsets(span: number): OffsetPlan {
   if (batch > 1) return { span, method: 'batched', wordBytes: 4, wordValues: batch };
   let best: OffsetPlan = { span, method: 'multiplied', wordBytes: 4, wordValues: 1 };
   for (const wordBytes of [5, 6, 7] as const) {
+    if (bytesPerValue(best) <= wordBytes) break; // no wider word is cheaper
     const plan: OffsetPlan = { span, method: 'divided', wordBytes, wordValues: 1 };
     if (bytesPerValue(plan) < bytesPerValue(best)) best = plan;
   }
@@ -224,7 +225,7 @@ export function fillDivided(
  * p^(r/2) · (1 + sqrt(p))^m is at most 2^-b when r >= 2·(b + m·log2(1 + sqrt(p))) / log2(1/p).
  */
 export function refusalsMax(words: number, refused: number, securityBits: number): number {
-  if (refused === 0) return 0;
+  if (words === 0 || refused === 0) return 0;
   return Math.ceil((2 * (securityBits + words * Math.log2(1 + Math.sqrt(refused)))) / -Math.log2(refused));
 }
 
@@ -232,6 +233,6 @@ export function refusalsMax(words: number, refused: number, securityBits: number
 export function offsetBytesMax(plan: OffsetPlan, count: number, securityBits: number): number {
   const words = Math.ceil(count / plan.wordValues);
   const rest = count % plan.wordValues;
-  const refused = Math.max(refusal(plan), rest === 0 ? 0 : refusal(plan, rest));
+  const refused = Math.max(rest < count ? refusal(plan) : 0, rest > 0 ? refusal(plan, rest) : 0);
   return plan.wordBytes * (words + refusalsMax(words, refused, securityBits));
 }

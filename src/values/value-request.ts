@@ -3,7 +3,7 @@ import { type ByteEncoding, bytesTextMax } from './bytes.ts';
 import { descendingBytesMax } from './descending.ts';
 import { floatsTextMax, POWERS_OF_TEN } from './floats.ts';
 import { bitsOfFallingFactorial, bitsOfPower } from './information.ts';
-import { integersTextMax, type SortOrder } from './integers.ts';
+import { integersTextMax, type SortOrder, spanOf } from './integers.ts';
 import { offsetBytesMax, planOffsets } from './offsets.ts';
 import { shuffleTextMax } from './shuffle.ts';
 import { uniqueBytesMax } from './unique.ts';
@@ -70,7 +70,7 @@ export function valueCount(request: ValueRequest): number {
 export function informationBits(request: ValueRequest): number {
   switch (request.kind) {
     case 'integers': {
-      const span = request.max - request.min + 1;
+      const span = spanOf(request.min, request.max);
       return request.unique ? bitsOfFallingFactorial(span, request.count) : bitsOfPower(span, request.count);
     }
     case 'floats':
@@ -97,7 +97,7 @@ const SECURITY_BITS = 64;
 export function entropyBytesMax(request: ValueRequest): number {
   switch (request.kind) {
     case 'integers': {
-      const span = request.max - request.min + 1;
+      const span = spanOf(request.min, request.max);
       if (request.unique) return uniqueBytesMax(span, request.count, SECURITY_BITS);
       return offsetBytesMax(planOffsets(span), request.count, SECURITY_BITS);
     }

@@ -1,0 +1,223 @@
+import type { ValueRequest } from '../../src/values/value-request.ts';
+
+/**
+ * The slow twin of src/values: the same values from the same bytes, written down as plainly as possible, in BigInt
+ * and plain arrays, sharing no code with the service.
+ */
+
+/** Bytes in order; whole numbers little-endian. */
+class Bytes {
+  readonly all: Uint8Array;
+  used = 0;
+
+  constructor(all: Uint8Array) {
+    this.all = all;
+  }
+
+  take(size: number): Uint8Array {
+    if (this.used + size > this.all.length) throw new RangeError('the test bytes are used up');
+    this.used += size;
+    return this.all.slice(this.used - size, this.used);
+  }
+
+  number(size: number): bigint {
+    let value = 0n;
+    for (const byte of this.take(size).reverse()) value = value * 256n + BigInt(byte);
+    return value;
+  }
+}
+
+export interface TwinAnswer {
+  readonly plain: number[] | string[] | string;
+  readonly consumedBytes: number;
+}
+
+export function twinSample(request: ValueRequest, entropy: Uint8Array): TwinAnswer {
+  const bytes = new Bytes(entropy);
+  const plain = plainValues(request, bytes);
+  return { plain, consumedBytes: bytes.used };
+}
+
+function plainValues(request: ValueRequest, bytes: Bytes): number[] | string[] | string {
+  switch (request.kind) {
+    case 'integers':
+      return integers(request, bytes);
+    case 'floats':
+      return floats(request, bytes);
+    case 'bytes': {
+      const values: string[] = [];
+      for (let i = 0; i < request.count; i++)
+        values.push(encode(bytes.take(request.length), request.encoding));
+      return request.single ? values[0] : values;
+    }
+    case 'uuid':
+      return Array.from({ length: request.count }, () => uuid(bytes.take(16)));
+    case 'bitstring': {
+      let bits = '';
+      for (const byte of bytes.take(Math.ceil(request.length / 8))) {
+        for (const place of [128, 64, 32, 16, 8, 4, 2, 1]) bits += (byte & place) > 0 ? '1' : '0';
+      }
+      return bits.slice(0, request.length);
+    }
+    case 'shuffle':
+      return shuffle(request.items, request.items.length - 1, bytes);
+  }
+}
+
+function encode(octets: Uint8Array, encoding: 'hex' | 'base64'): string {
+  return encoding === 'hex'
+    ? Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('')
+    : btoa(String.fromCharCode(...octets));
+}
+
+function uuid(octets: Uint8Array): string {
+  let bits = 0n;
+  for (const octet of octets) bits = (bits << 8n) | BigInt(octet);
+  bits = (bits & ~(0xfn << 76n)) | (4n << 76n); // version: bits 48 to 51 of 128
+  bits = (bits & ~(3n << 62n)) | (2n << 62n); // variant: bits 64 and 65
+  const hex = bits.toString(16).padStart(32, '0');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function integers(request: Extract<ValueRequest, { kind: 'integers' }>, bytes: Bytes): number[] {
+  const { min, max, count, unique, sort } = request;
+  const span = BigInt(max) - BigInt(min) + 1n;
+  const drawn = unique ? uniqueOffsets(span, count, bytes) : offsets(span, count, bytes);
+  const values = drawn.map((offset) => BigInt(min) + offset);
+  if (sort !== 'none') values.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (sort === 'descending') values.reverse();
+  return values.map(Number);
+}
+
+function floats(request: Extract<ValueRequest, { kind: 'floats' }>, bytes: Bytes): number[] {
+  const { count, precision } = request;
+  if (precision === null) {
+    return Array.from({ length: count }, () => Number(bytes.number(7) % 2n ** 53n) / 2 ** 53);
+  }
+  return offsets(10n ** BigInt(precision), count, bytes).map((k) => Number(`${k}e-${precision}`));
+}
+
+/** How offsets within `span` are drawn: the cheapest of words of 4, 5, 6, 7 bytes, several values from 4 if they fit. */
+function offsets(span: bigint, count: number, bytes: Bytes): bigint[] {
+  if (span === 1n) return Array.from({ length: count }, () => 0n);
+  const batch = span <= 2n ** 21n ? batchSize(span) : 1;
+  if (batch === 1) {
+    const size = span <= 2n ** 21n ? 4 : wordSize(span);
+    return Array.from({ length: count }, () =>
+      size === 4 ? scaledNumber(span, bytes) : wideNumber(span, size, bytes),
+    );
+  }
+  const values: bigint[] = [];
+  while (values.length < count) {
+    const size = Math.min(batch, count - values.length);
+    let number = scaledNumber(span ** BigInt(size), bytes);
+    const digits: bigint[] = [];
+    for (let i = 0; i < size; i++) {
+      digits.unshift(number % span);
+      number /= span;
+    }
+    values.push(...digits);
+  }
+  return values;
+}
+
+/** The k that makes k · P(a word is accepted) largest, the smaller of equals. */
+function batchSize(span: bigint): number {
+  const words = 2n ** 32n;
+  let best = 1;
+  let bestYield = -1n;
+  for (let size = 1; span ** BigInt(size) <= words; size++) {
+    const valuesPerWords = BigInt(size) * (words - (words % span ** BigInt(size)));
+    if (valuesPerWords > bestYield) {
+      best = size;
+      bestYield = valuesPerWords;
+    }
+  }
+  return best;
+}
+
+function wordCount(size: number): bigint {
+  return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
+}
+
+/** The size whose bytes per accepted word are fewest, the smaller of equals. */
+function wordSize(span: bigint): number {
+  let best = 0;
+  let bestCost = [1n, 0n]; // infinity as a fraction
+  for (const size of [4, 5, 6, 7]) {
+    const words = wordCount(size);
+    if (words < span) continue;
+    const cost = [BigInt(size) * words, words - (words % span)];
+    if (cost[0] * bestCost[1] < bestCost[0] * cost[1]) {
+      best = size;
+      bestCost = cost;
+    }
+  }
+  return best;
+}
+
+/** A 32-bit word scaled to [0, bound); words for which the fraction is below 2^32 mod bound are drawn again. */
+function scaledNumber(bound: bigint, bytes: Bytes): bigint {
+  const words = 2n ** 32n;
+  for (;;) {
+    const scaled = bytes.number(4) * bound;
+    if (scaled % words >= words % bound) return scaled / words;
+  }
+}
+
+/** A wide word mod span; words of the last, incomplete run of `span` words are drawn again. */
+function wideNumber(span: bigint, size: number, bytes: Bytes): bigint {
+  const words = wordCount(size);
+  for (;;) {
+    const word = bytes.number(size) % words;
+    if (word < (words / span) * span) return word % span;
+  }
+}
+
+function uniqueOffsets(span: bigint, count: number, bytes: Bytes): bigint[] {
+  if (span <= BigInt(4 * count)) {
+    const range = Array.from({ length: Number(span) }, (_, i) => BigInt(i));
+    return shuffle(range, count, bytes).slice(0, count);
+  }
+  const taken = new Set<bigint>();
+  while (taken.size < count) for (const offset of offsets(span, count - taken.size, bytes)) taken.add(offset);
+  return [...taken];
+}
+
+/** The first `steps` steps of a Fisher-Yates shuffle. As many indices as fit come from one word. */
+function shuffle<T>(items: readonly T[], steps: number, bytes: Bytes): T[] {
+  const order = [...items];
+  let i = 0;
+  while (i < steps) {
+    const bounds = [BigInt(order.length - i)];
+    const product = () => bounds.reduce((a, b) => a * b, 1n);
+    while (i + bounds.length < steps) {
+      const next = BigInt(order.length - i - bounds.length);
+      if (product() * next > 2n ** 28n) break;
+      bounds.push(next);
+    }
+    let number = scaledNumber(product(), bytes);
+    let place = product();
+    for (const bound of bounds) {
+      place /= bound;
+      const j = i + Number(number / place);
+      number %= place;
+      [order[i], order[j]] = [order[j], order[i]];
+      i++;
+    }
+  }
+  return order;
+}
+
+/** ceil(log2(possibilities) / 8) for ordered choices, by the full product. */
+export function twinInformationBytes(factors: readonly bigint[]): number {
+  const possibilities = productOf(factors);
+  const digits = (possibilities - 1n).toString(16).length; // possibilities <= 16^digits, and > 16^(digits - 1)
+  return possibilities === 1n ? 0 : Math.ceil(digits / 2);
+}
+
+function productOf(factors: readonly bigint[]): bigint {
+  if (factors.length <= 8) return factors.reduce((a, b) => a * b, 1n);
+  const half = factors.length >> 1;
+  return productOf(factors.slice(0, half)) * productOf(factors.slice(half));
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  cheapestBatch,
+  drawOffsets,
+  fillBatched,
+  fillDivided,
+  multiplyHigh,
+  offsetBytesMax,
+  planOffsets,
+  power,
+  refusal,
+  refusalsMax,
+  type WordSource,
+} from '../../src/values/offsets.ts';
+import { keystream, readerOf } from './keystream.ts';
+
+fc.configureGlobal({ seed: 4_122 });
+
+class Refused extends Error {}
+
+/** One word of few bits; whoever asks for a second one was refused the first. */
+function oneWord(word: number): WordSource {
+  let isUsed = false;
+  const u32 = () => {
+    if (isUsed) throw new Refused();
+    isUsed = true;
+    return word;
+  };
+  return {
+    u32,
+    fillWords: (out, start, count) => {
+      for (let i = start; i < start + count; i++) out[i] = u32();
+    },
+  };
+}
+
+/** How often each result comes when every word is tried once; `refused` counts the words that give none. */
+function enumerate(
+  words: number,
+  draw: (word: number) => string,
+): { results: Map<string, number>; refused: number } {
+  const results = new Map<string, number>();
+  let refused = 0;
+  for (let word = 0; word < words; word++) {
+    try {
+      const result = draw(word);
+      results.set(result, (results.get(result) ?? 0) + 1);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refused++;
+    }
+  }
+  return { results, refused };
+}
+
+describe('offsets, every word of 8 or 11 bits', () => {
+  for (const wordBits of [8, 11]) {
+    it(`come equally often in batches of every size (${wordBits} bits)`, () => {
+      const words = 2 ** wordBits;
+      for (let span = 2; span <= words; span++) {
+        for (let size = 1; span ** size <= words; size++) {
+          if (wordBits === 11 && size === 1 && span % 37 !== 0) continue; // the 8-bit words try them all
+          const { results, refused } = enumerate(words, (word) => {
+            const out = new Uint32Array(size);
+            fillBatched(oneWord(word), span, size, out, wordBits);
+            return out.join();
+          });
+          assert.equal(results.size, span ** size, `span ${span}, ${size} values`);
+          assert.deepEqual(new Set(results.values()), new Set([Math.floor(words / span ** size)]));
+          assert.equal(refused, words % span ** size);
+        }
+      }
+    });
+  }
+
+  it('come equally often by division', () => {
+    const words = 256;
+    for (let span = 1; span <= words; span++) {
+      const { results, refused } = enumerate(words, (word) => {
+        const source = oneWord(word);
+        const out = new Float64Array(1);
+        const fillWide = (wide: Float64Array, start: number) => void (wide[start] = source.u32());
+        fillDivided({ fillWide }, span, 1, words, out);
+        return String(out[0]);
+      });
+      assert.equal(results.size, span);
+      assert.deepEqual(new Set(results.values()), new Set([Math.floor(words / span)]));
+      assert.equal(refused, words % span);
+    }
+  });
+});
+
+describe('multiplyHigh', () => {
+  it('is the exact upper half of the product', () => {
+    const edge = [0, 1, 2, 2 ** 16, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
+    const anyWord = fc.oneof(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.constantFrom(...edge));
+    fc.assert(
+      fc.property(anyWord, fc.oneof(anyWord, fc.constant(2 ** 32)), (a, b) => {
+        const product = BigInt(a) * BigInt(b);
+        assert.equal(multiplyHigh(a, b, Number(product & 0xffff_ffffn)), Number(product >> 32n));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('is exact where the rounded product crosses a multiple of 2^32', () => {
+    for (const b of [2 ** 32 - 1, 2 ** 31 + 1, 3_000_000_019]) {
+      for (let k = 1; k < 3_000; k++) {
+        for (const delta of [-1, 0, 1]) {
+          const a = Math.floor((2 ** 32 * (k * 1_431_655)) / b) + delta;
+          if (a < 0 || a >= 2 ** 32) continue;
+          const product = BigInt(a) * BigInt(b);
+          assert.equal(multiplyHigh(a, b, Number(product & 0xffff_ffffn)), Number(product >> 32n));
+        }
+      }
+    }
+  });
+});
+
+describe('planOffsets', () => {
+  it('takes 1.007 bytes for a value of 0..100', () => {
+    const plan = planOffsets(101);
+    assert.deepEqual(plan, { span: 101, method: 'batched', wordBytes: 4, wordValues: 4 });
+    assert.equal(Math.round((1e3 * plan.wordBytes) / (plan.wordValues * (1 - refusal(plan)))), 1_007);
+  });
+
+  it('takes no more than the values hold where the span is a power of two that divides a word', () => {
+    for (const bits of [1, 2, 4, 8, 16, 32]) {
+      const plan = planOffsets(2 ** bits);
+      assert.equal(refusal(plan), 0);
+      assert.equal((8 * plan.wordBytes) / plan.wordValues, bits);
+    }
+  });
+
+  it('finds no batch cheaper than the one it takes', () => {
+    for (const span of [3, 5, 6, 7, 10, 26, 52, 100, 365, 1_000, 1_626, 65_535, 65_537]) {
+      const cost = (size: number) => 4 / (size * (1 - (2 ** 32 % span ** size) / 2 ** 32));
+      for (let size = 1; span ** size <= 2 ** 32; size++) {
+        assert.ok(cost(cheapestBatch(span, 32)) <= cost(size), `span ${span}, batch of ${size}`);
+      }
+    }
+  });
+
+  it('takes a wider word where one of 32 bits would often be refused', () => {
+    assert.equal(planOffsets(3_000_000_000).wordBytes, 5); // 32 bits: 1.29e9 of 4.29e9 words refused
+    assert.equal(planOffsets(2 ** 32).method, 'multiplied');
+    assert.equal(planOffsets(2 ** 32 + 1).wordBytes, 5);
+    assert.equal(planOffsets(2 ** 39 + 1).wordBytes, 6);
+    assert.equal(planOffsets(2 ** 53).wordBytes, 7);
+    assert.equal(refusal(planOffsets(2 ** 53)), 0);
+  });
+
+  it('rejects what is not a span', () => {
+    for (const span of [0, -1, 1.5, Number.NaN, 2 ** 53 + 2]) assert.throws(() => planOffsets(span));
+  });
+});
+
+describe('drawOffsets', () => {
+  it('takes nothing where there is no choice', () => {
+    const reader = readerOf(keystream(8));
+    assert.deepEqual([...drawOffsets(reader, 1, 3)], [0, 0, 0]);
+    assert.equal(reader.consumedBytes, 0);
+  });
+
+  it('reaches both ends of the widest spans', () => {
+    const ends = (byte: number, span: number) =>
+      drawOffsets(readerOf(new Uint8Array(7).fill(byte)), span, 1)[0];
+    assert.equal(ends(0, 2 ** 53), 0);
+    assert.equal(ends(0xff, 2 ** 53), 2 ** 53 - 1);
+    assert.equal(ends(0, 2 ** 32), 0);
+    assert.equal(ends(0xff, 2 ** 32), 2 ** 32 - 1);
+  });
+});
+
+describe('refusalsMax', () => {
+  /** log2 of P(more than r refusals before m acceptances), from the negative binomial distribution. */
+  function log2Tail(m: number, p: number, r: number): number {
+    let term = m * Math.log2(1 - p); // of 0 refusals
+    for (let k = 1; k <= r; k++) term += Math.log2(((m + k - 1) / k) * p);
+    let sum = 0;
+    let next = 1;
+    for (let k = r + 1; next > sum * 1e-12 || next > 1e-300 * sum; k++) {
+      next *= ((m + k - 1) / k) * p;
+      sum += next;
+      if (next < sum * 1e-15) break;
+    }
+    return term + Math.log2(sum);
+  }
+
+  it('is exceeded with less than the probability stated', () => {
+    for (const m of [1, 2, 3, 10, 100, 1_000, 25_000]) {
+      for (const p of [2 ** -32, 1e-6, 0.0067, 1 / 16, 0.25, 0.4999]) {
+        for (const bits of [64, 65]) {
+          const tail = log2Tail(m, p, refusalsMax(m, p, bits));
+          assert.ok(tail < -bits, `m ${m}, p ${p}: 2^${tail}`);
+        }
+      }
+    }
+  });
+
+  it('is not far above the mean of long draws', () => {
+    assert.ok(refusalsMax(1e5, 0.0067, 64) < 0.04 * 1e5);
+    assert.equal(refusalsMax(1e5, 0, 64), 0);
+  });
+});
+
+describe('offsetBytesMax', () => {
+  it('counts the last, smaller batch with its own chance of refusal', () => {
+    // 6^11 is refused for 7 % of words, 6^2 for 4 of 2^32: a draw of 2 may need fewer words than one of 11
+    assert.ok(offsetBytesMax(planOffsets(6), 11, 64) > offsetBytesMax(planOffsets(6), 10, 64));
+    const plan = planOffsets(101);
+    assert.ok(offsetBytesMax(plan, 4, 64) >= 4);
+    assert.equal(offsetBytesMax(planOffsets(256), 10, 64), 12);
+    assert.equal(offsetBytesMax(planOffsets(1), 10, 64), 0);
+  });
+});
+
+describe('power', () => {
+  it('is exact below 2^53', () => {
+    for (let base = 1; base <= 40; base++) {
+      for (let e = 0; base ** e < 2 ** 53 && e < 53; e++)
+        assert.equal(BigInt(power(base, e)), BigInt(base) ** BigInt(e));
+    }
+  });
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import type { ValueRequest } from '../../src/values/value-request.ts';
+
+/** Requests of every kind, small enough that a slow twin can follow, with spans of every magnitude. */
+
+const SPAN_MAX = 2 ** 53;
+
+/** Spans near the places where a sampler changes its way, powers of two, and everything between. */
+export const anySpan: fc.Arbitrary<number> = fc.oneof(
+  fc.integer({ min: 1, max: 300 }),
+  fc.integer({ min: 2, max: 2 ** 22 }),
+  fc.integer({ min: 2 ** 21, max: 2 ** 31 - 1 }),
+  fc.maxSafeNat().map((n) => n + 1),
+  fc
+    .tuple(fc.integer({ min: 0, max: 53 }), fc.integer({ min: -2, max: 2 }))
+    .map(([bits, delta]) => Math.min(SPAN_MAX, Math.max(1, 2 ** bits + delta))),
+);
+
+const anyRange: fc.Arbitrary<{ min: number; max: number }> = fc
+  .tuple(anySpan, fc.maxSafeInteger(), fc.constantFrom('any', 'zero', 'symmetric'))
+  .map(([span, place, where]) => {
+    const lowest = -Number.MAX_SAFE_INTEGER;
+    const highest = Number.MAX_SAFE_INTEGER - (span - 1);
+    const wanted = where === 'any' ? place : where === 'zero' ? 0 : -Math.floor(span / 2);
+    const min = Math.min(Math.max(wanted, lowest), highest);
+    return { min, max: min + (span - 1) };
+  });
+
+const anyCount = fc.integer({ min: 1, max: 120 });
+const anySort = fc.constantFrom('none', 'ascending', 'descending');
+
+export const integersRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({ count: anyCount, range: anyRange, unique: fc.boolean(), sort: anySort })
+  .map(({ count, range, unique, sort }) => {
+    const span = range.max - range.min + 1;
+    return { kind: 'integers', count: unique ? Math.min(count, span) : count, ...range, unique, sort };
+  });
+
+export const floatsRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({ count: anyCount, precision: fc.option(fc.integer({ min: 1, max: 15 }), { nil: null }) })
+  .map(({ count, precision }) => ({ kind: 'floats', count, precision }));
+
+export const bytesRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({
+    count: fc.integer({ min: 1, max: 9 }),
+    length: fc.integer({ min: 1, max: 40 }),
+    encoding: fc.constantFrom('hex', 'base64'),
+    single: fc.boolean(),
+  })
+  .map((r) => ({ kind: 'bytes', ...r, count: r.single ? 1 : r.count }));
+
+export const uuidRequest: fc.Arbitrary<ValueRequest> = anyCount.map((count) => ({ kind: 'uuid', count }));
+
+export const bitstringRequest: fc.Arbitrary<ValueRequest> = fc
+  .integer({ min: 1, max: 500 })
+  .map((length) => ({ kind: 'bitstring', length }));
+
+/** Items with everything that JSON escapes, and characters of every UTF-8 length. */
+const anyItem = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('', '"', '\\', '/', '\b\t\n\f\r', '\u0000\u001f\u007f', 'é', '€', '𝄞', '\u2028'),
+);
+
+export const shuffleRequest: fc.Arbitrary<ValueRequest> = fc
+  .array(anyItem, { minLength: 1, maxLength: 90 })
+  .map((items) => ({ kind: 'shuffle', items }));
+
+export const anyRequest: fc.Arbitrary<ValueRequest> = fc.oneof(
+  { weight: 4, arbitrary: integersRequest },
+  { weight: 2, arbitrary: floatsRequest },
+  bytesRequest,
+  uuidRequest,
+  bitstringRequest,
+  shuffleRequest,
+);

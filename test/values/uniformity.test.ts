@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { octetsOf, plainOf, sample } from '../../src/values/sample.ts';
+import type { ValueRequest } from '../../src/values/value-request.ts';
+import { chiSquare } from '../support/chi-square.ts';
+import { keystreamReader } from './keystream.ts';
+
+/**
+ * Chi-square of each sampler on the fixed keystream. The exact uniformity is proven by enumeration elsewhere; this
+ * catches what a proof on small words cannot: wrong word sizes, lost bits, reused bytes. Bound: four standard
+ * deviations to either side of the mean (too even is wrong, too); the keystream is fixed, so nothing is left to chance.
+ */
+const DEVIATIONS_MAX = 4;
+
+function assertUniform(cells: Iterable<number>, cellCount: number, what: string): void {
+  const counts = new Float64Array(cellCount);
+  let total = 0;
+  for (const cell of cells) {
+    assert.ok(cell >= 0 && cell < cellCount, `${what}: cell ${cell}`);
+    counts[cell]++;
+    total++;
+  }
+  assert.ok(total >= 20 * cellCount, 'enough values for each cell');
+  const statistic = chiSquare(counts, new Float64Array(cellCount).fill(1 / cellCount));
+  const freedom = cellCount - 1;
+  const deviations = (statistic - freedom) / Math.sqrt(2 * freedom);
+  assert.ok(
+    Math.abs(deviations) < DEVIATIONS_MAX,
+    `${what}: chi-square ${statistic}, ${freedom} degrees of freedom`,
+  );
+}
+
+function numbersOf(request: ValueRequest): number[] {
+  return plainOf(sample(request, keystreamReader(2 ** 20))) as number[];
+}
+
+function integersOf(min: number, max: number, count = 100_000): number[] {
+  return numbersOf({ kind: 'integers', count, min, max, unique: false, sort: 'none' });
+}
+
+describe('integers are uniform', () => {
+  for (const [min, max] of [
+    [0, 1],
+    [1, 6],
+    [0, 100],
+    [-500, 499],
+    [0, 4_999],
+  ]) {
+    it(`on ${min}..${max}, and so are pairs of neighbours`, () => {
+      const span = max - min + 1;
+      const values = integersOf(min, max);
+      assertUniform(
+        values.map((value) => value - min),
+        span,
+        'values',
+      );
+      // With several values to a word, the pairs that share one and those that do not.
+      const side = Math.min(span, 32);
+      const cell = (i: number) => Math.floor(((values[i] - min) * side) / span);
+      const pairs = values.slice(1).map((_, i) => cell(i) * side + cell(i + 1));
+      if (span % side === 0) assertUniform(pairs, side * side, 'pairs');
+    });
+  }
+
+  for (const [min, max] of [
+    [0, 999_999],
+    [-(2 ** 31), 2 ** 31 - 1],
+    [0, 2_999_999_999],
+    [0, 2 ** 40 - 1],
+    [-(2 ** 52), 2 ** 52 - 1],
+  ]) {
+    it(`on ${min}..${max}: their place in the range and their last digits`, () => {
+      const span = max - min + 1;
+      const values = integersOf(min, max);
+      const offsets = values.map((value) => value - min);
+      assertUniform(
+        offsets.map((offset) => Math.floor((offset / span) * 125)),
+        125,
+        'place',
+      );
+      const last = span % 64 === 0 ? 64 : 1_000;
+      assertUniform(
+        offsets.map((offset) => offset % last),
+        last,
+        'last digits',
+      );
+    });
+  }
+});
+
+describe('samples without repeats are uniform', () => {
+  it('dense: which value stands first, and where a value stands', () => {
+    const first: number[] = [];
+    const place: number[] = [];
+    const reader = keystreamReader(2 ** 20);
+    for (let run = 0; run < 5_000; run++) {
+      const request: ValueRequest = {
+        kind: 'integers',
+        count: 40,
+        min: 0,
+        max: 39,
+        unique: true,
+        sort: 'none',
+      };
+      const values = plainOf(sample(request, reader)) as number[];
+      first.push(values[0]);
+      place.push(values.indexOf(17));
+    }
+    assertUniform(first, 40, 'first value');
+    assertUniform(place, 40, 'place of 17');
+  });
+
+  it('sparse: all values', () => {
+    const request: ValueRequest = {
+      kind: 'integers',
+      count: 50_000,
+      min: 0,
+      max: 999_999,
+      unique: true,
+      sort: 'none',
+    };
+    assertUniform(
+      numbersOf(request).map((value) => Math.floor(value / 4_000)),
+      250,
+      'values',
+    );
+  });
+});
+
+describe('floats are uniform', () => {
+  it('in their first and in their last bits', () => {
+    const values = numbersOf({ kind: 'floats', count: 100_000, precision: null });
+    assertUniform(
+      values.map((x) => Math.floor(x * 1_024)),
+      1_024,
+      'first bits',
+    );
+    assertUniform(
+      values.map((x) => (x * 2 ** 53) % 1_024),
+      1_024,
+      'last bits',
+    );
+    assertUniform(
+      values.map((x) => Math.floor(x * 2 ** 37) % 1_024),
+      1_024,
+      'bits between',
+    );
+  });
+
+  for (const precision of [1, 3, 6, 9, 12, 15]) {
+    it(`in their first and last digits of ${precision}`, () => {
+      const values = numbersOf({ kind: 'floats', count: 100_000, precision });
+      const size = 10 ** Math.min(precision, 3);
+      assertUniform(
+        values.map((x) => Math.floor(Math.round(x * 10 ** precision) / (10 ** precision / size))),
+        size,
+        'first',
+      );
+      assertUniform(
+        values.map((x) => Math.round(x * 10 ** precision) % size),
+        size,
+        'last',
+      );
+    });
+  }
+});
+
+describe('bytes, UUIDs, bits and orders are uniform', () => {
+  it('bytes', () => {
+    const request: ValueRequest = {
+      kind: 'bytes',
+      count: 1,
+      length: 100_000,
+      encoding: 'base64',
+      single: true,
+    };
+    assertUniform(octetsOf(sample(request, keystreamReader(2 ** 20))), 256, 'bytes');
+  });
+
+  it('the random digits of UUIDs, each place for itself', () => {
+    const uuids = plainOf(sample({ kind: 'uuid', count: 20_000 }, keystreamReader(2 ** 20))) as string[];
+    for (let place = 0; place < 36; place++) {
+      if ([8, 13, 14, 18, 23].includes(place)) continue;
+      const digits = uuids.map((uuid) => Number.parseInt(uuid[place], 16));
+      if (place === 19)
+        assertUniform(
+          digits.map((digit) => digit - 8),
+          4,
+          'variant digit',
+        );
+      else assertUniform(digits, 16, `digit ${place}`);
+    }
+  });
+
+  it('bits in runs of eight', () => {
+    const bits = plainOf(sample({ kind: 'bitstring', length: 100_000 }, keystreamReader(2 ** 20))) as string;
+    const runs = Array.from({ length: 12_500 }, (_, i) => Number.parseInt(bits.slice(8 * i, 8 * i + 8), 2));
+    assertUniform(runs, 256, 'bits');
+  });
+
+  it('all orders of five items', () => {
+    const reader = keystreamReader(2 ** 20);
+    const orders = new Map<string, number>();
+    const cells: number[] = [];
+    for (let run = 0; run < 12_000; run++) {
+      const order = (
+        plainOf(sample({ kind: 'shuffle', items: ['a', 'b', 'c', 'd', 'e'] }, reader)) as string[]
+      ).join();
+      if (!orders.has(order)) orders.set(order, orders.size);
+      cells.push(orders.get(order) as number);
+    }
+    assertUniform(cells, 120, 'orders');
+  });
+});
