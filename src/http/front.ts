@@ -68,7 +68,8 @@ export interface Front {
   readonly heldBytes: number;
   /**
    * Accepts no more connections, closes each connection with its next reply, waits until all requests are
-   * answered and taken or `deadlineMs` has passed, then closes what is left.
+   * answered and taken or `deadlineMs` has passed, then closes what is left: idle connections, and those whose
+   * last reply was large, which the library cannot be told to close.
    */
   drain(deadlineMs: number): Promise<void>;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
+import { LIMITS } from '../../src/core/limits.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
@@ -244,13 +246,17 @@ describe('an answer', () => {
 describe('deadlines', () => {
   it('a request that nobody answers is 503, closed and logged, and the late answer does nothing', async () => {
     const waiting: Exchange[] = [];
+    const clock = new ManualClock();
     const { front, log } = await frontWith(
       (exchange) => {
         waiting.push(exchange);
       },
-      { limits: { answerDeadlineMs: 40, sweepMs: 10 } },
+      { clock, limits: { sweepMs: 5 } },
     );
-    const { replies, closed } = await talk(front.port, GET);
+    const talking = talk(front.port, GET);
+    await until(() => front.waitingRequests === 1);
+    clock.advance(LIMITS.answerDeadlineMs);
+    const { replies, closed } = await talking;
     assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
     assert.match(replies[0].head, /\r\nRetry-After: 1\r\n/);
     assert.equal(JSON.parse(replies[0].body).error.code, 'overloaded');
@@ -279,8 +285,10 @@ describe('deadlines', () => {
   it('readers that do not take 10 MB are cut off, and hold no memory until then', async () => {
     const body = patterned(10 * MEGABYTE);
     const readers = 20;
+    const clock = new ManualClock();
     const { front, log } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, body), {
-      limits: { replyDeadlineMs: 300, sweepMs: 20 },
+      clock,
+      limits: { sweepMs: 5 },
     });
     const before = process.memoryUsage.rss();
     const sockets = await Promise.all(Array.from({ length: readers }, () => open(front.port)));
@@ -292,6 +300,7 @@ describe('deadlines', () => {
     assert.ok(front.heldBytes > readers * MEGABYTE, 'the readers really have stalled');
     const grownMb = (process.memoryUsage.rss() - before) / MEGABYTE;
     assert.ok(grownMb < 60, `${readers} readers of 10 MB took ${grownMb.toFixed(0)} MB`); // 200 MB if each were copied
+    clock.advance(LIMITS.replyDeadlineMs);
     await until(() => front.sendingReplies === 0);
     assert.equal(front.heldBytes, 0);
     assert.equal(log.lines.filter((line) => line.message === 'reply not taken in time').length, readers);
@@ -323,7 +332,10 @@ describe('draining', () => {
   });
 
   it('serves a request that an open connection sends meanwhile', async () => {
-    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, new Uint8Array(20_000)));
+    const clock = new ManualClock(); // stands still, so the front lingers until the request has come
+    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, new Uint8Array(5_000)), {
+      clock,
+    });
     const socket = await open(front.port);
     const drained = front.drain(2_000);
     socket.write(GET);
@@ -332,7 +344,7 @@ describe('draining', () => {
     const text = Buffer.concat(received).toString('latin1');
     assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(text, /\r\nConnection: close\r\n/);
-    assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, 20_000);
+    assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, 5_000);
     await drained;
   });
 

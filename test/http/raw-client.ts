@@ -82,7 +82,8 @@ function splitReplies(text: string, bodiless: boolean): { replies: RawReply[]; r
     const declared = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
     // replies that the library makes itself declare no length and close: all that is left is their body
     const left = rest.length - headEnd - 4;
-    const length = bodiless || status === 204 ? 0 : declared === undefined ? left : Number(declared);
+    const length =
+      bodiless || status < 200 || status === 204 ? 0 : declared === undefined ? left : Number(declared);
     if (left < length) return { replies, rest };
     replies.push({ status, head, body: rest.slice(headEnd + 4, headEnd + 4 + length) });
     rest = rest.slice(headEnd + 4 + length);
