@@ -25,16 +25,13 @@ export const ESTIMATORS = [
   'MultiMMC Prediction',
   'LZ78Y Prediction',
 ] as const;
-export type EstimatorName = (typeof ESTIMATORS)[number];
+type EstimatorName = (typeof ESTIMATORS)[number];
 
 /**
  * Min-entropy in bits per symbol, by estimator. An estimator that does not apply is absent: collision,
  * Markov and compression on more than two distinct symbols, and any that the data is too short for.
  */
-export type Estimates = Readonly<Partial<Record<EstimatorName, number>>>;
-
-/** What SP 800-90B 3.1.1 asks for: with fewer samples the estimates hold, but mean less. */
-export const SAMPLES_RECOMMENDED = 1_000_000;
+type Estimates = Readonly<Partial<Record<EstimatorName, number>>>;
 
 export interface NonIidAssessment {
   /** On the symbols as they are; per symbol. */
@@ -53,7 +50,8 @@ export interface NonIidAssessment {
 /**
  * The non-IID track of SP 800-90B 3.1.3 on at least two symbols of 1 to 8 bits, one per byte. An ideal
  * source scores about 0.85 per bit on a million bits, not 1: ten 99 % bounds, the lowest of which counts.
- * It is an estimate under these estimators, not a guarantee.
+ * It is an estimate under these estimators, not a guarantee. SP 800-90B 3.1.1 asks for a million samples; with fewer
+ * the bounds are wider and the figure lower.
  */
 export function assessNonIid(symbols: Uint8Array, bitsPerSymbol: number): NonIidAssessment {
   assertSymbols(symbols, bitsPerSymbol);

@@ -2,8 +2,8 @@ import { assert } from '../../core/assert.ts';
 import { assessOriginal } from './assess.ts';
 
 /** Restarts, and samples kept of each (SP 800-90B 3.1.4.1). */
-export const RESTARTS = 1000;
-export const SAMPLES_PER_RESTART = 1000;
+const RESTARTS = 1000;
+const SAMPLES_PER_RESTART = 1000;
 
 /**
  * Error of one row or column such that 2,000 of them together raise a false alarm once in a hundred
