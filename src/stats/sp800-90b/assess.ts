@@ -50,8 +50,8 @@ export interface NonIidAssessment {
 /**
  * The non-IID track of SP 800-90B 3.1.3 on at least two symbols of 1 to 8 bits, one per byte. An ideal
  * source scores about 0.85 per bit on a million bits, not 1: ten 99 % bounds, the lowest of which counts.
- * It is an estimate under these estimators, not a guarantee. SP 800-90B 3.1.1 asks for a million samples; with fewer
- * the bounds are wider and the figure lower.
+ * It is an estimate under these estimators, not a guarantee. SP 800-90B 3.1.1 asks for a million samples;
+ * with fewer the bounds are wider and the figure lower.
  */
 export function assessNonIid(symbols: Uint8Array, bitsPerSymbol: number): NonIidAssessment {
   assertSymbols(symbols, bitsPerSymbol);

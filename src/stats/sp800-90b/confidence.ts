@@ -1,7 +1,7 @@
 /** The 99.5 % quantile of the standard normal: the half-width of a 99 % interval (SP 800-90B 6.3.1). */
 export const Z_995 = 2.5758293035489008;
 
-/** Upper end of the 99 % confidence interval of a proportion of `count` samples (SP 800-90B 6.3.1, step 2). */
+/** Upper end of the 99 % confidence interval of a proportion of `count` samples (SP 800-90B 6.3.1). */
 export function upperBound(proportion: number, count: number): number {
   return Math.min(1, proportion + Z_995 * Math.sqrt((proportion * (1 - proportion)) / (count - 1)));
 }

@@ -2,7 +2,8 @@
 export const ROUND_STEPS = 32;
 
 /**
- * Which of an estimator's sub-predictors makes the prediction, on bits (SP 800-90B 6.3.7, 6.3.8 and 6.3.9): the one right most often so far; among those that draw level in one step the last.
+ * Which of an estimator's sub-predictors makes the prediction, on bits (SP 800-90B 6.3.7, 6.3.8 and 6.3.9):
+ * the one right most often so far; among those that draw level in one step the last.
  *
  * Half of all sub-predictors are right each time, too many to count one by one. One whose score lies more
  * than a round behind the best cannot win within it, so its score is brought up to date once per round, by
