@@ -46,7 +46,7 @@ export function logNoRun(p: number, r: number, n: number): number {
   const q = 1 - p;
   const first = q * p ** r;
   let y = 0;
-  // The recurrence rises to its root; NIST's tool goes as far. Where that is too short, a run is near certain.
+  // The recurrence rises to its root; NIST's tool goes as far. Where that falls short a run is near certain.
   for (let round = 0; round <= 65; round++) {
     const next = first * Math.exp((r + 1) * Math.log1p(y));
     if (next - y <= Number.EPSILON * y) break;
