@@ -1,11 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { accounts } from './cli/accounts.ts';
-import { type CommandContext, group, table } from './cli/command.ts';
-import { keys } from './cli/keys.ts';
-import { ledger } from './cli/ledger.ts';
-import { serve } from './cli/serve.ts';
+import { type CommandContext, group, later, table } from './cli/command.ts';
 import { describeSettings } from './config.ts';
 import { systemClock } from './core/clock.ts';
 
@@ -16,7 +12,24 @@ const settings = describeSettings(availableParallelism()).map((each) => [
   each.meaning,
 ]);
 const footer = `\nSettings, read from the environment:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
-const commands = [serve, accounts, keys, ledger];
+const commands = [
+  later('serve', 'Starts the service.', async () => (await import('./cli/serve.ts')).serve),
+  later(
+    'accounts',
+    'Makes, lists and changes accounts.',
+    async () => (await import('./cli/accounts.ts')).accounts,
+  ),
+  later(
+    'keys',
+    'Makes, lists, rotates and revokes API keys.',
+    async () => (await import('./cli/keys.ts')).keys,
+  ),
+  later(
+    'ledger',
+    'Audits, backs up and compacts the ledger.',
+    async () => (await import('./cli/ledger.ts')).ledger,
+  ),
+];
 const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);
 
 const context: CommandContext = {

@@ -120,7 +120,11 @@ const set = action({
   },
 });
 
-export const accounts = group('qrn accounts', 'Makes, lists and changes accounts.', [create, list, set]);
+export const accounts = group('qrn accounts', 'Accounts: who may ask, how much, and at what rate.', [
+  create,
+  list,
+  set,
+]);
 
 /** The overrides that the command line names; `none` takes one back. */
 function overridesOf(input: Input): Partial<AccountOverrides> {

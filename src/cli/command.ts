@@ -104,6 +104,11 @@ export function group(path: string, summary: string, commands: readonly Command[
   };
 }
 
+/** An entry whose code is read when it is called: `qrn keys` need not load what `qrn serve` is made of. */
+export function later(name: string, summary: string, load: () => Promise<Command>): Command {
+  return { name, summary, run: async (args, context) => (await load()).run(args, context) };
+}
+
 /** Rows under a head, each column as wide as its widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return `${columns([head, ...rows])}\n`;

@@ -135,7 +135,7 @@ const revoke = action({
   },
 });
 
-export const keys = group('qrn keys', 'Makes, lists, rotates and revokes API keys.', [
+export const keys = group('qrn keys', 'API keys: what an account shows to be served.', [
   create,
   list,
   rotate,

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { OwnedCells } from '../../src/account/cells.ts';
+import { AccountDirectory } from '../../src/account/directory.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { SCOPES } from '../../src/core/vocabulary.ts';
+import type { LmdbLedger } from '../../src/store/lmdb-ledger.ts';
+import type { CommandDone } from '../support/command-process.ts';
+import { openTestLedger } from '../support/ledger-folder.ts';
+
+describe('accounts and keys beside a running service', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
+  let commands: ChildProcess;
+  let ledger: LmdbLedger;
+  let directory: AccountDirectory;
+
+  before(async () => {
+    ledger = await openTestLedger(join(dataDir, 'ledger'), { clock: systemClock });
+    const cells = await OwnedCells.open(ledger, systemClock);
+    directory = await AccountDirectory.open({ directory: ledger, cells, clock: systemClock, log: silentLog });
+    commands = fork(new URL('../support/command-process.ts', import.meta.url), {
+      env: { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir },
+    });
+  });
+  after(async () => {
+    commands.disconnect();
+    directory.close();
+    await ledger.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** Runs one command in the other process. */
+  const qrn = async (args: readonly string[]): Promise<CommandDone> => {
+    commands.send(args);
+    return (await once(commands, 'message'))[0] as CommandDone;
+  };
+
+  /** Runs a command that must succeed and print one line of JSON. */
+  const qrnJson = async (...args: string[]) => {
+    const { status, out, talk } = await qrn([...args, '--json']);
+    assert.deepEqual([status, talk], [0, '']);
+    assert.match(out, /^[^\n]+\n$/);
+    return JSON.parse(out);
+  };
+
+  const authenticate = async (key: string) => {
+    await directory.refresh();
+    return directory.authenticate(key);
+  };
+
+  it('makes an Enterprise account with limits of its own, and changes them', async () => {
+    const limits = [
+      '--requests-per-minute',
+      '600',
+      '--requests-per-month',
+      '7000',
+      '--seed-interval-ms',
+      '60000',
+    ];
+    const made = await qrnJson('accounts', 'create', '--name', 'E', '--tier', 'enterprise', ...limits);
+    const account = (await authenticate(made.key))?.account;
+    assert.equal(account?.record.id, made.account_id);
+    assert.equal(account?.allowance.requestsPerMinute, 600);
+
+    const change = ['--requests-per-minute', 'none', '--credits-per-month', '0', '--name', 'E2'];
+    const changed = await qrnJson('accounts', 'set', made.account_id, ...change);
+    const { created_at: createdAt, ...facts } = changed;
+    assert.match(createdAt, /^20\d\d-.*Z$/);
+    assert.deepEqual(facts, {
+      account_id: made.account_id,
+      name: 'E2',
+      tier: 'enterprise',
+      requests_per_minute: null,
+      requests_per_month: 7_000,
+      credits_per_month: 0,
+      seed_interval_ms: 60_000,
+    });
+    assert.deepEqual((await qrnJson('accounts', 'list')).at(-1), changed);
+    assert.equal((await authenticate(made.key))?.account.allowance.creditsPerMonth, 0);
+
+    const down = await qrn(['accounts', 'set', made.account_id, '--tier', 'free']);
+    assert.match(down.out, /^tier +free$/m);
+    assert.match(down.out, /^seed_interval_ms +no seeded mode$/m);
+    assert.equal((await authenticate(made.key))?.account.allowance.requestsPerMonth, 1_000);
+  });
+
+  it('makes, rotates and revokes keys', async () => {
+    const { account_id: account } = await qrnJson('accounts', 'create', '--name', 'K', '--tier', 'pro');
+    const wish = [
+      '--account',
+      account,
+      '--scopes',
+      'usage:read,entropy:read',
+      '--expires',
+      '2099-01-31T12:00:00Z',
+    ];
+    const made = await qrnJson('keys', 'create', ...wish);
+    assert.deepEqual(Object.keys(made), ['key_id', 'key', 'scopes', 'expires_at']);
+    assert.deepEqual(made.scopes, ['entropy:read', 'usage:read']);
+    assert.equal(made.expires_at, '2099-01-31T12:00:00.000Z');
+    assert.deepEqual((await authenticate(made.key))?.key.scopes, made.scopes);
+
+    const rotated = await qrnJson('keys', 'rotate', made.key_id, '--grace', '0');
+    assert.equal(rotated.replaces, made.key_id);
+    assert.deepEqual([rotated.scopes, rotated.expires_at], [made.scopes, made.expires_at]);
+    assert.equal(await authenticate(made.key), undefined);
+    assert.deepEqual((await authenticate(rotated.key))?.key.scopes, made.scopes);
+
+    const revoked = await qrnJson('keys', 'revoke', rotated.key_id);
+    assert.equal(revoked.key_id, rotated.key_id);
+    assert.equal(await authenticate(rotated.key), undefined);
+    assert.deepEqual(await qrnJson('keys', 'revoke', rotated.key_id), revoked);
+
+    const listed: { key_id: string; status: string; scopes: string[]; key?: string }[] = await qrnJson(
+      'keys',
+      'list',
+      '--account',
+      account,
+    );
+    assert.deepEqual(
+      listed.map((key) => key.status),
+      ['live', 'expired', 'revoked'],
+    );
+    assert.deepEqual(listed[0].scopes, [...SCOPES]);
+    assert.ok(listed.every((key) => key.key === undefined));
+  });
+
+  it('refuses what cannot be', async () => {
+    const wrong: readonly [readonly string[], string][] = [
+      [['accounts', 'set', 'acct_x', '--name', 'y'], 'qrn accounts set: there is no account acct_x\n'],
+      [['keys', 'create', '--account', 'acct_x'], 'qrn keys create: there is no account acct_x\n'],
+      [['keys', 'list', '--account', 'acct_x'], 'qrn keys list: there is no account acct_x\n'],
+      [['keys', 'rotate', 'x'], 'qrn keys rotate: there is no key x\n'],
+    ];
+    for (const [args, talk] of wrong) assert.deepEqual(await qrn(args), { status: 1, out: '', talk });
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
+const dataDir = join(folder, 'new', 'data');
+
+interface Done {
+  readonly status: number;
+  readonly out: string;
+  readonly talk: string;
+}
+
+/** Runs the program as a script does: another process, its streams and its exit status. */
+function qrn(args: readonly string[], environment: Record<string, string> = {}): Promise<Done> {
+  const env = { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir, ...environment };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { env }, (error, out, talk) => {
+      resolve({ status: error === null ? 0 : Number(error.code), out, talk });
+    });
+  });
+}
+
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the program', () => {
+  it('tells its version and its commands', async () => {
+    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    const [version, help] = await Promise.all([qrn(['--version']), qrn(['--help'])]);
+    assert.deepEqual(version, { status: 0, out: `${manifest.version}\n`, talk: '' });
+    assert.equal(help.status, 0);
+    assert.match(help.out, /^ {2}accounts {2,}\S/m);
+    assert.match(help.out, /^ {2}keys {2,}\S/m);
+    assert.match(help.out, /^QRN_DATA_DIR +\.\/data +\S/m);
+  });
+
+  it('fails with one line, and makes no folder by mistake', async () => {
+    const there = join(dataDir, 'ledger');
+    const wrong: readonly [readonly string[], Record<string, string>, number, string][] = [
+      [['frob'], {}, 2, 'qrn: there is no command "frob"; the commands are '],
+      [['accounts', 'list'], {}, 1, `qrn accounts list: there is no ledger in ${there}\n`],
+      [['keys', 'revoke', 'x'], {}, 1, `qrn keys revoke: there is no ledger in ${there}\n`],
+      [['keys', 'list'], { QRN_DATADIR: 'x' }, 1, 'qrn keys list: QRN_DATADIR is not a setting; '],
+      [
+        ['accounts', 'create', '--name', 'A', '--tier', 'gold'],
+        {},
+        2,
+        'qrn accounts create: --tier is one of free, ',
+      ],
+    ];
+    const done = await Promise.all(wrong.map(([args, environment]) => qrn(args, environment)));
+    for (const [i, { status, out, talk }] of done.entries()) {
+      assert.deepEqual([status, out], [wrong[i][2], '']);
+      assert.ok(talk.startsWith(wrong[i][3]), talk);
+      assert.match(talk, /^[^\n]+\n$/);
+    }
+    assert.ok(!existsSync(dataDir));
+  });
+
+  it('makes the first account in a new folder that is closed to others', async () => {
+    const { status, out, talk } = await qrn([
+      'accounts',
+      'create',
+      '--name',
+      'Ann Lee',
+      '--tier',
+      'free',
+      '--json',
+    ]);
+    assert.deepEqual([status, talk], [0, '']);
+    assert.match(out, /^[^\n]+\n$/);
+    const made = JSON.parse(out);
+    assert.deepEqual(Object.keys(made), ['account_id', 'name', 'tier', 'key_id', 'key']);
+    assert.equal(made.name, 'Ann Lee');
+    assert.equal(made.tier, 'free');
+    assert.equal(made.key.slice(0, 28), `qrn_f_${made.key_id}`);
+    assert.equal(statSync(join(dataDir, 'ledger')).mode & 0o077, 0);
+  });
+
+  it('shows tables to people, and the warning about the key beside them', async () => {
+    const made = await qrn(['accounts', 'create', '--name', 'Bob', '--tier', 'developer']);
+    assert.match(
+      made.out,
+      /^account_id {2}acct_\w{26}\nname {8}Bob\ntier {8}developer\nkey_id {6}\w{22}\nkey {9}qrn_d_\w{54}\n$/,
+    );
+    assert.match(made.talk, /^The key is shown this once[^\n]*\n$/);
+    const [accounts, keys] = await Promise.all([qrn(['accounts', 'list']), qrn(['keys', 'list'])]);
+    assert.match(
+      accounts.out,
+      /^ACCOUNT_ID +NAME +TIER +PER MINUTE +PER MONTH +CREDITS +CREATED\n(acct_[^\n]+\n){2}$/,
+    );
+    assert.match(accounts.out, /^acct_\w{26} +Bob +developer +100 +50000 +0 +20/m);
+    assert.match(
+      keys.out,
+      /^KEY_ID +ACCOUNT_ID +STATUS +SCOPES +CREATED +EXPIRES\n([^\n]+live +all[^\n]+never\n){2}$/,
+    );
+  });
+});
