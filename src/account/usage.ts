@@ -46,7 +46,7 @@ export interface Usage {
   readonly days: readonly DayUsage[];
 }
 
-export interface DayUsage extends UsageCount {
+interface DayUsage extends UsageCount {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly credits: number;

@@ -135,9 +135,11 @@ async function reported(path: string, context: CommandContext, run: () => Promis
   }
 }
 
+/** The message and those of its causes. */
 function oneLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replaceAll(/\s*\n\s*/g, ' ').trim();
+  if (!(error instanceof Error)) return String(error);
+  const message = error.message.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return error.cause === undefined ? message : `${message}: ${oneLine(error.cause)}`;
 }
 
 function readInput(definition: ActionDefinition, args: readonly string[]): Input {

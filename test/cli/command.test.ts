@@ -19,6 +19,7 @@ async function run(...args: string[]) {
       reached = { from: input.operands, to: input.option('to'), force: input.has('force') };
       if (input.option('to') === 'nowhere') throw new CommandError('there is no\n  such place');
       if (input.option('to') === 'wrong') throw new UsageError('that is no place');
+      if (input.option('to') === 'full') throw new Error('it cannot be', { cause: new Error('no room') });
       if (input.option('to') === 'bug') throw new TypeError('x is undefined');
       context.out('done\n');
       return input.option('to') === 'three' ? 3 : 0;
@@ -68,6 +69,7 @@ describe('a command', () => {
     [['copy', 'a', '--too', 'b'], 2, "qrn box copy: Unknown option '--too'; see qrn box copy --help\n"],
     [['copy', 'a', '--to', 'wrong'], 2, 'qrn box copy: that is no place; see qrn box copy --help\n'],
     [['copy', 'a', '--to', 'nowhere'], 1, 'qrn box copy: there is no such place\n'],
+    [['copy', 'a', '--to', 'full'], 1, 'qrn box copy: it cannot be: no room\n'],
     [['copy', 'a', '--to', 'bug'], 1, 'qrn box copy: x is undefined\n'],
   ];
   for (const [args, status, talk] of wrong) {
