@@ -27,6 +27,8 @@ export interface Config {
   readonly certificateRetentionDays: number;
   /** Conditioned bytes of pure mode kept ready on disk. */
   readonly reservoirBytes: number;
+  /** Name of the transparency log in its checkpoints and keys. */
+  readonly logName: string;
   /** `metadata.powered_by`. */
   readonly poweredBy: string;
   /** Send the IETF draft's RateLimit and RateLimit-Policy fields. */
@@ -63,6 +65,12 @@ function oneOf<const T extends string>(...values: readonly T[]): (text: string) 
   };
 }
 
+function logName(value: string): string {
+  if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
+    throw new ConfigError('1 to 100 visible ASCII characters without plus');
+  return value;
+}
+
 function url(value: string): string | null {
   if (value === '') return null;
   if (!URL.canParse(value) || !/^https?:/.test(value)) throw new ConfigError('an http or https URL');
@@ -93,6 +101,12 @@ function settings(defaultWorkers: number) {
       String(8 * 1024 * 1024),
       'conditioned bytes of pure mode kept ready',
       wholeNumber(65_536, 1_073_741_824),
+    ),
+    logName: setting(
+      'QRN_LOG_NAME',
+      'qrn.localhost/log',
+      'name of the transparency log; never changes for a data folder',
+      logName,
     ),
     poweredBy: setting('QRN_POWERED_BY', 'Lang Quantum Circuits', 'metadata.powered_by', text),
     rateLimitFields: setting(

@@ -21,6 +21,7 @@ import { Idempotency } from './delivery/idempotency.ts';
 import { DataAnswers } from './http/data-answers.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from './http/endpoints/table.ts';
 import { type Front, startFront } from './http/front.ts';
+import { logRoutes } from './http/log-routes.ts';
 import { plainRoutes } from './http/plain-routes.ts';
 import { Router } from './http/router.ts';
 import { ASSESSED_BITS } from './pool/assessor.ts';
@@ -31,7 +32,7 @@ import { SystemStream } from './pool/keystream.ts';
 import { makeSystemLot } from './pool/lots.ts';
 import { readBackend } from './pool/read.ts';
 import { SeedSchedule } from './pool/seeds.ts';
-import { healthReport } from './service-health.ts';
+import { healthReport } from './service/health-report.ts';
 import type { Ledger } from './store/ledger.ts';
 import { Workers } from './workers/dispatch.ts';
 
@@ -61,7 +62,15 @@ const DAY_MS = 86_400_000;
 export async function startService(config: Config, log: Log, clock: Clock = systemClock): Promise<Service> {
   const backend = createBackend(config.backend, clock); // an unknown name fails before anything is opened
   const { durability, logLevel } = config;
-  const thread = await startLedgerThread({ path: join(config.dataDir, 'ledger'), durability, logLevel });
+  const keysPath = join(config.dataDir, 'keys');
+  const thread = await startLedgerThread({
+    path: join(config.dataDir, 'ledger'),
+    durability,
+    logLevel,
+    idsKeyPath: join(keysPath, 'certificate-ids'),
+    keysPath,
+    logName: config.logName,
+  });
   try {
     return await startOn(thread, backend, config, log, clock);
   } catch (error) {
@@ -100,19 +109,23 @@ async function startOn(
     firstSequence,
     context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
   });
+  const publicLog = logRoutes(thread.certificates);
   const router = new Router({
     directory,
     dataEndpoints: DATA_ENDPOINT_DEFINITIONS,
-    routes: plainRoutes({
-      ready: () => pool.isReady(),
-      health: () => healthReport({ ledger, committer, workers, clock, ...pool }),
-      usage: (call) => {
-        assert(call.account !== undefined, 'usage is asked for with a key');
-        return usageOf(call.account, ledger, clock);
-      },
-      certificate: async () => undefined,
-    }),
-    prefixes: [],
+    routes: [
+      ...publicLog.exact,
+      ...plainRoutes({
+        ready: () => pool.isReady(),
+        health: () => healthReport({ ledger, committer, workers, clock, ...pool }),
+        usage: (call) => {
+          assert(call.account !== undefined, 'usage is asked for with a key');
+          return usageOf(call.account, ledger, clock);
+        },
+        certificates: thread.certificates,
+      }),
+    ],
+    prefixes: publicLog.prefixes,
     answers: (fail) =>
       new DataAnswers({ delivery, committer, idempotency, clock, random, poweredBy: config.poweredBy, fail }),
     clock,

@@ -3,27 +3,36 @@ import type { LogLevel } from '../core/log.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { connectLedger } from '../store/remote.ts';
+import { type CertificateService, connectCertificates } from './certificate-service.ts';
 import type { LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
 
 export interface LedgerThread {
   readonly ledger: Ledger;
+  readonly certificates: CertificateService;
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
   readonly failed: Promise<never>;
-  /** Closes the ledger and ends the thread. */
+  /** Logs what is committed, closes the ledger and ends the thread. */
   stop(): Promise<void>;
 }
 
-/** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
-export async function startLedgerThread(options: {
+export interface LedgerThreadOptions {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly logLevel: LogLevel;
-}): Promise<LedgerThread> {
-  const { port1: near, port2: far } = new MessageChannel();
-  const workerData: LedgerWorkerData = { ...options, calls: far };
+  readonly idsKeyPath: string;
+  readonly keysPath: string;
+  readonly logName: string;
+}
+
+/** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
+export async function startLedgerThread(options: LedgerThreadOptions): Promise<LedgerThread> {
+  const calls = new MessageChannel();
+  const lookUps = new MessageChannel();
+  const ports = { ledgerCalls: calls.port2, certificateCalls: lookUps.port2 };
+  const workerData: LedgerWorkerData = { ...options, ...ports };
   const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
     workerData,
-    transferList: [far],
+    transferList: Object.values(ports),
   });
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -37,9 +46,10 @@ export async function startLedgerThread(options: {
   });
   failed.catch(() => {}); // whoever waits for it hears of it; a failure during the start is thrown below
   await Promise.race([opened(worker), failed]);
-  const ledger = connectLedger(near);
+  const ledger = connectLedger(calls.port1);
   return {
     ledger,
+    certificates: connectCertificates(lookUps.port1),
     failed,
     async stop() {
       stopping = true;

@@ -1,17 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
+import { openLogKeys, openSecretFile } from '../crypto/key-files.ts';
+import type { Ledger } from '../store/ledger.ts';
 import { openLmdbLedger } from '../store/lmdb.ts';
 import { serveLedger } from '../store/remote.ts';
+import { CertificateArchive } from './archive.ts';
+import { certificateService, serveCertificates } from './certificate-service.ts';
+import { CertificateIds } from './ids.ts';
+import { CertificateLog, keysDocument } from './log.ts';
 
 /** What the ledger thread is started with. */
 export interface LedgerWorkerData {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly logLevel: LogLevel;
-  /** Calls on the ledger come in here. */
-  readonly calls: MessagePort;
+  /** File of the secret behind certificate ids. */
+  readonly idsKeyPath: string;
+  /** Folder of the log's keys, and the log's name. */
+  readonly keysPath: string;
+  readonly logName: string;
+  /** Calls on the ledger, and on certificates, come in here. */
+  readonly ledgerCalls: MessagePort;
+  readonly certificateCalls: MessagePort;
 }
 
 /** What it tells the thread that started it. */
@@ -24,29 +37,66 @@ export type LedgerWorkerMessage =
   /** Asked to close, it has. */
   | { readonly state: 'closed' };
 
-// Worker entry: the one thread that owns the ledger's writes.
+/** Certificates are logged in batches this often: a proof is there a moment after its answer. */
+const SEAL_INTERVAL_MS = 150;
+
+// Worker entry: the one thread that owns the ledger's writes, and seals its certificates between commits.
 assert(parentPort !== null, 'the ledger worker runs in a thread of its own');
 const port = parentPort;
 const data = workerData as LedgerWorkerData;
+const log = createLog(data.logLevel);
 const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 try {
-  const ledger = await openLmdbLedger({
-    path: data.path,
-    clock: systemClock,
-    log: createLog(data.logLevel),
-    role: 'server',
-    durability: data.durability,
-  });
-  ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
-  serveLedger(ledger, data.calls);
-  port.once('message', async () => {
+  const { path, durability } = data;
+  const ledger = await openLmdbLedger({ path, clock: systemClock, log, role: 'server', durability });
+  try {
+    await serve(ledger);
+  } catch (error) {
     await ledger.close();
-    data.calls.close();
-    tell({ state: 'closed' });
-    port.close();
-  });
+    throw error;
+  }
+  ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
   tell({ state: 'open' });
 } catch (error) {
   tell({ state: 'refused', reason: error instanceof Error ? error.message : String(error) });
+}
+
+async function serve(ledger: Ledger): Promise<void> {
+  const keys = openLogKeys(data.keysPath, data.logName, systemClock);
+  const ids = new CertificateIds(openSecretFile(data.idsKeyPath));
+  const settledBelow = await ledger.nextSegment();
+  const certificateLog = await CertificateLog.open({ store: ledger, ids, keys, settledBelow });
+  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
+  serveLedger(ledger, data.ledgerCalls);
+  serveCertificates(certificateService(archive, certificateLog, keysDocument(keys)), data.certificateCalls);
+  const stopping = new AbortController();
+  const sealing = sealOnAndOn(certificateLog, stopping.signal);
+  port.once('message', async () => {
+    stopping.abort();
+    await sealing;
+    await ledger.close();
+    data.ledgerCalls.close();
+    data.certificateCalls.close();
+    tell({ state: 'closed' });
+    port.close();
+  });
+}
+
+/** Logs what was committed, batch after batch with a turn of the loop between them, so that commits go first. */
+async function sealOnAndOn(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    let sealed = 0;
+    try {
+      sealed = await certificateLog.seal();
+    } catch (error) {
+      log.error(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'certificates not logged',
+      );
+    }
+    // our own abort ends the wait early
+    if (sealed === 0) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
 }

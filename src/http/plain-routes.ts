@@ -1,4 +1,5 @@
 import { pack } from 'msgpackr';
+import type { CertificateService } from '../certificate/certificate-service.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Call } from './call.ts';
@@ -18,8 +19,7 @@ export interface PlainRouteSources {
   readonly health: () => Promise<HealthReport>;
   /** Payload of GET /v1/usage for the call's account alone. */
   readonly usage: (call: Call) => Promise<object>;
-  /** The certificate with status and proof; undefined when no certificate has this id. */
-  readonly certificate: (id: string) => Promise<object | undefined>;
+  readonly certificates: CertificateService;
 }
 
 const READ_METHODS = ['GET', 'HEAD'];
@@ -61,9 +61,10 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
 
 async function certificateReply(call: Call, sources: PlainRouteSources): Promise<Reply> {
   const { values } = parseCertificateQuery(call.exchange.query);
-  const certificate = await sources.certificate(values.id);
-  if (certificate === undefined) throw new ApiError('cert_not_found');
-  return body(call, { certificate });
+  const found = await sources.certificates.find(values.id);
+  if (found === 'malformed') throw new ApiError('invalid_id');
+  if (found === 'unknown') throw new ApiError('cert_not_found');
+  return body(call, found);
 }
 
 /** `data` beside the metadata that every envelope has (specification, Response envelope). */

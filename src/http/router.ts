@@ -94,6 +94,7 @@ export class Router {
     const id = new Uint8Array(16);
     random.fill(id);
     const call = new Call(exchange, id, clock.wallMs(), clock.monotonicMs());
+    exchange.requestId = call.requestId;
     try {
       this.#walk(call);
     } catch (error) {

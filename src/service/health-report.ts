@@ -1,11 +1,11 @@
-import type { Clock } from './core/clock.ts';
-import type { Committer } from './delivery/committer.ts';
-import { type HealthCheck, type HealthReport, type HealthStatus, worstOf } from './http/health.ts';
-import type { Collector } from './pool/collector.ts';
-import type { SeedSchedule } from './pool/seeds.ts';
-import type { Ledger } from './store/ledger.ts';
-import { verifyingBlock } from './store/lot-facts.ts';
-import type { Workers } from './workers/dispatch.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Committer } from '../delivery/committer.ts';
+import { type HealthCheck, type HealthReport, type HealthStatus, worstOf } from '../http/health.ts';
+import type { Collector } from '../pool/collector.ts';
+import type { SeedSchedule } from '../pool/seeds.ts';
+import type { Ledger } from '../store/ledger.ts';
+import { verifyingBlock } from '../store/lot-facts.ts';
+import type { Workers } from '../workers/dispatch.ts';
 
 /** What the health of the service is read from. */
 export interface HealthSources {

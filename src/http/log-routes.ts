@@ -1,0 +1,76 @@
+import type { CertificateService } from '../certificate/certificate-service.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Reply } from './error-reply.ts';
+import { headOf } from './head.ts';
+import type { PlainRoute } from './router.ts';
+
+/**
+ * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles (c2sp.org/tlog-tiles)
+ * and consistency proofs between any two sizes. Hashes alone: no certificate can be read from them.
+ */
+export function logRoutes(certificates: CertificateService): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
+  const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
+  return {
+    exact: [
+      {
+        ...open,
+        path: '/.well-known/qrn-keys.json',
+        handler: async () =>
+          reply('application/json', utf8Bytes(JSON.stringify(await certificates.keys())), 'max-age=300'),
+      },
+      {
+        ...open,
+        path: '/log/checkpoint',
+        handler: async () =>
+          reply('text/plain; charset=utf-8', utf8Bytes(await certificates.checkpoint()), 'no-cache'),
+      },
+      {
+        ...open,
+        path: '/log/consistency',
+        handler: (call) => consistency(certificates, call.exchange.query),
+      },
+    ],
+    prefixes: [{ ...open, path: '/log/tile/', handler: (call) => tile(certificates, call.exchange.path) }],
+  };
+}
+
+/** `/log/tile/<L>/<N>` with N in groups of three digits, all but the last behind an `x`: `x001/x234/067`. */
+const TILE_PATH = /^\/log\/tile\/(\d{1,2})\/((?:x\d{3}\/)*\d{3})(?:\.p\/(\d{1,3}))?$/;
+const HASH_BYTES = 32;
+
+async function tile(certificates: CertificateService, path: string): Promise<Reply> {
+  const match = TILE_PATH.exec(path);
+  if (match === null) throw new ApiError('not_found');
+  const index = Number(match[2].replaceAll(/[x/]/g, ''));
+  const bytes = await certificates.tile(Number(match[1]), index);
+  // a partial tile is asked for by its width, a whole one without
+  const width = match[3] === undefined ? 256 : Number(match[3]);
+  if (bytes === undefined || width < 1 || bytes.length < width * HASH_BYTES) throw new ApiError('not_found');
+  return reply('application/octet-stream', bytes.slice(0, width * HASH_BYTES), 'max-age=31536000, immutable');
+}
+
+async function consistency(certificates: CertificateService, query: string): Promise<Reply> {
+  const parameters = new URLSearchParams(query);
+  const size = (name: string) =>
+    /^\d{1,15}$/.test(parameters.get(name) ?? '') ? Number(parameters.get(name)) : 0;
+  const proof = await certificates.consistencyProof(size('from'), size('to'));
+  if (proof === undefined)
+    throw new ApiError('not_found', { message: 'The log has no such sizes: 1 <= from <= to.' });
+  const hashes = proof.map((hash) => Buffer.from(hash).toString('base64'));
+  return reply(
+    'application/json',
+    utf8Bytes(JSON.stringify({ from: size('from'), to: size('to'), hashes })),
+    'max-age=3600',
+  );
+}
+
+function reply(contentType: string, body: Uint8Array, cacheControl: string): Reply {
+  const head = headOf(200, [
+    ['Content-Type', contentType],
+    ['Cache-Control', cacheControl],
+    ['Access-Control-Allow-Origin', '*'],
+    ['X-Content-Type-Options', 'nosniff'],
+  ]);
+  return { status: 200, head, body: new Uint8Array(body) };
+}
