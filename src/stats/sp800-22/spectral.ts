@@ -40,10 +40,7 @@ class SpectralPlan {
   }
 }
 
-/**
- * The plan of the last length: its tables take 20 ms and 10 MB at 10^6 bits, and a service asks for one
- * length.
- */
+/** The plan of the last length: at 10^6 bits it takes 60 ms once and 16 MB, and a service tests one length. */
 let plan: SpectralPlan | undefined;
 
 export function spectralTest(bits: BitSequence): SpectralResult {
