@@ -1,3 +1,4 @@
+import { originOf } from '../certificate/certificate.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -144,7 +145,7 @@ function drawnFrom(
     mode,
     lotIds: lots.map((lot) => lot.id),
     generation,
-    origin: first.origin,
+    origin: originOf(lots),
     circuit: first.circuit,
     circuitVersion: first.circuitVersion,
     quantumBackend: first.quantumBackend,

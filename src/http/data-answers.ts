@@ -2,7 +2,7 @@ import { pack } from 'msgpackr';
 import type { Account } from '../account/directory.ts';
 import { seededTier } from '../account/tiers.ts';
 import { toHex } from '../core/bytes.ts';
-import { type Clock, periodOf } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { Committer } from '../delivery/committer.ts';
@@ -52,8 +52,8 @@ export class DataAnswers {
   }
 
   /** Answers the call. The month's quota was reserved by the caller and is released here when it is not used. */
-  answer(call: Call, account: Account, request: DataRequest, ignored: string): void {
-    const reservation: Reservation = { account, period: periodOf(call.atMs), credits: 0 };
+  answer(call: Call, account: Account, period: number, request: DataRequest, ignored: string): void {
+    const reservation: Reservation = { account, period, credits: 0 };
     try {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       if (request.dryRun) this.#quote(call, account, request, mode, reservation);

@@ -174,7 +174,7 @@ export class Router {
 
   #data(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
     const account = call.account!;
-    const period = periodOf(call.atMs);
+    const period = account.meter.periodAt(periodOf(call.atMs));
     if (!account.meter.reserveRequest(period)) {
       throw new ApiError('quota_exceeded', {
         retryAfterS: Math.ceil((periodEndMs(call.atMs) - call.atMs) / 1000),
@@ -188,7 +188,7 @@ export class Router {
       account.meter.releaseRequest(period);
       throw error;
     }
-    this.#answers.answer(call, account, parsed.request, parsed.ignored);
+    this.#answers.answer(call, account, period, parsed.request, parsed.ignored);
   }
 
   #parse(call: Call, endpoint: DataEndpointDefinition): Parsed {
