@@ -2,7 +2,7 @@ import type { AssessedBlock } from '../store/records.ts';
 
 /**
  * The seam to whoever runs the statistical tests: a worker in the service, the same code in place in tests. Bits are
- * packed most significant bit first.
+ * packed most significant bit first, and copied before the promise is returned: the caller may wipe them meanwhile.
  */
 export interface Assessor {
   /** SP 800-22 over the first `bitLength` bits, with the verdict rule of docs/evidence.md. */

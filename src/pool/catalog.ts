@@ -5,7 +5,11 @@ import type { LotRecord } from '../store/records.ts';
 /** Lots kept at hand; a service that turns over a lot a minute keeps a day of them. */
 const CATALOG_MAX = 2_048;
 
-/** The records of the lots in use, at hand for synchronous reading. Lots never change, so a copy never goes stale. */
+/**
+ * The records of the lots in use, at hand for synchronous reading. Lots never change, so a copy never goes stale.
+ * The lot that was made ready longest ago is forgotten first: who keeps bytes of a lot for long keeps its record too,
+ * and adds it again before the bytes are used.
+ */
 export class LotCatalog {
   readonly #store: EntropyStore;
   readonly #lots = new Map<string, LotRecord>();
@@ -32,6 +36,7 @@ export class LotCatalog {
   }
 
   add(lot: LotRecord): void {
+    if (this.#lots.has(lot.id)) return;
     if (this.#lots.size >= CATALOG_MAX) {
       const oldest = this.#lots.keys().next();
       if (!oldest.done) this.#lots.delete(oldest.value);

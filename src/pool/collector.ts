@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Backend, BackendError } from '../backend/backend.ts';
+import { type Backend, BackendError, type RawRead } from '../backend/backend.ts';
+import { wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { EntropyStore } from '../store/ledger.ts';
 import type { LotRecord } from '../store/records.ts';
 import type { Assessor } from './assessor.ts';
-import { HealthMonitor } from './health.ts';
-import { makeLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
+import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
+import { type Lot, makeLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
 import { readBackend } from './read.ts';
+import { systemWait, type Wait, withDeadline } from './wait.ts';
 
 export type SourceState =
   /** The last read became a lot. */
@@ -19,73 +20,91 @@ export type SourceState =
   /** A permanent failure: the tap is closed until an operator restarts the service. */
   | 'closed';
 
+/** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
+export type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
+
 export interface SourceStatus {
   readonly name: string;
   readonly origin: Backend['origin'];
   readonly state: SourceState;
+  /** Why the last step failed; empty when it did not. */
   readonly lastError: string;
   readonly lastLot: LotRecord | undefined;
   readonly lotsAccepted: number;
   readonly lotsRejected: number;
-  readonly health: object;
+  readonly reads: ReadCounts;
+  /** The health tests of the channel layout that was read last; null before the first read. */
+  readonly health: HealthState | null;
+}
+
+export interface CollectorOptions {
+  readonly backend: Backend;
+  readonly store: EntropyStore;
+  readonly assessor: Assessor;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** High watermark of unclaimed pure bytes; the low one is half of it. */
+  readonly pureBytesHigh: number;
+  /** Raw bits of one lot, at least. */
+  readonly lotRawBits?: number;
+  /** Awaited after each lot that may serve. */
+  readonly onLot: () => Promise<void>;
+  /** Told once, with the reason, when a permanent failure closes the tap. */
+  readonly onClosed?: (reason: string) => void;
+  readonly wait?: Wait;
 }
 
 /** A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a next one. */
 const LOT_RAW_BITS = 4 * 1024 * 1024;
 /** Seeds on hand below which the collector reads, whatever the level of pure bytes. */
 const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
-/** Lots refused in a row before the source is closed: one good source in 10^7 gets there by SP 800-22 alone. */
+/**
+ * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses a good lot
+ * once in 250,000 (lots.ts): three of them in a row are no chance. Reads that fail the health tests are not among
+ * them: the monitor counts those itself and has its own, derived limit.
+ */
 const REJECTED_IN_A_ROW_MAX = 3;
+/** The first pause after a failure; doubled with each that follows. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
+/** The longest pause that a provider may ask for: a spent budget is looked at again every hour. */
+const RETRY_ASKED_MAX_MS = 3_600_000;
 const IDLE_CHECK_MS = 1_000;
+/** The tests of a lot take 3 s of a core, at the lowest priority; after this their thread is taken for dead. */
+const ASSESSMENT_TIMEOUT_MS = 600_000;
 
 /**
  * Keeps the reservoir of conditioned blocks between its watermarks: reads the backend when it is low, tests, makes
  * lots. One backend, one collector, one read at a time; requests never wait for it.
  */
 export class Collector {
-  readonly #backend: Backend;
-  readonly #store: EntropyStore;
-  readonly #assessor: Assessor;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #pureBytesHigh: number;
+  readonly #options: CollectorOptions;
+  readonly #wait: Wait;
   readonly #monitors = new Map<number, HealthMonitor>();
   readonly #stopping = new AbortController();
-  readonly #onLot: () => Promise<void>;
+  readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
   #lastError = '';
   #lastLot: LotRecord | undefined;
+  #lastMonitor: HealthMonitor | undefined;
   #accepted = 0;
   #rejected = 0;
   #rejectedInARow = 0;
+  /** True from the low watermark up to the high one. */
+  #filling = true;
+  #retryMs = RETRY_FIRST_MS;
 
-  /** `onLot` is awaited after each lot that may serve. */
-  constructor(options: {
-    backend: Backend;
-    store: EntropyStore;
-    assessor: Assessor;
-    clock: Clock;
-    log: Log;
-    /** High watermark of unclaimed pure bytes; the low one is half of it. */
-    pureBytesHigh: number;
-    onLot: () => Promise<void>;
-  }) {
-    this.#backend = options.backend;
-    this.#store = options.store;
-    this.#assessor = options.assessor;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#pureBytesHigh = options.pureBytesHigh;
-    this.#onLot = options.onLot;
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+    this.#wait = options.wait ?? systemWait;
   }
 
   start(): void {
     this.#running ??= this.#run();
   }
 
+  /** Gives up what is under way; a lot that is being stored is stored. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -98,52 +117,97 @@ export class Collector {
 
   status(): SourceStatus {
     return {
-      name: this.#backend.name,
-      origin: this.#backend.origin,
+      name: this.#options.backend.name,
+      origin: this.#options.backend.origin,
       state: this.#state,
       lastError: this.#lastError,
       lastLot: this.#lastLot,
       lotsAccepted: this.#accepted,
       lotsRejected: this.#rejected,
-      health: [...this.#monitors.values()].at(-1)?.state() ?? {},
+      reads: { ...this.#reads },
+      health: this.#lastMonitor?.state() ?? null,
     };
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    let retryMs = RETRY_FIRST_MS;
-    let filling = true;
     while (!signal.aborted && !this.closed) {
       try {
-        filling = await this.#isLow(filling);
-        if (!filling) {
-          await sleep(IDLE_CHECK_MS, undefined, { signal });
-          continue;
-        }
-        await this.collectOnce();
-        if (this.#state === 'ok') retryMs = RETRY_FIRST_MS;
-        else await sleep(retryMs, undefined, { signal });
+        const pauseMs = await this.#step();
+        if (pauseMs > 0 && !this.closed) await this.#wait(pauseMs, signal);
       } catch (error) {
-        if (signal.aborted) return;
-        this.#failed(error);
-        const asked = error instanceof BackendError ? error.retryAfterMs : undefined;
-        await sleep(asked ?? retryMs, undefined, { signal }).catch(() => {}); // only our own abort ends it early
-        retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);
+        if (error !== signal.reason || !signal.aborted) throw error;
       }
     }
   }
 
+  /** Looks at the levels and, when they are low, makes one lot. Gives the pause before the next step. */
+  async #step(): Promise<number> {
+    try {
+      this.#filling = await this.#isLow();
+    } catch (error) {
+      this.#options.log.error({ reason: reasonOf(error) }, 'levels of the reservoir not read');
+      return IDLE_CHECK_MS; // no fault of the source
+    }
+    if (!this.#filling) return IDLE_CHECK_MS;
+    try {
+      await this.#collect();
+    } catch (error) {
+      if (this.#stopping.signal.aborted && error === this.#stopping.signal.reason) throw error;
+      return this.#failed(error);
+    }
+    if (this.#state === 'failing') return this.#nextRetryMs();
+    this.#retryMs = RETRY_FIRST_MS;
+    return 0;
+  }
+
   /** Reads, tests and stores one lot. */
-  async collectOnce(): Promise<void> {
-    const read = await readBackend(this.#backend, LOT_RAW_BITS, this.#stopping.signal);
-    const health = this.#monitor(read.width).check(read);
-    const lot = await makeLot(this.#backend, read, health, this.#assessor, this.#clock);
-    read.bits.fill(0);
-    await this.#store.addLot(lot.record, lot.blocks);
-    for (const block of lot.blocks) block.bytes.fill(0);
+  async #collect(): Promise<void> {
+    const read = await this.#read();
+    const health = this.#check(read);
+    const lot = await this.#makeLot(read, health);
+    try {
+      await this.#options.store.addLot(lot.record, lot.blocks);
+    } finally {
+      wipe(lot.output);
+    }
     this.#lastLot = lot.record;
     if (lot.record.accepted) await this.#accept(lot.record);
-    else this.#reject(lot.record, health.grade === 'permanent');
+    else this.#reject(lot.record, health.grade);
+  }
+
+  async #read(): Promise<RawRead> {
+    const { backend, lotRawBits = LOT_RAW_BITS } = this.#options;
+    try {
+      return await readBackend(backend, lotRawBits, this.#stopping.signal, this.#wait);
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#reads.failed++;
+      throw error;
+    }
+  }
+
+  #check(read: RawRead): HealthVerdict {
+    this.#lastMonitor = this.#monitor(read.width);
+    const verdict = this.#lastMonitor.check(read);
+    this.#reads[verdict.grade]++;
+    return verdict;
+  }
+
+  /** A stop does not wait for the tests: they are left to end by themselves, and their lot is not kept. */
+  async #makeLot(read: RawRead, health: HealthVerdict): Promise<Lot> {
+    const { backend, assessor, clock } = this.#options;
+    const making = makeLot(backend, read, health, assessor, clock);
+    const late = () => new Error(`the tests of a lot took longer than ${ASSESSMENT_TIMEOUT_MS / 1000} s`);
+    const limit = { timeoutMs: ASSESSMENT_TIMEOUT_MS, late };
+    let isKept = false;
+    try {
+      const lot = await withDeadline(() => making, limit, this.#stopping.signal, this.#wait);
+      isKept = true;
+      return lot;
+    } finally {
+      wipe(read.bits);
+      if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {}); // reported by the race, if it came in time
+    }
   }
 
   async #accept(lot: LotRecord): Promise<void> {
@@ -151,44 +215,67 @@ export class Collector {
     this.#rejectedInARow = 0;
     this.#state = 'ok';
     this.#lastError = '';
-    this.#log.info(
-      { lot: lot.id, source: lot.source, origin: lot.origin, bytes: lot.conditionedBytes, entropy: lot.minEntropyPerBit },
-      'lot accepted',
-    );
-    await this.#onLot();
+    const { id, source, origin, conditionedBytes: bytes, minEntropyPerBit: entropy } = lot;
+    this.#options.log.info({ lot: id, source, origin, bytes, entropy }, 'lot accepted');
+    try {
+      await this.#options.onLot();
+    } catch (error) {
+      // Not the source's failure: its lot is stored and serves.
+      this.#options.log.error({ lot: id, reason: reasonOf(error) }, 'a new lot was not put to use at once');
+    }
   }
 
-  #reject(lot: LotRecord, permanent: boolean): void {
+  #reject({ id: lot, source, rejection }: LotRecord, grade: HealthGrade): void {
     this.#rejected++;
-    this.#rejectedInARow++;
-    this.#lastError = lot.rejection;
-    const close = permanent || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX;
-    this.#state = close ? 'closed' : 'failing';
-    this.#log.error({ lot: lot.id, source: lot.source, rejection: lot.rejection, closed: close }, 'lot rejected');
+    if (grade === 'pass') this.#rejectedInARow++;
+    const close = grade === 'permanent' || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX;
+    this.#options.log.error({ lot, source, rejection, closed: close }, 'lot rejected');
+    this.#setFailing(rejection, close);
   }
 
-  #failed(error: unknown): void {
+  #failed(error: unknown): number {
     const kind = error instanceof BackendError ? error.kind : 'fault';
-    this.#lastError = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     const close = kind === 'no_raw_shots' || kind === 'permanent';
+    const { name: source } = this.#options.backend;
+    this.#options.log.error({ source, kind, reason, closed: close }, 'no lot was made');
+    this.#setFailing(reason, close);
+    const askedMs = error instanceof BackendError ? (error.retryAfterMs ?? 0) : 0;
+    return Math.max(this.#nextRetryMs(), Math.min(askedMs, RETRY_ASKED_MAX_MS));
+  }
+
+  #setFailing(reason: string, close: boolean): void {
+    this.#lastError = reason;
     this.#state = close ? 'closed' : 'failing';
-    this.#log.error({ source: this.#backend.name, kind, reason: this.#lastError, closed: close }, 'read failed');
+    if (close) this.#options.onClosed?.(reason);
+  }
+
+  #nextRetryMs(): number {
+    const retryMs = this.#retryMs;
+    this.#retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);
+    return retryMs;
   }
 
   /** Channel layouts have their own running tests: a source whose width changes starts anew. */
   #monitor(width: number): HealthMonitor {
     let monitor = this.#monitors.get(width);
     if (monitor === undefined) {
-      monitor = new HealthMonitor({ width, minEntropyPerBit: this.#backend.claimedMinEntropyPerBit });
+      const minEntropyPerBit = this.#options.backend.claimedMinEntropyPerBit;
+      monitor = new HealthMonitor({ width, minEntropyPerBit });
       this.#monitors.set(width, monitor);
     }
     return monitor;
   }
 
   /** Fills up to the high watermark once begun; begins at half of it, or when seeds run low. */
-  async #isLow(filling: boolean): Promise<boolean> {
-    const levels = await this.#store.blockLevels();
-    if (levels.seed.blocks < SEEDS_LOW) return true;
-    return levels.pure.bytes < (filling ? this.#pureBytesHigh : this.#pureBytesHigh / 2);
+  async #isLow(): Promise<boolean> {
+    const { store, pureBytesHigh } = this.#options;
+    const { pure, seed } = await store.blockLevels();
+    if (seed.blocks < SEEDS_LOW) return true;
+    return pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

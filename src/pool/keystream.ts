@@ -4,7 +4,7 @@ import { wipe } from '../core/bytes.ts';
 import { seedKey } from '../crypto/digest.ts';
 import { Expander, expandOnce } from '../crypto/expander.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
-import { type RingMemory, SlotRing, createRingMemory } from './ring.ts';
+import { createRingMemory, type RingMemory, SlotRing } from './ring.ts';
 
 /** One piece of `expandOnce` (64 KiB less the next key): the size at which expansion is fastest (bench `expand`). */
 export const KEYSTREAM_SLOT_BYTES = 64 * 1024 - 32;
@@ -49,7 +49,7 @@ export class SeededKeystream {
   readonly #ring: SlotRing;
   readonly #order: (order: RefillOrder) => Promise<unknown>;
   #root: Expander | undefined;
-  /** Tag of slots: the low bits of the generation, enough to tell it from those that can still be in the ring. */
+  /** Tag of slots: counts the seeds of this stream. It wraps after 2^32 of them, the ring holds slots of the last few. */
   #tag = 0;
   #refilling = false;
   #closed = false;
@@ -68,9 +68,11 @@ export class SeededKeystream {
 
   /**
    * Takes a new quantum seed: key = HKDF(seed ‖ 32 bytes of system entropy ‖ previous key). Bytes expanded from the
-   * old seed and not handed out yet are erased. The caller wipes `quantumSeed`.
+   * old seed and not handed out yet are erased. The caller wipes `quantumSeed`. A closed stream takes no seed: one may
+   * be on its way when the service stops.
    */
   reseed(quantumSeed: Uint8Array): void {
+    if (this.#closed) return;
     const system = randomFillSync(new Uint8Array(32));
     const previous = this.#root?.deriveKey() ?? null;
     this.#root?.erase();
@@ -78,9 +80,7 @@ export class SeededKeystream {
     this.#root = new Expander(key);
     wipe(key, system);
     if (previous !== null) wipe(previous);
-    this.#tag = (this.#tag + 1) | 0;
-    this.reader.discard();
-    this.#dropStale();
+    this.#dropUnread();
     this.#keepFilled();
   }
 
@@ -94,14 +94,13 @@ export class SeededKeystream {
   erase(): void {
     this.#root?.erase();
     this.#root = undefined;
-    this.#tag = (this.#tag + 1) | 0;
-    this.reader.discard();
+    this.#dropUnread();
   }
 
+  /** Ends the stream for good. */
   close(): void {
     this.#closed = true;
     this.erase();
-    this.#dropStale();
   }
 
   #nextChunk(): Uint8Array {
@@ -125,6 +124,13 @@ export class SeededKeystream {
     return piece;
   }
 
+  /** Erases what was expanded and not handed out. A refill under way goes on with the old tag. */
+  #dropUnread(): void {
+    this.#tag = (this.#tag + 1) | 0;
+    this.reader.discard();
+    this.#dropStale();
+  }
+
   #dropStale(): void {
     while (this.#ring.filled() > 0 && this.#ring.tag() !== this.#tag) this.#ring.release();
   }
@@ -134,12 +140,20 @@ export class SeededKeystream {
     const filled = this.#ring.filled();
     if (filled > REFILL_AT_SLOTS) return;
     this.#refilling = true;
+    const tag = this.#tag;
     const key = this.oneTimeKey();
-    const done = () => {
+    const settled = (isDone: boolean) => {
       wipe(key); // not before: a queued order is copied to its worker only when one is free
       this.#refilling = false;
+      if (tag === this.#tag) return;
+      this.#dropStale(); // the seed changed or ended meanwhile
+      // After a failure the next draw asks again: here it could turn in circles.
+      if (isDone) this.#keepFilled();
     };
-    this.#order({ memory: this.memory, key, slots: KEYSTREAM_SLOTS - filled, tag: this.#tag }).then(done, done);
+    this.#order({ memory: this.memory, key, slots: KEYSTREAM_SLOTS - filled, tag }).then(
+      () => settled(true),
+      () => settled(false),
+    );
   }
 }
 

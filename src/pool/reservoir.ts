@@ -2,16 +2,15 @@ import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import type { Log } from '../core/log.ts';
 import type { EntropyStore } from '../store/ledger.ts';
-import type { ClaimedBlock } from '../store/records.ts';
+import type { ClaimedBlock, LotRecord } from '../store/records.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import type { LotCatalog } from './catalog.ts';
 import { PURE_BLOCK_BYTES } from './lots.ts';
-import { createRingMemory, SlotRing } from './ring.ts';
 
 /** 64 KiB of claimed pure bytes ahead of small requests: what a crash can burn at most. */
-const RING_SLOTS = 16;
-/** Claims are made in one durable step for this many slots. */
-const REFILL_SLOTS = RING_SLOTS / 2;
+const RING_BLOCKS = 16;
+/** Blocks that one durable step claims for the ring. */
+const REFILL_BLOCKS = RING_BLOCKS / 2;
 
 /** Which lots gave the bytes of one draw, in order, with how many each. */
 export interface LotShare {
@@ -24,6 +23,16 @@ export interface PureDraw<T> {
   readonly shares: readonly LotShare[];
 }
 
+/** A claimed block in the ring. */
+interface HeldBlock {
+  /** Rides with the bytes: the catalog may forget it before they are drawn. */
+  readonly lot: LotRecord;
+  /** The reader's once it has it, and erased by it. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes that were not drawn yet. */
+  left: number;
+}
+
 /**
  * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, for ever. Small draws come
  * from a ring of claimed blocks that is kept filled ahead; large ones claim their blocks for themselves. Claims are
@@ -33,50 +42,56 @@ export class PureSupply {
   readonly #store: EntropyStore;
   readonly #catalog: LotCatalog;
   readonly #log: Log;
-  readonly #ring: SlotRing;
-  /** Lot ids by slot tag; a tag is an index here. */
-  readonly #lots: string[] = [];
+  /** The ring, oldest block first; it is made and used in one thread, so it is a plain list. */
+  readonly #held: HeldBlock[] = [];
+  /** How many blocks of the ring, from the oldest on, the reader has. */
+  #opened = 0;
+  /** The sum of what is left of the blocks. */
+  #available = 0;
   readonly #reader: EntropyReader;
-  /** The chunks that the reader holds, oldest first, with what is left unread of each. */
-  readonly #held: { lotId: string; bytes: number }[] = [];
-  #refilling: Promise<void> | undefined;
+  #refilling: Promise<boolean> | undefined;
   #open = true;
 
   constructor(store: EntropyStore, catalog: LotCatalog, log: Log) {
     this.#store = store;
     this.#catalog = catalog;
     this.#log = log;
-    this.#ring = new SlotRing(createRingMemory(RING_SLOTS, PURE_BLOCK_BYTES));
-    this.#reader = new EntropyReader(() => this.#nextSlot());
+    this.#reader = new EntropyReader(() => this.#nextBlock());
   }
 
   /** Bytes that a draw can have at once. */
   available(): number {
-    let bytes = this.#ring.filledBytes();
-    for (const chunk of this.#held) bytes += chunk.bytes;
-    return bytes;
+    return this.#available;
   }
 
-  /** The lot that the next draw from the ring begins with. */
+  /** The lot that the next draw from the ring begins with; its record is in the catalog. */
   nextLotId(): string | undefined {
-    const [held] = this.#held;
-    if (held !== undefined) return held.lotId;
-    return this.#ring.filled() > 0 ? this.#lots[this.#ring.tag()] : undefined;
+    if (this.#held.length === 0) return undefined;
+    const { lot } = this.#held[0];
+    this.#catalog.add(lot);
+    return lot.id;
   }
 
   /**
    * Draws at once from the ring when it holds `bytesMax` bytes, else undefined. `use` must be synchronous and
-   * consumes what it needs of the reader, at most `bytesMax`.
+   * consumes what it needs of the reader, at most `bytesMax`. What it read is gone, also when it throws. The records
+   * of the shares' lots are in the catalog.
    */
   tryDraw<T>(bytesMax: number, use: (reader: EntropyReader) => T): PureDraw<T> | undefined {
-    if (!this.#open || this.available() < bytesMax) return undefined;
+    if (!this.#open || this.#available < bytesMax) return undefined;
     const before = this.#reader.consumedBytes;
-    const value = use(this.#reader);
-    const consumed = this.#reader.consumedBytes - before;
-    assert(consumed <= bytesMax, 'a sampler keeps to its bound');
-    this.#reader.erase();
-    this.keepFilled();
-    return { value, shares: this.#sharesOf(consumed) };
+    const consumed = () => this.#reader.consumedBytes - before;
+    let value: T;
+    let shares: LotShare[];
+    try {
+      value = use(this.#reader);
+    } finally {
+      this.#reader.erase();
+      shares = this.#sharesOf(consumed());
+      this.keepFilled();
+    }
+    assert(consumed() <= bytesMax, 'a sampler keeps to its bound');
+    return { value, shares };
   }
 
   /**
@@ -84,31 +99,36 @@ export class PureSupply {
    * wipes them; what it leaves over is burned.
    */
   async claim(bytes: number): Promise<ClaimedBlock[] | undefined> {
-    const blocks = Math.ceil(bytes / PURE_BLOCK_BYTES);
-    if (!this.#open || (await this.#store.blockLevels()).pure.blocks < blocks) return undefined;
-    const claimed = await this.#store.claimBlocks('pure', blocks);
-    for (const block of claimed) await this.#catalog.ready(block.lotId);
-    if (claimed.length === blocks) return claimed;
-    // another front was faster; what we got feeds the ring instead of being burned
-    for (const block of claimed) this.#offer(block);
+    const count = Math.ceil(bytes / PURE_BLOCK_BYTES);
+    if (!this.#open || (await this.#store.blockLevels()).pure.blocks < count) return undefined;
+    const claimed = await this.#claim(count);
+    if (sizeOf(claimed) >= bytes) return claimed.map(({ lot, bytes }) => ({ lotId: lot.id, bytes }));
+    for (const block of claimed) this.#hold(block); // another front was faster: small draws use what we got
     return undefined;
   }
 
-  /** Waits until a draw of `bytes` from the ring is possible, as far as the reservoir allows. */
+  /**
+   * Waits until a draw of `bytes` from the ring is possible; false when the reservoir cannot give them. Whoever finds
+   * that another draw was faster asks again.
+   */
   async fill(bytes: number): Promise<boolean> {
-    if (this.#open && this.available() < bytes) await this.#refill();
-    return this.#open && this.available() >= bytes;
+    while (this.#open && this.#available < bytes) {
+      if (!(await this.#refill())) break;
+    }
+    return this.#open && this.#available >= bytes;
   }
 
   /** True when a draw of this size fits the ring; larger ones use `claim`. */
   static fitsRing(bytes: number): boolean {
-    return bytes <= REFILL_SLOTS * PURE_BLOCK_BYTES;
+    return bytes <= REFILL_BLOCKS * PURE_BLOCK_BYTES;
   }
 
   keepFilled(): void {
-    if (!this.#open || this.#refilling !== undefined || this.#ring.filled() > RING_SLOTS - REFILL_SLOTS) return;
+    if (!this.#open || this.#refilling !== undefined || this.#held.length > RING_BLOCKS - REFILL_BLOCKS)
+      return;
     this.#refill().catch((error: unknown) => {
-      this.#log.error({ reason: error instanceof Error ? error.message : String(error) }, 'pure ring not refilled');
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#log.error({ reason }, 'pure ring not refilled');
     });
   }
 
@@ -116,63 +136,82 @@ export class PureSupply {
   close(): void {
     this.#open = false;
     this.#reader.discard();
+    for (const { bytes } of this.#held) wipe(bytes);
     this.#held.length = 0;
-    while (this.#ring.filled() > 0) this.#ring.release();
+    this.#opened = 0;
+    this.#available = 0;
   }
 
-  #refill(): Promise<void> {
+  /** True when blocks came. */
+  #refill(): Promise<boolean> {
     this.#refilling ??= this.#claimForRing().finally(() => {
       this.#refilling = undefined;
     });
     return this.#refilling;
   }
 
-  async #claimForRing(): Promise<void> {
-    const room = RING_SLOTS - this.#ring.filled();
-    if (room === 0) return;
-    for (const block of await this.#store.claimBlocks('pure', Math.min(room, REFILL_SLOTS))) {
-      await this.#catalog.ready(block.lotId);
-      this.#offer(block);
+  async #claimForRing(): Promise<boolean> {
+    const room = Math.max(0, RING_BLOCKS - this.#held.length);
+    const claimed = await this.#claim(Math.min(room, REFILL_BLOCKS));
+    for (const block of claimed) this.#hold(block);
+    return claimed.length > 0;
+  }
+
+  /** Claims up to `max` blocks. Those that came too late for an open tap, or without their lot's record, are erased. */
+  async #claim(max: number): Promise<HeldBlock[]> {
+    if (!this.#open || max === 0) return [];
+    const blocks = await this.#store.claimBlocks('pure', max);
+    let usable = false;
+    try {
+      const held: HeldBlock[] = [];
+      for (const { lotId, bytes } of blocks) {
+        held.push({ lot: await this.#catalog.ready(lotId), bytes, left: bytes.length });
+      }
+      usable = this.#open;
+      return usable ? held : [];
+    } finally {
+      if (!usable) for (const { bytes } of blocks) wipe(bytes);
     }
   }
 
-  #offer(block: ClaimedBlock): void {
-    const slot = this.#open ? this.#ring.reserve() : undefined;
-    if (slot !== undefined) {
-      slot.set(block.bytes);
-      this.#ring.publish(block.bytes.length, this.#tagOf(block.lotId));
-    }
-    wipe(block.bytes); // with no room the block is burned
+  #hold(block: HeldBlock): void {
+    this.#held.push(block);
+    this.#available += block.left;
   }
 
-  #tagOf(lotId: string): number {
-    const known = this.#lots.lastIndexOf(lotId);
-    return known >= 0 ? known : this.#lots.push(lotId) - 1;
+  #nextBlock(): Uint8Array {
+    const block = this.#held.at(this.#opened);
+    assert(block !== undefined, 'a draw is begun only when the ring holds enough for it');
+    this.#opened++;
+    return block.bytes;
   }
 
-  #nextSlot(): Uint8Array {
-    const slot = this.#ring.peek();
-    assert(slot !== undefined, 'a draw is begun only when the ring holds enough for it');
-    const chunk = new Uint8Array(slot); // the reader's own copy: it may look ahead of what it has read
-    this.#held.push({ lotId: this.#lots[this.#ring.tag()], bytes: chunk.length });
-    this.#ring.release();
-    return chunk;
-  }
-
-  /** Books the next `consumed` bytes of the held chunks under their lots. */
+  /** Books the next `consumed` bytes of the ring under their lots. */
   #sharesOf(consumed: number): LotShare[] {
     const shares: LotShare[] = [];
     let left = consumed;
     while (left > 0) {
-      const chunk = this.#held[0];
-      const bytes = Math.min(left, chunk.bytes);
+      const block = this.#held[0];
+      const bytes = Math.min(left, block.left);
       const last = shares.at(-1);
-      if (last?.lotId === chunk.lotId) shares[shares.length - 1] = { lotId: last.lotId, bytes: last.bytes + bytes };
-      else shares.push({ lotId: chunk.lotId, bytes });
-      chunk.bytes -= bytes;
+      if (last?.lotId === block.lot.id) {
+        shares[shares.length - 1] = { lotId: last.lotId, bytes: last.bytes + bytes };
+      } else {
+        this.#catalog.add(block.lot);
+        shares.push({ lotId: block.lot.id, bytes });
+      }
+      block.left -= bytes;
       left -= bytes;
-      if (chunk.bytes === 0) this.#held.shift();
+      if (block.left === 0) {
+        this.#held.shift();
+        this.#opened--;
+      }
     }
+    this.#available -= consumed;
     return shares;
   }
+}
+
+function sizeOf(blocks: readonly HeldBlock[]): number {
+  return blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

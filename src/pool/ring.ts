@@ -23,7 +23,9 @@ const RELEASED = 1;
 const FIRST_SLOT = 2;
 
 export function createRingMemory(slotCount: number, slotBytes: number): RingMemory {
-  assert(slotCount >= 1 && slotBytes >= 1, 'a ring has at least one slot of at least one byte');
+  assert(slotBytes >= 1, 'a slot has at least one byte');
+  // Else the slot that a counter names would jump when the counter wraps: 2^32 is no multiple of the slot count.
+  assert(slotCount >= 1 && (slotCount & (slotCount - 1)) === 0, 'a ring has a power of two of slots');
   return {
     control: new SharedArrayBuffer(4 * (FIRST_SLOT + 2 * slotCount)),
     slots: new SharedArrayBuffer(slotCount * slotBytes),

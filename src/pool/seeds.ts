@@ -4,7 +4,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { EntropyStore, LogStore } from '../store/ledger.ts';
+import type { ClaimedBlock } from '../store/records.ts';
 import type { LotCatalog } from './catalog.ts';
+import { SEED_BLOCK_BYTES } from './lots.ts';
 
 /**
  * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval of
@@ -31,7 +33,10 @@ export interface SeedInForce {
   readonly dueAtMonotonicMs: number;
 }
 
-/** Told of each new seed, synchronously, when its lot's record is in the catalog; must copy what it keeps of `quantumSeed`, which is wiped on return. */
+/**
+ * Told of each new seed, synchronously, when its lot's record is in the catalog; must copy what it keeps of
+ * `quantumSeed`, which is wiped on return.
+ */
 export type SeedListener = (seed: SeedInForce, quantumSeed: Uint8Array) => void;
 
 interface GroupState {
@@ -124,25 +129,37 @@ export class SeedSchedule {
     return state.refreshing;
   }
 
+  /** False when there is none to be had, or the tap was closed before it was given out. */
   async #takeSeed(state: GroupState): Promise<boolean> {
+    // Looked at first: requests ask again and again, and an empty claim would cost a durable step each time.
+    if (!this.#open || (await this.#store.blockLevels()).seed.blocks === 0) return false;
     if (!this.#open) return false;
-    const name = seedGroupName(state.group);
-    const generation = await this.#nextGeneration(name);
     const [block] = await this.#store.claimBlocks('seed', 1);
     if (block === undefined) return false;
-    await this.#catalog.ready(block.lotId);
-    assert(block.bytes.length === 32, 'a seed block holds 32 bytes');
-    state.current = {
+    try {
+      return await this.#giveOut(state, block);
+    } finally {
+      wipe(block.bytes);
+    }
+  }
+
+  async #giveOut(state: GroupState, { lotId, bytes }: ClaimedBlock): Promise<boolean> {
+    assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
+    const name = seedGroupName(state.group);
+    const generation = await this.#nextGeneration(name);
+    await this.#catalog.ready(lotId);
+    if (!this.#open) return false;
+    const seed: SeedInForce = {
       group: name,
       tier: state.group.tier,
       generation,
-      lotId: block.lotId,
+      lotId,
       seededAtMs: this.#clock.wallMs(),
       dueAtMonotonicMs: this.#clock.monotonicMs() + state.group.intervalMs,
     };
-    for (const listener of this.#listeners) listener(state.current, block.bytes);
-    wipe(block.bytes);
-    this.#log.info({ group: name, generation, lot: block.lotId }, 'seed taken');
+    for (const listener of this.#listeners) listener(seed, bytes);
+    state.current = seed; // in force only when every front has it
+    this.#log.info({ group: name, generation, lot: lotId }, 'seed taken');
     return true;
   }
 

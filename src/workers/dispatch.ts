@@ -1,12 +1,13 @@
 import { Piscina } from 'piscina';
+import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import { ASSESSED_BITS, type Assessor } from '../pool/assessor.ts';
 import type { RefillOrder } from '../pool/keystream.ts';
 import type { AssessedBlock } from '../store/records.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type { BatteryOutcome } from './assess.ts';
-import type { AssessTask, ExpandTask, MadeValues, MakeOrder } from './protocol.ts';
+import type { AssessTask, BatteryOutcome, DrawOrder, ExpandTask, MadeValues, MakeOrder } from './protocol.ts';
 
 /**
  * Answers whose text may be longer than this go to the pool; shorter ones are cheaper in the front thread, because a
@@ -17,6 +18,14 @@ export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
 
 /** Large answers that may wait for a worker; beyond it a request is shed with 503 `overloaded`. */
 const MAKE_QUEUE_MAX = 64;
+/** Tasks of any kind that may wait: refills besides, and answers whose blocks were claimed before the queue was full. */
+const TASK_QUEUE_MAX = 4 * MAKE_QUEUE_MAX;
+/** Tests that may wait: those of a lot come one after the other, the system source's beside them. */
+const ASSESSMENT_QUEUE_MAX = 16;
+/** The assessment thread ends when it had nothing to do for this long. */
+const ASSESSMENT_IDLE_MS = 5_000;
+/** What a running task may take once the pool is closed; then its thread is stopped. */
+const CLOSE_TIMEOUT_MS = 2_000;
 
 export function worthAHop(values: ValueRequest): boolean {
   return jsonBytesMax(values) > HOP_ABOVE_JSON_BYTES;
@@ -29,28 +38,35 @@ export function worthAHop(values: ValueRequest): boolean {
 export class Workers implements Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeValues>;
   readonly #assessment: Piscina<AssessTask, BatteryOutcome | number>;
+  readonly #log: Log;
+  #closing: Promise<void> | undefined;
 
-  constructor(threads: number) {
+  constructor(threads: number, log: Log) {
+    this.#log = log;
     this.#expansion = new Piscina({
       filename: new URL('./expand.ts', import.meta.url).href,
       minThreads: threads,
       maxThreads: threads,
-      maxQueue: 4 * MAKE_QUEUE_MAX,
+      maxQueue: TASK_QUEUE_MAX,
       concurrentTasksPerWorker: 1,
+      closeTimeout: CLOSE_TIMEOUT_MS,
     });
     this.#assessment = new Piscina({
       filename: new URL('./assess.ts', import.meta.url).href,
       minThreads: 0,
       maxThreads: 1,
-      maxQueue: 16,
-      idleTimeout: 5_000,
+      maxQueue: ASSESSMENT_QUEUE_MAX,
+      idleTimeout: ASSESSMENT_IDLE_MS,
       concurrentTasksPerWorker: 1,
     });
+    // A thread that dies between two tasks; with nobody to hear of it the process would end.
+    this.#expansion.on('error', (error) => this.#report(error, 'expansion thread failed'));
+    this.#assessment.on('error', (error) => this.#report(error, 'assessment thread failed'));
   }
 
   /** Fills a keystream ring. Rejects when the pool is full or stopping; the front then expands for itself. */
   async fillRing(order: RefillOrder): Promise<void> {
-    await this.#expansion.run({ task: 'fill-ring', order });
+    await this.#expand({ task: 'fill-ring', order });
   }
 
   /** Sheds with 503 `overloaded` when too many large answers wait. Asked before anything is claimed for one. */
@@ -58,9 +74,16 @@ export class Workers implements Assessor {
     if (this.#expansion.queueSize >= MAKE_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 
-  /** Makes a large answer. */
+  /**
+   * Makes a large answer. Takes over the secrets of `order.draw`: key and pieces are erased here too when it settles.
+   * Rejects with `overloaded` or `shutting_down` when it was not begun.
+   */
   async make(order: MakeOrder): Promise<MadeValues> {
-    return (await this.#expansion.run({ task: 'make', order })) as MadeValues;
+    try {
+      return (await this.#expand({ task: 'make', order })) as MadeValues;
+    } finally {
+      wipe(...secretsOf(order.draw)); // not before: a queued order is copied to its worker only when one is free
+    }
   }
 
   /** Tasks that wait for a worker now. */
@@ -69,25 +92,75 @@ export class Workers implements Assessor {
   }
 
   async testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock> {
-    const tested = bits.slice(0, Math.ceil(bitLength / 8));
+    const tested = firstBits(bits, bitLength);
     const sha256 = sha256Hex(tested);
-    const outcome = (await this.#assessment.run({
-      task: 'sp800-22',
-      bits: tested,
-      bitLength,
-    })) as BatteryOutcome;
-    const { passed, total, smallestP, verified, reason } = outcome;
-    return { of, bits: bitLength, sha256, sp80022: { passed, total, smallestP, verified, reason } };
+    const sp80022 = await this.#assess({ task: 'sp800-22', bits: tested, bitLength });
+    return { of, bits: bitLength, sha256, sp80022: sp80022 as BatteryOutcome };
   }
 
   async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
     if (bitLength < ASSESSED_BITS) return null;
-    const tested = bits.slice(0, Math.ceil(bitLength / 8));
-    return (await this.#assessment.run({ task: 'sp800-90b', bits: tested, bitLength })) as number;
+    return (await this.#assess({
+      task: 'sp800-90b',
+      bits: firstBits(bits, bitLength),
+      bitLength,
+    })) as number;
   }
 
-  /** Lets running tasks end and stops the threads. */
-  async close(): Promise<void> {
-    await Promise.all([this.#expansion.close({ force: true }), this.#assessment.destroy()]);
+  /** Lets answers under way be finished, refuses those that wait, gives tests up, and stops the threads. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all([this.#expansion.close({ force: true }), this.#assessment.destroy()]).then(
+      () => {},
+    );
+    return this.#closing;
   }
+
+  async #expand(task: ExpandTask): Promise<number | MadeValues> {
+    this.#refuseWhenClosing();
+    if (this.#expansion.queueSize >= TASK_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+    try {
+      return await this.#expansion.run(task);
+    } catch (error) {
+      this.#refuseWhenClosing();
+      this.#report(error, `worker failed to ${task.task}`);
+      throw error;
+    }
+  }
+
+  async #assess(task: AssessTask): Promise<BatteryOutcome | number> {
+    this.#refuseWhenClosing();
+    try {
+      // The bits are a copy of ours: it moves to the worker, which erases it.
+      return await this.#assessment.run(task, { transferList: [task.bits.buffer] });
+    } catch (error) {
+      this.#refuseWhenClosing();
+      throw error;
+    }
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing !== undefined) throw new ApiError('shutting_down', { retryAfterS: 1 });
+  }
+
+  #report(error: unknown, message: string): void {
+    this.#log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
+  }
+}
+
+function secretsOf(draw: DrawOrder): readonly Uint8Array[] {
+  switch (draw.from) {
+    case 'one-time-key':
+      return [draw.key];
+    case 'system':
+      return [];
+    case 'pieces':
+      return draw.pieces;
+  }
+}
+
+/** A copy of the first `bitLength` bits, packed, with zeros behind the last. */
+function firstBits(bits: Uint8Array, bitLength: number): Uint8Array<ArrayBuffer> {
+  const first = new Uint8Array(bits.subarray(0, Math.ceil(bitLength / 8)));
+  if (bitLength % 8 !== 0) first[first.length - 1] &= 0xff00 >> (bitLength % 8);
+  return first;
 }

@@ -1,6 +1,7 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
+import { commitment } from '../crypto/digest.ts';
 import { Expander, expandOnce } from '../crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
@@ -8,7 +9,10 @@ import { octetsOf, plainOf, sample, writeJson } from '../values/sample.ts';
 import { jsonBytesMax } from '../values/value-request.ts';
 import type { DrawOrder, MadeValues, MakeOrder } from './protocol.ts';
 
-/** Draws, samples, writes and hashes one answer's `data` member. The same code in a worker and in the front thread. */
+/**
+ * Draws, samples, writes and hashes one answer's `data` member. Erases what it was given in secret: key or pieces, and
+ * the salt; for a worker, whose order is its own copy.
+ */
 export function makeValues(order: MakeOrder): MadeValues {
   const stream = openStream(order.draw);
   try {
@@ -19,7 +23,7 @@ export function makeValues(order: MakeOrder): MadeValues {
   }
 }
 
-/** The same from a reader that the caller keeps. What was read is erased behind it. */
+/** The same in the caller's thread, from a reader and with a salt that it keeps. What was read is erased. */
 export function makeFrom(reader: EntropyReader, order: Omit<MakeOrder, 'draw'>): MadeValues {
   const consumedBefore = reader.consumedBytes;
   const values = sample(order.values, reader);
@@ -31,11 +35,10 @@ export function makeFrom(reader: EntropyReader, order: Omit<MakeOrder, 'draw'>):
   at = writeJson(values, buffer, at);
   at += buffer.write(order.after, at, 'latin1');
   assert(at + order.tailroom <= size, 'an answer keeps to its bound');
-  const digest = createHash('sha256').update(order.salt).update(buffer.subarray(order.headroom, at)).digest();
   return {
     buffer: new Uint8Array(buffer.buffer),
     dataEnd: at,
-    delivered: new Uint8Array(digest),
+    delivered: commitment(order.salt, buffer.subarray(order.headroom, at)),
     consumedBytes: reader.consumedBytes - consumedBefore,
     octets: order.also === 'octets' ? new Uint8Array(octetsOf(values)) : undefined,
     plain: order.also === 'plain' ? plainOf(values) : undefined,

@@ -42,6 +42,18 @@ export type ExpandTask =
   | { readonly task: 'fill-ring'; readonly order: RefillOrder }
   | { readonly task: 'make'; readonly order: MakeOrder };
 
-export type AssessTask =
-  | { readonly task: 'sp800-22'; readonly bits: Uint8Array; readonly bitLength: number }
-  | { readonly task: 'sp800-90b'; readonly bits: Uint8Array; readonly bitLength: number };
+/** One statistical test of packed bits. They are moved to the worker, which erases them. */
+export interface AssessTask {
+  readonly task: 'sp800-22' | 'sp800-90b';
+  readonly bits: Uint8Array<ArrayBuffer>;
+  readonly bitLength: number;
+}
+
+/** What SP 800-22 says of the bits; SP 800-90B answers with the min-entropy per bit. */
+export interface BatteryOutcome {
+  readonly passed: number;
+  readonly total: number;
+  readonly smallestP: number;
+  readonly verified: boolean;
+  readonly reason: string;
+}

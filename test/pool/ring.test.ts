@@ -6,14 +6,14 @@ import { createRingMemory, SlotRing } from '../../src/pool/ring.ts';
 
 describe('slot ring', () => {
   it('gives slots in order with their tags and lengths', () => {
-    const ring = new SlotRing(createRingMemory(3, 4));
-    for (const value of [1, 2, 3]) {
+    const ring = new SlotRing(createRingMemory(4, 4));
+    for (const value of [1, 2, 3, 4]) {
       ring.reserve()!.fill(value);
       ring.publish(value, value * 10);
     }
     assert.equal(ring.reserve(), undefined);
-    assert.equal(ring.filledBytes(), 6);
-    for (const value of [1, 2, 3]) {
+    assert.equal(ring.filledBytes(), 10);
+    for (const value of [1, 2, 3, 4]) {
       assert.deepEqual([...ring.peek()!], new Array(value).fill(value));
       assert.equal(ring.tag(), value * 10);
       ring.release();
@@ -43,28 +43,44 @@ describe('slot ring', () => {
     assert.throws(() => ring.release(), { name: 'InvariantError' });
   });
 
-  it('behaves as a queue under any order of calls', () => {
+  it('refuses a count of slots that does not divide 2^32: the slot of a counter would jump when it wraps', () => {
+    for (const slots of [0, 3, 5, 6, 12]) {
+      assert.throws(() => createRingMemory(slots, 1), { name: 'InvariantError' });
+    }
+  });
+
+  it('behaves as a queue under any order of calls, also when its counters wrap', () => {
+    const counters = fc.oneof(fc.constant(0), fc.integer({ min: -150, max: 5 }), fc.constant(2 ** 31 - 5));
     fc.assert(
-      fc.property(fc.array(fc.boolean(), { maxLength: 200 }), fc.integer({ min: 1, max: 5 }), (steps, slots) => {
-        const ring = new SlotRing(createRingMemory(slots, 1));
-        const model: number[] = [];
-        let next = 1;
-        for (const produce of steps) {
-          if (produce) {
-            const slot = ring.reserve();
-            assert.equal(slot === undefined, model.length === slots);
-            if (slot === undefined) continue;
-            slot[0] = next & 0xff;
-            ring.publish(1, next);
-            model.push(next++);
-          } else if (model.length > 0) {
-            assert.equal(ring.peek()![0], model[0] & 0xff);
-            assert.equal(ring.tag(), model.shift());
-            ring.release();
+      fc.property(
+        fc.array(fc.boolean(), { maxLength: 200 }),
+        fc.constantFrom(1, 2, 4, 8),
+        counters,
+        (steps, slots, counter) => {
+          const memory = createRingMemory(slots, 1);
+          new Int32Array(memory.control).fill(counter, 0, 2); // as after that many slots, published and released
+          const ring = new SlotRing(memory);
+          const model: number[] = [];
+          let next = 1;
+          for (const produce of steps) {
+            if (produce) {
+              const slot = ring.reserve();
+              assert.equal(slot === undefined, model.length === slots);
+              if (slot === undefined) continue;
+              slot[0] = next & 0xff;
+              ring.publish(1, next);
+              model.push(next++);
+            } else if (model.length > 0) {
+              assert.equal(ring.peek()![0], model[0] & 0xff);
+              assert.equal(ring.tag(), model.shift());
+              ring.release();
+            }
+            assert.equal(ring.filled(), model.length);
+            assert.equal(ring.filledBytes(), model.length);
           }
-          assert.equal(ring.filled(), model.length);
-        }
-      }),
+        },
+      ),
+      { seed: 20_268, numRuns: 300 },
     );
   });
 
