@@ -1,0 +1,151 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Log } from '../../src/core/log.ts';
+import { ASSESSED_BITS, type Assessor } from '../../src/pool/assessor.ts';
+import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../src/pool/lots.ts';
+import type { Ledger } from '../../src/store/ledger.ts';
+import type { AssessedBlock, BlockKind, LotRecord } from '../../src/store/records.ts';
+
+/** The record of an accepted lot; equal names give equal records. */
+export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotRecord {
+  return {
+    id,
+    source: 'test',
+    origin: 'simulated',
+    deterministic: true,
+    quantumBackend: `backend of ${id}`,
+    provider: 'test',
+    device: 'test',
+    jobId: null,
+    circuit: 'none',
+    circuitVersion: 'none',
+    circuitSha256: null,
+    qubitsUsed: 1,
+    circuitDepth: 0,
+    shots: 1,
+    startedAtMs: 0,
+    finishedAtMs: 0,
+    calibration: null,
+    rawBits: 1,
+    rawSha256: '',
+    conditionedBytes: 0,
+    processedSha256: '',
+    health: { samples: 1, rctFailures: 0, aptFailures: 0, grade: 'pass' },
+    minEntropyPerBit: null,
+    minEntropyMethod: 'none',
+    assessments: [],
+    accepted: true,
+    rejection: '',
+    ...changes,
+  };
+}
+
+export interface Block {
+  readonly kind: BlockKind;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Blocks in which every four bytes are a number that occurs nowhere else. */
+export class MarkedBlocks {
+  #next = 1;
+
+  pure(count: number): Block[] {
+    return this.#blocks('pure', count, PURE_BLOCK_BYTES);
+  }
+
+  seeds(count: number): Block[] {
+    return this.#blocks('seed', count, SEED_BLOCK_BYTES);
+  }
+
+  #blocks(kind: BlockKind, count: number, size: number): Block[] {
+    return Array.from({ length: count }, () => {
+      const words = Uint32Array.from({ length: size / 4 }, () => this.#next++);
+      return { kind, bytes: new Uint8Array(words.buffer) };
+    });
+  }
+}
+
+export function wordsOf(bytes: Uint8Array): number[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
+}
+
+export function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+/** The ledger with some of its calls replaced; each gets the call it replaces. */
+export function withCalls<L extends Ledger>(
+  ledger: L,
+  calls: { [Name in keyof Ledger]?: (original: Ledger[Name]) => Ledger[Name] },
+): Ledger {
+  return new Proxy<Ledger>(ledger, {
+    get(target, name: keyof Ledger) {
+      const original = (target[name] as (...args: unknown[]) => unknown).bind(target);
+      const replace = calls[name] as ((original: unknown) => unknown) | undefined;
+      return replace === undefined ? original : replace(original);
+    },
+  });
+}
+
+/** Lets everything run that can run without time passing. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 40; turn++) await nextTurn();
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+export function recordingLog(): Log & { readonly lines: LogLine[]; errors(): LogLine[] } {
+  const lines: LogLine[] = [];
+  const record = (level: LogLine['level']) => (facts: object, message: string) => {
+    lines.push({ level, facts: { ...facts }, message });
+  };
+  return {
+    lines,
+    errors: () => lines.filter(({ level }) => level === 'error'),
+    debug: record('debug'),
+    info: record('info'),
+    warn: record('warn'),
+    error: record('error'),
+  };
+}
+
+export interface TestedBits {
+  readonly of: AssessedBlock['of'] | 'min-entropy';
+  readonly bits: Uint8Array<ArrayBuffer>;
+  readonly bitLength: number;
+}
+
+/** Says what it is told to say, and remembers a copy of what it was asked about. */
+export class ScriptedAssessor implements Assessor {
+  readonly tested: TestedBits[] = [];
+  /** SP 800-22 verdicts on conditioned blocks, one a block; then all pass. */
+  verdicts: boolean[] = [];
+  /** SP 800-90B estimates, one a lot; then 0.85. */
+  estimates: number[] = [];
+
+  async testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock> {
+    this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
+    const verified =
+      bitLength >= ASSESSED_BITS && (of === 'conditioned' ? (this.verdicts.shift() ?? true) : true);
+    return assessedBlock(of, bitLength, verified);
+  }
+
+  async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
+    this.tested.push({ of: 'min-entropy', bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
+    const estimate = this.estimates.shift();
+    return estimate ?? (bitLength < ASSESSED_BITS ? null : 0.85);
+  }
+}
+
+function assessedBlock(of: AssessedBlock['of'], bits: number, verified: boolean): AssessedBlock {
+  return {
+    of,
+    bits,
+    sha256: '',
+    sp80022: { passed: 188, total: 188, smallestP: 0.01, verified, reason: 'as the test says' },
+  };
+}
