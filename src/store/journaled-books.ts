@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pack, unpack } from 'msgpackr';
 import type { Journal } from './journal.ts';
 import type { Books } from './ledger.ts';
@@ -79,6 +80,8 @@ export class JournaledBooks implements Books {
     this.#gathering.segments.push(...segments);
     this.#gathering.answers.push(...answers);
     this.#timer ??= setTimeout(() => this.flush().catch(this.#stop), this.#intervalMs);
+    // Acknowledged in the next turn: a caller that commits in a loop must not keep the event loop from the flush.
+    await nextTurn();
   }
 
   /** Brings to disk what is acknowledged. Rejects, as every later flush does, when the ledger cannot. */

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { lengthen, requireLmdbFile } from './data-file.ts';
 import { Environment, type RawEnvironment } from './environment.ts';
 import { FreeSpace, freeBytesOf } from './free-space.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -78,7 +79,7 @@ async function openLocked(
   lock: ServerLock | undefined,
 ): Promise<LmdbLedger> {
   const { path, clock, log, role } = options;
-  const raw = openRaw(path, readOnly);
+  const raw = await openRaw(path, readOnly);
   const environment = new Environment(options.wrap === undefined ? raw : options.wrap(raw));
   try {
     const tables = openFormat(environment, path, readOnly);
@@ -134,13 +135,20 @@ interface DataFile extends RawEnvironment {
   readonly lengthened: boolean;
 }
 
-function openRaw(path: string, readOnly: boolean): DataFile {
+async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
   const root = openRoot(path, readOnly);
   // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the free list.
   const { env } = root as unknown as {
     env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
   };
   const usedBytes = () => (env.info().lastPageNumber + 1) * env.stat().pageSize;
+  let lengthened: boolean;
+  try {
+    lengthened = lengthen(join(path, DATA_FILE), usedBytes(), readOnly);
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
   return {
     openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as RawDatabase | undefined,
     // Never transaction(): what it put before a throw would be committed. With overlappingSync off, transactionSync
@@ -151,11 +159,12 @@ function openRaw(path: string, readOnly: boolean): DataFile {
     copyTo: (directory, compact) => root.backup(directory, compact),
     close: () => root.close(),
     usedBytes,
-    lengthened: lengthen(join(path, DATA_FILE), usedBytes(), readOnly),
+    lengthened,
   };
 }
 
 function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key & string> {
+  requireLmdbFile(join(path, DATA_FILE));
   try {
     return open({
       path,
@@ -170,21 +179,6 @@ function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key
     const why = error instanceof Error ? error.message : String(error);
     throw new LedgerError('unusable', `cannot open the ledger in ${path}: ${why}`, { cause: error });
   }
-}
-
-/**
- * Reading a page beyond the end of the file would kill the process (SIGBUS). LMDB may leave final free pages
- * unwritten, so a short file can be sound; a copy that was cut short is not. Zeros in place of what is missing turn
- * the second case into damage that the checksums show.
- */
-function lengthen(file: string, usedBytes: number, readOnly: boolean): boolean {
-  const { size } = statSync(file);
-  if (size >= usedBytes) return false;
-  if (readOnly) {
-    throw new LedgerError('damaged', `${file} is cut short: it has ${size} bytes of ${usedBytes}`);
-  }
-  truncateSync(file, usedBytes);
-  return true;
 }
 
 async function requireWhole(environment: Environment, tables: Tables, path: string): Promise<void> {

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { writeSync } from 'node:fs';
+import { LedgerError } from '../../src/store/ledger-error.ts';
+import type { LmdbLedger } from '../../src/store/lmdb-ledger.ts';
+import { openTestLedger } from './ledger-folder.ts';
+import { filledSegment, lot, lotId } from './ledger-records.ts';
+
+/**
+ * A process that a test may kill, starve or feed with damage:
+ *   write PATH DURABILITY FREE_MIN  commits, stores lots and claims blocks until something stops it
+ *   read PATH…                      opens each folder, audits it and reads everything
+ * What happened is on stdout at the moment it happened, one word and its object a line.
+ */
+
+const IN_FLIGHT = 3;
+const ENTRIES = 20;
+const BLOCKS_PER_LOT = 8;
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+async function write(path: string, durability: 'fsync' | 'commit', freeBytesMin: number): Promise<void> {
+  const ledger = await openTestLedger(path, { durability, freeBytesMin });
+  ledger.failed.then((error) => say(`failed ${error.message}`));
+  let sequence = await ledger.nextSegment();
+  let lots = (await ledger.lots(10_000)).length;
+  const commitOn = async () => {
+    for (;;) {
+      const mine = sequence++;
+      await ledger.commit([filledSegment(mine, ENTRIES)], []);
+      say(`ack ${mine}`);
+    }
+  };
+  const claimOn = async () => {
+    for (;;) {
+      const number = ++lots;
+      // The content names the block: nobody may ever see it twice.
+      const blocks = Array.from({ length: BLOCKS_PER_LOT }, (_, i) => {
+        return { kind: 'pure', bytes: new Uint8Array(Buffer.from(`${number} ${i}`.padEnd(32))) } as const;
+      });
+      await ledger.addLot(lot(number), blocks);
+      say(`lot ${lotId(number)}`);
+      for (const { bytes } of await ledger.claimBlocks('pure', BLOCKS_PER_LOT - 1)) {
+        say(`claim ${Buffer.from(bytes).toString().trim()}`);
+      }
+    }
+  };
+  await Promise.allSettled([...Array.from({ length: IN_FLIGHT }, commitOn), claimOn()]).then(
+    async (results) => {
+      for (const result of results)
+        if (result.status === 'rejected') say(`rejected ${nameOf(result.reason)}`);
+      for (let tried = 1; tried < sequence; tried++) {
+        if ((await ledger.segment(tried)) !== undefined) say(`visible ${tried}`);
+      }
+      say('end');
+    },
+  );
+  process.exit(3);
+}
+
+function nameOf(error: unknown): string {
+  if (error instanceof LedgerError) return error.reason;
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** Everything that a ledger says, as one digest. */
+async function digestOf(ledger: LmdbLedger): Promise<string> {
+  const all = [
+    await ledger.accounts(),
+    await ledger.keys(),
+    await ledger.lots(10_000),
+    await ledger.revocations(),
+    await ledger.blockLevels(),
+    await ledger.nextSegment(),
+    await ledger.segmentsFrom(0, 10_000),
+    await ledger.balances(202611),
+    await ledger.usage(1, 0),
+    await ledger.loadRates(0),
+    await ledger.getLog('head'),
+    await ledger.audit(),
+  ];
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex');
+}
+
+async function read(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    say(`opening ${path}`);
+    let ledger: LmdbLedger | undefined;
+    try {
+      ledger = await openTestLedger(path, { role: 'tool' });
+      const { problems } = await ledger.audit();
+      if (problems.length > 0) say(`reported ${problems[0]}`);
+      else say(`digest ${await digestOf(ledger)}`);
+    } catch (error) {
+      say(`reported ${error instanceof Error ? error.message : String(error)}`);
+    }
+    await ledger?.close();
+  }
+  say('end');
+}
+
+const [command, ...rest] = process.argv.slice(2);
+if (command === 'write') await write(rest[0], rest[1] as 'fsync' | 'commit', Number(rest[2]));
+else await read(rest);
