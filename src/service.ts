@@ -87,7 +87,7 @@ async function startOn(
   clock: Clock,
 ): Promise<Service> {
   const { ledger } = thread;
-  const workers = new Workers(config.workers);
+  const workers = new Workers(config.workers, log);
   const pool = startPool(ledger, backend, workers, config, log, clock);
   const cells = await OwnedCells.open(ledger, clock);
   const directory = await AccountDirectory.open({ directory: ledger, cells, clock, log });
@@ -234,6 +234,10 @@ function startPool(
     log,
     pureBytesHigh: config.reservoirBytes,
     onLot: look,
+    onClosed: () => {
+      schedule.close();
+      desk.pure.close();
+    },
   });
   const stopping = new AbortController();
   const systemLot = installSystemLot(ledger, desk, workers, clock, stopping.signal);

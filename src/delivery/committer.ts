@@ -12,6 +12,7 @@ import type {
   StoredAnswer,
 } from '../store/records.ts';
 import { SegmentWriter } from '../store/segment.ts';
+import { ReplyRoom } from './reply-room.ts';
 
 /** Called once: with undefined when the certificate is durable, with the failure when it is not known to be. */
 export type Settled = (failure: Error | undefined) => void;
@@ -29,6 +30,8 @@ export class Committer {
   readonly #context: () => SegmentContext;
   readonly #clock: Clock;
   readonly #log: Log;
+  /** Memory for the answers of the open window. */
+  readonly room = new ReplyRoom();
   readonly #writer = new SegmentWriter();
   #sequence: number;
   #certificateIds: string[] = [];
@@ -83,14 +86,19 @@ export class Committer {
     return this.#certificateIds[index];
   }
 
-  /** Takes an answer into the open segment; `settled` is called when it is durable. */
-  add(entry: Omit<AnswerEntry, 'source'>, from: DrawSource, settled: Settled, stored?: StoredAnswer): void {
+  /** The index of a source among those of the open segment, for the entry of the next `add`. */
+  sourceOf(from: DrawSource): number {
     let source = this.#sourceIndex.get(from);
     if (source === undefined) {
       source = this.#sources.push({ mode: from.mode, lotIds: from.lotIds, generation: from.generation }) - 1;
       this.#sourceIndex.set(from, source);
     }
-    this.#writer.append({ ...entry, source });
+    return source;
+  }
+
+  /** Takes an answer into the open segment; `settled` is called when it is durable. */
+  add(entry: AnswerEntry, settled: Settled, stored?: StoredAnswer): void {
+    this.#writer.append(entry);
     if (stored !== undefined) this.#answers.push(stored);
     this.#waiting.push(settled);
     this.#schedule();
@@ -116,6 +124,7 @@ export class Committer {
     const settled = this.#waiting;
     const answers = this.#answers;
     const segment = this.#closeSegment();
+    const giveBack = this.room.closeWindow();
     this.#waiting = [];
     this.#answers = [];
     this.#inFlight = settled.length;
@@ -123,14 +132,14 @@ export class Committer {
     this.#books.commit([segment], answers).then(
       () => {
         this.#lastCommitMs = this.#clock.monotonicMs() - startedMs;
-        this.#finish(settled, undefined);
+        this.#finish(settled, undefined, giveBack);
       },
       (error: unknown) => {
         const failure = error instanceof Error ? error : new Error(String(error));
         // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
         if (!(failure instanceof ApiError)) this.#failed = failure;
         this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
-        this.#finish(settled, failure);
+        this.#finish(settled, failure, giveBack);
       },
     );
   }
@@ -151,9 +160,10 @@ export class Committer {
     return segment;
   }
 
-  #finish(settled: readonly Settled[], failure: Error | undefined): void {
+  #finish(settled: readonly Settled[], failure: Error | undefined, giveBack: () => void): void {
     this.#inFlight = 0;
     if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
     for (const each of settled) each(failure);
+    giveBack(); // the front has copied what it did not send at once
   }
 }

@@ -11,9 +11,11 @@ import type { DrawOrder, MadeValues, MakeOrder } from '../workers/protocol.ts';
 import type { DataRequest } from './data-request.ts';
 import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
 import { type DataFrame, frameOf } from './frame.ts';
+import type { ReplyRoom } from './reply-room.ts';
 
-/** Room before the `data` member for the opening of the reply, and after it for the rest. */
-export const REPLY_HEAD = '{"data":';
+/** Where the `data` member starts in its buffer: room for the opening of the reply, and for the salt when it is hashed. */
+export const DATA_START = 32;
+/** Room behind the `data` member for the rest of the reply. */
 export const REPLY_TAIL_BYTES_MAX = 2_048;
 
 export interface Delivered {
@@ -29,6 +31,8 @@ export interface DeliveryOrder {
   /** 32 bytes, kept by the caller. */
   readonly salt: Uint8Array<ArrayBuffer>;
   readonly also: MakeOrder['also'];
+  /** Memory for an answer that is made before `deliver` returns; one that is made later gets its own. */
+  readonly room: ReplyRoom['take'] | undefined;
 }
 
 /**
@@ -72,7 +76,7 @@ export class Delivery {
 
   async #seededLater(order: DeliveryOrder, group: SeedGroup): Promise<Delivered> {
     const held = await this.#desk.awaitSeed(group);
-    return this.#make(order, held.from, held.stream.reader, () => ({
+    return this.#make({ ...order, room: undefined }, held.from, held.stream.reader, () => ({
       from: 'one-time-key',
       key: held.stream.oneTimeKey(),
     }));
@@ -85,7 +89,7 @@ export class Delivery {
     draw: () => DrawOrder,
   ): Delivered | Promise<Delivered> {
     const making = this.#makeOrder(order, from.quantumBackend);
-    if (!worthAHop(order.request.values)) return { from, made: makeFrom(reader, making) };
+    if (!worthAHop(order.request.values)) return { from, made: makeFrom(reader, making, order.room) };
     this.#workers.assertRoom();
     return this.#workers.make({ ...making, draw: draw() }).then((made) => ({ from, made }));
   }
@@ -101,13 +105,13 @@ export class Delivery {
     const first = this.#desk.pure.nextLotId();
     if (first === undefined) return undefined;
     const making = this.#makeOrder(order, this.#catalog.get(first).quantumBackend);
-    const draw = this.#desk.pure.tryDraw(bytesMax, (reader) => makeFrom(reader, making));
+    const draw = this.#desk.pure.tryDraw(bytesMax, (reader) => makeFrom(reader, making, order.room));
     return draw && { from: this.#desk.pureFrom(draw.shares), made: draw.value };
   }
 
   async #pureAfterFill(order: DeliveryOrder, bytesMax: number): Promise<Delivered> {
     const filled = await this.#desk.pure.fill(bytesMax);
-    const delivered = filled ? this.#pureFromRing(order, bytesMax) : undefined;
+    const delivered = filled ? this.#pureFromRing({ ...order, room: undefined }, bytesMax) : undefined;
     if (delivered === undefined) throw unavailable('pure');
     return delivered;
   }
@@ -130,7 +134,7 @@ export class Delivery {
       before,
       after,
       salt: order.salt,
-      headroom: REPLY_HEAD.length,
+      headroom: DATA_START,
       tailroom: REPLY_TAIL_BYTES_MAX,
       also: order.also,
     };

@@ -1,9 +1,10 @@
+import { utf8Bytes } from '../core/bytes.ts';
 import type { DataRequest } from './data-request.ts';
 
-/** The text of the `data` member around its values. */
+/** The text of the `data` member around its values, as bytes. */
 export interface DataFrame {
-  readonly before: string;
-  readonly after: string;
+  readonly before: Uint8Array<ArrayBuffer>;
+  readonly after: Uint8Array<ArrayBuffer>;
 }
 
 /** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
@@ -25,7 +26,7 @@ export function frameOf(request: DataRequest, entropyMode: string, quantumSource
     .map((name) => `${JSON.stringify(name)}:${members[name]}`)
     .join(',');
   const cut = text.indexOf(VALUES_MARK);
-  return { before: `{${text.slice(0, cut)}`, after: `${text.slice(cut + 1)}}` };
+  return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
 }
 
 /** The same member as a plain value, for MessagePack. */

@@ -15,7 +15,8 @@ const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
 
 /** What a retry is answered with: the first answer, byte for byte. */
 export interface FirstAnswer {
-  readonly contentType: string;
+  /** The form it was sent in: json, msgpack or octet-stream. */
+  readonly form: string;
   /** Header fields that speak of the answer (source, mode, ids), not of the moment. */
   readonly fields: readonly (readonly [string, string])[];
   readonly body: Uint8Array<ArrayBuffer>;
@@ -111,7 +112,7 @@ export class Idempotency {
 
   /** nonce ‖ ciphertext ‖ tag over: 4 bytes of head length, head as JSON, body. */
   #seal(accountNumber: number, keyText: string, answer: FirstAnswer): Uint8Array<ArrayBuffer> {
-    const head = utf8Bytes(JSON.stringify({ contentType: answer.contentType, fields: answer.fields }));
+    const head = utf8Bytes(JSON.stringify({ form: answer.form, fields: answer.fields }));
     const headSize = new Uint8Array(4);
     new DataView(headSize.buffer).setUint32(0, head.length);
     const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));

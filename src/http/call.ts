@@ -1,7 +1,7 @@
 import type { Account } from '../account/directory.ts';
 import { base32Of, stampUuidV7, uuidText } from '../core/ids.ts';
 import type { Exchange } from './exchange.ts';
-import type { Field } from './head.ts';
+import type { RateFacts } from './rate-fields.ts';
 
 /** One request on its way through the pipeline: what was learnt of it so far. */
 export class Call {
@@ -15,8 +15,8 @@ export class Call {
   account: Account | undefined;
   /** The API key's scopes allow this; known from authentication on. */
   scopes: readonly string[] = [];
-  /** The rate-limit fields, known from admission on; every reply to this client carries them. */
-  rateFields: readonly Field[] = [];
+  /** Where the account stands with its rate, known from admission on; every reply to this client tells it. */
+  rate: RateFacts | undefined;
 
   /** `random` has 16 bytes of its own, which become the request id. */
   constructor(exchange: Exchange, random: Uint8Array<ArrayBuffer>, atMs: number, startedMonotonicMs: number) {

@@ -1,23 +1,32 @@
 import { pack } from 'msgpackr';
 import type { Account } from '../account/directory.ts';
 import { seededTier } from '../account/tiers.ts';
-import { toHex } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { Committer } from '../delivery/committer.ts';
 import type { DataRequest } from '../delivery/data-request.ts';
-import { type Delivered, type Delivery, REPLY_HEAD } from '../delivery/deliver.ts';
-import { dataObject } from '../delivery/frame.ts';
+import { DATA_START, type Delivered, type Delivery } from '../delivery/deliver.ts';
 import { type FirstUse, Idempotency } from '../delivery/idempotency.ts';
 import { resolveMode } from '../delivery/mode.ts';
 import { creditsFor, entropyBytes } from '../delivery/price.ts';
 import type { SeedGroup } from '../pool/seeds.ts';
+import type { AnswerEntry, StoredAnswer } from '../store/records.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { ValueRequest } from '../values/value-request.ts';
+import {
+  type AnswerReply,
+  answerFields,
+  bodyOf,
+  fieldsHead,
+  jsonReply,
+  representationOf,
+} from './answer-reply.ts';
+import { creditText } from './answer-template.ts';
 import type { Call } from './call.ts';
-import { type CreditFacts, completeJson, type EnvelopeFacts, envelopeObject } from './envelope.ts';
+import type { CreditFacts, EnvelopeFacts } from './envelope.ts';
 import { type Field, headOf } from './head.ts';
+import { rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate, type Representation } from './representation.ts';
 
 /** What the answer to one data request needs beside the request. */
@@ -46,6 +55,8 @@ interface Reservation {
  */
 export class DataAnswers {
   readonly #options: DataAnswersOptions;
+  #isoAtMs = Number.NaN;
+  #iso = '';
 
   constructor(options: DataAnswersOptions) {
     this.#options = options;
@@ -88,7 +99,7 @@ export class DataAnswers {
       ['X-Entropy-Mode', mode],
       ['X-Quantum-Credits-Remaining', creditText(credits.remaining)],
       ['X-Request-ID', call.requestUuid],
-      ...call.rateFields,
+      ...rateFields(call.rate),
     ];
     call.exchange.send(headOf(200, fields), bytes);
   }
@@ -116,9 +127,8 @@ export class DataAnswers {
       .then((outcome) => {
         if ('first' in outcome) return this.#make(call, request, mode, reservation, ignored, outcome.first);
         reservation.account.meter.releaseRequest(reservation.period);
-        const { contentType, fields, body } = outcome.replay;
-        const head = headOf(200, [['Content-Type', contentType], ...fields, ...call.rateFields]);
-        exchange.send(head, body);
+        const { form: firstForm, fields, body } = outcome.replay;
+        exchange.send(fieldsHead(firstForm as Representation, fields, call.rate), body);
       })
       .catch((error: unknown) => this.#refuse(call, reservation, error));
   }
@@ -146,7 +156,8 @@ export class DataAnswers {
       const form = representationOf(call.exchange.accept, request);
       const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'plain' : 'nothing';
       const group = seedGroupOf(quota.account);
-      const delivered = this.#options.delivery.deliver({ request, mode, group, salt, also });
+      const { delivery, committer } = this.#options;
+      const delivered = delivery.deliver({ request, mode, group, salt, also, room: committer.room.take });
       const issue = (made: Delivered) =>
         this.#issue(call, request, reservation, made, salt, form, ignored, first);
       if (delivered instanceof Promise) delivered.then(issue).catch(failed);
@@ -177,47 +188,58 @@ export class DataAnswers {
     ignored: string,
     first: FirstUse | undefined,
   ): void {
-    const { committer } = this.#options;
+    const { committer, poweredBy } = this.#options;
     const { from, made } = delivered;
     const { account, period, credits } = reservation;
     const facts: EnvelopeFacts = {
       from,
-      requestIdText: call.requestIdText,
-      requestUuid: call.requestUuid,
-      timestamp: new Date(call.atMs).toISOString(),
+      requestId: call.requestId,
+      timestamp: this.#isoTime(call.atMs),
       certificateId: committer.nextCertificateId(),
-      certificateSalt: toHex(salt),
-      poweredBy: this.#options.poweredBy,
+      certificateSalt: salt,
       durationMs: this.#elapsedMs(call),
       consumedBytes: made.consumedBytes,
       credits: this.#creditFacts(account, period, credits),
     };
+    let reply: AnswerReply;
+    let stored: StoredAnswer | undefined;
+    if (form === 'json' && ignored === '' && first === undefined) {
+      reply = jsonReply(delivered, facts, poweredBy, call.rate);
+    } else {
+      const body = bodyOf(request, delivered, facts, poweredBy, form);
+      const fields = answerFields(facts, form, ignored);
+      stored = first?.complete({ form, fields, body }, call.atMs);
+      reply = { body, head: () => fieldsHead(form, fields, call.rate) };
+    }
     salt.fill(0);
-    const body = bodyOf(request, delivered, facts, form);
-    const fields = answerFields(facts, form);
-    if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
-    const stored = first?.complete(
-      { contentType: MEDIA_TYPES[form], fields: fields.slice(1), body },
-      call.atMs,
-    );
-    const entry = {
+    const entry: AnswerEntry = {
       requestId: call.requestId,
       issuedAtMs: call.atMs,
       accountNumber: account.record.number,
       endpoint: request.endpoint,
       mode: from.mode,
-      delivered: made.delivered,
+      source: committer.sourceOf(from),
+      delivered: Buffer.from(made.delivered, 'hex'),
       valueCount: valueCountOf(request.values),
-      deliveredBytes: made.dataEnd - REPLY_HEAD.length,
+      deliveredBytes: made.dataEnd - DATA_START,
       consumedBytes: made.consumedBytes,
       credits,
     };
     const settled = (failure: Error | undefined) => {
       first?.finish();
       if (failure !== undefined) this.#refuse(call, reservation, failure);
-      else call.exchange.send(headOf(200, [...fields, ...call.rateFields]), body);
+      else call.exchange.send(reply.head(), reply.body);
     };
-    committer.add(entry, from, settled, stored);
+    committer.add(entry, settled, stored);
+  }
+
+  /** ISO 8601; requests of one millisecond share it. */
+  #isoTime(atMs: number): string {
+    if (atMs !== this.#isoAtMs) {
+      this.#isoAtMs = atMs;
+      this.#iso = new Date(atMs).toISOString();
+    }
+    return this.#iso;
   }
 
   /** Gives back what was reserved and answers the failure. */
@@ -249,66 +271,8 @@ function valueCountOf(values: ValueRequest): number {
   return values.kind === 'bitstring' ? 1 : values.count;
 }
 
-function representationOf(accept: string, request: DataRequest): Representation {
-  if (accept === '') return 'json';
-  const binary = request.endpoint === 'bytes' || request.endpoint === 'batch';
-  return negotiate(accept, binary ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
-}
-
 function seedGroupOf(account: Account): SeedGroup | undefined {
   const tier = seededTier(account.record.tier);
   const intervalMs = account.allowance.seedIntervalMs;
   return tier === undefined || intervalMs === null ? undefined : { tier, intervalMs };
-}
-
-function bodyOf(
-  request: DataRequest,
-  delivered: Delivered,
-  facts: EnvelopeFacts,
-  form: Representation,
-): Uint8Array<ArrayBuffer> {
-  const { from, made } = delivered;
-  switch (form) {
-    case 'octet-stream':
-      return made.octets!;
-    case 'msgpack': {
-      const data = dataObject(request, from.mode, from.quantumBackend, made.plain);
-      return new Uint8Array(pack({ data, ...envelopeObject(facts) }));
-    }
-    default:
-      return completeJson(made.buffer, made.dataEnd, facts);
-  }
-}
-
-/** The header fields of an answer, Content-Type first. */
-function answerFields(facts: EnvelopeFacts, form: Representation): Field[] {
-  const { from } = facts;
-  const fields: Field[] = [
-    ['Content-Type', MEDIA_TYPES[form]],
-    ['Cache-Control', 'no-store'],
-    ['X-Lang-Circuit', from.circuit],
-    ['X-Lang-Version', from.circuitVersion],
-    ['X-Quantum-Backend', from.quantumBackend],
-    ['X-NIST-Verified', String(from.nistVerified)],
-    ['X-Entropy-Mode', from.mode],
-    ['X-Entropy-Origin', from.origin],
-    ['X-Quantum-Credits-Remaining', creditText(facts.credits.remaining)],
-    ['X-Request-ID', facts.requestUuid],
-  ];
-  // the bare values carry their metadata in headers alone
-  if (form === 'octet-stream') {
-    fields.push(
-      ['X-Certificate-ID', facts.certificateId],
-      ['X-Certificate-Salt', facts.certificateSalt],
-      ['X-Timestamp', facts.timestamp],
-      ['X-Processing-Time-Ms', String(facts.durationMs)],
-      ['X-Entropy-Consumed-Bytes', String(facts.consumedBytes)],
-      ['X-Quantum-Credits-Used', String(facts.credits.used)],
-    );
-  }
-  return fields;
-}
-
-function creditText(credits: number | null): string {
-  return credits === null ? 'unlimited' : String(credits);
 }

@@ -1,18 +1,18 @@
-import { assert } from '../core/assert.ts';
-import { REPLY_HEAD, REPLY_TAIL_BYTES_MAX } from '../delivery/deliver.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
+import { writeBase32, writeHex, writeLatin1, writePadded, writeUuid } from '../core/text-bytes.ts';
 import type { DrawnFrom } from '../delivery/desk.ts';
 
 /** The facts of one answer that stand around its `data` member. */
 export interface EnvelopeFacts {
   readonly from: DrawnFrom;
-  /** `req_` form and UUID form of the same 128 bits. */
-  readonly requestIdText: string;
-  readonly requestUuid: string;
+  /** 16 bytes, printed as `req_…` and as a UUID. */
+  readonly requestId: Uint8Array;
+  /** ISO 8601, 24 characters. */
   readonly timestamp: string;
   readonly certificateId: string;
-  /** 64 hex digits; for the caller alone, never stored. */
-  readonly certificateSalt: string;
-  readonly poweredBy: string;
+  /** 32 bytes; for the caller alone, never stored. */
+  readonly certificateSalt: Uint8Array;
   readonly durationMs: number;
   readonly consumedBytes: number;
   readonly credits: CreditFacts;
@@ -26,67 +26,133 @@ export interface CreditFacts {
 }
 
 /** `metadata`, `meta` and `quantum_credits` of every data answer (specification, Resources; one shape for all modes). */
-export function envelopeObject(facts: EnvelopeFacts): Record<string, unknown> {
+export function envelopeObject(facts: EnvelopeFacts, poweredBy: string): Record<string, unknown> {
   const { from } = facts;
   return {
-    meta: { duration_ms: facts.durationMs, request_id: facts.requestUuid },
+    meta: { duration_ms: facts.durationMs, request_id: uuidText(facts.requestId) },
     metadata: {
       certificate_id: facts.certificateId,
-      certificate_salt: facts.certificateSalt,
+      certificate_salt: Buffer.from(facts.certificateSalt).toString('hex'),
       entropy_consumed_bytes: facts.consumedBytes,
       entropy_origin: from.origin,
       lang_circuit: from.circuit,
       lang_version: from.circuitVersion,
       nist_verified: from.nistVerified,
-      powered_by: facts.poweredBy,
+      powered_by: poweredBy,
       processing_time_ms: facts.durationMs,
       quantum_backend: from.quantumBackend,
-      request_id: facts.requestIdText,
+      request_id: `req_${base32Of(facts.requestId)}`,
       timestamp: facts.timestamp,
     },
     quantum_credits: facts.credits,
   };
 }
 
-/** The parts of the envelope that stay the same for all answers from one source, as JSON text. */
-interface ConstantText {
-  readonly beforeRequestId: string;
-}
+/** Digits that any duration, byte count or credit count fits. */
+const NUMBER_WIDTH = 16;
 
-const constants = new WeakMap<DrawnFrom, ConstantText>();
+type SlotName =
+  | 'durationMs'
+  | 'uuid'
+  | 'certificateId'
+  | 'salt'
+  | 'consumedBytes'
+  | 'processingMs'
+  | 'requestId'
+  | 'timestamp'
+  | 'remaining'
+  | 'total'
+  | 'used';
 
-function constantText(from: DrawnFrom, poweredBy: string): ConstantText {
-  let text = constants.get(from);
-  if (text === undefined) {
-    const beforeRequestId =
-      `,"entropy_origin":${JSON.stringify(from.origin)},"lang_circuit":${JSON.stringify(from.circuit)}` +
-      `,"lang_version":${JSON.stringify(from.circuitVersion)},"nist_verified":${from.nistVerified}` +
-      `,"powered_by":${JSON.stringify(poweredBy)},"quantum_backend":${JSON.stringify(from.quantumBackend)}` +
-      ',"request_id":"';
-    constants.set(from, (text = { beforeRequestId }));
-  }
-  return text;
-}
+const SLOT_WIDTHS: Readonly<Record<SlotName, number>> = {
+  durationMs: NUMBER_WIDTH,
+  uuid: 36,
+  certificateId: 31,
+  salt: 64,
+  consumedBytes: NUMBER_WIDTH,
+  processingMs: NUMBER_WIDTH,
+  requestId: 26,
+  timestamp: 24,
+  remaining: NUMBER_WIDTH,
+  total: NUMBER_WIDTH,
+  used: NUMBER_WIDTH,
+};
 
 /**
- * Completes a reply in place: `{"data":` stands before the `data` member that ends at `dataEnd`, the envelope behind
- * it. The same members and values as `envelopeObject`; a test holds the two equal. Returns the reply's bytes.
+ * The end of every JSON answer from one source: the text behind the `data` member, made once, in which each answer
+ * writes its own ids and numbers at fixed places. Numbers stand behind blanks, which JSON ignores. Members and values
+ * are those of `envelopeObject`; a test holds the two equal.
  */
-export function completeJson(
-  buffer: Uint8Array<ArrayBuffer>,
-  dataEnd: number,
-  facts: EnvelopeFacts,
-): Uint8Array<ArrayBuffer> {
-  const target = Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-  target.write(REPLY_HEAD, 0, 'latin1');
-  const { credits } = facts;
-  const tail =
-    `,"meta":{"duration_ms":${facts.durationMs},"request_id":"${facts.requestUuid}"}` +
-    `,"metadata":{"certificate_id":"${facts.certificateId}","certificate_salt":"${facts.certificateSalt}"` +
-    `,"entropy_consumed_bytes":${facts.consumedBytes}${constantText(facts.from, facts.poweredBy).beforeRequestId}` +
-    `${facts.requestIdText}","processing_time_ms":${facts.durationMs},"timestamp":"${facts.timestamp}"}` +
-    `,"quantum_credits":{"remaining":${credits.remaining},"total":${credits.total},"used":${credits.used}}}`;
-  assert(tail.length <= REPLY_TAIL_BYTES_MAX, 'the envelope keeps to its bound');
-  const end = dataEnd + target.write(tail, dataEnd, 'latin1');
-  return buffer.subarray(0, end);
+export class EnvelopeTemplate {
+  readonly #bytes: Uint8Array;
+  readonly #at = {} as Record<SlotName, number>;
+
+  constructor(from: DrawnFrom, poweredBy: string) {
+    const text = (value: string) => JSON.stringify(value);
+    const parts: (string | { slot: SlotName })[] = [
+      ',"meta":{"duration_ms":',
+      { slot: 'durationMs' },
+      ',"request_id":"',
+      { slot: 'uuid' },
+      '"},"metadata":{"certificate_id":"',
+      { slot: 'certificateId' },
+      '","certificate_salt":"',
+      { slot: 'salt' },
+      '","entropy_consumed_bytes":',
+      { slot: 'consumedBytes' },
+      `,"entropy_origin":${text(from.origin)},"lang_circuit":${text(from.circuit)}`,
+      `,"lang_version":${text(from.circuitVersion)},"nist_verified":${from.nistVerified}`,
+      `,"powered_by":${text(poweredBy)},"processing_time_ms":`,
+      { slot: 'processingMs' },
+      `,"quantum_backend":${text(from.quantumBackend)},"request_id":"req_`,
+      { slot: 'requestId' },
+      '","timestamp":"',
+      { slot: 'timestamp' },
+      '"},"quantum_credits":{"remaining":',
+      { slot: 'remaining' },
+      ',"total":',
+      { slot: 'total' },
+      ',"used":',
+      { slot: 'used' },
+      '}}',
+    ];
+    let at = 0;
+    const pieces = parts.map((part) => {
+      const piece =
+        typeof part === 'string' ? utf8Bytes(part) : new Uint8Array(SLOT_WIDTHS[part.slot]).fill(0x20);
+      if (typeof part !== 'string') this.#at[part.slot] = at;
+      at += piece.length;
+      return piece;
+    });
+    this.#bytes = new Uint8Array(Buffer.concat(pieces));
+  }
+
+  /** Bytes that `write` takes. */
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  /** Writes the end of one answer behind its `data` member; returns where the reply ends. */
+  write(facts: EnvelopeFacts, target: Uint8Array, start: number): number {
+    target.set(this.#bytes, start);
+    const at = this.#at;
+    const { credits } = facts;
+    writePadded(facts.durationMs, target, start + at.durationMs, NUMBER_WIDTH);
+    writeUuid(facts.requestId, target, start + at.uuid);
+    writeLatin1(facts.certificateId, target, start + at.certificateId);
+    writeHex(facts.certificateSalt, target, start + at.salt);
+    writePadded(facts.consumedBytes, target, start + at.consumedBytes, NUMBER_WIDTH);
+    writePadded(facts.durationMs, target, start + at.processingMs, NUMBER_WIDTH);
+    writeBase32(facts.requestId, target, start + at.requestId);
+    writeLatin1(facts.timestamp, target, start + at.timestamp);
+    writeCount(credits.remaining, target, start + at.remaining);
+    writeCount(credits.total, target, start + at.total);
+    writePadded(credits.used, target, start + at.used, NUMBER_WIDTH);
+    return start + this.#bytes.length;
+  }
+}
+
+function writeCount(count: number | null, target: Uint8Array, at: number): void {
+  if (count === null) writeLatin1('null', target, at);
+  else writePadded(count, target, at, NUMBER_WIDTH);
 }

@@ -1,4 +1,5 @@
 import { assert, InvariantError } from '../core/assert.ts';
+import { writeUuid } from '../core/text-bytes.ts';
 
 /**
  * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes
@@ -97,6 +98,7 @@ export class HeadTemplate {
 const BLANK = 0x20;
 const ZERO = 0x30;
 const LAST_VISIBLE = 0x7e;
+const UUID_WIDTH = 36;
 
 /** Writes one patched value without allocating. */
 export class HeadSlot {
@@ -151,6 +153,12 @@ export class HeadSlot {
     const from = this.#end - length;
     this.#bytes.fill(BLANK, this.#start, from);
     for (let i = 0; i < length; i++) this.#bytes[from + i] = text.charCodeAt(i);
+  }
+
+  /** Sets 16 bytes in the 8-4-4-4-12 form of RFC 9562; the slot has 36 bytes. */
+  setUuid(id: Uint8Array): void {
+    if (this.#end - this.#start !== UUID_WIDTH) this.#refuse('a UUID');
+    writeUuid(id, this.#bytes, this.#start);
   }
 
   /** Out of line, so that the message is only built when it is needed. */

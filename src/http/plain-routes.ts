@@ -9,6 +9,7 @@ import { USAGE } from './endpoints/usage.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, headOf } from './head.ts';
 import { type HealthReport, healthReply } from './health.ts';
+import { rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 import type { PlainRoute } from './router.ts';
 
@@ -79,7 +80,7 @@ function body(call: Call, value: object): Reply {
     ['Content-Type', MEDIA_TYPES[form]],
     ['Cache-Control', 'no-store'],
     ['X-Request-ID', call.requestUuid],
-    ...call.rateFields,
+    ...rateFields(call.rate),
   ];
   const bytes = form === 'msgpack' ? new Uint8Array(pack(value)) : utf8Bytes(JSON.stringify(value));
   return { status: 200, head: headOf(200, fields), body: bytes };

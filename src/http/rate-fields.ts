@@ -1,30 +1,47 @@
-import type { Account } from '../account/directory.ts';
 import { remainingRequests, resetAtUnixS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Field } from './head.ts';
 
-/**
- * The fields that tell a client where it stands: the specification's two, and on request those of
- * draft-ietf-httpapi-ratelimit-headers-10 (§3). `X-RateLimit-Remaining` is the number of whole requests possible now,
- * `X-RateLimit-Reset` the Unix second at which the full burst is there again. An account without a limit gets none.
- */
-export function rateFields(
-  decision: RateDecision,
-  account: Account,
+/** Where a client stands with its rate limit, as replies tell it. An account without a limit has none. */
+export interface RateFacts {
+  /** Whole requests possible now. */
+  readonly remaining: number;
+  /** Unix second at which the full burst is there again. */
+  readonly resetAtS: number;
+  readonly resetAfterS: number;
+  readonly burst: number;
+  /** Also send the fields of draft-ietf-httpapi-ratelimit-headers-10 (§3). */
+  readonly draftFields: boolean;
+}
+
+/** The facts of a decision, which is its meter's and changes with the next call on it. */
+export function rateFacts(
+  decision: Readonly<RateDecision>,
+  burst: number,
   nowMs: number,
   draftFields: boolean,
-): Field[] {
+): RateFacts | undefined {
   const remaining = remainingRequests(decision);
-  if (remaining === null) return [];
+  if (remaining === null) return undefined;
+  const resetAfterS = Math.ceil(decision.resetAfterMs / 1000);
+  return { remaining, resetAtS: resetAtUnixS(decision, nowMs), resetAfterS, burst, draftFields };
+}
+
+export function policyOf(rate: RateFacts): string {
+  return `"burst";q=${rate.burst};w=60`;
+}
+
+export function standingOf(rate: RateFacts): string {
+  return `"burst";r=${rate.remaining};t=${rate.resetAfterS}`;
+}
+
+/** The same as header fields, for replies that are made one by one. */
+export function rateFields(rate: RateFacts | undefined): Field[] {
+  if (rate === undefined) return [];
   const fields: Field[] = [
-    ['X-RateLimit-Remaining', String(remaining)],
-    ['X-RateLimit-Reset', String(resetAtUnixS(decision, nowMs))],
+    ['X-RateLimit-Remaining', String(rate.remaining)],
+    ['X-RateLimit-Reset', String(rate.resetAtS)],
   ];
-  if (draftFields) {
-    fields.push(
-      ['RateLimit-Policy', `"burst";q=${account.meter.limit.burst};w=60`],
-      ['RateLimit', `"burst";r=${remaining};t=${Math.ceil(decision.resetAfterMs / 1000)}`],
-    );
-  }
+  if (rate.draftFields) fields.push(['RateLimit-Policy', policyOf(rate)], ['RateLimit', standingOf(rate)]);
   return fields;
 }

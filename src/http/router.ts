@@ -12,8 +12,8 @@ import type { DataAnswers } from './data-answers.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import { type Field, headOf } from './head.ts';
-import { rateFields } from './rate-fields.ts';
+import { headOf } from './head.ts';
+import { rateFacts, rateFields } from './rate-fields.ts';
 
 /** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
 export type Handler = (call: Call) => Reply | Promise<Reply>;
@@ -159,7 +159,7 @@ export class Router {
     if (account === undefined) return;
     const { clock } = this.#options;
     const decision = account.meter.admit(clock.monotonicMs());
-    call.rateFields = rateFields(decision, account, call.atMs, this.#options.rateLimitFields);
+    call.rate = rateFacts(decision, account.meter.limit.burst, call.atMs, this.#options.rateLimitFields);
     if (decision.allowed) return;
     throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
@@ -213,7 +213,7 @@ export class Router {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#options.log.error({ request_id: call.requestIdText, fault: fault.stack }, 'fault');
     }
-    const fields: readonly Field[] = call.rateFields;
+    const fields = rateFields(call.rate);
     const reply = errorReply(error, { requestId: call.requestId, accept: call.exchange.accept, fields });
     call.exchange.send(reply.head, reply.body);
   }

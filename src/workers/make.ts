@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
-import { commitment } from '../crypto/digest.ts';
+import { sha256Hex } from '../crypto/digest.ts';
 import { Expander, expandOnce } from '../crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
@@ -23,26 +23,43 @@ export function makeValues(order: MakeOrder): MadeValues {
   }
 }
 
-/** The same in the caller's thread, from a reader and with a salt that it keeps. What was read is erased. */
-export function makeFrom(reader: EntropyReader, order: Omit<MakeOrder, 'draw'>): MadeValues {
+/**
+ * The same in the caller's thread, from a reader and with a salt that it keeps. What was read is erased. `room` gives
+ * the memory; without it the answer gets its own.
+ */
+export function makeFrom(
+  reader: EntropyReader,
+  order: Omit<MakeOrder, 'draw'>,
+  room: (size: number) => Uint8Array<ArrayBuffer> = (size) => new Uint8Array(size),
+): MadeValues {
+  const { before, after, headroom } = order;
   const consumedBefore = reader.consumedBytes;
   const values = sample(order.values, reader);
   reader.erase();
-  const size =
-    order.headroom + order.before.length + jsonBytesMax(order.values) + order.after.length + order.tailroom;
-  const buffer = Buffer.from(new ArrayBuffer(size));
-  let at = order.headroom + buffer.write(order.before, order.headroom, 'latin1');
-  at = writeJson(values, buffer, at);
-  at += buffer.write(order.after, at, 'latin1');
-  assert(at + order.tailroom <= size, 'an answer keeps to its bound');
+  const size = headroom + before.length + jsonBytesMax(order.values) + after.length + order.tailroom;
+  const buffer = room(size);
+  buffer.set(before, headroom);
+  let dataEnd = writeJson(values, buffer, headroom + before.length);
+  buffer.set(after, dataEnd);
+  dataEnd += after.length;
+  assert(dataEnd + order.tailroom <= size, 'an answer keeps to its bound');
   return {
-    buffer: new Uint8Array(buffer.buffer),
-    dataEnd: at,
-    delivered: commitment(order.salt, buffer.subarray(order.headroom, at)),
+    buffer,
+    dataEnd,
+    delivered: commitmentInPlace(buffer, headroom, dataEnd, order.salt),
     consumedBytes: reader.consumedBytes - consumedBefore,
     octets: order.also === 'octets' ? new Uint8Array(octetsOf(values)) : undefined,
     plain: order.also === 'plain' ? plainOf(values) : undefined,
   };
+}
+
+/** SHA-256(salt ‖ data): the salt stands before the data for the moment of one call, a third of the time of three. */
+function commitmentInPlace(buffer: Uint8Array, start: number, end: number, salt: Uint8Array): string {
+  assert(start >= salt.length, 'there is room for the salt before the data');
+  buffer.set(salt, start - salt.length);
+  const digest = sha256Hex(buffer.subarray(start - salt.length, end));
+  buffer.fill(0, start - salt.length, start);
+  return digest;
 }
 
 interface EntropyStream {

@@ -16,11 +16,11 @@ export interface MakeOrder {
   readonly draw: DrawOrder;
   readonly values: ValueRequest;
   /** The text of the `data` member before and after its values; canonical JSON as a whole. */
-  readonly before: string;
-  readonly after: string;
+  readonly before: Uint8Array<ArrayBuffer>;
+  readonly after: Uint8Array<ArrayBuffer>;
   /** 32 bytes, hashed before the `data` member. */
   readonly salt: Uint8Array<ArrayBuffer>;
-  /** Bytes to leave free before and after the `data` member for the rest of the reply. */
+  /** Bytes to leave free before (at least 32) and after the `data` member for the rest of the reply. */
   readonly headroom: number;
   readonly tailroom: number;
   /** Also give the bare values, or the plain values, for the other representations. */
@@ -31,8 +31,8 @@ export interface MadeValues {
   /** The `data` member stands at [headroom, dataEnd). */
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly dataEnd: number;
-  /** SHA-256(salt ‖ data), 32 bytes. */
-  readonly delivered: Uint8Array<ArrayBuffer>;
+  /** SHA-256(salt ‖ data) in hex. */
+  readonly delivered: string;
   readonly consumedBytes: number;
   readonly octets: Uint8Array<ArrayBuffer> | undefined;
   readonly plain: unknown;

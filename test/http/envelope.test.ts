@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { DrawnFrom } from '../../src/delivery/desk.ts';
+import { AnswerTemplate } from '../../src/http/answer-template.ts';
+import { EnvelopeTemplate, envelopeObject } from '../../src/http/envelope.ts';
+import type { RateFacts } from '../../src/http/rate-fields.ts';
+
+const FROM: DrawnFrom = {
+  mode: 'quantum-seeded',
+  lotIds: ['lot_x'],
+  generation: { tier: 'pro', number: 1 },
+  origin: 'simulated',
+  circuit: 'superposition-16',
+  circuitVersion: '1.0.0',
+  quantumBackend: 'simulator-statevector',
+  nistVerified: true,
+};
+
+const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+const facts = fc.record({
+  from: fc.constantFrom(FROM, { ...FROM, nistVerified: false, quantumBackend: 'ä"\\ backend' }),
+  requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+  timestamp: fc.constant('2026-11-21T08:40:07.786Z'),
+  certificateId: fc.constant(`cert_${'0'.repeat(26)}`),
+  certificateSalt: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  durationMs: fc.nat({ max: 99_999_999 }),
+  consumedBytes: fc.nat({ max: 2 ** 32 }),
+  credits: fc.record(
+    { remaining: fc.option(count), total: fc.option(count), used: count },
+    { noNullPrototype: true },
+  ),
+});
+
+describe('the envelope of an answer', () => {
+  it('says as bytes what it says as an object', () => {
+    fc.assert(
+      fc.property(facts, fc.constantFrom('Lang', 'Läng "1"'), (each, poweredBy) => {
+        const template = new EnvelopeTemplate(each.from, poweredBy);
+        const target = new Uint8Array(template.length + 20);
+        target.set(Buffer.from('{"data":1'));
+        const end = template.write(each, target, 9);
+        assert.equal(end, 9 + template.length);
+        const parsed = JSON.parse(Buffer.from(target.subarray(0, end)).toString('utf8'));
+        assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, poweredBy) });
+      }),
+    );
+  });
+
+  it('has a head that carries the moment, and nothing of the answer before', () => {
+    const [one, two] = fc.sample(facts, { numRuns: 2, seed: 7 });
+    const rate: RateFacts = {
+      remaining: 7,
+      resetAtS: 1_795_250_468,
+      resetAfterS: 60,
+      burst: 750,
+      draftFields: true,
+    };
+    const template = AnswerTemplate.of(FROM, 'Lang', rate);
+    assert.equal(
+      AnswerTemplate.of(FROM, 'Lang', { ...rate, remaining: 1 }),
+      template,
+      'one template a source',
+    );
+    const first = Buffer.from(template.headOf({ ...one, from: FROM }, rate)).toString('latin1');
+    assert.match(first, /^200 OK\r\nContent-Type: application\/json\r\n/);
+    assert.match(first, /X-RateLimit-Remaining: +7\r\nX-RateLimit-Reset: +1795250468\r\n/);
+    assert.match(first, /RateLimit-Policy: +"burst";q=750;w=60\r\nRateLimit: +"burst";r=7;t=60$/);
+    const second = Buffer.from(template.headOf({ ...two, from: FROM }, { ...rate, remaining: 100 })).toString(
+      'latin1',
+    );
+    assert.match(second, /X-RateLimit-Remaining: +100\r\n/);
+    assert.equal(second.length, first.length);
+    const unlimited = AnswerTemplate.of(FROM, 'Lang', undefined);
+    assert.doesNotMatch(Buffer.from(unlimited.headOf(one, undefined)).toString('latin1'), /RateLimit/);
+  });
+});
