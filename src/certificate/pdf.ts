@@ -1,0 +1,299 @@
+import { type Color, rgb } from '@cantoo/pdf-lib';
+import type { Origin } from '../core/vocabulary.ts';
+import { parseCheckpoint, parseNote, parseProof } from '../crypto/note.ts';
+import type { CertificateDocument } from './certificate.ts';
+import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
+
+/**
+ * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing stronger; what
+ * does not fit (a seventh lot, a very long device name) is cut visibly and stands in the JSON in full.
+ */
+
+const MARGIN = 48;
+const WIDTH = PAGE.width - 2 * MARGIN;
+const GUTTER = 24;
+const COLUMN = (WIDTH - GUTTER) / 2;
+const RIGHT = MARGIN + COLUMN + GUTTER;
+/** Where the block at the foot begins, QR code and all; nothing above may reach it. */
+const FOOT = 700;
+const QR_SIDE = 94;
+/** More lots than this are counted, not listed. */
+const LOTS_LISTED = 3;
+const LABEL_WIDTH = 64;
+const ROW = 15;
+/** From the end of a group to the heading of the next. */
+const GAP = 21;
+
+const INK = rgb(0.09, 0.11, 0.16);
+const GREY = rgb(0.4, 0.43, 0.5);
+const ACCENT = rgb(0.16, 0.27, 0.55);
+const HAIRLINE = rgb(0.82, 0.84, 0.88);
+const WHITE = rgb(1, 1, 1);
+const GREEN = rgb(0.07, 0.43, 0.26);
+const RED = rgb(0.7, 0.11, 0.13);
+const AMBER = rgb(0.6, 0.36, 0);
+const RED_TINT = rgb(0.99, 0.93, 0.93);
+const AMBER_TINT = rgb(1, 0.96, 0.88);
+
+const LABEL: TextStyle = { font: 'regular', size: 8, color: GREY };
+const VALUE: TextStyle = { font: 'regular', size: 9, color: INK };
+const HEADING: TextStyle = { font: 'bold', size: 7.5, color: ACCENT, tracking: 0.8 };
+const HASH: TextStyle = { font: 'mono', size: 8.5, color: INK };
+const SMALL: TextStyle = { font: 'regular', size: 8, color: INK };
+
+type Document = CertificateDocument;
+type Row = readonly [label: string, value: string];
+
+/** Draws the certificate: a PDF of one page, the same bytes for the same document. */
+export async function certificatePdf(document: Document): Promise<Uint8Array> {
+  const { certificate } = document;
+  const sheet = await Sheet.create({
+    title: `Certificate ${certificate.id}`,
+    subject: `Provenance of the answer to ${certificate.request_id}`,
+    keywords: [certificate.id, certificate.request_id, certificate.status, certificate.provenance.origin],
+    producer: 'Quantum Random Number Service',
+    at: new Date(certificate.issued_at),
+  });
+  let y = drawHead(sheet, document);
+  for (const banner of bannersOf(document)) y = drawBanner(sheet, banner, y);
+  y = drawFacts(sheet, document, y);
+  y = drawHashes(sheet, document, y);
+  drawLog(sheet, document, y);
+  drawFoot(sheet, document);
+  return sheet.bytes();
+}
+
+const STATUS: Readonly<Record<Document['certificate']['status'], { word: string; color: Color }>> = {
+  valid: { word: 'VALID', color: GREEN },
+  revoked: { word: 'REVOKED', color: RED },
+  test: { word: 'TEST SOURCE', color: AMBER },
+};
+
+function drawHead(sheet: Sheet, { certificate }: Document): number {
+  const mark: TextStyle = { font: 'bold', size: 7.5, color: GREY, tracking: 1.2 };
+  sheet.box(0, 0, PAGE.width, 6, ACCENT);
+  sheet.line('QUANTUM RANDOM NUMBER SERVICE', MARGIN, 50, mark);
+  sheet.line('Certificate of provenance', MARGIN, 78, { font: 'bold', size: 24, color: INK });
+  sheet.line(certificate.id, MARGIN, 96, { font: 'mono', size: 11, color: INK });
+  const { word, color } = STATUS[certificate.status];
+  const style: TextStyle = { font: 'bold', size: 10, color: WHITE, tracking: 0.8 };
+  const width = sheet.widthOf(word, style) + 20;
+  sheet.box(PAGE.width - MARGIN - width, 60, width, 22, color);
+  sheet.line(word, PAGE.width - MARGIN - width + 10.4, 74.6, style);
+  sheet.rule(MARGIN, 110, WIDTH, HAIRLINE);
+  return 118;
+}
+
+interface Banner {
+  readonly title: string;
+  readonly text: string;
+  readonly color: Color;
+  readonly tint: Color;
+}
+
+const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, text: string]>>> = {
+  simulated: [
+    'Simulated source: no quantum hardware was involved.',
+    'The raw bits were computed by a program that simulates a quantum processor.',
+  ],
+  system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
+  replay: [
+    'Replayed source: recorded bits were played back.',
+    'The raw bits were recorded earlier and may have been used before.',
+  ],
+};
+
+function bannersOf({ certificate, revocation }: Document): Banner[] {
+  const banners: Banner[] = [];
+  if (revocation !== undefined) {
+    const title = `Revoked ${revocation.revoked_at}: do not rely on this answer.`;
+    const text = `Lot ${revocation.lot_id} was withdrawn: ${revocation.reason}`;
+    banners.push({ title, text, color: RED, tint: RED_TINT });
+  }
+  const amber = { color: AMBER, tint: AMBER_TINT };
+  if (certificate.provenance.lots.some((lot) => lot.deterministic)) {
+    const text = 'A deterministic source made it, for tests; anyone who knows its seed knows the values.';
+    banners.push({ title: 'Test source: this answer is not random.', text, ...amber });
+  }
+  const origin = ORIGIN_BANNERS[certificate.provenance.origin];
+  if (origin !== undefined) banners.push({ title: origin[0], text: origin[1], ...amber });
+  return banners;
+}
+
+function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: number): number {
+  const style: TextStyle = { ...SMALL, size: 8.5 };
+  const box = { width: WIDTH - 28, leading: 11, linesMax: 2 };
+  const lines = Math.min(box.linesMax, sheet.wrapped(text, style, box.width).length);
+  const height = 21 + lines * box.leading;
+  sheet.box(MARGIN, y, WIDTH, height, tint);
+  sheet.box(MARGIN, y, 4, height, color);
+  sheet.line(title, MARGIN + 16, y + 14.5, { font: 'bold', size: 9.5, color }, box.width);
+  sheet.paragraph(text, MARGIN + 16, y + 26.5, style, box);
+  return y + height + 6;
+}
+
+function drawFacts(sheet: Sheet, { certificate }: Document, from: number): number {
+  const y = from + 16;
+  const { provenance, verification } = certificate;
+  const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
+  const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance), RIGHT, y);
+  const below = Math.max(left, right) + GAP;
+  const tests = drawGroup(sheet, 'Tests', testRows(verification, provenance.lots), MARGIN, below);
+  const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
+  const words = Math.max(tests, lots) + GAP;
+  const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
+  const box = { width: WIDTH, leading: 12, linesMax: 3 };
+  return bottom + sheet.paragraph(provenance.meaning, MARGIN, bottom + 12, VALUE, box);
+}
+
+function answerRows(certificate: Document['certificate']): Row[] {
+  const { generation } = certificate.provenance;
+  return [
+    ['Issued', certificate.issued_at],
+    ['Request', certificate.request_id],
+    ['Endpoint', certificate.endpoint],
+    ['Entropy mode', certificate.entropy_mode],
+    ['Seed', generation === null ? 'none' : `${generation.tier} tier, generation ${generation.number}`],
+    ['Powered by', certificate.powered_by],
+  ];
+}
+
+function sourceRows(provenance: Document['certificate']['provenance']): Row[] {
+  const { qubits_used: qubits, circuit_depth: depth, shots } = provenance;
+  return [
+    ['Origin', provenance.origin],
+    ['Backend', provenance.quantum_backend],
+    ['Circuit', qubits === 0 ? 'none' : `${provenance.lang_circuit}, compiler ${provenance.lang_version}`],
+    ['Size', qubits === 0 ? 'none' : `${qubits} qubits, depth ${depth}, ${grouped(shots)} shots`],
+    ['Device', `${provenance.provider} / ${provenance.device}`],
+    ['Job', provenance.job_id ?? 'none'],
+  ];
+}
+
+type Lots = Document['certificate']['provenance']['lots'];
+
+function testRows(verification: Document['certificate']['verification'], lots: Lots): Row[] {
+  const total = (count: (lot: Lots[number]) => number) => lots.reduce((sum, lot) => sum + count(lot), 0);
+  const failures = total((lot) => lot.health.rct_failures + lot.health.apt_failures);
+  const entropy = verification.min_entropy_per_bit;
+  return [
+    [
+      'SP 800-22',
+      `${verification.nist_sp800_22}${verification.nist_verified ? ', verified' : ', not verified'}`,
+    ],
+    ['Min-entropy', entropy === null ? 'not assessed' : `${entropy} per raw bit (SP 800-90B)`],
+    ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
+    ['Dieharder', verification.dieharder],
+  ];
+}
+
+function lotsTitle(lots: Lots): string {
+  return lots.length === 1 ? 'The lot drawn from' : `The ${grouped(lots.length)} lots drawn from`;
+}
+
+function lotRows(lots: Lots): Row[] {
+  if (lots.length === 1) {
+    const [lot] = lots;
+    return [
+      ['Lot', lot.id],
+      ['Measured', lot.finished_at],
+      ['Raw bits', grouped(lot.raw_bits)],
+    ];
+  }
+  const rows = lots.slice(0, LOTS_LISTED).map((lot, i): Row => [`Lot ${i + 1}`, lot.id]);
+  const more = lots.length - LOTS_LISTED;
+  return more > 0 ? [...rows, ['', `and ${grouped(more)} more, listed in the JSON`]] : rows;
+}
+
+/** A titled list of labels and values; gives where it ends. */
+function drawGroup(sheet: Sheet, title: string, rows: readonly Row[], x: number, y: number): number {
+  const bottom = drawHeading(sheet, title, x, y, COLUMN);
+  rows.forEach(([label, value], i) => {
+    const baseline = bottom + 12 + i * ROW;
+    sheet.line(label, x, baseline, LABEL, LABEL_WIDTH);
+    sheet.line(value, x + LABEL_WIDTH, baseline, VALUE, COLUMN - LABEL_WIDTH);
+  });
+  return bottom + rows.length * ROW;
+}
+
+function drawHeading(sheet: Sheet, title: string, x: number, y: number, width: number): number {
+  sheet.line(title.toUpperCase(), x, y, HEADING, width);
+  sheet.rule(x, y + 6, width, HAIRLINE);
+  return y + 8;
+}
+
+function drawHashes(sheet: Sheet, { certificate }: Document, from: number): number {
+  const { hashes } = certificate;
+  const joined = certificate.provenance.lots.length > 1 ? ', of all lots joined' : '';
+  const rows: readonly [name: string, meaning: string, hash: string][] = [
+    ['raw_output', `the raw bits as the backend delivered them${joined}`, hashes.raw_output],
+    ['processed', `the bytes after conditioning${joined}`, hashes.processed],
+    ['delivered', 'salt and data of the answer; the salt is in the answer alone', hashes.delivered],
+  ];
+  const bottom = drawHeading(sheet, 'Hashes', MARGIN, from + GAP, WIDTH);
+  rows.forEach(([name, meaning, hash], i) => {
+    const y = bottom + 12 + i * 26;
+    sheet.line(name, MARGIN, y, { ...LABEL, font: 'bold', color: INK });
+    sheet.line(meaning, MARGIN + LABEL_WIDTH, y, LABEL);
+    sheet.line(hash, MARGIN + LABEL_WIDTH, y + 11, HASH, WIDTH - LABEL_WIDTH);
+  });
+  return bottom + rows.length * 26;
+}
+
+function drawLog(sheet: Sheet, { certificate }: Document, from: number): void {
+  const bottom = drawHeading(sheet, 'Signed log', MARGIN, from + GAP, WIDTH);
+  logLines(certificate.proof).forEach(([label, value], i) => {
+    const y = bottom + 12 + i * 14;
+    sheet.line(label, MARGIN, y, LABEL);
+    sheet.line(value, MARGIN + LABEL_WIDTH, y, label === 'Root' ? HASH : VALUE, WIDTH - LABEL_WIDTH);
+  });
+}
+
+/** Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does that. */
+function logLines(proofText: string | null): Row[] {
+  const proof = proofText === null ? undefined : parseProof(proofText);
+  const note = proof && parseNote(proof.note);
+  const checkpoint = note && parseCheckpoint(note.text);
+  if (proof === undefined || note === undefined || checkpoint === undefined)
+    return [['Entry', 'Being logged: fetch the certificate again in a moment for its signed proof.']];
+  const signers = note.signatures.map(({ name, keyId }) => `${keyId} of ${name}`).join(', ');
+  return [
+    [
+      'Entry',
+      `leaf ${grouped(proof.index)} of the log of ${grouped(checkpoint.size)} entries, ${checkpoint.origin}`,
+    ],
+    ['Root', `base64:${Buffer.from(checkpoint.root).toString('base64')}`],
+    ['Signed by', `Ed25519 key ${signers}`],
+  ];
+}
+
+const PROVES =
+  'With the answer it belongs to, this certificate proves which values were delivered, when, to which request and ' +
+  'from which lots of bits, and that the record stands unchanged in a signed, append-only log.';
+const PROVES_NOT =
+  'It does not prove that a qubit was measured, nor that values are random: tests can refute randomness, not prove ' +
+  'it. Values and salt are not on this page; without the salt the hash gives nothing away.';
+
+function drawFoot(sheet: Sheet, { certificate }: Document): void {
+  const url = certificate.verify_url;
+  const x = MARGIN + QR_SIDE + 20;
+  const width = PAGE.width - MARGIN - x;
+  sheet.rule(MARGIN, FOOT, WIDTH, HAIRLINE);
+  sheet.qrCode(url, MARGIN, FOOT + 14, QR_SIDE);
+  sheet.link(url, MARGIN, FOOT + 14, QR_SIDE, QR_SIDE);
+  sheet.line('CHECK IT YOURSELF', x, FOOT + 21, HEADING);
+  const address: TextStyle = { font: 'regular', size: 9, color: ACCENT };
+  sheet.line(url, x, FOOT + 34, address, width);
+  sheet.link(url, x, FOOT + 24, Math.min(width, sheet.widthOf(url, address)), 14);
+  const box = { width, leading: 10.5, linesMax: 3 };
+  let y = FOOT + 51;
+  y += sheet.paragraph(PROVES, x, y, SMALL, box) + 4;
+  y += sheet.paragraph(PROVES_NOT, x, y, SMALL, box) + 2;
+  const notes = `Certificate form ${certificate.version}. Status as of when this page was made; the address above says what holds now.`;
+  const legend = sheet.hasCodePoints ? ' {U+…}: a character by its Unicode number.' : '';
+  sheet.line(`${notes}${legend}`, MARGIN, 824, { ...LABEL, size: 7 }, WIDTH);
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import canonicalize from 'canonicalize';
+import { CertificateArchive } from '../../src/certificate/archive.ts';
+import type { CertificateDocument } from '../../src/certificate/certificate.ts';
+import { type CertificateService, certificateService } from '../../src/certificate/certificate-service.ts';
+import { type KeysDocument, keysDocument } from '../../src/certificate/log.ts';
+import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { base32Of, uuidText } from '../../src/core/ids.ts';
+import type { EntropyMode } from '../../src/core/vocabulary.ts';
+import { commitment } from '../../src/crypto/digest.ts';
+import type { LotRecord } from '../../src/store/records.ts';
+import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { LogWorld } from './log-world.ts';
+
+/** One answer among others, as a client ends up holding it, and the service behind it; the same in every run. */
+export interface Scene {
+  readonly id: string;
+  readonly response: Record<string, unknown>;
+  readonly document: CertificateDocument;
+  readonly keys: KeysDocument;
+  readonly service: CertificateService;
+  readonly world: LogWorld;
+  /** Logs what was not logged yet. */
+  seal(): Promise<void>;
+}
+
+export interface SceneOptions {
+  readonly lots?: readonly LotRecord[];
+  readonly mode?: EntropyMode;
+  /** The answer's `data` member without its `metadata`. */
+  readonly data?: Record<string, unknown>;
+  /** Why the first lot was withdrawn. */
+  readonly revoked?: string;
+  /** Leaves the certificate without a proof. */
+  readonly unlogged?: boolean;
+  /** Answers in the log. */
+  readonly answers?: number;
+  /** The place of ours among them. */
+  readonly at?: number;
+}
+
+const SEGMENT = 4;
+export const SALT = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
+const COIN = { count: 1, max: 1, min: 0, sort: 'none', unique: false, values: [1] };
+
+export async function scene(options: SceneOptions = {}): Promise<Scene> {
+  const { lots = [lotRecord('a')], mode = 'quantum-seeded', answers = 21, at = 13 } = options;
+  const world = new LogWorld();
+  for (const lot of lots) world.lots.set(lot.id, lot);
+  const seeded = seededSource(...lots.map((lot) => lot.id));
+  const source = mode === 'quantum-seeded' ? seeded : { ...seeded, mode, generation: null };
+  const backend = mode === 'csprng' ? 'none' : lots[0].quantumBackend;
+  const data = { ...(options.data ?? COIN), metadata: { entropy_mode: mode, quantum_source: backend } };
+  const text = canonicalize(data);
+  assert(text !== undefined);
+  const delivered = commitment(SALT, utf8Bytes(text));
+  const entries = Array.from({ length: answers }, (_, i) =>
+    answerEntry(i, { mode, ...(i === at ? { delivered } : {}) }),
+  );
+  world.commit(segmentRecord(SEGMENT, [source], entries));
+  const log = await world.open();
+  if (options.unlogged !== true) await log.seal();
+  if (options.revoked !== undefined) {
+    world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });
+  }
+  const books = { segment: async (sequence: number) => world.segments.get(sequence) };
+  const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
+  const keys = keysDocument(world.keys);
+  const id = world.ids.textOf(SEGMENT, at);
+  const document = await archive.find(id);
+  assert(typeof document === 'object');
+  return {
+    id,
+    document,
+    keys,
+    world,
+    response: {
+      data,
+      meta: { duration_ms: 0, request_id: uuidText(entries[at].requestId) },
+      metadata: {
+        certificate_id: id,
+        certificate_salt: toHex(SALT),
+        entropy_consumed_bytes: 1,
+        entropy_origin: document.certificate.provenance.origin,
+        lang_circuit: document.certificate.provenance.lang_circuit,
+        lang_version: document.certificate.provenance.lang_version,
+        nist_verified: document.certificate.verification.nist_verified,
+        powered_by: CONTEXT.poweredBy,
+        processing_time_ms: 0,
+        quantum_backend: document.certificate.provenance.quantum_backend,
+        request_id: `req_${base32Of(entries[at].requestId)}`,
+        timestamp: document.certificate.issued_at,
+      },
+      quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
+    },
+    service: certificateService(archive, log, keys),
+    seal: async () => {
+      await log.seal();
+    },
+  };
+}
+
+/** Replaces the member at the path in a copy. */
+export function changed<T>(value: T, path: string, to: unknown): T {
+  const copy = structuredClone(value);
+  const names = path.split('.');
+  const last = names.pop();
+  assert(last !== undefined);
+  let at = copy as Record<string, unknown>;
+  for (const name of names) at = at[name] as Record<string, unknown>;
+  at[last] = to;
+  return copy;
+}
