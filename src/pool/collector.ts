@@ -247,7 +247,12 @@ export class Collector {
   #setFailing(reason: string, close: boolean): void {
     this.#lastError = reason;
     this.#state = close ? 'closed' : 'failing';
-    if (close) this.#options.onClosed?.(reason);
+    if (!close) return;
+    try {
+      this.#options.onClosed?.(reason);
+    } catch (error) {
+      this.#options.log.error({ reason: reasonOf(error) }, 'the tap is closed, and not all took it');
+    }
   }
 
   #nextRetryMs(): number {

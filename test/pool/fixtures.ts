@@ -122,6 +122,10 @@ export interface TestedBits {
 /** Says what it is told to say, and remembers a copy of what it was asked about. */
 export class ScriptedAssessor implements Assessor {
   readonly tested: TestedBits[] = [];
+  /** The very arrays of conditioned bytes that it was asked about. */
+  readonly lent: Uint8Array[] = [];
+  /** Thrown instead of a verdict on conditioned bytes. */
+  failure: Error | undefined;
   /** SP 800-22 verdicts on conditioned blocks, one a block; then all pass. */
   verdicts: boolean[] = [];
   /** SP 800-90B estimates, one a lot; then 0.85. */
@@ -129,6 +133,10 @@ export class ScriptedAssessor implements Assessor {
 
   async testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock> {
     this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
+    if (of === 'conditioned') {
+      this.lent.push(bits);
+      if (this.failure !== undefined) throw this.failure;
+    }
     const verified =
       bitLength >= ASSESSED_BITS && (of === 'conditioned' ? (this.verdicts.shift() ?? true) : true);
     return assessedBlock(of, bitLength, verified);
