@@ -47,8 +47,7 @@ function settle(estimate: number, factors: number, bounds: (precision: number) =
 function compareToPowerOfTwo(edge: number, bounds: (precision: number) => Bounds): -1 | 0 | 1 {
   for (let precision = 256; ; precision *= 2) {
     const { low, high, exponent } = bounds(precision);
-    if (edge < exponent) return 1; // V >= 2^exponent, because low is at least 1
-    const power = 1n << BigInt(edge - exponent);
+    const power = 1n << BigInt(edge - exponent); // 0 when edge < exponent: then V is larger, because low is at least 1
     if (low > power) return 1;
     if (high < power) return -1;
     if (low === high) return 0;

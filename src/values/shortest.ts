@@ -13,14 +13,14 @@ import { writeAscii, writeEightDigits } from './digits.ts';
  *   digits is that near, one of seventeen digits always is.
  * - Carries do not reach 10^16: y is at least 1.11 below it when z = 0, where H = 0.56, and else n is even, so at
  *   least 2, and y at least 2.22, below.
- * Left to String(x): x below 10^-6 (printed with an exponent), powers of two (whose neighbour below is nearer), and
- * exact halves of the last digit.
+ * - A power of two has its lower neighbour nearer than H says; but from 2^-19 on it has at most 14 digits itself, which
+ *   are found as what is nearest, and none fewer reads as the same double (DBL_DIG = 15).
+ * Left to String(x): x below 10^-6 (printed with an exponent) and exact halves of the last digit.
  */
 export function writeShortest(view: DataView, at: number, x: number): number {
   if (x < 1e-6) return writeAscii(view, at, String(x));
   const m = x * 2 ** 53;
   const top = Math.floor(m * 2 ** -32) | 0;
-  if ((top & (top - 1)) === 0 && m === top * 2 ** 32) return writeAscii(view, at, String(x));
 
   let n = m;
   let zeros = 0;

@@ -45,6 +45,26 @@ describe('bitsOfPower', () => {
     assert.equal(bytes(bitsOfPower(2 ** 53 - 1, 100_000)), 662_500);
   });
 
+  it('is right where the logarithm comes nearer to a byte than doubles lie apart', () => {
+    // span = 2^(8m / count) rounded: count · log2(span) misses 8m by about count / span < 10^-12
+    const anyNear = fc
+      .tuple(
+        fc.integer({ min: 3, max: 600 }),
+        fc.integer({ min: 46 * 64, max: 53 * 64 - 1 }),
+        fc.constantFrom(-1, 0, 1),
+      )
+      .map(([count, bits64, delta]) => {
+        const wholeBytes = Math.floor((count * bits64) / 64 / 8);
+        return { count, span: Math.round(2 ** ((8 * wholeBytes) / count)) + delta };
+      });
+    fc.assert(
+      fc.property(anyNear, ({ span, count }) => {
+        assert.equal(bytes(bitsOfPower(span, count)), twinInformationBytes(powerFactors(span, count)));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   it('is right next to every multiple of eight bits', () => {
     for (let e = 1; e <= 52; e++) {
       for (const span of [2 ** e - 1, 2 ** e + 1]) {

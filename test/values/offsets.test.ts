@@ -208,10 +208,16 @@ describe('refusalsMax', () => {
 
 describe('offsetBytesMax', () => {
   it('counts the last, smaller batch with its own chance of refusal', () => {
-    // 6^11 is refused for 7 % of words, 6^2 for 4 of 2^32: a draw of 2 may need fewer words than one of 11
+    // 6^11 is refused for 7 % of the words, 6^10 for 4 in 10,000
     assert.ok(offsetBytesMax(planOffsets(6), 11, 64) > offsetBytesMax(planOffsets(6), 10, 64));
-    const plan = planOffsets(101);
-    assert.ok(offsetBytesMax(plan, 4, 64) >= 4);
+    assert.ok(offsetBytesMax(planOffsets(6), 21, 64) > offsetBytesMax(planOffsets(6), 10, 64) + 4);
+    assert.ok(
+      offsetBytesMax(planOffsets(6), 10, 64) >= 4 * (1 + 5),
+      'six refusals have p = 2^-67, five 2^-56',
+    );
+  });
+
+  it('is exact where no word is refused', () => {
     assert.equal(offsetBytesMax(planOffsets(256), 10, 64), 12);
     assert.equal(offsetBytesMax(planOffsets(1), 10, 64), 0);
   });

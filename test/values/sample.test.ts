@@ -69,7 +69,7 @@ describe('sample and writeJson', () => {
         assert.equal(textOf(request, values), JSON.stringify(twin.plain));
         assert.equal(reader.consumedBytes, twin.consumedBytes);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 3_000 },
     );
   });
 
@@ -234,6 +234,17 @@ describe('floats with a precision', () => {
     const request: ValueRequest = { kind: 'floats', count: numerators.length, precision: 15 };
     const text = textOf(request, sample(request, readerOf(bytes)));
     assert.equal(text, '[0,1e-15,1.5e-14,9.99999999e-7,0.000001,0.000123]');
+  });
+
+  it('print the smallest values of every precision as JavaScript does', () => {
+    for (let precision = 5; precision <= 15; precision++) {
+      const first = 10 ** Math.max(0, precision - 6); // the numerator of 10^-6
+      const around = [-2, -1, 0, 1, 2].flatMap((delta) => [first + delta, 10 * first + delta, delta + 2]);
+      const numerators = Float64Array.from(around.filter((k) => k >= 0));
+      const values: Sample = { kind: 'floats', precision, numerators };
+      const expected = JSON.stringify(Array.from(numerators, (k) => Number(`${k}e-${precision}`)));
+      assert.equal(textOf({ kind: 'floats', count: numerators.length, precision }, values), expected);
+    }
   });
 
   it('print every value of up to four places', () => {

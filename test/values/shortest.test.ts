@@ -45,9 +45,10 @@ describe('writeShortest', () => {
     );
   });
 
-  it('equals String on all multiples of 2^-16, among them every short form and every exact half', () => {
+  it('equals String on multiples of 2^-16 to 2^-20, among them the short forms and the exact halves', () => {
     for (let k = 0; k < 2 ** 16; k++) check(k / 2 ** 16);
     for (let k = 1; k < 2 ** 17; k += 2) check(k / 2 ** 17); // 17 digits that end in 5
+    for (const e of [18, 19, 20]) for (let k = 1; k < 2 ** e; k += 14) check(k / 2 ** e); // the same after 17 digits
   });
 
   it('equals String around powers of two and of ten and at both ends', () => {
