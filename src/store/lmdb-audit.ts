@@ -7,14 +7,7 @@ import { RequestIdSet } from './request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from './segment.ts';
 import type { Key, Snapshot, Table } from './table.ts';
 import type { MetaName, StoredLot, Tables } from './tables.ts';
-import {
-  countersEqual,
-  creditsOf,
-  newCounters,
-  requestsOf,
-  type UsageCounters,
-  UsageTally,
-} from './usage-counters.ts';
+import { accountOfKey, countersEqual, creditsOf, dayOfKey, UsageTally } from './usage-counters.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 64;
@@ -250,42 +243,25 @@ class Audit {
     }
   }
 
-  /** usage = live segments + archived usage; months = the sum of their days. */
-  async #checkUsage(tally: UsageTally): Promise<void> {
-    const { archivedUsage, balances, meta, usage } = this.#tables;
-    await this.#walk(archivedUsage, ([accountNumber, day], counters) =>
-      tally.add(accountNumber, day, counters),
-    );
-    const expected = new Map<string, UsageCounters>();
-    const months = new Map<string, { requests: number; credits: number }>();
-    for (const { accountNumber, day, period, counters } of tally.days()) {
-      expected.set(`${accountNumber} ${day}`, counters);
-      const month = months.get(`${period} ${accountNumber}`) ?? { requests: 0, credits: 0 };
-      month.requests += requestsOf(counters);
-      month.credits += creditsOf(counters);
-      months.set(`${period} ${accountNumber}`, month);
+  /** usage = live segments + archived usage. */
+  async #checkUsage(expected: UsageTally): Promise<void> {
+    const { archivedUsage, meta, usage } = this.#tables;
+    await this.#walk(archivedUsage, (key, counters) => expected.add(key, counters));
+    const firstDay = count(meta, 'firstUsageDay', this.#at);
+    const lastDay = count(meta, 'lastUsageDay', this.#at);
+    await this.#walk(usage, (key, counters) => {
+      const name = `the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)}`;
+      const sum = expected.counters.get(key);
+      if (sum === undefined || !countersEqual(counters, sum))
+        this.#problem(`${name} is not the sum of its entries`);
+      if (dayOfKey(key) < firstDay || dayOfKey(key) > lastDay)
+        this.#problem(`${name} lies outside the usage days`);
+      expected.counters.delete(key);
+      this.#creditsSpent += creditsOf(counters);
+    });
+    for (const key of expected.counters.keys()) {
+      this.#problem(`the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)} is missing`);
     }
-    await this.#walk(usage, ([accountNumber, day], counters) => {
-      const key = `${accountNumber} ${day}`;
-      const sum = expected.get(key) ?? newCounters();
-      if (!countersEqual(counters, sum))
-        this.#problem(`usage of account ${accountNumber} on day ${day} is not its sum`);
-      expected.delete(key);
-    });
-    for (const key of expected.keys()) this.#problem(`usage of account and day ${key} is missing`);
-    await this.#walk(balances, ([period, accountNumber], { requests, credits }) => {
-      const key = `${period} ${accountNumber}`;
-      const month = months.get(key);
-      if (month?.requests !== requests || month.credits !== credits) {
-        this.#problem(`the month ${period} of account ${accountNumber} is not the sum of its entries`);
-      }
-      this.#creditsSpent += credits;
-      months.delete(key);
-    });
-    for (const key of months.keys()) this.#problem(`the balance of period and account ${key} is missing`);
-    const latest = count(meta, 'latestPeriod', this.#at);
-    if (latest < tally.latestPeriod)
-      this.#problem(`the latest period is ${tally.latestPeriod}, stored is ${latest}`);
   }
 
   async #checkAnswers(): Promise<void> {

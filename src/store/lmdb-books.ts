@@ -2,24 +2,30 @@ import type { Clock } from '../core/clock.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { Books, LogStore } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import { count, increase, raise } from './meta.ts';
+import { count, increase, lower, raise } from './meta.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from './records.ts';
 import { decodeSegment, EntryCursor, encodeSegment } from './segment.ts';
-import type { Table } from './table.ts';
 import type { Tables } from './tables.ts';
 import {
+  accountOfKey,
   addCounters,
   creditsOf,
+  dayOfKey,
+  daysOfPeriod,
   newCounters,
+  periodOfDay,
   requestsOf,
   type UsageCounters,
   UsageTally,
   usageDayOf,
+  usageKey,
 } from './usage-counters.ts';
 
 /** Records erased per transaction of `expire`, so that commits get their turn between (one such takes about 2 ms). */
 const ANSWERS_PER_SWEEP = 256;
 const SEGMENTS_PER_SWEEP = 16;
+/** Usage records kept at hand. Each takes 0.6 KB. */
+const CURRENT_MAX = 65_536;
 
 interface EncodedSegment {
   readonly segment: SegmentRecord;
@@ -31,6 +37,11 @@ export class LmdbBooks implements Books, LogStore {
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
   readonly #clock: Clock;
+  /**
+   * Usage records as the last transaction left them: only this process writes them, and after a failed transaction it
+   * writes nothing more. Saves reading each before it is written again.
+   */
+  readonly #current = new Map<number, UsageCounters>();
 
   constructor(tables: Tables, writer: GroupWriter, clock: Clock) {
     this.#tables = tables;
@@ -53,21 +64,38 @@ export class LmdbBooks implements Books, LogStore {
     return stored === undefined ? undefined : decodeSegment(stored);
   }
 
+  /** Reads every usage record of the month: for a start and a month's turn, not for each request. */
   async balances(period: number): Promise<Balance[]> {
-    const months = this.#tables.balances.entries({ from: [period, 0], before: [period + 1, 0] });
-    return [...months].map(({ key, value }) => ({ accountNumber: key[1], period, ...value }));
+    const { first, after } = daysOfPeriod(period);
+    const months = new Map<number, { requests: number; credits: number }>();
+    for (const { key, value } of this.#tables.usage.entries({
+      from: usageKey(first, 0),
+      before: usageKey(after, 0),
+    })) {
+      const month = months.get(accountOfKey(key)) ?? { requests: 0, credits: 0 };
+      month.requests += requestsOf(value);
+      month.credits += creditsOf(value);
+      months.set(accountOfKey(key), month);
+    }
+    return [...months]
+      .sort(([a], [b]) => a - b)
+      .map(([accountNumber, month]) => ({ accountNumber, period, ...month }));
   }
 
   async latestPeriod(): Promise<number> {
-    return count(this.#tables.meta, 'latestPeriod');
+    const lastDay = count(this.#tables.meta, 'lastUsageDay');
+    return lastDay === 0 ? 0 : periodOfDay(lastDay);
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
-    const days = this.#tables.usage.entries({
-      from: [accountNumber, Math.max(0, sinceDay)],
-      before: [accountNumber + 1, 0],
-    });
-    return [...days].map(({ key, value }) => usageDayOf(key[1], value));
+    const { meta, usage } = this.#tables;
+    const lastDay = count(meta, 'lastUsageDay');
+    const days: UsageDay[] = [];
+    for (let day = Math.max(sinceDay, count(meta, 'firstUsageDay')); day <= lastDay; day++) {
+      const counters = usage.get(usageKey(day, accountNumber));
+      if (counters !== undefined) days.push(usageDayOf(day, counters));
+    }
+    return days;
   }
 
   saveRates(rates: readonly RateRecord[]): Promise<void> {
@@ -137,7 +165,7 @@ export class LmdbBooks implements Books, LogStore {
 
   #commit(encoded: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
     const fresh = this.#unstored(encoded);
-    const { meta, segmentTimes, usage, balances } = this.#tables;
+    const { meta, segmentTimes } = this.#tables;
     const tally = new UsageTally();
     for (const { segment, bytes } of fresh) {
       this.#tables.segments.put(segment.sequence, bytes);
@@ -145,16 +173,23 @@ export class LmdbBooks implements Books, LogStore {
       tally.addSegment(segment.entries);
       raise(meta, 'lastSegment', segment.sequence);
     }
-    for (const { accountNumber, day, period, counters } of tally.days()) {
-      addUsage(usage, [accountNumber, day], counters);
-      const month = balances.get([period, accountNumber]) ?? { requests: 0, credits: 0 };
-      balances.put([period, accountNumber], {
-        requests: month.requests + requestsOf(counters),
-        credits: month.credits + creditsOf(counters),
-      });
-    }
-    if (fresh.length > 0) raise(meta, 'latestPeriod', tally.latestPeriod);
+    for (const [key, counters] of tally.counters) this.#addUsage(key, counters);
     for (const answer of answers) this.#putAnswer(answer);
+  }
+
+  #addUsage(key: number, more: UsageCounters): void {
+    const { meta, usage } = this.#tables;
+    let sum = this.#current.get(key);
+    if (sum === undefined) {
+      sum = usage.get(key) ?? newCounters();
+      if (this.#current.size >= CURRENT_MAX) this.#current.clear();
+      this.#current.set(key, sum);
+      const day = dayOfKey(key);
+      raise(meta, 'lastUsageDay', day);
+      lower(meta, 'firstUsageDay', day);
+    }
+    addCounters(sum, more);
+    usage.put(key, sum);
   }
 
   /** The segments that are not stored yet. Refuses all when one must not be stored. */
@@ -220,8 +255,11 @@ export class LmdbBooks implements Books, LogStore {
       segments.remove(key[1]);
       raise(meta, 'droppedSegment', key[1]);
     }
-    for (const { accountNumber, day, counters } of tally.days())
-      addUsage(archivedUsage, [accountNumber, day], counters);
+    for (const [key, counters] of tally.counters) {
+      const sum = archivedUsage.get(key) ?? newCounters();
+      addCounters(sum, counters);
+      archivedUsage.put(key, sum);
+    }
     return due.length;
   }
 
@@ -231,14 +269,4 @@ export class LmdbBooks implements Books, LogStore {
       throw new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
     return decodeSegment(stored);
   }
-}
-
-function addUsage(
-  table: Table<[number, number], UsageCounters>,
-  key: [number, number],
-  more: UsageCounters,
-): void {
-  const sum = table.get(key) ?? newCounters();
-  addCounters(sum, more);
-  table.put(key, sum);
 }

@@ -17,3 +17,9 @@ export function increase(meta: Table<MetaName, number>, name: MetaName, by: numb
 export function raise(meta: Table<MetaName, number>, name: MetaName, to: number): void {
   if (to > count(meta, name)) meta.put(name, to);
 }
+
+/** Lowers a number to at most `to` inside a write transaction; the first call sets it. */
+export function lower(meta: Table<MetaName, number>, name: MetaName, to: number): void {
+  const now = meta.get(name);
+  if (now === undefined || to < now) meta.put(name, to);
+}

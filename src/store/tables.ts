@@ -11,7 +11,7 @@ import type {
   StoredAnswer,
 } from './records.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Table } from './table.ts';
-import { bytesOfCounters, countersOfBytes, type UsageCounters } from './usage-counters.ts';
+import { countersCodec, type UsageCounters } from './usage-counters.ts';
 
 /**
  * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
@@ -38,7 +38,9 @@ export type MetaName =
   | 'lastSegment'
   /** The highest segment sequence that retention dropped. */
   | 'droppedSegment'
-  | 'latestPeriod'
+  /** The first and the last UTC day, since 1970, that any usage falls on. */
+  | 'firstUsageDay'
+  | 'lastUsageDay'
   | `${BlockKind}Blocks`
   | `${BlockKind}Bytes`;
 
@@ -65,11 +67,6 @@ export interface BlockClaim {
 
 export const WITHDRAWN = 0;
 
-export interface Month {
-  readonly requests: number;
-  readonly credits: number;
-}
-
 export interface Tables {
   readonly meta: Table<MetaName, number>;
   readonly accounts: Table<string, AccountRecord>;
@@ -85,12 +82,10 @@ export interface Tables {
   readonly segments: Table<number, Uint8Array>;
   /** committedAtMs, sequence. */
   readonly segmentTimes: Table<[number, number], number>;
-  /** period, accountNumber. */
-  readonly balances: Table<[number, number], Month>;
-  /** accountNumber, day. */
-  readonly usage: Table<[number, number], UsageCounters>;
+  /** usageKey: day and account. Months are sums over their days. */
+  readonly usage: Table<number, UsageCounters>;
   /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
-  readonly archivedUsage: Table<[number, number], UsageCounters>;
+  readonly archivedUsage: Table<number, UsageCounters>;
   /** accountNumber, keyDigest. */
   readonly answers: Table<[number, string], StoredAnswer>;
   /** expiresAtMs, accountNumber, keyDigest. */
@@ -98,8 +93,6 @@ export interface Tables {
   readonly rates: Table<number, RateRecord>;
   readonly log: Table<string, Uint8Array>;
 }
-
-const countersCodec: Codec<UsageCounters> = { encode: bytesOfCounters, decode: countersOfBytes };
 
 const answerCodec: Codec<StoredAnswer> = {
   encode: (answer) =>
@@ -141,7 +134,6 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
     claims: open('claims', plainCodec<BlockClaim>()),
     segments: open('segments', bytesCodec),
     segmentTimes: open('segmentTimes', plainCodec<number>()),
-    balances: open('balances', plainCodec<Month>()),
     usage: open('usage', countersCodec),
     archivedUsage: open('archivedUsage', countersCodec),
     answers: open('answers', answerCodec),
