@@ -7,7 +7,7 @@ export interface BitstringSample {
   readonly length: number;
 }
 
-/** The eight characters of each byte in two words, first character in the lowest byte. */
+/** The four characters of each half byte, first character in the lowest byte. */
 const NIBBLES = new Uint32Array(16);
 for (let nibble = 0; nibble < 16; nibble++) {
   for (let bit = 0; bit < 4; bit++) NIBBLES[nibble] |= (0x30 | ((nibble >> (3 - bit)) & 1)) << (8 * bit);

@@ -5,14 +5,14 @@ import { drawOffsets, type Offsets } from './offsets.ts';
 import { writeShortest } from './shortest.ts';
 
 /** Multiples of 2^-53 in [0, 1). */
-export interface BinaryFloatSample {
+interface BinaryFloatSample {
   readonly kind: 'floats';
   readonly precision: null;
   readonly values: Float64Array<ArrayBuffer>;
 }
 
 /** Multiples of 10^-precision in [0, 1): numerator / 10^precision. */
-export interface DecimalFloatSample {
+interface DecimalFloatSample {
   readonly kind: 'floats';
   readonly precision: number;
   readonly numerators: Offsets;
