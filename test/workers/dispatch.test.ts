@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ApiError } from '../../src/core/errors.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
+import { ASSESSED_BITS } from '../../src/pool/assessor.ts';
+import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/keystream.ts';
+import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { HOP_ABOVE_JSON_BYTES, Workers, worthAHop } from '../../src/workers/dispatch.ts';
+import type { DrawOrder } from '../../src/workers/protocol.ts';
+import { isZero, recordingLog } from '../pool/fixtures.ts';
+import { bytesOf, expectedFrom, HEADROOM, orderOf, REQUESTS } from './orders.ts';
+
+const LARGE: ValueRequest = { kind: 'floats', count: 50_000, precision: null };
+
+const keyed = (label = 'key') => ({ from: 'one-time-key', key: bytesOf(label, 32) }) as const;
+const pieced = (...pieces: Uint8Array<ArrayBuffer>[]) => ({ from: 'pieces', pieces }) as const;
+const hasCode = (code: ApiError['code']) => (error: unknown) =>
+  error instanceof ApiError && error.code === code;
+
+describe('what goes to a worker', () => {
+  it('is decided by the length that the text may have', () => {
+    let count = 1;
+    const floats = (): ValueRequest => ({ kind: 'floats', count, precision: null });
+    while (jsonBytesMax(floats()) <= HOP_ABOVE_JSON_BYTES) count++;
+    assert.equal(worthAHop(floats()), true);
+    count--;
+    assert.equal(worthAHop(floats()), false);
+  });
+});
+
+describe('workers', () => {
+  const log = recordingLog();
+  let workers: Workers;
+  before(() => {
+    workers = new Workers(1, log);
+  });
+  after(() => workers.close());
+
+  it('make the same answer as this thread does, in memory of its own', async () => {
+    const stream = bytesOf('stream', 64 * 1024);
+    for (const [name, values] of Object.entries(REQUESTS)) {
+      const also = values.kind === 'shuffle' ? 'plain' : 'octets';
+      const made = await workers.make(orderOf(pieced(stream.slice(0, 999), stream.slice(999)), values, also));
+      const expected = expectedFrom(stream, values);
+      assert.deepEqual(made.buffer.slice(HEADROOM, made.dataEnd), expected.data, name);
+      assert.equal(made.buffer.byteLength, made.buffer.buffer.byteLength, name);
+      assert.equal(made.delivered, expected.delivered, name);
+      assert.equal(made.consumedBytes, expected.consumedBytes, name);
+      assert.deepEqual(made.octets, expected.octets, name);
+      assert.deepEqual(made.plain, also === 'plain' ? expected.plain : undefined, name);
+    }
+    const large = bytesOf('large', 7 * LARGE.count);
+    const made = await workers.make(orderOf(pieced(large.slice()), LARGE));
+    assert.equal(made.delivered, expectedFrom(large, LARGE).delivered);
+  });
+
+  it('make answers from a key and from the system too, each another', async () => {
+    const made = await Promise.all([
+      workers.make(orderOf(keyed(), REQUESTS.uuid)),
+      workers.make(orderOf(keyed(), REQUESTS.uuid)),
+      workers.make(orderOf({ from: 'system' }, REQUESTS.uuid)),
+    ]);
+    for (const { consumedBytes } of made) assert.equal(consumedBytes, 300 * 16);
+    assert.equal(new Set(made.map(({ delivered }) => delivered)).size, 3);
+  });
+
+  it('leave no key and no piece with the caller, but its salt', async () => {
+    const piece = bytesOf('piece', 8_192);
+    const draws: DrawOrder[] = [keyed(), pieced(piece)];
+    for (const draw of draws) {
+      const order = orderOf(draw, REQUESTS.uuid);
+      await workers.make(order);
+      assert.deepEqual(order.salt, bytesOf('salt', 32));
+    }
+    assert.ok(draws[0].from === 'one-time-key' && isZero(draws[0].key));
+    assert.ok(isZero(piece));
+  });
+
+  it('reject what fails, say so, and go on', async () => {
+    const short = bytesOf('short', 10);
+    await assert.rejects(workers.make(orderOf(pieced(short), REQUESTS.uuid)), /the pieces hold the bound/);
+    assert.ok(isZero(short));
+    const badKey = { from: 'one-time-key', key: new Uint8Array(31).fill(1) } as const;
+    await assert.rejects(workers.make(orderOf(badKey, REQUESTS.uuid)), /32 bytes/);
+    assert.ok(isZero(badKey.key));
+    assert.deepEqual(
+      log.errors().map(({ message }) => message),
+      ['worker failed to make', 'worker failed to make'],
+    );
+    assert.equal((await workers.make(orderOf(keyed(), REQUESTS.uuid))).consumedBytes, 4_800);
+  });
+
+  it('fill the ring of a keystream', async () => {
+    const orders: { order: RefillOrder; done: Promise<void> }[] = [];
+    const stream = new SeededKeystream((order) => {
+      const done = workers.fillRing(order);
+      orders.push({ order, done });
+      return done;
+    });
+    stream.reseed(bytesOf('seed', 32));
+    const [{ order, done }] = orders;
+    assert.ok(!isZero(order.key));
+    await done;
+    assert.ok(isZero(order.key));
+    const slots = new Uint8Array(stream.memory.slots);
+    const inRing = slots.slice(0, KEYSTREAM_SLOT_BYTES);
+    const read = new Uint8Array(KEYSTREAM_SLOT_BYTES);
+    stream.reader.fill(read);
+    assert.deepEqual(read, inRing);
+    assert.ok(!isZero(read));
+    assert.ok(isZero(slots.subarray(0, KEYSTREAM_SLOT_BYTES)));
+    stream.reader.fill(new Uint8Array(3 * KEYSTREAM_SLOT_BYTES)); // down to the watermark
+    assert.equal(orders.length, 2);
+    stream.close();
+    await orders[1].done;
+    assert.ok(isZero(slots));
+  });
+
+  it('shed with 503 overloaded, before and after their blocks are claimed', async () => {
+    const making: Promise<unknown>[] = [];
+    const make = () => making.push(workers.make(orderOf(keyed(), REQUESTS.uuid)));
+    for (let i = 0; i < 64; i++) make(); // one runs, 63 wait
+    assert.equal(workers.queueLength, 63);
+    workers.assertRoom();
+    make();
+    assert.throws(() => workers.assertRoom(), hasCode('overloaded'));
+    while (workers.queueLength < 256) make();
+    const refused = keyed();
+    await assert.rejects(workers.make(orderOf(refused, REQUESTS.uuid)), hasCode('overloaded'));
+    assert.ok(isZero(refused.key));
+    await Promise.all(making);
+    assert.equal(workers.queueLength, 0);
+    workers.assertRoom();
+  });
+});
+
+describe('a stop of the workers', () => {
+  it('ends what runs, refuses what waits and what comes, and kills nothing', async () => {
+    const log = recordingLog();
+    const workers = new Workers(1, log);
+    await workers.make(orderOf(keyed(), REQUESTS.uuid)); // the thread is up
+    const keys = Array.from({ length: 10 }, (_, i) => keyed(`key ${i}`));
+    const making = keys.map((draw) => workers.make(orderOf(draw, LARGE)));
+    const testing = workers.testBits('system', new Uint8Array(ASSESSED_BITS / 8), ASSESSED_BITS);
+    const outcomes = Promise.allSettled([...making, testing]);
+    const closing = workers.close();
+    assert.equal(workers.close(), closing);
+    await closing;
+    const [first, ...rest] = await outcomes;
+    assert.equal(first.status, 'fulfilled');
+    for (const outcome of rest) {
+      assert.ok(outcome.status === 'rejected' && hasCode('shutting_down')(outcome.reason));
+    }
+    for (const { key } of keys) assert.ok(isZero(key));
+    const late = keyed();
+    await assert.rejects(workers.make(orderOf(late, REQUESTS.uuid)), hasCode('shutting_down'));
+    assert.ok(isZero(late.key));
+    const { memory } = new SeededKeystream(async () => {});
+    const order = { memory, key: bytesOf('key', 32), slots: 1, tag: 0 };
+    await assert.rejects(workers.fillRing(order), hasCode('shutting_down'));
+    const bits = new Uint8Array(ASSESSED_BITS / 8);
+    await assert.rejects(workers.testBits('raw', bits, 8), hasCode('shutting_down'));
+    await assert.rejects(workers.minEntropyPerBit(bits, ASSESSED_BITS), hasCode('shutting_down'));
+    assert.deepEqual(log.lines, []);
+  });
+
+  it('ends workers that never did anything', async () => {
+    await new Workers(2, silentLog).close();
+  });
+});
+
+describe('the assessment worker', () => {
+  const workers = new Workers(1, silentLog);
+  after(() => workers.close());
+
+  it('judges a million bits as the battery and the estimators do', async () => {
+    const bits = bytesOf('a good generator', 160_000);
+    const copy = bits.slice();
+    const block = await workers.testBits('conditioned', bits, ASSESSED_BITS);
+    assert.deepEqual(bits, copy);
+    assert.deepEqual([block.of, block.bits], ['conditioned', ASSESSED_BITS]);
+    assert.equal(block.sha256, sha256Hex(bits.subarray(0, ASSESSED_BITS / 8)));
+    const { passed, total, smallestP, verified, reason } = block.sp80022;
+    assert.ok(total >= 162 && total <= 188 && passed <= total && passed >= total - 12, `${passed}/${total}`);
+    assert.ok(smallestP >= 1e-6 && smallestP < 0.5);
+    assert.equal(verified, true);
+    assert.match(reason, /^fails if more than 12 rows/);
+    const minEntropy = await workers.minEntropyPerBit(bits, ASSESSED_BITS);
+    assert.ok(minEntropy !== null && minEntropy > 0.8 && minEntropy < 0.9, `${minEntropy}`);
+  });
+
+  it('does not verify a broken generator', async () => {
+    const { sp80022 } = await workers.testBits('raw', new Uint8Array(125_000).fill(0x5a), ASSESSED_BITS);
+    assert.equal(sp80022.verified, false);
+    assert.equal(sp80022.smallestP, 0);
+  });
+
+  it('judges no fewer bits, and says of them what they are', async () => {
+    const bits = bytesOf('few', 1_000);
+    assert.equal(await workers.minEntropyPerBit(bits, 7_999), null);
+    const block = await workers.testBits('raw', bits, 7_997);
+    const packed = bits.slice();
+    packed[999] &= 0b1111_1000;
+    assert.equal(block.bits, 7_997);
+    assert.equal(block.sha256, sha256Hex(packed));
+    assert.equal(block.sp80022.verified, false);
+    assert.equal(block.sp80022.reason, '7997 bits are too few for a verdict');
+    assert.ok(block.sp80022.total > 0);
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import type { ByteSource } from '../../src/backend/simulator/randomness.ts';
+import { concatBytes } from '../../src/core/bytes.ts';
+import { Expander, expandOnce } from '../../src/crypto/expander.ts';
+import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/keystream.ts';
+import { EntropyReader } from '../../src/values/entropy-reader.ts';
+import { entropyBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { makeFrom, makeValues } from '../../src/workers/make.ts';
+import type { MadeValues, MakeOrder } from '../../src/workers/protocol.ts';
+import { fixedBytes } from '../support/backends.ts';
+import { AFTER, BEFORE, bytesOf, expectedFrom, HEADROOM, orderOf, REQUESTS, TAILROOM } from './orders.ts';
+
+/** Enough for every request here, and more than one piece of expansion. */
+const STREAM_BYTES = 2 * KEYSTREAM_SLOT_BYTES;
+const LARGE: ValueRequest = { kind: 'bytes', count: 1_200, length: 64, encoding: 'hex', single: false };
+const EVERY: [string, ValueRequest][] = Object.entries({ ...REQUESTS, 'bytes, more than one piece': LARGE });
+
+const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+
+function systemGives(t: TestContext, source: ByteSource): void {
+  const fill = ((target: Uint8Array<ArrayBuffer>) => {
+    source(target);
+    return target;
+  }) as unknown as typeof crypto.randomFillSync;
+  t.mock.method(crypto, 'randomFillSync', fill);
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
+
+function assertMade(made: MadeValues, bytes: Uint8Array<ArrayBuffer>, values: ValueRequest): void {
+  const expected = expectedFrom(bytes, values);
+  assert.equal(
+    Buffer.from(made.buffer.subarray(HEADROOM, made.dataEnd)).toString(),
+    Buffer.from(expected.data).toString(),
+  );
+  assert.equal(made.delivered, expected.delivered);
+  assert.ok(isZero(made.buffer.subarray(0, HEADROOM)), 'no salt is left in the headroom');
+  assert.equal(made.consumedBytes, expected.consumedBytes);
+  assert.ok(made.consumedBytes <= entropyBytesMax(values));
+  assert.ok(made.dataEnd + TAILROOM <= made.buffer.length);
+}
+
+describe('an answer', () => {
+  for (const [name, values] of EVERY) {
+    it(`of ${name} is the same from pieces, from a key and from the system as from their bytes`, (t) => {
+      const stream = bytesOf('system', STREAM_BYTES);
+      const pieces = [stream.slice(0, 1_000), stream.slice(1_000, 1_001), stream.slice(1_001)];
+      assertMade(makeValues(orderOf({ from: 'pieces', pieces }, values)), stream, values);
+
+      systemGives(t, fixedBytes('system'));
+      assertMade(makeValues(orderOf({ from: 'system' }, values)), stream, values);
+
+      t.mock.restoreAll();
+      systemGives(t, (target) => target.fill(0));
+      const root = new Expander(bytesOf('key', 32));
+      const expansion = concatBytes(
+        ...[0, 1].map(() => {
+          const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
+          expandOnce(root.deriveKey(), piece, 'none');
+          return piece;
+        }),
+      );
+      const draw = { from: 'one-time-key', key: bytesOf('key', 32) } as const;
+      assertMade(makeValues(orderOf(draw, values)), expansion, values);
+    });
+  }
+
+  it('does not depend on where its pieces are cut', () => {
+    const stream = bytesOf('cuts', 4_096);
+    const values = REQUESTS['integers, unique and sorted'];
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 4_095 }), { maxLength: 8 }), (cuts) => {
+        const ends = [...cuts.sort((a, b) => a - b), 4_096];
+        const pieces = ends.map((end, i) => stream.slice(i === 0 ? 0 : ends[i - 1], end));
+        assertMade(makeValues(orderOf({ from: 'pieces', pieces }, values)), stream, values);
+      }),
+      { numRuns: 30, seed: 20_271 },
+    );
+  });
+
+  it('from a key has the entropy of the system in it', () => {
+    const make = () =>
+      makeValues(orderOf({ from: 'one-time-key', key: bytesOf('key', 32) }, REQUESTS.uuid)).delivered;
+    assert.notEqual(make(), make());
+  });
+
+  it('comes with its values bare or plain when that is asked for', () => {
+    const stream = bytesOf('forms', STREAM_BYTES);
+    for (const [name, values] of EVERY) {
+      const make = (also: MakeOrder['also']) =>
+        makeValues(orderOf({ from: 'pieces', pieces: [stream.slice()] }, values, also));
+      const expected = expectedFrom(stream, values);
+      const bare = make('nothing');
+      assert.deepEqual([bare.octets, bare.plain], [undefined, undefined], name);
+      assert.deepEqual(make('plain').plain, expected.plain, name);
+      if (values.kind === 'shuffle') assert.throws(() => make('octets'), TypeError);
+      else assert.deepEqual(make('octets').octets, expected.octets, name);
+    }
+  });
+
+  it('leaves no key, no piece and no salt behind, also when it fails', () => {
+    const pieces = [bytesOf('a', 8_192), bytesOf('b', 8_192)];
+    const key = bytesOf('key', 32);
+    const short = [bytesOf('short', 10)];
+    for (const order of [
+      orderOf({ from: 'pieces', pieces }, REQUESTS.uuid),
+      orderOf({ from: 'one-time-key', key }, REQUESTS.uuid),
+    ]) {
+      makeValues(order);
+      assert.ok(isZero(order.salt));
+    }
+    const failing = orderOf({ from: 'pieces', pieces: short }, REQUESTS.uuid);
+    assert.throws(() => makeValues(failing), { name: 'InvariantError' });
+    for (const secret of [...pieces, ...short, key, failing.salt]) assert.ok(isZero(secret));
+  });
+});
+
+describe('an answer made in place', () => {
+  it('reads on from where the reader stands, erases behind it and leaves the salt to its owner', () => {
+    const stream = bytesOf('in place', 65_536);
+    const chunk = stream.slice();
+    const reader = new EntropyReader(() => chunk);
+    reader.fill(new Uint8Array(100));
+    const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.integers);
+    const first = makeFrom(reader, order);
+    assertMade(first, stream.slice(100), REQUESTS.integers);
+    const second = makeFrom(reader, order);
+    assertMade(second, stream.slice(100 + first.consumedBytes), REQUESTS.integers);
+    const end = 100 + first.consumedBytes + second.consumedBytes;
+    assert.ok(isZero(chunk.subarray(0, end)));
+    assert.deepEqual(chunk.subarray(end), stream.subarray(end));
+    assert.deepEqual(order.salt, bytesOf('salt', 32));
+  });
+
+  it('lies where its caller has room, in just the room that it asks for', () => {
+    const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.bitstring);
+    const stream = bytesOf('room', 4_096);
+    const reader = new EntropyReader(() => stream.slice());
+    const memory = new Uint8Array(8_192).fill(0xee);
+    let asked = 0;
+    const made = makeFrom(reader, order, (size) => {
+      asked = size;
+      return memory.subarray(16, 16 + size).fill(0);
+    });
+    assert.equal(made.buffer.buffer, memory.buffer);
+    assertMade(made, stream, REQUESTS.bitstring);
+    assert.equal(made.dataEnd, HEADROOM + BEFORE.length + 1_001 + 2 + AFTER.length);
+    assert.ok(memory.subarray(0, 16).every((byte) => byte === 0xee));
+    assert.ok(memory.subarray(16 + asked).every((byte) => byte === 0xee));
+  });
+
+  it('asks for room for the salt before it', () => {
+    const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.bitstring);
+    const reader = new EntropyReader(() => bytesOf('room', 4_096));
+    assert.throws(() => makeFrom(reader, { ...order, headroom: 31 }), { name: 'InvariantError' });
+  });
+});
