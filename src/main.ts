@@ -29,6 +29,7 @@ const commands = [
     'Audits, backs up and compacts the ledger.',
     async () => (await import('./cli/ledger.ts')).ledger,
   ),
+  later('assess', 'Tests a file of random bits.', async () => (await import('./cli/assess.ts')).assess),
 ];
 const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);
 

@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../../src/core/assert.ts';
 import { TEST_NAMES, type TestRow } from '../../../src/stats/sp800-22/battery.ts';
-import { binomialTwoSided, verdict, verdictAcross } from '../../../src/stats/sp800-22/verdict.ts';
+import {
+  binomialAtLeast,
+  binomialTwoSided,
+  SequenceTally,
+  verdict,
+  verdictAcross,
+  verdictOnRejections,
+} from '../../../src/stats/sp800-22/verdict.ts';
 
 fc.configureGlobal({ seed: 80_022 });
 
@@ -56,12 +63,17 @@ test('the binomial tails are exact', () => {
         }
         const expected = Math.min(1, 2 * Math.min(lower, upper));
         assert.ok(Math.abs(binomialTwoSided(n, k, p) - expected) <= 1e-10 * expected);
+        const atLeast = binomialAtLeast(n, k, p);
+        assert.ok(Math.abs(atLeast - upper) <= 1e-10 * upper, `${atLeast}, not ${upper}`);
       },
     ),
   );
   assert.equal(binomialTwoSided(2000, 20, 0.01), 1);
   assert.ok(binomialTwoSided(100_000, 100_000, 0.01) === 0);
   assert.throws(() => binomialTwoSided(3, 4, 0.01), InvariantError);
+  assert.throws(() => binomialAtLeast(3, 4, 0.01), InvariantError);
+  // far below the mean, where every term near k underflows
+  assert.equal(binomialAtLeast(1_000_000, 10, 0.01), 1);
 });
 
 /** `count` sequences of one row whose p-values are spread evenly over [0, 1). */
@@ -135,4 +147,25 @@ test('many sequences: one bad row among 188 is found, and no sequence at all nev
     ['0'],
   );
   assert.equal(verdictAcross([]).passed, false);
+});
+
+test('many sequences: a tally says at any time what the sequences so far say', () => {
+  const sequences = evenSequences(60).map((rows, i) => rowsWith(20 + (i % 3), [rows[0].pValue]));
+  const tally = new SequenceTally();
+  for (const [i, rows] of sequences.entries()) {
+    tally.add(rows);
+    if (i % 7 === 0) assert.deepEqual(tally.verdict(), verdictAcross(sequences.slice(0, i + 1)));
+  }
+});
+
+test('many sequences: rejections are too many when one good batch in a thousand has as many', () => {
+  // P(X >= 4) = 4.9e-5 and P(X >= 3) = 1.1e-3 for X of Binomial(100, 0.002)
+  assert.deepEqual([verdictOnRejections(100, 3).passed, verdictOnRejections(100, 4).passed], [true, false]);
+  assert.deepEqual([verdictOnRejections(2, 1).passed, verdictOnRejections(2, 2).passed], [true, false]);
+  assert.deepEqual([verdictOnRejections(1, 1).passed, verdictOnRejections(8000, 16).passed], [true, true]);
+  assert.deepEqual([verdictOnRejections(8000, 0).p, verdictOnRejections(0, 0).passed], [1, true]);
+  const { p, rule, rejected, sequences } = verdictOnRejections(2, 2);
+  assert.ok(Math.abs(p - 4e-6) < 1e-12);
+  assert.deepEqual([rejected, sequences], [2, 2]);
+  assert.match(rule, /p < 0\.001 \(exact binomial, 0\.002 a sequence\)$/);
 });

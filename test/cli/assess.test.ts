@@ -1,0 +1,268 @@
+/** `qrn assess` as a script sees it: another process, its streams and its exit status. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runBattery } from '../../src/stats/sp800-22/battery.ts';
+import { verdictAcross } from '../../src/stats/sp800-22/verdict.ts';
+import { digitsOf } from '../support/constants.ts';
+import { keystream } from '../vectors/sp800-90b/inputs.ts';
+import { KNOWN_ANSWERS } from '../vectors/sp800-90b/kat.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const SEQUENCE_BYTES = 125_000;
+const folder = mkdtempSync(join(tmpdir(), 'qrn-assess-'));
+
+interface Done {
+  readonly status: number;
+  readonly out: string;
+  readonly talk: string;
+}
+
+function assess(...args: readonly string[]): Promise<Done> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { PATH: process.env['PATH'] ?? '' }, maxBuffer: 1 << 24 };
+    execFile(process.execPath, [MAIN, 'assess', ...args], options, (error, out, talk) => {
+      resolve({ status: error === null ? 0 : Number(error.code), out, talk });
+    });
+  });
+}
+
+async function assessed(...args: readonly string[]) {
+  const { status, out, talk } = await assess(...args, '--json');
+  assert.deepEqual([status, talk], [0, '']);
+  assert.match(out, /^[^\n]+\n$/);
+  return JSON.parse(out);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function write(name: string, ...parts: readonly Uint8Array[]): void {
+  writeFileSync(join(folder, name), Buffer.concat(parts));
+}
+
+/** Good sequences, each its own. */
+const good = Array.from({ length: 3 }, (_, i) => keystream(200 + i, SEQUENCE_BYTES));
+
+before(() => {
+  write('pi', digitsOf('pi', 1_000_000));
+  write('e', digitsOf('e', 1_000_000));
+  write('good', ...good, Buffer.alloc(SEQUENCE_BYTES - 1));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a file of one sequence', () => {
+  for (const constant of ['pi', 'e'] as const) {
+    const file = new URL(`../vectors/sp800-22/sp800-22-${constant}.json`, import.meta.url);
+    const known = JSON.parse(readFileSync(file, 'utf8'));
+    const names = known.tests.map((each: { name: string; subtest: string | null }) => [
+      each.name,
+      each.subtest,
+    ]);
+
+    it(`${constant} gives the rows and p-values of sts-2.1.2 with its constants`, async () => {
+      const {
+        sp800_22: result,
+        sha256: digest,
+        bits,
+        sequences,
+      } = await assessed(constant, '--constants', 'reference');
+      assert.deepEqual([digest, bits, sequences], [known.sha256_packed_msb_first, 1_000_000, 1]);
+      const rows: { test: string; subtest: string | null; p_value: number }[] = result.rows;
+      assert.deepEqual(
+        rows.map((row) => [row.test, row.subtest]),
+        names,
+      );
+      for (const [i, { p_value: p }] of rows.entries()) {
+        assert.ok(Math.abs(p - known.tests[i].p_value) <= 1e-6, `${names[i]}: ${p}`);
+        assert.ok(Math.abs(p / known.tests[i].p_value_hp - 1) <= 1e-9, `${names[i]}: ${p}`);
+      }
+      assert.deepEqual(
+        [result.passed, result.total, result.verdict, result.across, result.constants],
+        [known.totals.passed, known.totals.rows, 'pass', null, 'reference'],
+      );
+    });
+
+    it(`${constant} gives the corrected constants' p-values when none are asked for`, async () => {
+      const { sp800_22: result } = await assessed(constant);
+      assert.equal(result.constants, 'corrected');
+      const corrected = [
+        'LongestRun exact pi',
+        'OverlappingTemplate exact pi',
+        'LinearComplexity exact pi0=1/96',
+      ];
+      for (const name of corrected) {
+        const variant = known.variants.find((each: { name: string }) => each.name.startsWith(name));
+        const row = result.rows.find(({ test }: { test: string }) => test === name.split(' ')[0]);
+        assert.ok(Math.abs(row.p_value / variant.p_value_hp - 1) <= 1e-9, name);
+      }
+    });
+  }
+
+  it('pi gives the min-entropy estimates of NIST’s tool, by its names', async () => {
+    const known = KNOWN_ANSWERS.find(({ input }) => input === 'pi-bits');
+    assert.ok(known !== undefined);
+    const { sp800_90b: result } = await assessed('pi');
+    assert.deepEqual(Object.keys(result.estimators), Object.keys(known.estimators.H_original));
+    for (const [name, h] of Object.entries(known.estimators.H_original)) {
+      assert.ok(Math.abs(result.estimators[name] - h) <= 1e-9, name);
+    }
+    assert.equal(result.min_entropy_per_bit, Math.min(...(Object.values(result.estimators) as number[])));
+    assert.equal(result.bits, 1_000_000);
+  });
+
+  it('is reported to a person with every test, the verdict, its rule and what it means', async () => {
+    const { status, out, talk } = await assess('e', '--constants', 'reference');
+    assert.deepEqual([status, talk], [0, '']);
+    assert.match(out, /^all rows +184\/188$/m);
+    assert.match(out, /^NonOverlappingTemplate +145\/148 +0\.005374$/m);
+    assert.match(out, /^RandomExcursions +x=-1 +0\.007779$/m);
+    assert.match(out, /^verdict: pass\nrule: fails if more than 12 rows /m);
+    assert.match(out, /^min-entropy per bit: 0\.850581, .* about 0\.85$/m);
+    assert.match(out, /never prove it/);
+  });
+
+  it('fails when it is not random: an answer, no error', async () => {
+    write('zeros', Buffer.alloc(SEQUENCE_BYTES));
+    const { sp800_22: result, sp800_90b: entropy } = await assessed('zeros');
+    assert.equal(result.verdict, 'fail');
+    assert.ok(result.first_sequence.failures > 12);
+    assert.equal(entropy.min_entropy_per_bit, 0);
+    const { status, out } = await assess('zeros');
+    assert.equal(status, 0);
+    assert.match(out, /^verdict: FAIL$/m);
+    assert.match(out, /^and \d+ more$/m);
+    assert.match(out, /^RandomExcursions +- +not applicable: /m);
+  });
+
+  it('may be characters 0 and 1, when that is said', async () => {
+    const digits = Array.from(digitsOf('e', 1_000_000), (byte) => byte.toString(2).padStart(8, '0')).join('');
+    const lines = digits.replaceAll(/.{75}/g, ' $&\r\n');
+    writeFileSync(join(folder, 'e.txt'), lines);
+    assert.deepEqual(await assessed('e.txt', '--ascii'), await assessed('e'));
+  });
+});
+
+describe('a file of many sequences', () => {
+  it('is judged across them; rows and estimates are those of the first', async () => {
+    const result = await assessed('good');
+    const batteries = good.map((bytes) => runBattery(bytes, 1_000_000));
+    assert.deepEqual([result.sequences, result.bits], [3, 3_000_000]);
+    assert.equal(result.sha256, sha256(Buffer.concat(good)));
+    assert.equal(result.sp800_22.first_sequence.sha256, sha256(good[0]));
+    assert.equal(result.sp800_90b.sha256, sha256(good[0]));
+    assert.deepEqual(
+      result.sp800_22.rows,
+      batteries[0].rows.map(({ test, subtest, pValue }) => ({ test, subtest, p_value: pValue })),
+    );
+    assert.deepEqual(
+      [result.sp800_22.passed, result.sp800_22.total],
+      [batteries[0].passed, batteries[0].total],
+    );
+    const { across } = result.sp800_22;
+    const expected = verdictAcross(batteries.map(({ rows }) => rows));
+    assert.deepEqual(
+      across.rows.map((row: { failures: number; uniformity_p: number }) => [row.failures, row.uniformity_p]),
+      expected.rows.map((row) => [row.failures, row.uniformityP]),
+    );
+    assert.deepEqual(
+      [
+        result.sp800_22.verdict,
+        across.rows_verdict,
+        across.rejected_verdict,
+        across.rejected,
+        across.sequences,
+      ],
+      ['pass', 'pass', 'pass', 0, 3],
+    );
+  });
+
+  it('may be tested in part', async () => {
+    const result = await assessed('good', '--sequences', '2');
+    assert.equal(result.sp800_22.across.sequences, 2);
+    assert.equal(result.sha256, sha256(Buffer.concat(good.slice(0, 2))));
+    assert.equal((await assessed('good', '--sequences', '1')).sp800_22.across, null);
+  });
+
+  it('fails when sequences are rejected more often than by chance, whatever the first one says', async () => {
+    write('broken', good[0], Buffer.alloc(2 * SEQUENCE_BYTES, 0x5a));
+    const { sp800_22: result } = await assessed('broken');
+    assert.deepEqual(
+      [result.verdict, result.first_sequence.verdict, result.across.rejected, result.across.rejected_verdict],
+      ['fail', 'pass', 2, 'fail'],
+    );
+    const { out } = await assess('broken');
+    assert.match(out, /^sequences rejected +2 of 3 /m);
+    assert.match(out, /^verdict: FAIL$/m);
+  });
+
+  it('takes memory that does not grow with the file', async () => {
+    write('long', ...good);
+    truncateSync(join(folder, 'long'), 2 ** 31); // zeros behind the third, none of them on the disk
+    const hook =
+      'import { writeSync } from "node:fs";' +
+      'process.on("exit", () => writeSync(3, String(process.resourceUsage().maxRSS)));';
+    const child = spawn(
+      process.execPath,
+      ['--import', `data:text/javascript,${hook}`, MAIN, 'assess', 'long', '--sequences', '16', '--json'],
+      { cwd: folder, env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
+    );
+    let maxRssKib = '';
+    child.stdio[3]!.on('data', (chunk: Buffer) => {
+      maxRssKib += chunk.toString();
+    });
+    assert.equal(await new Promise((resolve) => child.once('close', resolve)), 0);
+    assert.ok(Number(maxRssKib) > 0 && Number(maxRssKib) < 200 * 1024, `${maxRssKib} KiB at most`);
+  });
+});
+
+describe('a file that cannot be tested', () => {
+  it('gets one line that says why', async () => {
+    write('empty');
+    write('short', good[0].subarray(1));
+    write('text', Buffer.from('Not random at all.\n'.repeat(10_000)));
+    write('digits', Buffer.from('0110 1001\n'.repeat(200_000)));
+    write('spoilt', Buffer.from('01'.repeat(500_000).replace(/01$/, '2')));
+    const wrong: readonly [args: readonly string[], status: number, line: string][] = [
+      [['none'], 1, 'none does not exist'],
+      [['none/such'], 1, 'none/such does not exist'],
+      [['.'], 1, '. is a directory'],
+      [['empty'], 1, 'empty is empty'],
+      [['short'], 1, 'short holds 999,992 bits; at least 1,000,000 are needed (125,000 packed bytes)'],
+      [['text'], 1, 'text is text, not packed bits (eight to a byte, most significant first)'],
+      [
+        ['digits'],
+        1,
+        'digits holds the characters 0 and 1 where packed bits are expected, eight to a byte; --ascii reads it',
+      ],
+      [['spoilt', '--ascii'], 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
+      [
+        ['good', '--ascii'],
+        1,
+        `good: byte ${good[0].findIndex((byte) => !isText(byte))} is neither 0, 1 nor white space`,
+      ],
+      [[], 2, 'FILE is missing; see qrn assess --help'],
+      [['pi', 'e'], 2, '"e" is one word too many; see qrn assess --help'],
+      [['pi', '--sequences', '0'], 2, '--sequences is at least 1; see qrn assess --help'],
+      [
+        ['pi', '--constants', 'best'],
+        2,
+        '--constants is one of corrected, reference, not "best"; see qrn assess --help',
+      ],
+    ];
+    const done = await Promise.all(wrong.map(([args]) => assess(...args)));
+    for (const [i, [, status, line]] of wrong.entries()) {
+      assert.deepEqual(done[i], { status, out: '', talk: `qrn assess: ${line}\n` });
+    }
+  });
+});
+
+function isText(byte: number): boolean {
+  return [0x30, 0x31, 0x20, 0x09, 0x0a, 0x0d].includes(byte);
+}
