@@ -15,7 +15,7 @@ export function base64Length(size: number): number {
 
 /** Writes bytes `from` to `to` of `octets`; returns the end. */
 export function writeBase64(
-  octets: Uint8Array,
+  octets: DataView,
   from: number,
   to: number,
   view: DataView,
@@ -24,13 +24,13 @@ export function writeBase64(
   let at = start;
   let i = from;
   for (; i + 3 <= to; i += 3, at += 4) {
-    const group = (octets[i] << 16) | (octets[i + 1] << 8) | octets[i + 2];
+    const group = (octets.getUint16(i) << 8) | octets.getUint8(i + 2); // big-endian
     view.setUint32(at, PAIRS[group >> 12] | (PAIRS[group & 0xfff] << 16), true);
   }
   if (i === to) return at;
   // One or two bytes are left: 8 or 16 bits make 2 or 3 characters, zero bits filling the last.
-  const second = i + 1 < to ? octets[i + 1] : 0;
-  const group = (octets[i] << 16) | (second << 8);
+  const second = i + 1 < to ? octets.getUint8(i + 1) : 0;
+  const group = (octets.getUint8(i) << 16) | (second << 8);
   view.setUint16(at, PAIRS[group >> 12], true);
   view.setUint16(at + 2, PAIRS[group & 0xfff], true);
   if (i + 1 === to) view.setUint8(at + 2, PADDING);

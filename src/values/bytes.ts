@@ -30,12 +30,13 @@ export function sampleBytes(
 export function writeBytes(sample: ByteSample, view: DataView, start: number): number {
   const { octets, length, encoding, single } = sample;
   const write = encoding === 'hex' ? writeHex : writeBase64;
+  const source = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
   let at = start;
   if (!single) view.setUint8(at++, 0x5b); // '['
   for (let from = 0; from < octets.length; from += length) {
     if (from > 0) view.setUint8(at++, 0x2c); // ','
     view.setUint8(at++, 0x22); // '"'
-    at = write(octets, from, from + length, view, at);
+    at = write(source, from, from + length, view, at);
     view.setUint8(at++, 0x22);
   }
   if (!single) view.setUint8(at++, 0x5d); // ']'

@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { writeAscii, writeEightDigits } from './digits.ts';
+import { writeAscii, writeTrimmedEightDigits } from './digits.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawOffsets, type Offsets } from './offsets.ts';
 import { writeShortest } from './shortest.ts';
@@ -80,10 +80,10 @@ function writeShortDecimals(numerators: Offsets, precision: number, view: DataVi
       at = writeAscii(view, at, String(numerator / POWERS_OF_TEN[precision]));
     } else {
       view.setUint16(at, 0x2e30, true); // '0.'
-      writeEightDigits(view, at + 2, numerator * scale);
-      at = endOfFraction(view, at + 2 + precision);
+      at = writeTrimmedEightDigits(view, (at + 2) | 0, Math.imul(numerator, scale));
     }
-    view.setUint8(at++, 0x2c);
+    view.setUint8(at, 0x2c);
+    at = (at + 1) | 0;
   }
   return at;
 }
@@ -101,21 +101,16 @@ function writeLongDecimals(numerators: Offsets, precision: number, view: DataVie
     } else {
       // The rounded quotient does not reach the next whole number: it is below 2^27, where half the spacing of doubles
       // is at most 2^-27 < 10^-7, the least distance that a fraction with this denominator has from it.
-      const high = Math.floor(numerator / divisor);
+      const high = Math.floor(numerator / divisor) | 0;
+      const low = ((numerator - high * divisor) * scale) | 0;
       view.setUint16(at, 0x2e30, true);
-      writeEightDigits(view, at + 2, high);
-      writeEightDigits(view, at + 10, (numerator - high * divisor) * scale);
-      at = endOfFraction(view, at + 2 + precision);
+      const middle = (at + 10) | 0;
+      const endOfHigh = writeTrimmedEightDigits(view, (at + 2) | 0, high);
+      at = low === 0 ? endOfHigh : writeTrimmedEightDigits(view, middle, low);
     }
-    view.setUint8(at++, 0x2c);
+    view.setUint8(at, 0x2c);
+    at = (at + 1) | 0;
   }
-  return at;
-}
-
-/** Where the text ends once trailing zeros are left out. The digits in front of it are not all zero. */
-function endOfFraction(view: DataView, end: number): number {
-  let at = end;
-  while (view.getUint8(at - 1) === 0x30) at--;
   return at;
 }
 

@@ -1,4 +1,4 @@
-import { writeAscii, writeEightDigits } from './digits.ts';
+import { writeAscii, writeTrimmedEightDigits } from './digits.ts';
 
 /**
  * The shortest decimal of a multiple of 2^-53 in [0, 1): the text that String(x) gives (ECMA-262 6.1.6.1.20), several
@@ -79,10 +79,10 @@ function writeFraction(
   view.setUint16(start, 0x2e30, true); // '0.'
   let at = start + 2;
   for (let i = 0; i < zeros; i++) view.setUint8(at++, 0x30);
-  writeEightDigits(view, at, a);
-  writeEightDigits(view, at + 8, b);
-  at += 16;
-  if (isShort) while (view.getUint8(at - 1) === 0x30) at--;
-  else if (seventeenth > 0) view.setUint8(at++, 0x30 + seventeenth);
-  return at;
+  const endOfA = writeTrimmedEightDigits(view, at, a);
+  const endOfB = writeTrimmedEightDigits(view, at + 8, b);
+  if (isShort) return b === 0 ? endOfA : endOfB;
+  if (seventeenth === 0) return at + 16;
+  view.setUint8(at + 16, 0x30 + seventeenth);
+  return at + 17;
 }

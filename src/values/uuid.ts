@@ -24,22 +24,27 @@ export function sampleUuids(reader: EntropyReader, count: number): UuidSample {
 
 /** The JSON array of the UUIDs in the form 8-4-4-4-12 (RFC 9562 §4). */
 export function writeUuids({ octets }: UuidSample, view: DataView, start: number): number {
+  const source = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
   let at = start;
   view.setUint8(at++, 0x5b); // '['
   for (let from = 0; from < octets.length; from += UUID_BYTES) {
+    const a = source.getInt32(from, true);
+    const b = source.getInt32(from + 4, true);
+    const c = source.getInt32(from + 8, true);
+    const d = source.getInt32(from + 12, true);
     view.setUint8(at, 0x22); // '"'
-    view.setUint32(at + 1, hexOfTwo(octets, from), true);
-    view.setUint32(at + 5, hexOfTwo(octets, from + 2), true);
+    view.setInt32(at + 1, hexOfTwo(a), true);
+    view.setInt32(at + 5, hexOfTwo(a >>> 16), true);
     view.setUint8(at + 9, DASH);
-    view.setUint32(at + 10, hexOfTwo(octets, from + 4), true);
+    view.setInt32(at + 10, hexOfTwo(b), true);
     view.setUint8(at + 14, DASH);
-    view.setUint32(at + 15, hexOfTwo(octets, from + 6), true);
+    view.setInt32(at + 15, hexOfTwo(b >>> 16), true);
     view.setUint8(at + 19, DASH);
-    view.setUint32(at + 20, hexOfTwo(octets, from + 8), true);
+    view.setInt32(at + 20, hexOfTwo(c), true);
     view.setUint8(at + 24, DASH);
-    view.setUint32(at + 25, hexOfTwo(octets, from + 10), true);
-    view.setUint32(at + 29, hexOfTwo(octets, from + 12), true);
-    view.setUint32(at + 33, hexOfTwo(octets, from + 14), true);
+    view.setInt32(at + 25, hexOfTwo(c >>> 16), true);
+    view.setInt32(at + 29, hexOfTwo(d), true);
+    view.setInt32(at + 33, hexOfTwo(d >>> 16), true);
     view.setUint16(at + 37, 0x2c22, true); // '",'
     at += 39;
   }
