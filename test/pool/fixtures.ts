@@ -114,7 +114,8 @@ export function recordingLog(): Log & { readonly lines: LogLine[]; errors(): Log
 }
 
 export interface TestedBits {
-  readonly of: AssessedBlock['of'] | 'min-entropy';
+  /** As `testBits` is told, or `min-entropy`. */
+  readonly of: string;
   readonly bits: Uint8Array<ArrayBuffer>;
   readonly bitLength: number;
 }
@@ -131,7 +132,11 @@ export class ScriptedAssessor implements Assessor {
   /** SP 800-90B estimates, one a lot; then 0.85. */
   estimates: number[] = [];
 
-  async testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock> {
+  async testBits<Of extends string>(
+    of: Of,
+    bits: Uint8Array,
+    bitLength: number,
+  ): Promise<AssessedBlock<Of>> {
     this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
     if (of === 'conditioned') {
       this.lent.push(bits);
@@ -149,7 +154,7 @@ export class ScriptedAssessor implements Assessor {
   }
 }
 
-function assessedBlock(of: AssessedBlock['of'], bits: number, verified: boolean): AssessedBlock {
+function assessedBlock<Of extends string>(of: Of, bits: number, verified: boolean): AssessedBlock<Of> {
   return {
     of,
     bits,

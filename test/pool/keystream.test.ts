@@ -3,6 +3,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import type { ByteSource } from '../../src/backend/simulator/randomness.ts';
 import { concatBytes, toHex } from '../../src/core/bytes.ts';
 import { seedKey } from '../../src/crypto/digest.ts';
 import { Expander, expandOnce } from '../../src/crypto/expander.ts';
@@ -25,15 +26,23 @@ function seedOf(label: string): Uint8Array<ArrayBuffer> {
   return seed;
 }
 
-/** For the rest of the test the operating system's generator gives zeros: what is expanded depends on the seeds alone. */
-function withoutSystemEntropy(t: TestContext): void {
-  const zeros = ((target: Uint8Array) => target.fill(0)) as unknown as typeof crypto.randomFillSync;
-  t.mock.method(crypto, 'randomFillSync', zeros);
+/** For the rest of the test the operating system's generator gives what `source` does. */
+function systemGives(t: TestContext, source: ByteSource): void {
+  const fill = ((target: Uint8Array<ArrayBuffer>) => {
+    source(target);
+    return target;
+  }) as unknown as typeof crypto.randomFillSync;
+  t.mock.method(crypto, 'randomFillSync', fill);
   syncBuiltinESMExports();
   t.after(() => {
     t.mock.restoreAll();
     syncBuiltinESMExports();
   });
+}
+
+/** Then what is expanded depends on the seeds alone. */
+function withoutSystemEntropy(t: TestContext): void {
+  systemGives(t, (target) => target.fill(0));
 }
 
 /** The same bytes as the key gives to whoever expands one piece. */
@@ -283,6 +292,20 @@ describe('seeded keystream', () => {
     }
   });
 
+  it('mixes the entropy of the system into what this thread expands itself', async (t) => {
+    const ones = (target: Uint8Array) => target.fill(0xff);
+    systemGives(t, (target) => (target.length === 32 ? target.fill(0) : ones(target)));
+    const stream = new SeededKeystream(() => Promise.reject(new Error('no worker')));
+    stream.reseed(seedOf('mixed'));
+    const root = new Expander(seedKey(seedOf('mixed'), new Uint8Array(32), null));
+    root.deriveKey(); // the refill's
+    const plain = pieceOf(root.deriveKey());
+    assert.deepEqual(
+      read(stream, 1_000),
+      plain.subarray(0, 1_000).map((byte) => byte ^ 0xff),
+    );
+  });
+
   it('two fronts with the same quantum seed give different bytes', async () => {
     const fronts = [new SeededKeystream(atOnce), new SeededKeystream(atOnce)];
     for (const stream of fronts) stream.reseed(seedOf('shared'));
@@ -309,17 +332,7 @@ describe('seeded keystream', () => {
 
 describe('system stream', () => {
   it('is the system generator in pieces, each byte once', (t) => {
-    const source = fixedBytes('system');
-    const fill = ((target: Uint8Array<ArrayBuffer>) => {
-      source(target);
-      return target;
-    }) as unknown as typeof crypto.randomFillSync;
-    t.mock.method(crypto, 'randomFillSync', fill);
-    syncBuiltinESMExports();
-    t.after(() => {
-      t.mock.restoreAll();
-      syncBuiltinESMExports();
-    });
+    systemGives(t, fixedBytes('system'));
     const expected = new Uint8Array(2 * KEYSTREAM_SLOT_BYTES);
     fixedBytes('system')(expected);
     const { reader } = new SystemStream();

@@ -95,6 +95,19 @@ describe('a lot that may serve', () => {
     assert.ok(lot.output.length - joined.length < PURE_BLOCK_BYTES);
   });
 
+  it('is conditioned in slices, with a turn of the event loop between them', async () => {
+    let turns = 0;
+    let next: NodeJS.Immediate;
+    const turn = () => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    next = setImmediate(turn);
+    await lotOf(soundBackend(), 4 * MEBIBIT);
+    clearImmediate(next);
+    assert.ok(turns >= 20, `${turns} turns for 21 slices of 512 pieces`);
+  });
+
   it('leaves the raw bits to the caller, and its blocks go when the output is wiped', async () => {
     const { lot, read } = await lotOf(soundBackend(), MEBIBIT);
     assert.ok(!isZero(read.bits));

@@ -157,6 +157,18 @@ describe('pure supply', () => {
     assert.equal(new Set(served.flatMap(({ value }) => wordsOf(value))).size, (160 * KIB) / 4);
   });
 
+  it('waits for more than a claim under way when that brings too little', async () => {
+    const { world } = await worldOf(2);
+    const { holding, release } = holdingClaims(world.ledger);
+    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
+    supply.keepFilled();
+    await settle(); // two blocks are on their way
+    await world.addLot(10);
+    const filled = supply.fill(32 * KIB);
+    release();
+    assert.equal(await filled, true);
+  });
+
   it('serves draws of the largest size that fits the ring, one after the other', async () => {
     const { supply } = await worldOf(33);
     assert.ok(PureSupply.fitsRing(32 * KIB));
