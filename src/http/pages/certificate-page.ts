@@ -1,0 +1,225 @@
+import type { CertificateDocument } from '../../certificate/certificate.ts';
+import type { Origin } from '../../core/vocabulary.ts';
+import { parseCheckpoint, parseNote, parseProof } from '../../crypto/note.ts';
+import { checkForm } from './check-form.ts';
+import { type Content, html, type Markup } from './html.ts';
+
+type Certificate = CertificateDocument['certificate'];
+type Lot = Certificate['provenance']['lots'][number];
+/** null leaves the row out. */
+type Row = readonly [label: string, value: Content] | null;
+
+/** The certificate for a reader: what holds now, what was certified, what that means. Shows no value and no salt. */
+export function certificateMain(document: CertificateDocument): Markup {
+  const { certificate } = document;
+  const { provenance, hashes } = certificate;
+  return html`<h1>Certificate of provenance</h1>
+<p class="id"><code>${certificate.id}</code></p>
+${statusOf(document)}
+${testBanner(certificate)}
+${originBanner(provenance.origin)}
+${checkForm(certificate.id)}
+<div class="groups">
+${group('The answer', answerRows(certificate))}
+${group('Source of the raw bits', sourceRows(certificate))}
+${group('Tests', testRows(certificate))}
+${group('Signed log', logRows(certificate.proof))}
+</div>
+<section aria-labelledby="hashes"><h2 id="hashes">Hashes</h2>
+<dl class="wide">
+${rows([
+  ['raw_output: the raw bits as the backend delivered them', code(hashes.raw_output)],
+  ['processed: the bytes after conditioning', code(hashes.processed)],
+  [
+    'delivered: salt and data of the answer; the salt is in the answer alone, so this gives nothing away',
+    code(hashes.delivered),
+  ],
+])}
+</dl></section>
+<section aria-labelledby="lots"><h2 id="lots">${lotsTitle(provenance.lots.length)}</h2>
+${provenance.lots.map((lot, i) => lotDetails(lot, provenance.lots.length === 1 && i === 0))}
+</section>
+<section aria-labelledby="meaning"><h2 id="meaning">What this proves</h2>
+<p><bdi>${provenance.meaning}</bdi></p>
+<p><bdi>${certificate.verification.meaning}</bdi></p>
+<p>Who holds the answer can prove to anyone which values were delivered. Nobody else can read or guess them from here.</p>
+</section>
+<details class="raw"><summary>The certificate as JSON</summary>
+<pre tabindex="0" role="region" aria-label="The certificate as JSON">${JSON.stringify(document, null, 2)}</pre>
+</details>`;
+}
+
+function statusOf({ certificate, revocation }: CertificateDocument): Markup {
+  if (revocation !== undefined) {
+    return banner(
+      'bad',
+      'Revoked: do not rely on this answer.',
+      html`The operator withdrew lot <bdi>${revocation.lot_id}</bdi> on ${time(revocation.revoked_at)}.
+Reason: <bdi>${revocation.reason}</bdi>`,
+    );
+  }
+  if (certificate.proof === null) {
+    return banner(
+      'wait',
+      'Being logged.',
+      html`The answer is certified; its place in the signed log follows within a moment. <a href="">Reload</a> to see it.`,
+    );
+  }
+  if (certificate.status === 'test')
+    return banner('wait', 'Test.', 'This certificate is of a test source, see below.');
+  return banner('good', 'Valid.', 'The certificate stands in the signed log and no lot of it was withdrawn.');
+}
+
+function testBanner(certificate: Certificate): Markup | null {
+  if (!certificate.provenance.lots.some((lot) => lot.deterministic)) return null;
+  return banner(
+    'wait',
+    'Test source: this answer is not random.',
+    'A deterministic source made it, for tests; anyone who knows its seed knows the values.',
+  );
+}
+
+const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, text: string]>>> = {
+  simulated: [
+    'Simulated source: no quantum hardware was involved.',
+    'The raw bits were computed by a program that simulates a quantum processor.',
+  ],
+  replay: [
+    'Replayed source: recorded bits were played back.',
+    'The raw bits were recorded earlier and may have been used before.',
+  ],
+  system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
+};
+
+function originBanner(origin: Origin): Markup | null {
+  const known = ORIGIN_BANNERS[origin];
+  return known === undefined ? null : banner('wait', known[0], known[1]);
+}
+
+export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: Content): Markup {
+  return html`<div class="banner ${kind}"><p><strong>${title}</strong> ${text}</p></div>`;
+}
+
+function answerRows(certificate: Certificate): Row[] {
+  const { generation } = certificate.provenance;
+  return [
+    ['Issued', time(certificate.issued_at)],
+    ['Request', code(certificate.request_id)],
+    ['Endpoint', certificate.endpoint],
+    ['Entropy mode', certificate.entropy_mode],
+    generation && ['Seed', `${generation.tier} tier, generation ${generation.number}`],
+    ['Powered by', text(certificate.powered_by)],
+  ];
+}
+
+function sourceRows({ provenance }: Certificate): Row[] {
+  const quantum = provenance.qubits_used > 0;
+  return [
+    ['Origin', provenance.origin],
+    ['Backend', text(provenance.quantum_backend)],
+    ['Circuit', text(provenance.lang_circuit)],
+    ['Circuit compiler', text(provenance.lang_version)],
+    quantum ? ['Qubits', `${provenance.qubits_used}, circuit depth ${provenance.circuit_depth}`] : null,
+    ['Shots', grouped(provenance.shots)],
+    ['Provider', text(provenance.provider)],
+    ['Device', text(provenance.device)],
+    provenance.job_id === null ? null : ['Job', text(provenance.job_id)],
+  ];
+}
+
+function testRows({ verification }: Certificate): Row[] {
+  return [
+    ['SP 800-22', verification.nist_sp800_22],
+    ['Verified', verification.nist_verified ? 'yes' : 'no'],
+    [
+      'Min-entropy',
+      verification.min_entropy_per_bit === null
+        ? 'not assessed'
+        : `${verification.min_entropy_per_bit} per raw bit`,
+    ],
+    ['Dieharder', verification.dieharder],
+  ];
+}
+
+/** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */
+function logRows(proofText: string | null): Row[] {
+  const proof = proofText === null ? undefined : parseProof(proofText);
+  const note = proof && parseNote(proof.note);
+  const checkpoint = note && parseCheckpoint(note.text);
+  if (proof === undefined || note === undefined || checkpoint === undefined)
+    return [['Entry', 'being logged']];
+  return [
+    ['Log', text(checkpoint.origin)],
+    ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)}`],
+    ['Root', code(Buffer.from(checkpoint.root).toString('base64'))],
+    ['Signed by', note.signatures.map(({ keyId }) => html`Ed25519 key ${code(keyId)} `)],
+  ];
+}
+
+function lotsTitle(count: number): string {
+  return count === 1 ? 'The lot drawn from' : `The ${grouped(count)} lots drawn from`;
+}
+
+function lotDetails(lot: Lot, isOpen: boolean): Markup {
+  const opened = isOpen ? html` open` : null;
+  return html`<details class="lot"${opened}><summary><code>${lot.id}</code></summary>
+<dl class="wide">
+${rows([
+  ['Finished', time(lot.finished_at)],
+  ['Origin and backend', html`${lot.origin}, ${text(lot.quantum_backend)}`],
+  lot.job_id === null ? null : ['Job', text(lot.job_id)],
+  ['Raw bits', grouped(lot.raw_bits)],
+  ['raw_output', code(lot.raw_output)],
+  ['processed', code(lot.processed)],
+  [
+    'Health tests (SP 800-90B 4.4)',
+    `${grouped(lot.health.samples)} samples, ${lot.health.rct_failures} alarms of repetition count, ` +
+      `${lot.health.apt_failures} of adaptive proportion`,
+  ],
+  ['Min-entropy per bit', lot.min_entropy_per_bit ?? 'not assessed'],
+  ...lot.tested.map(testedRow),
+])}
+</dl></details>`;
+}
+
+function testedRow(tested: Lot['tested'][number]): Row {
+  const verdict = tested.verified
+    ? 'verified'
+    : html`not verified: ${text(tested.reason ?? 'no reason is given')}`;
+  return [
+    `SP 800-22 on ${grouped(tested.bits)} ${tested.of} bits`,
+    html`${tested.passed}/${tested.total} passed, smallest p ${tested.smallest_p}, ${verdict}; of the bits with
+${code(`sha256:${tested.sha256}`)}`,
+  ];
+}
+
+function group(title: string, members: readonly Row[]): Markup {
+  const id = title.toLowerCase().replaceAll(' ', '-');
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+<dl>
+${rows(members)}
+</dl></section>`;
+}
+
+function rows(members: readonly Row[]): Markup[] {
+  return members
+    .filter((row) => row !== null)
+    .map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`);
+}
+
+/** Text from outside stands in an isolate: its direction cannot reorder ours. */
+function text(value: string): Markup {
+  return html`<bdi>${value}</bdi>`;
+}
+
+function code(value: string): Markup {
+  return html`<code>${value}</code>`;
+}
+
+function time(iso: string): Markup {
+  return html`<time datetime="${iso}">${iso}</time>`;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}

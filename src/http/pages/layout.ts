@@ -1,0 +1,79 @@
+import { utf8Bytes } from '../../core/bytes.ts';
+import type { Reply } from '../error-reply.ts';
+import { type Field, headOf } from '../head.ts';
+import type { PageAssets } from './assets.ts';
+import { html, type Markup } from './html.ts';
+
+export interface Page {
+  readonly status: number;
+  readonly title: string;
+  readonly main: Markup;
+  readonly cacheControl: string;
+}
+
+/**
+ * A page may load this service's own style, icon and script, ask this service, and nothing else; it cannot be framed,
+ * and no text of it can become a script.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** An id in the address is the capability that opens the page: it is kept from referrers and search engines. */
+export const CAPABILITY_FIELDS: readonly Field[] = [
+  ['Vary', 'Accept'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Robots-Tag', 'noindex, nofollow'],
+];
+
+export function pageReply(page: Page, assets: PageAssets): Reply {
+  const head = headOf(page.status, [
+    ['Content-Type', 'text/html; charset=utf-8'],
+    ['Cache-Control', page.cacheControl],
+    ['Content-Security-Policy', POLICY],
+    ['Cross-Origin-Opener-Policy', 'same-origin'],
+    ['Cross-Origin-Resource-Policy', 'same-origin'],
+    ['X-Frame-Options', 'DENY'],
+    ...CAPABILITY_FIELDS,
+  ]);
+  return { status: page.status, head, body: utf8Bytes(documentOf(page, assets).text) };
+}
+
+function documentOf({ title, main }: Page, assets: PageAssets): Markup {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${assets.path('icon.svg')}">
+<link rel="stylesheet" href="${assets.path('page.css')}">
+<script type="module" src="${assets.path('verify-page.mjs')}"></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="site"><a href="/verify">Quantum Random Number Service</a></header>
+<main id="main" tabindex="-1">
+${main}
+</main>
+<footer class="site">
+<p>Public record: <a href="/log/checkpoint">signed checkpoint of the log</a>,
+<a href="/.well-known/qrn-keys.json">its public keys</a>,
+<a href="/assets/qrn-verify.mjs" download>the verifier as one file</a>.
+This page needs no key and shows no random value.</p>
+</footer>
+</body>
+</html>
+`;
+}

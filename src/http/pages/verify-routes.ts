@@ -1,0 +1,127 @@
+import type { CertificateDocument } from '../../certificate/certificate.ts';
+import type { CertificateService } from '../../certificate/certificate-service.ts';
+import { utf8Bytes } from '../../core/bytes.ts';
+import { ApiError } from '../../core/errors.ts';
+import type { Call } from '../call.ts';
+import type { Reply } from '../error-reply.ts';
+import { headOf } from '../head.ts';
+import { parseAccept } from '../representation.ts';
+import type { PlainRoute } from '../router.ts';
+import { loadPageAssets, type PageAssets } from './assets.ts';
+import { banner, certificateMain } from './certificate-page.ts';
+import { checkForm } from './check-form.ts';
+import { html, type Markup } from './html.ts';
+import { CAPABILITY_FIELDS, pageReply } from './layout.ts';
+
+const PREFIX = '/verify/';
+/** What a person may paste for an id holds one: the id alone, or the address of its page. */
+const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
+/** A status may change with every look; a page without a proof in a moment. */
+const CACHED = 'no-cache';
+const NOT_CACHED = 'no-store';
+
+/** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
+export function verifyRoutes(certificates: Pick<CertificateService, 'find'>): {
+  exact: PlainRoute[];
+  prefixes: PlainRoute[];
+} {
+  const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
+  const assets = loadPageAssets();
+  return {
+    exact: [
+      ...assets.routes,
+      { ...open, path: '/verify', handler: (call) => startReply(call.exchange.query, assets) },
+    ],
+    prefixes: [{ ...open, path: PREFIX, handler: (call) => certificateReply(call, certificates, assets) }],
+  };
+}
+
+async function certificateReply(
+  call: Call,
+  certificates: Pick<CertificateService, 'find'>,
+  assets: PageAssets,
+): Promise<Reply> {
+  const { path, accept } = call.exchange;
+  const id = path.slice(PREFIX.length);
+  if (id === '') return redirect('/verify');
+  const found = await certificates.find(id);
+  if (prefersJson(accept)) return jsonReply(found);
+  if (found === 'malformed') return malformedReply(assets);
+  if (found === 'unknown') return unknownReply(id, assets);
+  const main = certificateMain(found);
+  const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
+  return pageReply({ status: 200, title: `Certificate ${id}`, main, cacheControl }, assets);
+}
+
+function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply {
+  if (found === 'malformed') throw new ApiError('invalid_id');
+  if (found === 'unknown') throw new ApiError('cert_not_found');
+  const head = headOf(200, [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', found.certificate.proof === null ? NOT_CACHED : CACHED],
+    ['Access-Control-Allow-Origin', '*'],
+    ...CAPABILITY_FIELDS,
+  ]);
+  return { status: 200, head, body: utf8Bytes(JSON.stringify(found)) };
+}
+
+/** `/verify` alone; with `?id=…`, as its form sends it without a script, the way to the page of that certificate. */
+function startReply(query: string, assets: PageAssets): Reply {
+  const asked = new URLSearchParams(query).get('id');
+  if (asked === null) {
+    const main = startMain(null, '');
+    return pageReply({ status: 200, title: 'Check a certificate', main, cacheControl: CACHED }, assets);
+  }
+  const id = ID_IN_TEXT.exec(asked)?.[0];
+  return id === undefined ? malformedReply(assets, asked) : redirect(`${PREFIX}${id}`);
+}
+
+function malformedReply(assets: PageAssets, asked = ''): Reply {
+  const problem = banner(
+    'bad',
+    'This is no certificate id.',
+    'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.',
+  );
+  const page = { status: 400, title: 'No certificate id', cacheControl: NOT_CACHED };
+  return pageReply({ ...page, main: startMain(problem, asked) }, assets);
+}
+
+function unknownReply(id: string, assets: PageAssets): Reply {
+  const problem = banner(
+    'bad',
+    'There is no such certificate.',
+    html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. Whoever shows it to you as
+proof has shown you nothing.`,
+  );
+  const page = { status: 404, title: 'No such certificate', cacheControl: NOT_CACHED };
+  return pageReply({ ...page, main: startMain(problem, '') }, assets);
+}
+
+function startMain(problem: Markup | null, asked: string): Markup {
+  return html`<h1>Check a certificate</h1>
+${problem}
+<p class="lead">Every answer of this service comes with a certificate: where its bits came from, how they were tested, and a
+hash of what was delivered, kept in a signed, append-only log.</p>
+<section aria-labelledby="open-title"><h2 id="open-title">Open a certificate</h2>
+<form class="open" method="get" action="/verify">
+<label for="id">Certificate id, or the address of its page</label>
+<div class="actions"><input class="open-id" id="id" name="id" required maxlength="300" value="${asked.slice(0, 300)}" autocomplete="off" autocapitalize="off"
+ spellcheck="false" placeholder="cert_…"><button type="submit">Open</button></div>
+</form></section>
+${checkForm('')}`;
+}
+
+function redirect(location: string): Reply {
+  const head = headOf(302, [['Location', location], ['Cache-Control', NOT_CACHED], ...CAPABILITY_FIELDS]);
+  return { status: 302, head, body: new Uint8Array(0) };
+}
+
+/** HTML, unless the client names JSON and would rather have it: at a better quality, or first at the same. */
+function prefersJson(accept: string): boolean {
+  const ranges = parseAccept(accept);
+  const json = ranges.findIndex(({ type, subtype }) => type === 'application' && subtype === 'json');
+  const page = ranges.findIndex(({ type, subtype }) => type === 'text' && subtype === 'html');
+  if (json < 0 || ranges[json].quality === 0) return false;
+  const pageQuality = page < 0 ? 0 : ranges[page].quality;
+  return ranges[json].quality > pageQuality || (ranges[json].quality === pageQuality && json < page);
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { html, Markup } from '../../../src/http/pages/html.ts';
+
+describe('html', () => {
+  it('escapes what it is given, wherever it stands', () => {
+    const evil = `<b a="1" b='2'>&`;
+    const escaped = '&lt;b a=&quot;1&quot; b=&#39;2&#39;&gt;&amp;';
+    assert.equal(html`<p title="${evil}">${evil}</p>`.text, `<p title="${escaped}">${escaped}</p>`);
+    assert.equal(html`${[evil, [evil]]}`.text, escaped + escaped);
+  });
+
+  it('leaves alone what it made itself', () => {
+    assert.equal(html`<p>${html`<b>${'&'}</b>`}</p>`.text, '<p><b>&amp;</b></p>');
+    assert.equal(html`${[html`<i>`, html`</i>`]}`.text, '<i></i>');
+    assert.equal(html`${new Markup('<hr>')}`.text, '<hr>');
+  });
+
+  it('prints numbers, and nothing for null', () => {
+    assert.equal(html`${0} ${1.5} ${null}.`.text, '0 1.5 .');
+  });
+
+  it('any text comes back as it was, and holds no character that HTML gives a meaning', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const escaped = html`${text}`.text;
+        assert.ok(!/[<>"']/.test(escaped));
+        const entities = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" } as Record<string, string>;
+        assert.equal(
+          escaped.replaceAll(/&(#?\w+);/g, (_, name) => entities[name]),
+          text,
+        );
+      }),
+      { seed: 20_261_121 },
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CertificateService } from '../../../src/certificate/certificate-service.ts';
+import { ApiError } from '../../../src/core/errors.ts';
+import type { Call } from '../../../src/http/call.ts';
+import { errorReply, type Reply } from '../../../src/http/error-reply.ts';
+import { logRoutes } from '../../../src/http/log-routes.ts';
+import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
+import type { PlainRoute } from '../../../src/http/router.ts';
+
+/**
+ * The public routes over a certificate service of the test's own making, on a small server: what pages need that no
+ * real service would do on demand (a withdrawn lot, a certificate that is not logged yet, a forged one).
+ */
+export interface PageServer {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/** The reply of the routes, as the router would choose among them. */
+export async function replyOf(
+  certificates: CertificateService,
+  target: string,
+  accept = 'text/html',
+): Promise<Reply & { fields: Map<string, string>; text: string }> {
+  const routes = routesOf(certificates);
+  const reply = await answer(routes, target, accept);
+  return { ...reply, fields: fieldsOf(reply.head), text: Buffer.from(reply.body).toString('utf8') };
+}
+
+export async function startPageServer(certificates: () => CertificateService): Promise<PageServer> {
+  const server: Server = createServer(async (request, response) => {
+    const reply = await answer(routesOf(certificates()), request.url ?? '/', request.headers.accept ?? '');
+    response.writeHead(reply.status, Object.fromEntries(fieldsOf(reply.head)));
+    response.end(request.method === 'HEAD' ? undefined : reply.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+interface Routes {
+  readonly exact: ReadonlyMap<string, PlainRoute>;
+  readonly prefixes: readonly PlainRoute[];
+}
+
+function routesOf(certificates: CertificateService): Routes {
+  const [log, verify] = [logRoutes(certificates), verifyRoutes(certificates)];
+  return {
+    exact: new Map([...log.exact, ...verify.exact].map((route) => [route.path, route])),
+    prefixes: [...log.prefixes, ...verify.prefixes],
+  };
+}
+
+async function answer(routes: Routes, target: string, accept: string): Promise<Reply> {
+  const [path, query = ''] = target.split('?');
+  const route = routes.exact.get(path) ?? routes.prefixes.find((each) => path.startsWith(each.path));
+  try {
+    if (route === undefined) throw new ApiError('not_found');
+    return await route.handler({ exchange: { method: 'GET', path, query, accept } } as unknown as Call);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return errorReply(error, { requestId: new Uint8Array(16), accept });
+  }
+}
+
+function fieldsOf(head: Uint8Array): Map<string, string> {
+  const [, ...lines] = Buffer.from(head).toString('latin1').split('\r\n');
+  return new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(': ');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 2)];
+    }),
+  );
+}

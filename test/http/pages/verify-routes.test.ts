@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { LotRecord } from '../../../src/store/records.ts';
+import { lotRecord } from '../../certificate/fixtures.ts';
+import { scene } from '../../certificate/scene.ts';
+import { replyOf } from './page-server.ts';
+
+const UNKNOWN = 'cert_00000000000000000000000000';
+const EVIL = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
+
+/** The text that a reader sees, more or less. */
+function shown(html: string): string {
+  return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+}
+
+describe('the page of a certificate', () => {
+  it('shows what was certified, and neither value nor salt', async () => {
+    const { service, document, response } = await scene({ data: { values: [987_654_321], count: 1 } });
+    const { certificate } = document;
+    const { status, text } = await replyOf(service, `/verify/${certificate.id}`, BROWSER);
+    assert.equal(status, 200);
+    const facts = [
+      certificate.id,
+      certificate.issued_at,
+      certificate.request_id,
+      ...Object.values(certificate.hashes),
+      certificate.provenance.lots[0].id,
+      '186/188 passed',
+      'pro tier, generation 7',
+      'leaf 13 of 21',
+      'Valid.',
+    ];
+    for (const fact of facts) assert.ok(shown(text).includes(fact), fact);
+    const { certificate_salt: salt } = response.metadata as Record<string, string>;
+    assert.ok(!text.includes(salt) && !text.includes('987654321'));
+  });
+
+  it('answers JSON to who asks for JSON, and HTML to anyone else', async () => {
+    const { service, document, id } = await scene();
+    const json = [
+      'application/json',
+      'application/json, */*',
+      'text/html;q=0.5, application/json;q=0.9',
+      'application/json, text/html',
+    ];
+    for (const accept of json) {
+      const { fields, text, status } = await replyOf(service, `/verify/${id}`, accept);
+      assert.equal(status, 200);
+      assert.equal(fields.get('content-type'), 'application/json', accept);
+      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(document)));
+      assert.equal(fields.get('vary'), 'Accept');
+      assert.equal(fields.get('access-control-allow-origin'), '*');
+    }
+    const html = ['', '*/*', BROWSER, 'text/html, application/json', 'application/json;q=0', 'image/png'];
+    for (const accept of html) {
+      const { fields } = await replyOf(service, `/verify/${id}`, accept);
+      assert.equal(fields.get('content-type'), 'text/html; charset=utf-8', accept);
+      assert.equal(fields.get('vary'), 'Accept');
+    }
+  });
+
+  it('is fenced in: nothing may be loaded, framed, sent or inferred from elsewhere', async () => {
+    const { service, id } = await scene();
+    for (const path of [`/verify/${id}`, '/verify', `/verify/${UNKNOWN}`, '/verify/x']) {
+      const { fields, text } = await replyOf(service, path);
+      const policy = new Map(
+        fields
+          .get('content-security-policy')
+          ?.split('; ')
+          .map((each) => each.split(/ (.*)/) as [string, string]),
+      );
+      assert.equal(policy.get('default-src'), "'none'");
+      assert.equal(policy.get('base-uri'), "'none'");
+      assert.equal(policy.get('frame-ancestors'), "'none'");
+      for (const name of ['script-src', 'style-src', 'connect-src', 'form-action', 'img-src'])
+        assert.equal(policy.get(name), "'self'", name);
+      assert.equal(fields.get('referrer-policy'), 'no-referrer');
+      assert.equal(fields.get('x-content-type-options'), 'nosniff');
+      assert.match(fields.get('x-robots-tag') ?? '', /noindex/);
+      assert.ok(
+        !/<[^>]+\son\w+=|<script(?![^>]*\ssrc=)|<style|\sstyle=|javascript:/i.test(text),
+        'nothing inline',
+      );
+    }
+  });
+
+  it('escapes every text that came from a source or an operator', async () => {
+    const lot: Partial<LotRecord> = {
+      quantumBackend: EVIL,
+      provider: EVIL,
+      device: EVIL,
+      jobId: EVIL,
+      circuit: EVIL,
+      circuitVersion: EVIL,
+      assessments: [
+        {
+          of: 'raw',
+          bits: 1,
+          sha256: '0'.repeat(64),
+          sp80022: { passed: 0, total: 1, smallestP: 0, verified: false, reason: EVIL },
+        },
+      ],
+    };
+    const { service, id } = await scene({ lots: [lotRecord('a', lot)], mode: 'pure', revoked: EVIL });
+    const { text } = await replyOf(service, `/verify/${id}`);
+    assert.ok(!text.includes('<script>alert') && !text.includes('<img src=x') && !text.includes('"\'>'));
+    assert.ok(text.split('&lt;script&gt;alert(1)&lt;/script&gt;').length > 9, 'each text is shown, as text');
+  });
+
+  it('says that the certificate is being logged, and is not kept then', async () => {
+    const { service, id, seal } = await scene({ unlogged: true });
+    const before = await replyOf(service, `/verify/${id}`);
+    assert.match(shown(before.text), /Being logged\..*Reload/);
+    assert.ok(!shown(before.text).includes('Valid.'));
+    assert.equal(before.fields.get('cache-control'), 'no-store');
+    await seal();
+    const after = await replyOf(service, `/verify/${id}`);
+    assert.match(shown(after.text), /Valid\./);
+    assert.equal(after.fields.get('cache-control'), 'no-cache');
+  });
+
+  it('says that a lot was withdrawn, when and why', async () => {
+    const { service, id } = await scene({ revoked: 'detector fault' });
+    const { text } = await replyOf(service, `/verify/${id}`);
+    assert.match(
+      shown(text),
+      /Revoked: do not rely on this answer\. .*2026-11-21T08:31:00\.123Z.*detector fault/,
+    );
+    assert.ok(!shown(text).includes('Valid.'));
+  });
+
+  it('says what the source is not', async () => {
+    const told = async (changes: Partial<LotRecord>) => {
+      const { service, id } = await scene({ lots: [lotRecord('a', changes)] });
+      return shown((await replyOf(service, `/verify/${id}`)).text);
+    };
+    assert.match(await told({ origin: 'simulated' }), /Simulated source: no quantum hardware was involved\./);
+    assert.match(await told({ origin: 'replay' }), /Replayed source/);
+    assert.match(await told({ origin: 'system' }), /No quantum origin\./);
+    assert.match(await told({ deterministic: true }), /Test source: this answer is not random\./);
+    assert.doesNotMatch(
+      await told({ origin: 'quantum-processor' }),
+      /Simulated source|Test source|No quantum origin/,
+    );
+  });
+});
+
+describe('an id that opens nothing', () => {
+  it('is a page that says so, or the error of the API for a program', async () => {
+    const { service } = await scene();
+    const cases = [
+      [`/verify/${UNKNOWN}`, 404, /There is no such certificate\./, 'cert_not_found'],
+      ['/verify/cert_short', 400, /This is no certificate id\./, 'invalid_id'],
+      [`/verify/${UNKNOWN}/more`, 400, /This is no certificate id\./, 'invalid_id'],
+      [`/verify/%3Cscript%3E`, 400, /This is no certificate id\./, 'invalid_id'],
+    ] as const;
+    for (const [path, status, told, code] of cases) {
+      const page = await replyOf(service, path);
+      assert.equal(page.status, status, path);
+      assert.match(shown(page.text), told);
+      assert.equal(page.fields.get('cache-control'), 'no-store');
+      assert.ok(!page.text.includes('<script>'));
+      const json = await replyOf(service, path, 'application/json');
+      assert.equal(json.status, status);
+      assert.equal(JSON.parse(json.text).error.code, code);
+    }
+  });
+});
+
+describe('/verify alone', () => {
+  it('has a form for an id that works without a script, and names no field of the other', async () => {
+    const { service } = await scene();
+    const { status, text } = await replyOf(service, '/verify');
+    assert.equal(status, 200);
+    assert.match(
+      text,
+      /<form class="open" method="get" action="\/verify">[\s\S]*<input class="open-id" id="id" name="id"/,
+    );
+    const check = text.slice(text.indexOf('<form id="check"'));
+    assert.ok(!/\sname=/.test(check), 'what has no name is never sent');
+    assert.match(text, /<form id="check" data-certificate="" hidden>/);
+  });
+
+  it('leads to the page of an id, however it was pasted', async () => {
+    const { service, id } = await scene();
+    for (const pasted of [id, `  ${id}\n`, `https://qrn.example/verify/${id}`, `"certificate_id":"${id}"`]) {
+      const { status, fields } = await replyOf(service, `/verify?id=${encodeURIComponent(pasted)}`);
+      assert.equal(status, 302);
+      assert.equal(fields.get('location'), `/verify/${id}`);
+    }
+    assert.equal((await replyOf(service, '/verify/')).fields.get('location'), '/verify');
+  });
+
+  it('refuses what holds no id, and keeps it in the field', async () => {
+    const { service, id } = await scene();
+    for (const pasted of ['', 'x', EVIL, `${id}0`, id.toUpperCase(), '//evil.example/']) {
+      const { status, text } = await replyOf(service, `/verify?id=${encodeURIComponent(pasted)}`);
+      assert.equal(status, 400, pasted);
+      assert.ok(!text.includes('<script>alert'));
+    }
+    const { text } = await replyOf(service, '/verify?id=cert_typo');
+    assert.match(text, /value="cert_typo"/);
+  });
+});
+
+describe('what pages load', () => {
+  it('is there under the names that pages use, for ever', async () => {
+    const { service, id } = await scene();
+    const { text } = await replyOf(service, `/verify/${id}`);
+    const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    assert.equal(new Set(paths).size, 4); // icon, style, script, and the verifier to keep
+    for (const path of paths) {
+      const { status, fields, body } = await replyOf(service, path);
+      assert.equal(status, 200, path);
+      assert.ok(body.length > 100);
+      const named = /^\/assets\/[0-9a-f]{16}\//.test(path);
+      assert.equal(
+        fields.get('cache-control'),
+        named ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+      );
+      assert.equal(fields.get('x-content-type-options'), 'nosniff');
+    }
+    const script = paths.find((path) => path.endsWith('verify-page.mjs'));
+    const verifier = await replyOf(service, new URL('./qrn-verify.mjs', `http://x${script}`).pathname);
+    assert.equal(verifier.fields.get('content-type'), 'text/javascript; charset=utf-8');
+    assert.equal(verifier.text, (await replyOf(service, '/assets/qrn-verify.mjs')).text);
+  });
+});
