@@ -132,11 +132,7 @@ export class ScriptedAssessor implements Assessor {
   /** SP 800-90B estimates, one a lot; then 0.85. */
   estimates: number[] = [];
 
-  async testBits<Of extends string>(
-    of: Of,
-    bits: Uint8Array,
-    bitLength: number,
-  ): Promise<AssessedBlock<Of>> {
+  async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
     this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
     if (of === 'conditioned') {
       this.lent.push(bits);
