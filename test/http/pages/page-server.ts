@@ -51,7 +51,15 @@ interface Routes {
   readonly prefixes: readonly PlainRoute[];
 }
 
+const known = new WeakMap<CertificateService, Routes>();
+
 function routesOf(certificates: CertificateService): Routes {
+  let routes = known.get(certificates);
+  if (routes === undefined) known.set(certificates, (routes = makeRoutes(certificates)));
+  return routes;
+}
+
+function makeRoutes(certificates: CertificateService): Routes {
   const [log, verify] = [logRoutes(certificates), verifyRoutes(certificates)];
   return {
     exact: new Map([...log.exact, ...verify.exact].map((route) => [route.path, route])),

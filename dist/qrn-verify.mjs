@@ -1,0 +1,1115 @@
+// The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in.
+// Runs in browsers, Node and Deno, and asks nobody. As a module: import { verifyAnswer } from './qrn-verify.mjs';
+// as a program: node qrn-verify.mjs --help. Made from src/certificate/verify.ts by scripts/build-verifier.ts.
+
+// node_modules/@noble/hashes/_u64.js
+var fromNumH = (n) => n / 2 ** 32 | 0;
+var fromNumL = (n) => n >>> 0;
+function setU64FromNum(view, byteOffset, n, isLE) {
+  const h = fromNumH(n);
+  const l = fromNumL(n);
+  view.setUint32(byteOffset, isLE ? l : h, isLE);
+  view.setUint32(byteOffset + 4, isLE ? h : l, isLE);
+}
+
+// node_modules/@noble/hashes/utils.js
+function isBytes(a) {
+  return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
+}
+var atitle = (title) => title ? `"${title}" ` : "";
+function anumber(n, title = "") {
+  if (typeof n !== "number")
+    throw new TypeError(atitle(title) + "expected number, got " + typeof n);
+  if (!Number.isSafeInteger(n) || n < 0)
+    throw new RangeError(atitle(title) + "expected integer >= 0, got " + n);
+  return n;
+}
+function abytes(value, length, title = "") {
+  if (isBytes(value) && (length === void 0 || value.length === length))
+    return value;
+  if (length !== void 0)
+    anumber(length, "length");
+  const bytes = isBytes(value);
+  const ofLen = length !== void 0 ? ` of length ${length}` : "";
+  const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
+  const message = atitle(title) + "expected Uint8Array" + ofLen + ", got " + got;
+  if (!bytes)
+    throw new TypeError(message);
+  throw new RangeError(message);
+}
+var aobject = (value, label) => {
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new TypeError((label === "object" ? "" : `"${label}" `) + "expected object, got type=" + typeof value);
+};
+var aopts = (value, label) => {
+  aobject(value, label);
+  const proto = Object.getPrototypeOf(value);
+  if (proto !== Object.prototype && proto !== null)
+    throw new TypeError(`"${label}" expected plain object`);
+  if (Object.hasOwn(value, "__proto__"))
+    throw new TypeError(`"${label}.__proto__" is not allowed`);
+};
+function aexists(instance, checkFinished = true) {
+  if (instance.destroyed)
+    throw new Error("hash was destroyed");
+  if (checkFinished && instance.finished)
+    throw new Error("digest() was already called");
+}
+function aoutput(out, instance) {
+  abytes(out, void 0, "output");
+  const min = instance.outputLen;
+  if (!(out.length >= min)) {
+    throw new RangeError('"output" expected length >= ' + min);
+  }
+}
+function clean(...arrays) {
+  for (let i = 0; i < arrays.length; i++) {
+    arrays[i].fill(0);
+  }
+}
+function createView(arr) {
+  return new DataView(arr.buffer, arr.byteOffset, arr.byteLength);
+}
+function rotr(word, shift) {
+  return word << 32 - shift | word >>> shift;
+}
+var hasHexBuiltin = /* @__PURE__ */ (() => (
+  // @ts-ignore
+  typeof Uint8Array.from([]).toHex === "function" && typeof Uint8Array.fromHex === "function"
+))();
+var hexes = /* @__PURE__ */ Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
+function bytesToHex(bytes) {
+  abytes(bytes);
+  if (hasHexBuiltin)
+    return bytes.toHex();
+  let hex = "";
+  for (let i = 0; i < bytes.length; i++) {
+    hex += hexes[bytes[i]];
+  }
+  return hex;
+}
+function asciiToBase16(ch) {
+  return ch >= 48 && ch <= 57 ? ch - 48 : ch >= 65 && ch <= 70 ? ch - (65 - 10) : ch >= 97 && ch <= 102 ? ch - (97 - 10) : void 0;
+}
+function hexToBytes(hex) {
+  if (typeof hex !== "string")
+    throw new TypeError("hex string expected, got " + typeof hex);
+  if (hasHexBuiltin) {
+    try {
+      return Uint8Array.fromHex(hex);
+    } catch (error) {
+      if (error instanceof SyntaxError)
+        throw new RangeError(error.message);
+      throw error;
+    }
+  }
+  const hl = hex.length;
+  const al = hl / 2;
+  if (hl % 2)
+    throw new RangeError("hex string expected, got unpadded hex of length " + hl);
+  const array = new Uint8Array(al);
+  for (let ai = 0, hi = 0; ai < al; ai++, hi += 2) {
+    const n1 = asciiToBase16(hex.charCodeAt(hi));
+    const n2 = asciiToBase16(hex.charCodeAt(hi + 1));
+    if (n1 === void 0 || n2 === void 0) {
+      const char = hex[hi] + hex[hi + 1];
+      throw new RangeError('hex string expected, got non-hex character "' + char + '" at index ' + hi);
+    }
+    array[ai] = n1 * 16 + n2;
+  }
+  return array;
+}
+function checkOpts(defaults, opts, title = "opts") {
+  aopts(defaults, "defaults");
+  if (opts !== void 0)
+    aopts(opts, title);
+  const merged = Object.assign(/* @__PURE__ */ Object.create(null), defaults, opts);
+  return merged;
+}
+function createHasher(hashCons, info = {}) {
+  if (typeof hashCons !== "function")
+    throw new TypeError('"hashCons" expected function, got type=' + typeof hashCons);
+  info = checkOpts({}, info, "info");
+  const hashC = (msg, opts) => hashCons(opts).update(msg).digest();
+  const tmp = hashCons(void 0);
+  hashC.outputLen = tmp.outputLen;
+  hashC.blockLen = tmp.blockLen;
+  hashC.canXOF = tmp.canXOF;
+  hashC.create = (opts) => hashCons(opts);
+  Object.assign(hashC, info);
+  return Object.freeze(hashC);
+}
+var oidNist = (suffix) => ({
+  // Current NIST hashAlgs suffixes used here fit in one DER subidentifier octet.
+  // Larger suffix values would need base-128 OID encoding and a different length byte.
+  oid: Uint8Array.from([6, 9, 96, 134, 72, 1, 101, 3, 4, 2, suffix])
+});
+
+// node_modules/@noble/hashes/_md.js
+function Chi(a, b, c) {
+  return a & b ^ ~a & c;
+}
+function Maj(a, b, c) {
+  return a & b ^ a & c ^ b & c;
+}
+var HashMD = class {
+  blockLen;
+  outputLen;
+  canXOF = false;
+  padOffset;
+  isLE;
+  // For partial updates less than block size
+  buffer;
+  view;
+  finished = false;
+  length = 0;
+  pos = 0;
+  destroyed = false;
+  constructor(blockLen, outputLen, padOffset, isLE) {
+    this.blockLen = blockLen;
+    this.outputLen = outputLen;
+    this.padOffset = padOffset;
+    this.isLE = isLE;
+    this.buffer = new Uint8Array(blockLen);
+    this.view = createView(this.buffer);
+  }
+  update(data) {
+    aexists(this);
+    abytes(data);
+    const { view, buffer, blockLen } = this;
+    const len = data.length;
+    let processed = false;
+    for (let pos = 0; pos < len; ) {
+      const take = Math.min(blockLen - this.pos, len - pos);
+      if (take === blockLen) {
+        const dataView = createView(data);
+        for (; blockLen <= len - pos; pos += blockLen)
+          this.process(dataView, pos);
+        processed = true;
+        continue;
+      }
+      buffer.set(pos === 0 && take === len ? data : data.subarray(pos, pos + take), this.pos);
+      this.pos += take;
+      pos += take;
+      if (this.pos === blockLen) {
+        this.process(view, 0);
+        this.pos = 0;
+        processed = true;
+      }
+    }
+    this.length += data.length;
+    if (processed)
+      this.roundClean();
+    return this;
+  }
+  digestInto(out) {
+    aexists(this);
+    aoutput(out, this);
+    this.finished = true;
+    const { buffer, view, blockLen, isLE } = this;
+    let { pos } = this;
+    buffer[pos++] = 128;
+    buffer.fill(0, pos);
+    if (this.padOffset > blockLen - pos) {
+      this.process(view, 0);
+      buffer.fill(0);
+    }
+    setU64FromNum(view, blockLen - 8, this.length * 8, isLE);
+    this.process(view, 0);
+    this.roundClean();
+    const oview = out === buffer ? view : createView(out);
+    const len = this.outputLen;
+    const outLen = len / 4;
+    const state = this.get();
+    if (len % 4 || outLen > state.length)
+      throw new Error("invalid outputLen");
+    for (let i = 0; i < outLen; i++)
+      oview.setUint32(4 * i, state[i], isLE);
+  }
+  digest() {
+    const { buffer, outputLen } = this;
+    this.digestInto(buffer);
+    const res = buffer.slice(0, outputLen);
+    this.destroy();
+    return res;
+  }
+  _cloneIntoMeta(to) {
+    const { buffer, length, finished, destroyed, pos } = this;
+    to.destroyed = destroyed;
+    to.finished = finished;
+    to.length = length;
+    to.pos = pos;
+    if (pos)
+      to.buffer.set(buffer);
+    return to;
+  }
+  clone() {
+    return this._cloneInto();
+  }
+};
+var SHA256_IV = /* @__PURE__ */ Uint32Array.from([
+  1779033703,
+  3144134277,
+  1013904242,
+  2773480762,
+  1359893119,
+  2600822924,
+  528734635,
+  1541459225
+]);
+
+// node_modules/@noble/hashes/sha2.js
+var SHA256_K = /* @__PURE__ */ Uint32Array.from([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var SHA256_W = /* @__PURE__ */ new Uint32Array(64);
+var SHA2_32B = class extends HashMD {
+  // We cannot use array here since array allows indexing by variable
+  // which means optimizer/compiler cannot use registers.
+  // Numeric initializers matter: starting the fields as `undefined` changes
+  // V8's field representation and makes sha256 3x slower (measured).
+  A = 0;
+  B = 0;
+  C = 0;
+  D = 0;
+  E = 0;
+  F = 0;
+  G = 0;
+  H = 0;
+  constructor(outputLen, IV) {
+    super(64, outputLen, 8, false);
+    this.A = IV[0] | 0;
+    this.B = IV[1] | 0;
+    this.C = IV[2] | 0;
+    this.D = IV[3] | 0;
+    this.E = IV[4] | 0;
+    this.F = IV[5] | 0;
+    this.G = IV[6] | 0;
+    this.H = IV[7] | 0;
+  }
+  get() {
+    const { A, B, C, D, E, F, G, H } = this;
+    return [A, B, C, D, E, F, G, H];
+  }
+  // prettier-ignore
+  set(A, B, C, D, E, F, G, H) {
+    this.A = A | 0;
+    this.B = B | 0;
+    this.C = C | 0;
+    this.D = D | 0;
+    this.E = E | 0;
+    this.F = F | 0;
+    this.G = G | 0;
+    this.H = H | 0;
+  }
+  _cloneInto(to) {
+    (to ||= new this.constructor()).set(...this.get());
+    return this._cloneIntoMeta(to);
+  }
+  process(view, offset) {
+    for (let i = 0; i < 16; i++, offset += 4)
+      SHA256_W[i] = view.getUint32(offset, false);
+    for (let i = 16; i < 64; i++) {
+      const W15 = SHA256_W[i - 15];
+      const W2 = SHA256_W[i - 2];
+      const s0 = rotr(W15, 7) ^ rotr(W15, 18) ^ W15 >>> 3;
+      const s1 = rotr(W2, 17) ^ rotr(W2, 19) ^ W2 >>> 10;
+      SHA256_W[i] = s1 + SHA256_W[i - 7] + s0 + SHA256_W[i - 16] | 0;
+    }
+    let { A, B, C, D, E, F, G, H } = this;
+    for (let i = 0; i < 64; i++) {
+      const sigma1 = rotr(E, 6) ^ rotr(E, 11) ^ rotr(E, 25);
+      const T1 = H + sigma1 + Chi(E, F, G) + SHA256_K[i] + SHA256_W[i] | 0;
+      const sigma0 = rotr(A, 2) ^ rotr(A, 13) ^ rotr(A, 22);
+      const T2 = sigma0 + Maj(A, B, C) | 0;
+      H = G;
+      G = F;
+      F = E;
+      E = D + T1 | 0;
+      D = C;
+      C = B;
+      B = A;
+      A = T1 + T2 | 0;
+    }
+    A = A + this.A | 0;
+    B = B + this.B | 0;
+    C = C + this.C | 0;
+    D = D + this.D | 0;
+    E = E + this.E | 0;
+    F = F + this.F | 0;
+    G = G + this.G | 0;
+    H = H + this.H | 0;
+    this.set(A, B, C, D, E, F, G, H);
+  }
+  roundClean() {
+    clean(SHA256_W);
+  }
+  destroy() {
+    this.destroyed = true;
+    this.set(0, 0, 0, 0, 0, 0, 0, 0);
+    clean(this.buffer);
+  }
+};
+var _SHA256 = class extends SHA2_32B {
+  constructor() {
+    super(32, SHA256_IV);
+  }
+};
+var sha256 = /* @__PURE__ */ createHasher(
+  () => new _SHA256(),
+  /* @__PURE__ */ oidNist(1)
+);
+
+// node_modules/canonicalize/lib/canonicalize.js
+function serializeString(value) {
+  if (!value.isWellFormed()) {
+    throw new Error("Lone surrogate is not allowed");
+  }
+  return JSON.stringify(value);
+}
+function serializePrimitive(value) {
+  switch (typeof value) {
+    case "number":
+      if (isNaN(value)) {
+        throw new Error("NaN is not allowed");
+      }
+      if (!isFinite(value)) {
+        throw new Error("Infinity is not allowed");
+      }
+      return JSON.stringify(value);
+    case "string":
+      return serializeString(value);
+    case "boolean":
+      return value ? "true" : "false";
+    default:
+      return JSON.stringify(value);
+  }
+}
+function enterValue(value, seen) {
+  let wrappers = null;
+  while (value !== null && typeof value === "object" && typeof value.toJSON === "function") {
+    if (seen.has(value)) {
+      throw new Error("Circular reference detected");
+    }
+    seen.add(value);
+    (wrappers ??= []).push(value);
+    value = value.toJSON();
+  }
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+    value = value.valueOf();
+  }
+  if (value === null || typeof value !== "object") {
+    if (wrappers !== null) {
+      for (const wrapper of wrappers) seen.delete(wrapper);
+    }
+    return serializePrimitive(value);
+  }
+  if (seen.has(value)) {
+    throw new Error("Circular reference detected");
+  }
+  seen.add(value);
+  return {
+    container: value,
+    // null marks an array frame; object frames carry their sorted keys.
+    // `sort()`'s default comparator orders by UTF-16 code unit, which is the
+    // order JCS requires.
+    keys: Array.isArray(value) ? null : Object.keys(value).sort(),
+    // Next child to serialize; the frame resumes here after a nested
+    // container's subtree completes.
+    index: 0,
+    // Whether no member has been emitted yet (controls comma placement).
+    first: true,
+    // toJSON wrappers to release from `seen` when this frame completes.
+    wrappers
+  };
+}
+function canonicalize(object) {
+  if (object === null || typeof object !== "object") {
+    return serializePrimitive(object);
+  }
+  const seen = /* @__PURE__ */ new Set();
+  const root = enterValue(object, seen);
+  if (typeof root !== "object") {
+    return root;
+  }
+  let result = root.keys === null ? "[" : "{";
+  const stack = [root];
+  outer:
+    while (stack.length > 0) {
+      const frame = stack[stack.length - 1];
+      const container = frame.container;
+      if (frame.keys === null) {
+        while (frame.index < container.length) {
+          const i = frame.index++;
+          if (i > 0) {
+            result += ",";
+          }
+          const element = container[i];
+          const value = element === void 0 || typeof element === "symbol" || typeof element === "function" ? null : element;
+          if (value === null || typeof value !== "object") {
+            result += serializePrimitive(value);
+            continue;
+          }
+          const child = enterValue(value, seen);
+          if (typeof child !== "object") {
+            result += child === void 0 ? "null" : child;
+            continue;
+          }
+          result += child.keys === null ? "[" : "{";
+          stack.push(child);
+          continue outer;
+        }
+        result += "]";
+      } else {
+        const keys = frame.keys;
+        while (frame.index < keys.length) {
+          const key = keys[frame.index++];
+          const value = container[key];
+          if (value === void 0 || typeof value === "symbol" || typeof value === "function") {
+            continue;
+          }
+          if (value === null || typeof value !== "object") {
+            if (frame.first) {
+              frame.first = false;
+            } else {
+              result += ",";
+            }
+            result += serializeString(key) + ":" + serializePrimitive(value);
+            continue;
+          }
+          const child = enterValue(value, seen);
+          if (child === void 0) {
+            continue;
+          }
+          if (frame.first) {
+            frame.first = false;
+          } else {
+            result += ",";
+          }
+          result += serializeString(key) + ":";
+          if (typeof child !== "object") {
+            result += child;
+            continue;
+          }
+          result += child.keys === null ? "[" : "{";
+          stack.push(child);
+          continue outer;
+        }
+        result += "}";
+      }
+      seen.delete(container);
+      if (frame.wrappers !== null) {
+        for (const wrapper of frame.wrappers) seen.delete(wrapper);
+      }
+      stack.pop();
+    }
+  return result;
+}
+
+// src/core/ids.ts
+var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+var VALUE_OF = new Int8Array(128).fill(-1);
+for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
+var ID_TEXT_LENGTH = 26;
+function bytesOfBase32(text2) {
+  if (text2.length !== ID_TEXT_LENGTH) return void 0;
+  const id = new Uint8Array(16);
+  let at = 0;
+  let bits = -2;
+  let accumulator = 0;
+  for (let i = 0; i < text2.length; i++) {
+    const code = text2.charCodeAt(i);
+    const value = code < 128 ? VALUE_OF[code] : -1;
+    if (value < 0 || i === 0 && value > 7) return void 0;
+    accumulator = accumulator << 5 | value;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      id[at++] = accumulator >>> bits & 255;
+      accumulator &= (1 << bits) - 1;
+    }
+  }
+  return id;
+}
+
+// src/crypto/base64.ts
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+function fromBase64(text2) {
+  if (text2.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text2)) return void 0;
+  const bytes = Uint8Array.from(atob(text2), (character) => character.charCodeAt(0));
+  return toBase64(bytes) === text2 ? bytes : void 0;
+}
+
+// src/crypto/merkle.ts
+var HASH_BYTES = 32;
+function leafHash(sha2563, entry) {
+  const input = new Uint8Array(1 + entry.length);
+  input.set(entry, 1);
+  return sha2563(input);
+}
+function nodeHash(sha2563, left, right) {
+  const input = new Uint8Array(1 + 2 * HASH_BYTES);
+  input[0] = 1;
+  input.set(left, 1);
+  input.set(right, 1 + HASH_BYTES);
+  return sha2563(input);
+}
+function verifyInclusion(sha2563, leaf, index, size, proof, root) {
+  if (!isCount(index) || !isCount(size) || index >= size) return false;
+  let fn = index;
+  let sn = size - 1;
+  let hash = leaf;
+  for (const sibling of proof) {
+    if (sn === 0) return false;
+    if (fn % 2 === 1 || fn === sn) {
+      hash = nodeHash(sha2563, sibling, hash);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
+    } else {
+      hash = nodeHash(sha2563, hash, sibling);
+    }
+    [fn, sn] = [half(fn), half(sn)];
+  }
+  return sn === 0 && equalHashes(hash, root);
+}
+function half(count) {
+  return Math.floor(count / 2);
+}
+function isCount(count) {
+  return Number.isSafeInteger(count) && count >= 0;
+}
+function equalHashes(a, b) {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+// src/crypto/note.ts
+var ED25519_TYPE = 1;
+var KEY_ID_BYTES = 4;
+var NOTE_LENGTH_MAX = 65536;
+var PROOF_VERSION = "c2sp.org/tlog-proof@v1";
+var PROOF_HASHES_MAX = 53;
+var utf8 = new TextEncoder();
+function noteKeyId(sha2563, name, publicKey) {
+  const prefix = utf8.encode(`${name}
+`);
+  const input = new Uint8Array(prefix.length + 1 + publicKey.length);
+  input.set(prefix);
+  input[prefix.length] = ED25519_TYPE;
+  input.set(publicKey, prefix.length + 1);
+  return hexOf(sha2563(input).subarray(0, KEY_ID_BYTES));
+}
+function verifierKey(sha2563, name, publicKey) {
+  const typed = new Uint8Array(1 + publicKey.length);
+  typed[0] = ED25519_TYPE;
+  typed.set(publicKey, 1);
+  return `${name}+${noteKeyId(sha2563, name, publicKey)}+${toBase64(typed)}`;
+}
+function isKeyName(name) {
+  return name !== "" && name.isWellFormed() && !/[\s+\p{Z}\p{Cc}]/u.test(name);
+}
+function parseNote(note) {
+  if (note.length > NOTE_LENGTH_MAX || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note))
+    return void 0;
+  const blank = note.lastIndexOf("\n\n");
+  if (blank <= 0 || !note.endsWith("\n")) return void 0;
+  const signatures = [];
+  for (const line of note.slice(blank + 2, -1).split("\n")) {
+    const [dash, name, text2, ...rest] = line.split(" ");
+    const bytes = fromBase64(text2 ?? "");
+    if (dash !== "—" || !isKeyName(name ?? "") || bytes === void 0 || rest.length > 0) return void 0;
+    if (bytes.length <= KEY_ID_BYTES) return void 0;
+    signatures.push({
+      name,
+      keyId: hexOf(bytes.subarray(0, KEY_ID_BYTES)),
+      signature: bytes.slice(KEY_ID_BYTES)
+    });
+  }
+  return { text: note.slice(0, blank + 1), signatures };
+}
+function parseCheckpoint(text2) {
+  if (!text2.endsWith("\n")) return void 0;
+  const [origin, sizeText, rootText, ...extensions] = text2.slice(0, -1).split("\n");
+  const size = parseCount(sizeText ?? "");
+  const root = fromBase64(rootText ?? "");
+  if (origin === "" || size === void 0 || root?.length !== HASH_BYTES) return void 0;
+  if (extensions.includes("")) return void 0;
+  return { origin, size, root };
+}
+function parseProof(text2) {
+  const blank = text2.indexOf("\n\n");
+  if (blank < 0) return void 0;
+  const [version, indexLine, ...hashLines] = text2.slice(0, blank).split("\n");
+  if (version !== PROOF_VERSION || !indexLine?.startsWith("index ")) return void 0;
+  const index = parseCount(indexLine.slice("index ".length));
+  if (index === void 0 || hashLines.length > PROOF_HASHES_MAX) return void 0;
+  const path = [];
+  for (const line of hashLines) {
+    const hash = fromBase64(line);
+    if (hash?.length !== HASH_BYTES) return void 0;
+    path.push(hash);
+  }
+  return { index, path, note: text2.slice(blank + 2) };
+}
+function parseCount(text2) {
+  const count = /^(0|[1-9][0-9]{0,15})$/.test(text2) ? Number(text2) : Number.NaN;
+  return Number.isSafeInteger(count) ? count : void 0;
+}
+function hexOf(bytes) {
+  let hex = "";
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+  return hex;
+}
+
+// src/certificate/verify.ts
+var utf82 = new TextEncoder();
+var sha2562 = (data) => new Uint8Array(sha256(data));
+async function verifyAnswer(input) {
+  const document = member(input.certificate, "certificate") ?? input.certificate;
+  const logged = readProof(member(document, "proof"));
+  const checks = [];
+  if (input.response !== void 0) {
+    checks.push(
+      checkCertificateId(input.response, document),
+      checkRequestId(input.response, document),
+      checkMetadata(input.response, document),
+      checkDelivered(input.response, document)
+    );
+  }
+  checks.push(
+    checkLots(document),
+    checkStatus(input.certificate, document),
+    checkKeys(input.keys),
+    checkInclusion(document, logged),
+    await checkSignature(input.keys, logged)
+  );
+  return {
+    ok: checks.every((check2) => check2.ok),
+    checks,
+    notCovered: input.response === void 0 ? [] : notCovered(input.response)
+  };
+}
+function check(name, failure, holds) {
+  return failure === void 0 ? { name, ok: true, why: holds } : { name, ok: false, why: failure };
+}
+function checkCertificateId(response, document) {
+  const id = text(member(document, "id"));
+  const url = text(member(document, "verify_url"));
+  const asked = member(response, "metadata", "certificate_id");
+  let failure;
+  if (id === void 0) failure = "The certificate has no id.";
+  else if (asked !== id) failure = `The response names ${show(asked)}, the certificate is ${id}.`;
+  else if (!url?.endsWith(`/${id}`)) failure = "verify_url does not end in the id.";
+  return check("certificate id", failure, `The response names certificate ${id}.`);
+}
+function checkRequestId(response, document) {
+  const id = text(member(document, "request_id"));
+  const named = member(response, "metadata", "request_id");
+  const uuid = member(response, "meta", "request_id");
+  const bits = id?.startsWith("req_") ? bytesOfBase32(id.slice(4)) : void 0;
+  let failure;
+  if (bits === void 0) failure = "The certificate has no request_id.";
+  else if (named !== id) failure = `The response has request ${show(named)}, the certificate is for ${id}.`;
+  else if (uuid !== uuidOf(bits))
+    failure = `meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`;
+  return check("request id", failure, `Both are of request ${id}.`);
+}
+var REPEATED = [
+  [["metadata", "timestamp"], ["issued_at"]],
+  [
+    ["metadata", "lang_circuit"],
+    ["provenance", "lang_circuit"]
+  ],
+  [
+    ["metadata", "lang_version"],
+    ["provenance", "lang_version"]
+  ],
+  [
+    ["metadata", "quantum_backend"],
+    ["provenance", "quantum_backend"]
+  ],
+  [
+    ["metadata", "entropy_origin"],
+    ["provenance", "origin"]
+  ],
+  [
+    ["metadata", "nist_verified"],
+    ["verification", "nist_verified"]
+  ],
+  [["metadata", "powered_by"], ["powered_by"]],
+  [["data", "metadata", "entropy_mode"], ["entropy_mode"]]
+];
+function checkMetadata(response, document) {
+  const differing = REPEATED.filter(([inResponse, inCertificate]) => {
+    const certified = member(document, ...inCertificate);
+    return certified === void 0 || member(response, ...inResponse) !== certified;
+  });
+  const names = differing.map(([inResponse]) => inResponse.join(".")).join(", ");
+  return check(
+    "metadata",
+    names === "" ? void 0 : `Not as certified: ${names}.`,
+    "Time, circuit, backend, origin, mode and test result are as certified."
+  );
+}
+function checkDelivered(response, document) {
+  const certified = member(document, "hashes", "delivered");
+  const salt = text(member(response, "metadata", "certificate_salt"));
+  const data = canonical(member(response, "data"));
+  let failure;
+  if (salt === void 0 || !/^[0-9a-f]{64}$/.test(salt))
+    failure = "metadata.certificate_salt is not 64 hex digits.";
+  else if (data === void 0) failure = "The response has no data.";
+  else {
+    const bytes = utf82.encode(data);
+    const salted = new Uint8Array(32 + bytes.length);
+    salted.set(hexToBytes(salt));
+    salted.set(bytes, 32);
+    const delivered = digestText(salted);
+    if (delivered !== certified)
+      failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
+  }
+  return check("delivered", failure, "The data is what was delivered, bit for bit.");
+}
+function checkLots(document) {
+  const lots = member(document, "provenance", "lots");
+  if (!Array.isArray(lots) || lots.length === 0) return check("lots", "The certificate names no lot.", "");
+  const failures = [];
+  for (const name of ["raw_output", "processed"]) {
+    const certified = member(document, "hashes", name);
+    const digests = lots.map((lot) => text(member(lot, name)) ?? "");
+    if (!digests.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest)))
+      failures.push(`A lot has no ${name}.`);
+    else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
+  }
+  return check(
+    "lots",
+    failures.length === 0 ? void 0 : failures.join(" "),
+    "The hashes are those of the lots named."
+  );
+}
+function joined(digests) {
+  if (digests.length === 1) return digests[0];
+  return digestText(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
+}
+function checkStatus(certificate, document) {
+  const status = member(document, "status");
+  const lots = member(document, "provenance", "lots");
+  const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, "deterministic") === true);
+  let failure;
+  if (status === "revoked") {
+    const reason = member(certificate, "revocation", "reason");
+    failure = `A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`;
+  } else if (status !== (deterministic ? "test" : "valid")) {
+    failure = `status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`;
+  }
+  const holds = deterministic ? "A deterministic test source made this: not random." : "No lot was withdrawn.";
+  return check("status", failure, holds);
+}
+function readProof(proofText) {
+  if (proofText === null || proofText === void 0) {
+    return "The certificate has no proof: fetch it again, it is logged a moment after it was issued.";
+  }
+  const proof = typeof proofText === "string" ? parseProof(proofText) : void 0;
+  if (proof === void 0) return "proof is not of the form c2sp.org/tlog-proof@v1.";
+  const note = parseNote(proof.note);
+  if (note === void 0) return "The checkpoint in the proof is no signed note.";
+  const checkpoint = parseCheckpoint(note.text);
+  if (checkpoint === void 0) return "The signed note in the proof is no checkpoint.";
+  return { proof, note, checkpoint };
+}
+function checkInclusion(document, logged) {
+  if (typeof logged === "string") return check("inclusion", logged, "");
+  const { status: _, proof: __, ...issued } = document;
+  const leafText = canonical(issued);
+  const { index, path } = logged.proof;
+  const { size, root } = logged.checkpoint;
+  const included = leafText !== void 0 && verifyInclusion(sha2562, leafHash(sha2562, utf82.encode(leafText)), index, size, path, root);
+  return check(
+    "inclusion",
+    included ? void 0 : `The certificate is not leaf ${index} of the tree of ${size} that the proof names.`,
+    `The certificate is leaf ${index} of the logged tree of ${size}.`
+  );
+}
+function checkKeys(keys) {
+  const listed = knownKeys(keys);
+  const current = member(keys, "current_key_id");
+  let failure;
+  if (typeof listed === "string") failure = listed;
+  else if (!listed.some((key) => key.keyId === current)) failure = "current_key_id is none of the keys.";
+  return check("keys", failure, "The keys are well-formed.");
+}
+function knownKeys(keys) {
+  const origin = text(member(keys, "origin"));
+  const listed = member(keys, "keys");
+  if (origin === void 0 || !Array.isArray(listed)) return "This is no document of keys.";
+  const known = [];
+  for (const key of listed) {
+    const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
+    const keyId = text(member(key, "key_id"));
+    if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
+      return "A key is not an Ed25519 public key.";
+    }
+    if (keyId !== noteKeyId(sha2562, origin, publicKey))
+      return `Key ${keyId} is not the key it is named after.`;
+    if (member(key, "verifier_key") !== verifierKey(sha2562, origin, publicKey))
+      return `Key ${keyId} is given in two ways.`;
+    known.push({ name: origin, keyId, publicKey });
+  }
+  return known;
+}
+async function checkSignature(keys, logged) {
+  if (typeof logged === "string") return check("signature", logged, "");
+  const known = knownKeys(keys);
+  if (typeof known === "string") return check("signature", known, "");
+  const { note, checkpoint } = logged;
+  const signed = [];
+  for (const { name, keyId, signature } of note.signatures) {
+    const key = known.find((each) => each.name === name && each.keyId === keyId);
+    if (key === void 0) continue;
+    const failure2 = await signatureFailure(key, note.text, signature);
+    if (failure2 !== void 0) return check("signature", failure2, "");
+    signed.push(keyId);
+  }
+  let failure;
+  if (signed.length === 0) failure = "None of the known keys signed the checkpoint.";
+  else if (checkpoint.origin !== known[0].name) {
+    failure = `The checkpoint is of the log ${checkpoint.origin}, the keys are of ${known[0].name}.`;
+  }
+  return check(
+    "signature",
+    failure,
+    `The checkpoint is signed by ${signed.join(" and ")} of ${checkpoint.origin}.`
+  );
+}
+async function signatureFailure(key, signedText, signature) {
+  const { subtle } = crypto;
+  if (subtle === void 0) return "Signatures cannot be checked here: this page was not loaded over https.";
+  try {
+    const imported = await subtle.importKey("raw", key.publicKey, "Ed25519", false, ["verify"]);
+    const holds = await subtle.verify("Ed25519", imported, signature, utf82.encode(signedText));
+    return holds ? void 0 : `The signature of key ${key.keyId} on the checkpoint is wrong.`;
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
+  }
+}
+function notCovered(response) {
+  const covered = /* @__PURE__ */ new Set([
+    ...REPEATED.map(([path]) => path.join(".")),
+    "metadata.certificate_id",
+    "metadata.certificate_salt",
+    "metadata.request_id",
+    "meta.request_id"
+  ]);
+  const names = [];
+  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
+    if (outer === "data") continue;
+    const paths = isObject(inner) ? Object.keys(inner).map((name) => `${outer}.${name}`) : [outer];
+    names.push(...paths.filter((path) => !covered.has(path)));
+  }
+  return names;
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : void 0;
+  return found;
+}
+function text(value) {
+  return typeof value === "string" ? value : void 0;
+}
+function show(value) {
+  return value === void 0 ? "nothing" : JSON.stringify(value) ?? "nothing";
+}
+function canonical(value) {
+  return isJson(value) ? canonicalize(value) : void 0;
+}
+function isJson(value) {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === "string") {
+      if (!next.isWellFormed()) return false;
+    } else if (typeof next === "number") {
+      if (!Number.isFinite(next)) return false;
+    } else if (Array.isArray(next)) {
+      for (const inner of next) left.push(inner);
+    } else if (isObject(next)) {
+      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+    } else if (next !== null && typeof next !== "boolean") return false;
+  }
+  return true;
+}
+function digestText(bytes) {
+  return `sha256:${bytesToHex(sha2562(bytes))}`;
+}
+function uuidOf(bits) {
+  return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+// src/cli/verification-text.ts
+function verificationText({ checks, notCovered: notCovered2 }) {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.map(
+    ({ name, ok, why }) => `${ok ? "ok    " : "FAILED"}  ${name.padEnd(width)}  ${why}`
+  );
+  if (notCovered2.length > 0) lines.push(`no certificate speaks of ${notCovered2.join(", ")}`);
+  return lines.map((line) => `${line}
+`).join("");
+}
+function verdictText({ checks }, what) {
+  const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  return failed.length === 0 ? `${what}: verified` : `${what}: not verified: ${failed.join(", ")} failed`;
+}
+
+// src/cli/standalone-verifier.ts
+var USAGE = `usage: qrn-verify.mjs [ANSWER.json] CERTIFICATE.json KEYS.json
+
+Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
+  ANSWER.json       the body of the answer; without it the certificate alone is checked
+  CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification page as JSON
+  KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
+Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
+`;
+var program = globalThis.process;
+if (program !== void 0 && await isMain(program)) program.exitCode = await run(program);
+async function isMain({ argv }) {
+  const { main } = import.meta;
+  if (main !== void 0 || argv?.[1] === void 0) return main === true;
+  const [{ realpath }, { pathToFileURL }] = await Promise.all([
+    import("node:fs/promises"),
+    import("node:url")
+  ]);
+  const started = await realpath(argv[1]).catch(() => "");
+  return pathToFileURL(started).href === import.meta.url;
+}
+async function run({ argv, stdout, stderr }) {
+  const files = argv.slice(2);
+  if (files.includes("--help") || files.includes("-h")) {
+    stdout.write(USAGE);
+    return 0;
+  }
+  if (files.length !== 2 && files.length !== 3) {
+    stderr.write(USAGE);
+    return 2;
+  }
+  let parsed;
+  try {
+    parsed = await Promise.all(files.map(readJson));
+  } catch (error) {
+    stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}
+`);
+    return 2;
+  }
+  const [keys, certificate, response] = parsed.toReversed();
+  const input = files.length === 3 ? { response, certificate, keys } : { certificate, keys };
+  const verification = await verifyAnswer(input);
+  stdout.write(verificationText(verification));
+  const verdict = `${verdictText(verification, files[0])}
+`;
+  if (verification.ok) stdout.write(verdict);
+  else stderr.write(verdict);
+  return verification.ok ? 0 : 1;
+}
+async function readJson(path) {
+  const { readFile } = await import("node:fs/promises");
+  const text2 = await readFile(path, "utf8");
+  try {
+    return JSON.parse(text2);
+  } catch (error) {
+    throw new Error(`${path} is not JSON`, { cause: error });
+  }
+}
+export {
+  verifyAnswer
+};
+// Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside. So are parts of noble-hashes (https://github.com/paulmillr/noble-hashes):
+//
+// The MIT License (MIT)
+//
+// Copyright (c) 2022 Paul Miller (https://paulmillr.com)
+//
+// Permission is hereby granted, free of charge, to any person obtaining a copy
+// of this software and associated documentation files (the “Software”), to deal
+// in the Software without restriction, including without limitation the rights
+// to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+// copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions:
+//
+// The above copyright notice and this permission notice shall be included in
+// all copies or substantial portions of the Software.
+//
+// THE SOFTWARE IS PROVIDED “AS IS”, WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+// IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+// FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+// AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+// LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+// OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN
+// THE SOFTWARE.

@@ -1,0 +1,203 @@
+// src/http/pages/client/verify-page.ts
+import { verifyAnswer } from "./qrn-verify.mjs";
+
+// src/http/pages/client/browser.ts
+var page = globalThis.document;
+
+// src/http/pages/client/verify-page.ts
+var PROOF_ATTEMPTS = 10;
+var PROOF_WAIT_MS = 500;
+var CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+var Trouble = class extends Error {
+  name = "Trouble";
+};
+var TITLES = {
+  "certificate id": "Certificate id",
+  "request id": "Request",
+  metadata: "Time, source and mode",
+  delivered: "Values and salt",
+  lots: "Hashes of the lots",
+  status: "Withdrawals",
+  keys: "Keys of the log",
+  inclusion: "Place in the log",
+  signature: "Signature of the log"
+};
+var form = element("check");
+var answer = element("answer");
+var file = element("file");
+var button = element("check-button");
+var result = element("result");
+element("check-off").hidden = true;
+form.hidden = false;
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  run(async () => answer.value);
+});
+file.addEventListener("change", () => {
+  const chosen = file.files?.[0];
+  if (chosen !== void 0) take(chosen);
+});
+form.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  form.className = "over";
+});
+form.addEventListener("dragleave", () => {
+  form.className = "";
+});
+form.addEventListener("drop", (event) => {
+  event.preventDefault();
+  form.className = "";
+  const dropped = event.dataTransfer?.files[0];
+  if (dropped !== void 0) take(dropped);
+  else answer.value = event.dataTransfer?.getData("text/plain") ?? "";
+});
+function take(chosen) {
+  run(async () => {
+    answer.value = await chosen.text();
+    return answer.value;
+  });
+}
+async function run(read) {
+  button.disabled = true;
+  result.setAttribute("aria-busy", "true");
+  show(made("p", "Checking…"));
+  try {
+    show(...report(await verify(await read())));
+  } catch (error) {
+    const isTold = error instanceof Trouble;
+    show(banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`));
+    if (!isTold) throw error;
+  } finally {
+    button.disabled = false;
+    result.setAttribute("aria-busy", "false");
+    result.focus({ preventScroll: true });
+    result.scrollIntoView({ block: "nearest" });
+  }
+}
+async function verify(text) {
+  const pasted = text.trim() === "" ? void 0 : parsed(text);
+  if (member(pasted, "error") !== void 0 && member(pasted, "data") === void 0) {
+    throw new Trouble(
+      "This is an error of the service, not an answer: it carries no values and no certificate."
+    );
+  }
+  const isCertificate = member(pasted, "certificate") !== void 0 && member(pasted, "data") === void 0;
+  const response = isCertificate ? void 0 : pasted;
+  const [certificate, keys] = await Promise.all([
+    isCertificate ? pasted : certificateOf(idFor(response)),
+    fetched("/.well-known/qrn-keys.json")
+  ]);
+  const verification = await verifyAnswer({
+    certificate,
+    keys,
+    ...response === void 0 ? {} : { response }
+  });
+  return {
+    verification,
+    hasAnswer: response !== void 0,
+    status: member(certificate, "certificate", "status")
+  };
+}
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Trouble(`This is not JSON (${error.message}). Paste the whole body of the answer, as it came.`);
+  }
+}
+function idFor(response) {
+  const ofPage = form.dataset["certificate"];
+  if (ofPage !== void 0 && ofPage !== "") return ofPage;
+  if (response === void 0) throw new Trouble("Paste the answer first.");
+  const named = member(response, "metadata", "certificate_id");
+  if (typeof named !== "string" || !CERTIFICATE_ID.test(named))
+    throw new Trouble("The answer names no certificate in metadata.certificate_id.");
+  return named;
+}
+async function certificateOf(id) {
+  for (let attempt = 1; ; attempt++) {
+    const certificate = await fetched(`/verify/${id}`);
+    if (member(certificate, "certificate", "proof") !== null || attempt === PROOF_ATTEMPTS)
+      return certificate;
+    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
+  }
+}
+async function fetched(path) {
+  let response;
+  try {
+    response = await fetch(path, { headers: { accept: "application/json" } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble("This service has no certificate with that id.");
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+function report({ verification, hasAnswer, status }) {
+  const { checks, notCovered } = verification;
+  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    hint.className = "hint";
+    shown.push(hint);
+  }
+  return shown;
+}
+function summary(checks, hasAnswer, status) {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && !hasAnswer)
+    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+  if (status === "revoked" && failed.every((check) => check.name === "status"))
+    return banner(
+      "bad",
+      "Genuine, but revoked.",
+      "It is what was certified, and the operator withdrew a lot of it since."
+    );
+  const what = hasAnswer ? "answer" : "certificate";
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner("bad", count, `Do not rely on this ${what}.`);
+}
+function list(checks) {
+  const items = made("ul");
+  for (const { name, ok, why } of checks) {
+    const item = made("li");
+    item.className = ok ? "holds" : "fails";
+    const words = made("div");
+    words.append(made("strong", TITLES[name]), made("p", why));
+    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
+    items.append(item);
+  }
+  return items;
+}
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+function show(...nodes) {
+  result.replaceChildren(...nodes);
+}
+function made(name, text = "") {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}
+function element(id) {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
+    found = found[name];
+  }
+  return found;
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+/**
+ * Makes dist/: the verifier as one file that depends on nothing, and the script of the verification page, which runs
+ * that very file. Not minified, so that whoever trusts it can read it; the same bytes from the same sources, which
+ * test/cli/verifier-bundle.test.ts holds against the committed ones.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const VERIFIER = 'qrn-verify.mjs';
+const PAGE_SCRIPT = 'verify-page.mjs';
+
+const HEAD = `\
+// The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in.
+// Runs in browsers, Node and Deno, and asks nobody. As a module: import { verifyAnswer } from './qrn-verify.mjs';
+// as a program: node qrn-verify.mjs --help. Made from src/certificate/verify.ts by scripts/build-verifier.ts.`;
+
+const LICENCES =
+  'Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside. So are parts of ' +
+  'noble-hashes (https://github.com/paulmillr/noble-hashes):';
+
+export interface BuiltFile {
+  /** Below dist/. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export async function buildVerifier(): Promise<BuiltFile[]> {
+  const verifier = {
+    stdin: {
+      contents:
+        "export { verifyAnswer } from './src/certificate/verify.ts';\nimport './src/cli/standalone-verifier.ts';\n",
+      resolveDir: root,
+      sourcefile: VERIFIER,
+    },
+    banner: { js: HEAD },
+    footer: { js: commented(`${LICENCES}\n\n${licenceOf('@noble/hashes')}`) },
+  };
+  const pageScript = {
+    entryPoints: ['src/http/pages/client/verify-page.ts'],
+    plugins: [importing('certificate/verify.ts', `./${VERIFIER}`)],
+  };
+  return Promise.all([bundled(VERIFIER, verifier), bundled(PAGE_SCRIPT, pageScript)]);
+}
+
+async function bundled(name: string, options: BuildOptions): Promise<BuiltFile> {
+  const { outputFiles } = await build({
+    absWorkingDir: root, // paths in comments are below it, wherever it is
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'inline',
+    external: ['node:*'],
+    outfile: name,
+    write: false,
+    ...options,
+  });
+  return { name, text: outputFiles![0].text };
+}
+
+function licenceOf(packageName: string): string {
+  return readFileSync(new URL(`../node_modules/${packageName}/LICENSE`, import.meta.url), 'utf8').trim();
+}
+
+function commented(text: string): string {
+  return text.replaceAll(/^/gm, '// ').replaceAll(/ +$/gm, '');
+}
+
+/** Leaves the module as an import from `target` instead of bundling it once more. */
+function importing(module: string, target: string): Plugin {
+  const filter = new RegExp(`/${module.replaceAll('.', '\\.')}$`);
+  return {
+    name: 'importing',
+    setup: (context) => context.onResolve({ filter }, () => ({ path: target, external: true })),
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const dist = new URL('../dist/', import.meta.url);
+  mkdirSync(dist, { recursive: true });
+  for (const { name, text } of await buildVerifier()) writeFileSync(new URL(name, dist), text);
+}

@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { lotRecord } from '../certificate/fixtures.ts';
+import { changed, type Scene, scene } from '../certificate/scene.ts';
+import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
+import { launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
+
+/** The verification page as a reader has it, in a real browser. */
+
+interface Outcome {
+  readonly summary: string;
+  readonly failed: string[];
+  readonly held: number;
+}
+
+describe('the verification page in Chromium', { skip: noBrowser() }, () => {
+  let browser: Browser;
+  let server: PageServer;
+  let current: Scene;
+
+  before(async () => {
+    browser = await launchChromium();
+    current = await scene();
+    server = await startPageServer(() => current.service);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** Opens a path of the scene's server, does something, and wants no complaint of the browser. */
+  async function visit<T>(
+    served: Scene,
+    path: string,
+    act: (watched: WatchedPage) => Promise<T>,
+    options: BrowserContextOptions = {},
+  ): Promise<T> {
+    current = served;
+    const watched = await openPage(browser, options);
+    try {
+      await watched.page.goto(`${server.origin}${path}`);
+      const done = await act(watched);
+      assert.deepEqual(watched.complaints, []);
+      return done;
+    } finally {
+      await watched.close();
+    }
+  }
+
+  async function outcomeOf({ page }: WatchedPage): Promise<Outcome> {
+    await page.waitForSelector('#result[aria-busy="false"] .banner');
+    return {
+      summary: (await page.textContent('#result .banner')) ?? '',
+      failed: await page.locator('#result li.fails strong').allInnerTexts(),
+      held: await page.locator('#result li.holds').count(),
+    };
+  }
+
+  async function paste(watched: WatchedPage, text: unknown): Promise<Outcome> {
+    await watched.page.fill('#answer', typeof text === 'string' ? text : JSON.stringify(text));
+    await watched.page.click('#check-button');
+    return outcomeOf(watched);
+  }
+
+  it('a true answer: everything holds, and nothing of it was sent', async () => {
+    const served = await scene();
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      const outcome = await paste(watched, served.response);
+      assert.deepEqual(outcome, {
+        summary: 'Everything holds. These are the certified values.',
+        failed: [],
+        held: 9,
+      });
+      const { certificate_salt: salt } = served.response.metadata as Record<string, string>;
+      for (const request of watched.requests) {
+        assert.match(request, /^GET http:\/\/127\.0\.0\.1:\d+\/[^ ]* $/);
+        assert.ok(!request.includes(salt) && !request.includes('values'), request);
+      }
+      const loaded = watched.requests.map((request) => new URL(request.split(' ')[1]).pathname);
+      assert.deepEqual(loaded.slice(-2).sort(), ['/.well-known/qrn-keys.json', `/verify/${served.id}`]);
+    });
+  });
+
+  it('a changed answer: what was changed is named', async () => {
+    const served = await scene();
+    const { response } = served;
+    const cases: [what: string, changed: unknown, fails: string[]][] = [
+      ['a value', changed(response, 'data.values', [0]), ['Values and salt']],
+      ['the salt', changed(response, 'metadata.certificate_salt', '0'.repeat(64)), ['Values and salt']],
+      [
+        'the origin',
+        changed(response, 'metadata.entropy_origin', 'quantum-processor'),
+        ['Time, source and mode'],
+      ],
+      ['the request', changed(response, 'metadata.request_id', 'req_0'), ['Request']],
+      [
+        'the certificate',
+        changed(response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`),
+        ['Certificate id'],
+      ],
+    ];
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      for (const [what, pasted, fails] of cases) {
+        const { summary, failed, held } = await paste(watched, pasted);
+        assert.deepEqual(failed, fails, what);
+        assert.equal(held, 8);
+        assert.equal(summary, '1 of 9 checks failed. Do not rely on this answer.');
+      }
+    });
+  });
+
+  it('a forged certificate: it does not stand in the log', async () => {
+    const served = await scene();
+    const forged = changed(served.document, 'certificate.provenance.origin', 'quantum-processor');
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      const pasted = await paste(watched, forged);
+      assert.deepEqual(pasted.failed, ['Place in the log']);
+      assert.equal(pasted.summary, '1 of 5 checks failed. Do not rely on this certificate.');
+      // and when the server itself serves the forgery
+      const find = async () => forged;
+      current = { ...served, service: { ...served.service, find } };
+      const answered = await paste(watched, served.response);
+      assert.deepEqual(answered.failed, ['Time, source and mode', 'Place in the log']);
+    });
+  });
+
+  it('keys of someone else: the log is not signed by them', async () => {
+    const served = await scene();
+    const key = { ...served.keys.keys[0], public_key: Buffer.alloc(32, 7).toString('base64') };
+    const keys = async () => ({ ...served.keys, keys: [key] });
+    await visit(
+      { ...served, service: { ...served.service, keys } },
+      `/verify/${served.id}`,
+      async (watched) => {
+        const { failed } = await paste(watched, served.response);
+        assert.deepEqual(failed, ['Keys of the log', 'Signature of the log']);
+      },
+    );
+  });
+
+  it('the certificate alone, without an answer', async () => {
+    const served = await scene();
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      const { summary, held } = await paste(watched, '');
+      assert.equal(summary, 'The certificate holds. Paste the answer to check its values too.');
+      assert.equal(held, 5);
+    });
+  });
+
+  it('a revoked certificate: genuine, withdrawn, and why', async () => {
+    const served = await scene({ revoked: '<b>detector</b> fault' });
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      assert.match(
+        (await watched.page.textContent('main')) ?? '',
+        /Revoked: do not rely on this answer\..*<b>detector<\/b> fault/s,
+      );
+      const { summary, failed } = await paste(watched, served.response);
+      assert.deepEqual(failed, ['Withdrawals']);
+      assert.match(summary, /^Genuine, but revoked\./);
+      assert.match((await watched.page.textContent('#result')) ?? '', /<b>detector<\/b> fault/);
+    });
+  });
+
+  it('a simulated source says so before anything else, a real one does not', async () => {
+    const simulated = await scene();
+    await visit(simulated, `/verify/${simulated.id}`, async ({ page }) => {
+      const banner = page.getByText('Simulated source: no quantum hardware was involved.');
+      assert.ok(await banner.isVisible());
+      const [bannerBox, formBox] = await Promise.all([
+        banner.boundingBox(),
+        page.locator('#check').boundingBox(),
+      ]);
+      assert.ok(bannerBox && formBox && bannerBox.y < formBox.y);
+    });
+    const real = await scene({ lots: [lotRecord('a', { origin: 'quantum-processor' })] });
+    await visit(real, `/verify/${real.id}`, async ({ page }) => {
+      assert.equal(await page.getByText('Simulated source').count(), 0);
+    });
+  });
+
+  it('a certificate that is not logged yet is waited for', async () => {
+    const served = await scene({ unlogged: true });
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      assert.ok(await watched.page.getByText('Being logged.').isVisible());
+      let asked = 0;
+      const find = async (id: string) => {
+        if (++asked === 2) await served.seal();
+        return served.service.find(id);
+      };
+      current = { ...served, service: { ...served.service, find } };
+      const { summary } = await paste(watched, served.response);
+      assert.equal(summary, 'Everything holds. These are the certified values.');
+      assert.ok(asked >= 2);
+    });
+  });
+
+  it('what is no answer is told in words', async () => {
+    const served = await scene();
+    await visit(served, '/verify', async (watched) => {
+      const told: [text: unknown, summary: RegExp][] = [
+        ['', /Not checked\. Paste the answer first\./],
+        ['{"data":', /Not checked\. This is not JSON/],
+        ['7', /Not checked\. The answer names no certificate/],
+        [
+          { data: {}, metadata: { certificate_id: '../../v1/usage' } },
+          /Not checked\. The answer names no certificate/,
+        ],
+        [{ error: { code: 'rate_limited' } }, /Not checked\. This is an error of the service/],
+      ];
+      for (const [text, summary] of told) assert.match((await paste(watched, text)).summary, summary);
+    });
+  });
+
+  it('/verify takes any answer, and an answer whose certificate is unknown', async () => {
+    const served = await scene();
+    await visit(served, '/verify', async (watched) => {
+      assert.match((await paste(watched, served.response)).summary, /^Everything holds\./);
+    });
+    current = served;
+    const watched = await openPage(browser);
+    await watched.page.goto(`${server.origin}/verify`);
+    const pasted = changed(served.response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
+    assert.match((await paste(watched, pasted)).summary, /This service has no certificate with that id\./);
+    assert.equal(watched.complaints.length, 1, 'the 404 that Chromium reports itself');
+    await watched.close();
+  });
+
+  it('an unknown id is a page that says so', async () => {
+    const served = await scene();
+    current = served;
+    const { page, close } = await openPage(browser);
+    const response = await page.goto(`${server.origin}/verify/cert_${'0'.repeat(26)}`);
+    assert.equal(response?.status(), 404);
+    assert.ok(await page.getByText('There is no such certificate.').isVisible());
+    await close();
+  });
+
+  it('a file is chosen or dropped instead of pasted', async () => {
+    const served = await scene();
+    const folder = mkdtempSync(join(tmpdir(), 'qrn-browser-'));
+    const file = join(folder, 'answer.json');
+    writeFileSync(file, JSON.stringify(served.response));
+    await visit(served, '/verify', async (watched) => {
+      await watched.page.setInputFiles('#file', file);
+      assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
+    });
+    await visit(served, '/verify', async (watched) => {
+      const dropped = await watched.page.evaluateHandle((text) => {
+        const transfer = new (
+          globalThis as unknown as { DataTransfer: new () => { items: { add(file: File): void } } }
+        ).DataTransfer();
+        transfer.items.add(new File([text], 'answer.json'));
+        return transfer;
+      }, JSON.stringify(served.response));
+      await watched.page.dispatchEvent('#check', 'drop', { dataTransfer: dropped });
+      assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
+    });
+    rmSync(folder, { recursive: true });
+  });
+
+  it('by keyboard alone: every control is reached in order, and the result is heard', async () => {
+    const served = await scene();
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      const { page } = watched;
+      const reached: string[] = [];
+      for (let i = 0; i < 5; i++) {
+        await page.keyboard.press('Tab');
+        const focused = page.locator(':focus');
+        reached.push((await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '');
+      }
+      assert.deepEqual(reached, [
+        'Skip to the content',
+        'Quantum Random Number Service',
+        'answer',
+        'check-button',
+        'file',
+      ]);
+      await page.focus('#answer');
+      await page.keyboard.insertText(JSON.stringify(served.response));
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
+      const result = page.getByRole('status');
+      assert.equal(await result.getAttribute('aria-live'), 'polite');
+      assert.ok(await result.evaluate((node) => node === node.ownerDocument.activeElement));
+    });
+  });
+
+  it('has landmarks, one h1, and a name for every control', async () => {
+    const served = await scene();
+    for (const path of ['/verify', `/verify/${served.id}`]) {
+      await visit(served, path, async ({ page }) => {
+        for (const landmark of ['banner', 'main', 'contentinfo'] as const)
+          assert.equal(await page.getByRole(landmark).count(), 1, landmark);
+        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
+        assert.equal(await page.getByRole('textbox', { name: 'The answer' }).count(), 1);
+        assert.equal(await page.getByRole('button', { name: 'Check', exact: true }).count(), 1);
+        assert.equal(await page.getByLabel('choose or drop a file').count(), 1);
+        assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+      });
+    }
+  });
+
+  it('without scripts: all facts to read, the form for an id works, and the other form is not there', async () => {
+    const served = await scene();
+    const noScript = { javaScriptEnabled: false };
+    await visit(
+      served,
+      `/verify/${served.id}`,
+      async ({ page }) => {
+        assert.ok(await page.getByText(served.document.certificate.hashes.delivered).first().isVisible());
+        assert.ok(await page.getByText('Checking runs as a script in your browser').isVisible());
+        assert.ok(!(await page.locator('#answer').isVisible()));
+      },
+      noScript,
+    );
+    await visit(
+      served,
+      '/verify',
+      async ({ page }) => {
+        await page.fill('#id', ` ${served.id} `);
+        await page.getByRole('button', { name: 'Open' }).click();
+        await page.waitForURL(`**/verify/${served.id}`);
+      },
+      noScript,
+    );
+  });
+
+  it('fits a phone, light and dark, without scrolling sideways', async () => {
+    const long = { jobId: 'j'.repeat(300), quantumBackend: 'b'.repeat(200) };
+    const served = await scene({
+      lots: [lotRecord('a', long), lotRecord('b')],
+      mode: 'pure',
+      revoked: 'r'.repeat(300),
+    });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width: 320, height: 640 };
+      await visit(
+        served,
+        `/verify/${served.id}`,
+        async (watched) => {
+          await paste(watched, served.response);
+          for (const details of await watched.page.locator('details').all())
+            await details.locator('summary').click();
+          const width = await watched.page.evaluate(() => {
+            const { document } = globalThis as unknown as {
+              document: { documentElement: { scrollWidth: number } };
+            };
+            return document.documentElement.scrollWidth;
+          });
+          assert.equal(width, viewport.width);
+        },
+        { colorScheme, viewport },
+      );
+    }
+  });
+
+  it('the verifier as one file works in a page that imports it', async () => {
+    const served = await scene();
+    await visit(served, '/verify', async ({ page }) => {
+      const input = { response: served.response, certificate: served.document, keys: served.keys };
+      const ok = await page.evaluate(
+        async (given) => {
+          const path = '/assets/qrn-verify.mjs';
+          const { verifyAnswer } = (await import(path)) as {
+            verifyAnswer(input: unknown): Promise<{ ok: boolean }>;
+          };
+          const results = [await verifyAnswer(given), await verifyAnswer({ ...given, keys: {} })];
+          return results.map((result) => result.ok);
+        },
+        JSON.parse(JSON.stringify(input)),
+      );
+      assert.deepEqual(ok, [true, false]);
+    });
+  });
+});

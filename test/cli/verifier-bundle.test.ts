@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { buildVerifier } from '../../scripts/build-verifier.ts';
+import { changed, scene } from '../certificate/scene.ts';
+
+const dist = new URL('../../dist/', import.meta.url);
+
+describe('dist/', () => {
+  it('is what the sources make, byte for byte', async () => {
+    for (const { name, text } of await buildVerifier()) {
+      const committed = readFileSync(new URL(name, dist), 'utf8');
+      assert.ok(text === committed, `dist/${name} is stale: node scripts/build-verifier.ts`);
+    }
+  });
+
+  it('depends on nothing: the verifier imports only what Node brings, and only as a program', () => {
+    const text = readFileSync(new URL('qrn-verify.mjs', dist), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '');
+    assert.doesNotMatch(text, /^\s*(import|export)\s.*\sfrom\s/m);
+    const imported = [...text.matchAll(/\bimport\(([^)]*)\)/g)].map(([, name]) => name);
+    assert.deepEqual([...new Set(imported)].sort(), ['"node:fs/promises"', '"node:url"']);
+    assert.doesNotMatch(text, /\brequire\(|\bBuffer\b|\bfetch\(|XMLHttpRequest|WebSocket/);
+  });
+});
+
+describe('qrn-verify.mjs, a copy in a folder of its own', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-verify-'));
+  const program = join(folder, 'qrn-verify.mjs');
+  copyFileSync(fileURLToPath(new URL('qrn-verify.mjs', dist)), program);
+  after(() => rmSync(folder, { recursive: true }));
+
+  function run(args: readonly string[]): Promise<{ status: number; out: string; talk: string }> {
+    return new Promise((resolve) => {
+      execFile(process.execPath, args, { cwd: folder, env: {} }, (error, out, talk) => {
+        resolve({ status: error === null ? 0 : Number(error.code), out, talk });
+      });
+    });
+  }
+
+  function save(name: string, value: unknown): string {
+    const path = join(folder, name);
+    writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
+    return path;
+  }
+
+  it('verifies files, and says what fails', async () => {
+    const { response, document, keys } = await scene();
+    const files = [
+      save('answer.json', response),
+      save('certificate.json', document),
+      save('keys.json', keys),
+    ];
+    const good = await run([program, ...files]);
+    assert.deepEqual([good.status, good.talk], [0, '']);
+    assert.equal(good.out.match(/^ok {4} {2}/gm)?.length, 9);
+    assert.match(good.out, /answer\.json: verified\n$/);
+
+    const alone = await run([program, ...files.slice(1)]);
+    assert.equal(alone.status, 0);
+    assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 5);
+
+    files[0] = save('changed.json', changed(response, 'data.values', [0]));
+    const bad = await run([program, ...files]);
+    assert.equal(bad.status, 1);
+    assert.match(bad.out, /^FAILED {2}delivered +The data and the salt hash to sha256:/m);
+    assert.match(bad.talk, /changed\.json: not verified: delivered failed\n$/);
+  });
+
+  it('tells how it is used, and what it cannot read', async () => {
+    const [help, none, missing, broken] = await Promise.all([
+      run([program, '--help']),
+      run([program]),
+      run([program, 'nothing.json', 'here.json']),
+      run([program, save('broken.json', '{'), save('empty.json', {})]),
+    ]);
+    assert.deepEqual([help.status, help.talk], [0, '']);
+    assert.match(help.out, /^usage: qrn-verify\.mjs \[ANSWER\.json\] CERTIFICATE\.json KEYS\.json\n/);
+    assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
+    assert.equal(missing.status, 2);
+    assert.match(missing.talk, /^qrn-verify: ENOENT[^\n]*nothing\.json'\n$/);
+    assert.equal(broken.status, 2);
+    assert.match(broken.talk, /^qrn-verify: [^\n]*broken\.json is not JSON\n$/);
+  });
+
+  it('is a program also through a link, and a module when imported', async () => {
+    const link = join(folder, 'link.mjs');
+    symlinkSync(program, link);
+    assert.equal((await run([link, '--help'])).status, 0);
+    const { response, document, keys } = await scene();
+    const input = save('input.json', { response, certificate: document, keys });
+    const importing = save(
+      'importing.mjs',
+      `import { readFileSync } from 'node:fs';
+       import { verifyAnswer } from './qrn-verify.mjs';
+       const { ok } = await verifyAnswer(JSON.parse(readFileSync(process.argv[2], 'utf8')));
+       process.stdout.write(String(ok));`,
+    );
+    assert.deepEqual(await run([importing, input]), { status: 0, out: 'true', talk: '' });
+  });
+});
