@@ -6,7 +6,7 @@ import type { AssessedBlock } from '../store/records.ts';
  */
 export interface Assessor {
   /** SP 800-22 over the first `bitLength` bits, with the verdict rule of docs/evidence.md. */
-  testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock>;
+  testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>>;
   /** SP 800-90B §6.3: the least of the non-IID estimates, per bit. Null when there are too few bits. */
   minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null>;
 }

@@ -2,9 +2,11 @@ import { type Backend, BackendError, type RawRead } from '../backend/backend.ts'
 import { wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
 import type { EntropyStore } from '../store/ledger.ts';
 import type { LotRecord } from '../store/records.ts';
 import type { Assessor } from './assessor.ts';
+import { BlockHistory, HISTORY_BLOCKS } from './block-history.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type Lot, makeLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
 import { readBackend } from './read.ts';
@@ -21,7 +23,7 @@ export type SourceState =
   | 'closed';
 
 /** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
-export type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
+type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
 
 export interface SourceStatus {
   readonly name: string;
@@ -32,6 +34,8 @@ export interface SourceStatus {
   readonly lastLot: LotRecord | undefined;
   readonly lotsAccepted: number;
   readonly lotsRejected: number;
+  /** SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included. */
+  readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
   readonly reads: ReadCounts;
   /** The health tests of the channel layout that was read last; null before the first read. */
   readonly health: HealthState | null;
@@ -83,6 +87,7 @@ export class Collector {
   readonly #monitors = new Map<number, HealthMonitor>();
   readonly #stopping = new AbortController();
   readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
+  readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
   #lastError = '';
@@ -124,6 +129,7 @@ export class Collector {
       lastLot: this.#lastLot,
       lotsAccepted: this.#accepted,
       lotsRejected: this.#rejected,
+      across: { raw: this.#across.raw.verdict(), conditioned: this.#across.conditioned.verdict() },
       reads: { ...this.#reads },
       health: this.#lastMonitor?.state() ?? null,
     };
@@ -131,6 +137,7 @@ export class Collector {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
+    await this.#recall();
     while (!signal.aborted && !this.closed) {
       try {
         const pauseMs = await this.#step();
@@ -139,6 +146,21 @@ export class Collector {
         if (error !== signal.reason || !signal.aborted) throw error;
       }
     }
+  }
+
+  /** What earlier runs found counts across lots: a restart is no way to a clean slate. */
+  async #recall(): Promise<void> {
+    const { store, backend, log } = this.#options;
+    try {
+      const lots = await store.lots(HISTORY_BLOCKS);
+      for (const lot of lots.reverse()) if (lot.source === backend.name) this.#remember(lot);
+    } catch (error) {
+      log.error({ reason: reasonOf(error) }, 'earlier lots not read'); // no fault of the source
+    }
+  }
+
+  #remember({ assessments }: LotRecord): void {
+    for (const block of assessments) if (block.of !== 'system') this.#across[block.of].add(block);
   }
 
   /** Looks at the levels and, when they are low, makes one lot. Gives the pause before the next step. */
@@ -172,6 +194,7 @@ export class Collector {
       wipe(lot.output);
     }
     this.#lastLot = lot.record;
+    this.#remember(lot.record);
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
   }

@@ -33,10 +33,12 @@ export interface KeyRecord {
   readonly revokedAtMs: number | null;
 }
 
-/** One statistical assessment of named bits. `verified` is true only when enough bits were tested and passed. */
-export interface AssessedBlock {
-  /** What was tested: raw noise, the conditioned output, or a sample of a delivered stream. */
-  readonly of: 'raw' | 'conditioned' | 'system';
+/**
+ * One statistical assessment of named bits. `verified` is true only when enough bits were tested and passed. `Of` says
+ * what was tested; of a lot that is its raw noise, its conditioned output, or the system source's own block.
+ */
+export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'system'> {
+  readonly of: Of;
   readonly bits: number;
   /** SHA-256 (hex) of the tested bits, packed most significant bit first. */
   readonly sha256: string;

@@ -91,7 +91,7 @@ export class Workers implements Assessor {
     return this.#expansion.queueSize;
   }
 
-  async testBits(of: AssessedBlock['of'], bits: Uint8Array, bitLength: number): Promise<AssessedBlock> {
+  async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
     const tested = firstBits(bits, bitLength);
     const sha256 = sha256Hex(tested);
     const sp80022 = await this.#assess({ task: 'sp800-22', bits: tested, bitLength });
