@@ -1,38 +1,20 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { OwnedCells } from './account/cells.ts';
-import { AccountDirectory } from './account/directory.ts';
-import { TIER_ALLOWANCES } from './account/tiers.ts';
-import { usageOf } from './account/usage.ts';
 import type { Backend } from './backend/backend.ts';
 import { createBackend } from './backend/select.ts';
-import { createSystemSource } from './backend/system.ts';
-import { CertificateIds } from './certificate/ids.ts';
 import { type LedgerThread, startLedgerThread } from './certificate/ledger-thread.ts';
 import type { Config } from './config.ts';
-import { assert } from './core/assert.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
-import { SEEDED_TIERS } from './core/vocabulary.ts';
+import { createMetricMemory } from './core/metrics.ts';
 import { openSecretFile } from './crypto/key-files.ts';
-import { Committer } from './delivery/committer.ts';
-import { Delivery } from './delivery/deliver.ts';
-import { EntropyDesk } from './delivery/desk.ts';
-import { Idempotency } from './delivery/idempotency.ts';
-import { DataAnswers } from './http/data-answers.ts';
-import { DATA_ENDPOINT_DEFINITIONS } from './http/endpoints/table.ts';
-import { type Front, startFront } from './http/front.ts';
-import { logRoutes } from './http/log-routes.ts';
-import { plainRoutes } from './http/plain-routes.ts';
-import { Router } from './http/router.ts';
-import { ASSESSED_BITS } from './pool/assessor.ts';
-import { LotCatalog } from './pool/catalog.ts';
-import { Collector } from './pool/collector.ts';
-import { HealthMonitor } from './pool/health.ts';
-import { SystemStream } from './pool/keystream.ts';
-import { makeSystemLot } from './pool/lots.ts';
-import { readBackend } from './pool/read.ts';
-import { SeedSchedule } from './pool/seeds.ts';
+import { OwnedRunningKeys } from './delivery/idempotency.ts';
+import { every } from './service/every.ts';
+import { type FrontCentre, type FrontStack, startFrontStack } from './service/front-stack.ts';
+import { type FrontThread, startFrontThread } from './service/front-thread.ts';
 import { healthReport } from './service/health-report.ts';
+import { type Pool, startPool } from './service/pool.ts';
 import type { Ledger } from './store/ledger.ts';
 import { Workers } from './workers/dispatch.ts';
 
@@ -50,15 +32,13 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** How often seeds are looked at. */
-const SEED_CHECK_INTERVAL_MS = 250;
 /** How often limiter states are written down: what a killed process can forget of requests that were refused. */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
 const DAY_MS = 86_400_000;
 
-/** Starts everything in the order in which it is needed; whatever was started is stopped again when a later step fails. */
+/** Starts everything in the order in which it is needed; the ledger is closed again when a later step fails. */
 export async function startService(config: Config, log: Log, clock: Clock = systemClock): Promise<Service> {
   const backend = createBackend(config.backend, clock); // an unknown name fails before anything is opened
   const { durability, logLevel } = config;
@@ -70,228 +50,131 @@ export async function startService(config: Config, log: Log, clock: Clock = syst
     idsKeyPath: join(keysPath, 'certificate-ids'),
     keysPath,
     logName: config.logName,
+    doors: config.fronts - 1,
   });
+  const started: (() => Promise<unknown>)[] = [() => thread.stop()];
   try {
-    return await startOn(thread, backend, config, log, clock);
+    return await startOn(thread, backend, await portShared(config), log, clock, started);
   } catch (error) {
-    await thread.stop();
+    for (const stop of started.reverse()) await stop();
     throw error;
   }
 }
 
+/** Several fronts listen on one port, which must have a number before the first of them does. */
+async function portShared(config: Config): Promise<Config> {
+  if (config.fronts === 1 || config.port !== 0) return config;
+  const finder = createServer();
+  await new Promise<void>((resolve, reject) => {
+    finder.once('error', reject);
+    finder.listen(0, config.host, resolve);
+  });
+  const { port } = finder.address() as AddressInfo;
+  await new Promise((resolve) => finder.close(resolve));
+  return { ...config, port };
+}
+
+/** `started` takes what must be stopped when a later step fails. */
 async function startOn(
   thread: LedgerThread,
   backend: Backend,
   config: Config,
   log: Log,
   clock: Clock,
+  started: (() => Promise<unknown>)[],
 ): Promise<Service> {
   const { ledger } = thread;
-  const workers = new Workers(config.workers, log);
-  const pool = startPool(ledger, backend, workers, config, log, clock);
+  const workersEach = Math.max(1, Math.floor(config.workers / config.fronts));
+  const workers = new Workers(workersEach, log);
+  started.push(() => workers.close());
   const cells = await OwnedCells.open(ledger, clock);
-  const directory = await AccountDirectory.open({ directory: ledger, cells, clock, log });
-  directory.start();
-
   const secret = (name: string) => openSecretFile(join(config.dataDir, 'keys', name));
-  const ids = new CertificateIds(secret('certificate-ids'));
-  const idempotency = new Idempotency(ledger, secret('stored-answers'));
-  const random = new SystemStream().reader;
-  const delivery = new Delivery(pool.desk, workers, pool.catalog);
+  const keys = { certificateIds: secret('certificate-ids'), storedAnswers: secret('stored-answers') };
   const firstSequence = await ledger.nextSegment();
+  const sequenceOf = (front: number) => ({ first: firstSequence + front, stride: config.fronts });
 
-  const urls: Urls = { baseUrl: '', verifyUrlBase: '' };
-  const committer = new Committer({
-    books: ledger,
-    ids,
-    clock,
-    log,
-    firstSequence,
-    context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
-  });
-  const publicLog = logRoutes(thread.certificates);
-  const router = new Router({
-    directory,
-    dataEndpoints: DATA_ENDPOINT_DEFINITIONS,
-    routes: [
-      ...publicLog.exact,
-      ...plainRoutes({
-        ready: () => pool.isReady(),
-        health: () => healthReport({ ledger, committer, workers, clock, ...pool }),
-        usage: (call) => {
-          assert(call.account !== undefined, 'usage is asked for with a key');
-          return usageOf(call.account, ledger, clock);
-        },
-        certificates: thread.certificates,
-      }),
-    ],
-    prefixes: publicLog.prefixes,
-    answers: (fail) =>
-      new DataAnswers({ delivery, committer, idempotency, clock, random, poweredBy: config.poweredBy, fail }),
-    clock,
-    log,
-    random,
-    rateLimitFields: config.rateLimitFields,
-  });
-  const front = await startFront({
-    host: config.host,
-    port: config.port,
-    handle: (exchange) => router.handle(exchange),
+  const metricMemory = createMetricMemory(config.fronts);
+  const running = new OwnedRunningKeys();
+  const centre: FrontCentre = {
+    claim: (keyDigest, fingerprint) => running.claim(keyDigest, fingerprint),
+    release: (keyDigest) => running.release(keyDigest),
+    askForSeed: (group) => pool.schedule.ensure(pool.schedule.add(group)),
+    health: () => healthReport({ ledger, committer: main.committer, workers, clock, ...pool }),
+  };
+  const main = await startFrontStack({
+    config,
     log,
     clock,
-  });
-  Object.assign(urls, urlsOf(config, front));
-
-  const upkeep = [
-    every(RATES_INTERVAL_MS, log, () => ledger.saveRates(directory.rates())),
-    every(EXPIRY_INTERVAL_MS, log, async () => {
-      const nowMs = clock.wallMs();
-      await ledger.expire(nowMs, nowMs - config.certificateRetentionDays * DAY_MS);
-    }),
-  ];
-
-  return {
-    port: front.port,
-    baseUrl: urls.baseUrl,
     ledger,
-    failed: thread.failed,
+    certificates: thread.certificates,
+    cells,
+    workers,
+    centre,
+    keys,
+    sequence: sequenceOf(0),
+    metrics: { memory: metricMemory, shard: 0 },
+  });
+  started.push(() => main.drain(0));
+  const threads = await Promise.all(
+    thread.doors.map((door, i) => {
+      const own: Config = { ...config, port: main.port };
+      const data = {
+        config: own,
+        door,
+        keys,
+        sequence: sequenceOf(i + 1),
+        metrics: { memory: metricMemory, shard: i + 1 },
+        workers: workersEach,
+      };
+      return startFrontThread(data, cells, centre);
+    }),
+  );
+  const pool: Pool = startPool({
+    ledger,
+    backend,
+    assessor: workers,
+    config,
+    log,
+    clock,
+    fronts: [main, ...threads],
+    pureAvailable: () => main.desk.pure.available(),
+  });
+  const upkeep = startUpkeep(ledger, main, config, log, clock);
+  return {
+    port: main.port,
+    baseUrl: main.baseUrl,
+    ledger,
+    failed: Promise.race([thread.failed, ...threads.map((each) => each.failed)]),
     ready: pool.ready,
     async stop() {
-      await front.drain(DRAIN_DEADLINE_MS);
-      await committer.drain();
+      await drainAll(main, threads);
       for (const timer of upkeep) clearInterval(timer);
       await pool.stop();
-      directory.close();
-      await ledger.saveRates(directory.rates());
+      main.close();
+      await ledger.saveRates(main.directory.rates());
       await workers.close();
       await thread.stop();
     },
   };
 }
 
-interface Urls {
-  baseUrl: string;
-  verifyUrlBase: string;
+async function drainAll(main: FrontStack, threads: readonly FrontThread[]): Promise<void> {
+  await Promise.all([main, ...threads].map((front) => front.drain(DRAIN_DEADLINE_MS)));
 }
 
-/** Where clients reach the service, unless the operator says otherwise. */
-function urlsOf(config: Config, front: Front): Urls {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const origin = `http://${host}:${front.port}`;
-  return {
-    baseUrl: config.baseUrl ?? `${origin}/v1`,
-    verifyUrlBase: config.verifyUrlBase ?? `${origin}/verify`,
-  };
-}
-
-export interface Pool {
-  readonly catalog: LotCatalog;
-  readonly desk: EntropyDesk;
-  readonly collector: Collector;
-  readonly schedule: SeedSchedule;
-  readonly ready: Promise<void>;
-  isReady(): boolean;
-  stop(): Promise<void>;
-}
-
-/** The entropy pool: the collector fills the ledger, the schedule takes seeds, the desk serves. */
-function startPool(
+/** What is done now and then for all fronts. The meters are shared: one front's directory sees every account's. */
+function startUpkeep(
   ledger: Ledger,
-  backend: Backend,
-  workers: Workers,
+  main: FrontStack,
   config: Config,
   log: Log,
   clock: Clock,
-): Pool {
-  const catalog = new LotCatalog(ledger);
-  const schedule = new SeedSchedule(ledger, catalog, clock, log);
-  const desk = new EntropyDesk({
-    store: ledger,
-    workers,
-    catalog,
-    clock,
-    log,
-    askForSeed: (group) => schedule.ensure(schedule.add(group)),
-  });
-  schedule.onSeed((seed, quantumSeed) => desk.installSeed(seed, quantumSeed, catalog.get(seed.lotId)));
-  for (const tier of SEEDED_TIERS) schedule.add({ tier, intervalMs: TIER_ALLOWANCES[tier].seedIntervalMs! });
-
-  let isReady = false;
-  const readiness = Promise.withResolvers<void>();
-  const look = async () => {
-    await schedule.refresh();
-    desk.pure.keepFilled();
-    const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
-    if (isReady || !seeded || !desk.hasSystemLot || desk.pure.available() === 0) return;
-    isReady = true;
-    readiness.resolve();
-  };
-  const collector = new Collector({
-    backend,
-    store: ledger,
-    assessor: workers,
-    clock,
-    log,
-    pureBytesHigh: config.reservoirBytes,
-    onLot: look,
-    onClosed: () => {
-      schedule.close();
-      desk.pure.close();
-    },
-  });
-  const stopping = new AbortController();
-  const systemLot = installSystemLot(ledger, desk, workers, clock, stopping.signal);
-  systemLot.catch((error: unknown) => {
-    if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'system source not assessed');
-  });
-  collector.start();
-  const timer = every(SEED_CHECK_INTERVAL_MS, log, look);
-  return {
-    catalog,
-    desk,
-    collector,
-    schedule,
-    ready: readiness.promise,
-    isReady: () => isReady,
-    async stop() {
-      stopping.abort();
-      clearInterval(timer);
-      await collector.stop();
-      await systemLot.catch(() => {}); // told above
-      desk.close();
-    },
-  };
-}
-
-/** Tests the system source and keeps the result as the lot that csprng answers are certified by. */
-async function installSystemLot(
-  ledger: Ledger,
-  desk: EntropyDesk,
-  workers: Workers,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  const source = createSystemSource(clock);
-  const read = await readBackend(source, ASSESSED_BITS, signal);
-  const { width, claimedMinEntropyPerBit: minEntropyPerBit } = { ...source, width: read.width };
-  const health = new HealthMonitor({ width, minEntropyPerBit }).check(read);
-  const lot = await makeSystemLot(source, read, health, workers, clock);
-  await ledger.addLot(lot, []);
-  if (lot.accepted) desk.installSystemLot(lot);
-}
-
-/** Runs `work` again and again, never twice at a time; a failure is logged and the next turn tries again. */
-function every(intervalMs: number, log: Log, work: () => Promise<unknown>): NodeJS.Timeout {
-  let running = false;
-  return setInterval(async () => {
-    if (running) return;
-    running = true;
-    try {
-      await work();
-    } catch (error) {
-      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'upkeep failed');
-    } finally {
-      running = false;
-    }
-  }, intervalMs);
+): NodeJS.Timeout[] {
+  return [
+    every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.directory.rates())),
+    every(EXPIRY_INTERVAL_MS, log, async () => {
+      const nowMs = clock.wallMs();
+      await ledger.expire(nowMs, nowMs - config.certificateRetentionDays * DAY_MS);
+    }),
+  ];
 }

@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { CertificateArchive } from './archive.ts';
 import type { CertificateDocument } from './certificate.ts';
 import type { CertificateLog, KeysDocument } from './log.ts';
@@ -17,6 +16,15 @@ export interface CertificateService {
   consistencyProof(from: number, to: number): Promise<Uint8Array[] | undefined>;
 }
 
+/** Its methods by name, for `connectCalls`. */
+export const CERTIFICATE_SERVICE_METHODS = [
+  'find',
+  'keys',
+  'checkpoint',
+  'tile',
+  'consistencyProof',
+] as const;
+
 export function certificateService(
   archive: CertificateArchive,
   log: CertificateLog,
@@ -31,58 +39,5 @@ export function certificateService(
       if (!(from >= 1 && from <= to && to <= log.size)) return undefined;
       return log.consistencyProof(from, to);
     },
-  };
-}
-
-interface Call {
-  readonly id: number;
-  readonly method: keyof CertificateService;
-  readonly args: readonly unknown[];
-}
-
-type Reply =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly fault: string };
-
-/** Answers the calls that arrive on the port. */
-export function serveCertificates(service: CertificateService, port: MessagePort): void {
-  port.on('message', ({ id, method, args }: Call) => {
-    // the compiler checked name and arguments where the call was made
-    const call = service[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    call.apply(service, [...args]).then(
-      (value) => port.postMessage({ id, value } satisfies Reply),
-      (error: unknown) => {
-        const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        port.postMessage({ id, fault } satisfies Reply);
-      },
-    );
-  });
-}
-
-/** The certificates behind the port. A fault there rejects here; a closed port rejects what waits. */
-export function connectCertificates(port: MessagePort): CertificateService {
-  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
-  let nextId = 1;
-  port.on('message', (reply: Reply) => {
-    const call = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if ('fault' in reply) call?.reject(new Error(`certificates: ${reply.fault}`));
-    else call?.resolve(reply.value as never);
-  });
-  port.on('close', () => {
-    for (const { reject } of waiting.values()) reject(new Error('certificates: the ledger thread is gone'));
-    waiting.clear();
-  });
-  const ask = <T>(method: keyof CertificateService, ...args: readonly unknown[]): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      waiting.set(nextId, { resolve, reject });
-      port.postMessage({ id: nextId++, method, args } satisfies Call);
-    });
-  return {
-    find: (id) => ask('find', id),
-    keys: () => ask('keys'),
-    checkpoint: () => ask('checkpoint'),
-    tile: (level, index) => ask('tile', level, index),
-    consistencyProof: (from, to) => ask('consistencyProof', from, to),
   };
 }

@@ -1,14 +1,17 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
+import { connectCalls } from '../core/calls.ts';
 import type { LogLevel } from '../core/log.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { connectLedger } from '../store/remote.ts';
-import { type CertificateService, connectCertificates } from './certificate-service.ts';
-import type { LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
+import { CERTIFICATE_SERVICE_METHODS, type CertificateService } from './certificate-service.ts';
+import type { LedgerDoor, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
 
 export interface LedgerThread {
   readonly ledger: Ledger;
   readonly certificates: CertificateService;
+  /** For fronts in other threads: connect with `openDoor` there. */
+  readonly doors: readonly LedgerDoor[];
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
   readonly failed: Promise<never>;
   /** Logs what is committed, closes the ledger and ends the thread. */
@@ -22,17 +25,26 @@ export interface LedgerThreadOptions {
   readonly idsKeyPath: string;
   readonly keysPath: string;
   readonly logName: string;
+  /** Fronts in other threads. */
+  readonly doors: number;
 }
 
 /** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
 export async function startLedgerThread(options: LedgerThreadOptions): Promise<LedgerThread> {
-  const calls = new MessageChannel();
-  const lookUps = new MessageChannel();
-  const ports = { ledgerCalls: calls.port2, certificateCalls: lookUps.port2 };
-  const workerData: LedgerWorkerData = { ...options, ...ports };
+  const { doors: doorCount, ...rest } = options;
+  const channels = Array.from({ length: 1 + doorCount }, () => ({
+    ledger: new MessageChannel(),
+    certificates: new MessageChannel(),
+  }));
+  const far = channels.map((each) => ({ ledger: each.ledger.port2, certificates: each.certificates.port2 }));
+  const [near, ...doors] = channels.map((each) => ({
+    ledger: each.ledger.port1,
+    certificates: each.certificates.port1,
+  }));
+  const workerData: LedgerWorkerData = { ...rest, doors: far };
   const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
     workerData,
-    transferList: Object.values(ports),
+    transferList: far.flatMap((door) => [door.ledger, door.certificates]),
   });
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -46,10 +58,11 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   });
   failed.catch(() => {}); // whoever waits for it hears of it; a failure during the start is thrown below
   await Promise.race([opened(worker), failed]);
-  const ledger = connectLedger(calls.port1);
+  const { ledger, certificates } = openDoor(near);
   return {
     ledger,
-    certificates: connectCertificates(lookUps.port1),
+    certificates,
+    doors,
     failed,
     async stop() {
       stopping = true;
@@ -59,6 +72,12 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
       await ledger.close();
     },
   };
+}
+
+/** The ledger and its certificates from the thread that holds the door. */
+export function openDoor(door: LedgerDoor): { ledger: Ledger; certificates: CertificateService } {
+  const certificates = connectCalls<CertificateService>(door.certificates, CERTIFICATE_SERVICE_METHODS);
+  return { ledger: connectLedger(door.ledger), certificates };
 }
 
 function opened(worker: Worker): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
+import { serveCalls } from '../core/calls.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import { openLogKeys, openSecretFile } from '../crypto/key-files.ts';
@@ -8,7 +9,7 @@ import type { Ledger } from '../store/ledger.ts';
 import { openLmdbLedger } from '../store/lmdb.ts';
 import { serveLedger } from '../store/remote.ts';
 import { CertificateArchive } from './archive.ts';
-import { certificateService, serveCertificates } from './certificate-service.ts';
+import { certificateService } from './certificate-service.ts';
 import { CertificateIds } from './ids.ts';
 import { CertificateLog, keysDocument } from './log.ts';
 
@@ -22,9 +23,14 @@ export interface LedgerWorkerData {
   /** Folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
-  /** Calls on the ledger, and on certificates, come in here. */
-  readonly ledgerCalls: MessagePort;
-  readonly certificateCalls: MessagePort;
+  /** Where each front's calls come in. */
+  readonly doors: readonly LedgerDoor[];
+}
+
+/** Two ports of one front: calls on the ledger, and on certificates. */
+export interface LedgerDoor {
+  readonly ledger: MessagePort;
+  readonly certificates: MessagePort;
 }
 
 /** What it tells the thread that started it. */
@@ -68,16 +74,21 @@ async function serve(ledger: Ledger): Promise<void> {
   const settledBelow = await ledger.nextSegment();
   const certificateLog = await CertificateLog.open({ store: ledger, ids, keys, settledBelow });
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
-  serveLedger(ledger, data.ledgerCalls);
-  serveCertificates(certificateService(archive, certificateLog, keysDocument(keys)), data.certificateCalls);
+  const certificates = certificateService(archive, certificateLog, keysDocument(keys));
+  for (const door of data.doors) {
+    serveLedger(ledger, door.ledger);
+    serveCalls(certificates, door.certificates);
+  }
   const stopping = new AbortController();
   const sealing = sealOnAndOn(certificateLog, stopping.signal);
   port.once('message', async () => {
     stopping.abort();
     await sealing;
     await ledger.close();
-    data.ledgerCalls.close();
-    data.certificateCalls.close();
+    for (const door of data.doors) {
+      door.ledger.close();
+      door.certificates.close();
+    }
     tell({ state: 'closed' });
     port.close();
   });

@@ -110,10 +110,12 @@ export class Delivery {
   }
 
   async #pureAfterFill(order: DeliveryOrder, bytesMax: number): Promise<Delivered> {
-    const filled = await this.#desk.pure.fill(bytesMax);
-    const delivered = filled ? this.#pureFromRing({ ...order, room: undefined }, bytesMax) : undefined;
-    if (delivered === undefined) throw unavailable('pure');
-    return delivered;
+    // another request may be first at what was filled for this one
+    while (await this.#desk.pure.fill(bytesMax)) {
+      const delivered = this.#pureFromRing({ ...order, room: undefined }, bytesMax);
+      if (delivered !== undefined) return delivered;
+    }
+    throw unavailable('pure');
   }
 
   async #pureClaimed(order: DeliveryOrder, bytesMax: number): Promise<Delivered> {

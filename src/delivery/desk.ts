@@ -89,8 +89,14 @@ export class EntropyDesk {
     return held;
   }
 
-  get hasSystemLot(): boolean {
-    return this.#systemFrom !== undefined;
+  /** Ends the use of withdrawn lots: seeds from them and pure bytes of them are erased. */
+  withdraw(lotIds: ReadonlySet<string>): void {
+    this.pure.withdraw(lotIds);
+    for (const [name, { stream, from }] of this.#seeded) {
+      if (!from.lotIds.some((id) => lotIds.has(id))) continue;
+      stream.close();
+      this.#seeded.delete(name);
+    }
   }
 
   /** What csprng answers say of their source; 503 until its lot is tested. */

@@ -31,6 +31,30 @@ export interface FirstUse {
 
 export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly first: FirstUse };
 
+/** The keys whose first request runs now, for all fronts of a process. */
+export interface RunningKeys {
+  /** `claimed`, or what the request that holds the key is to this one. */
+  claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'>;
+  release(keyDigest: string): Promise<void>;
+}
+
+/** The one holder of the running keys; fronts in other threads ask it. */
+export class OwnedRunningKeys implements RunningKeys {
+  /** Fingerprints by key digest. */
+  readonly #running = new Map<string, string>();
+
+  async claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'> {
+    const running = this.#running.get(keyDigest);
+    if (running !== undefined) return running === fingerprint ? 'same' : 'other';
+    this.#running.set(keyDigest, fingerprint);
+    return 'claimed';
+  }
+
+  async release(keyDigest: string): Promise<void> {
+    this.#running.delete(keyDigest);
+  }
+}
+
 /**
  * Idempotency-Key in pure mode, where an answer costs credits. The stored answer is sealed with AES-256-GCM under a
  * key derived from the node's secret, the account and the key text itself: the ledger alone cannot open it.
@@ -38,12 +62,12 @@ export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly f
 export class Idempotency {
   readonly #books: Books;
   readonly #nodeSecret: Uint8Array;
-  /** Fingerprints of the requests that run now, by key digest. */
-  readonly #running = new Map<string, string>();
+  readonly #running: RunningKeys;
 
-  constructor(books: Books, nodeSecret: Uint8Array) {
+  constructor(books: Books, nodeSecret: Uint8Array, running: RunningKeys) {
     this.#books = books;
     this.#nodeSecret = nodeSecret;
+    this.#running = running;
   }
 
   /** The fingerprint of a request: what must be equal for a retry to be the same request. */
@@ -65,28 +89,21 @@ export class Idempotency {
   ): Promise<IdempotencyOutcome> {
     if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
-    this.#refuseTwin(keyDigest, fingerprint);
-    this.#running.set(keyDigest, fingerprint);
-    let answered = false;
+    const claim = await this.#running.claim(keyDigest, fingerprint);
+    if (claim === 'same') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+    if (claim === 'other') throw new ApiError('idempotency_mismatch');
+    let kept = false;
     try {
       const stored = await this.#books.storedAnswer(accountNumber, keyDigest);
       if (stored !== undefined && stored.expiresAtMs > nowMs) {
         if (stored.fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
         return { replay: this.#open(stored, keyText) };
       }
-      answered = true;
+      kept = true;
       return { first: this.#firstUse(accountNumber, keyText, keyDigest, fingerprint) };
     } finally {
-      if (!answered) this.#running.delete(keyDigest);
+      if (!kept) await this.#running.release(keyDigest);
     }
-  }
-
-  #refuseTwin(keyDigest: string, fingerprint: string): void {
-    const running = this.#running.get(keyDigest);
-    if (running === undefined) return;
-    throw new ApiError(running === fingerprint ? 'idempotency_in_flight' : 'idempotency_mismatch', {
-      retryAfterS: 1,
-    });
   }
 
   #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {
@@ -98,7 +115,7 @@ export class Idempotency {
         expiresAtMs: nowMs + IDEMPOTENCY_LIFETIME_MS,
         sealed: this.#seal(accountNumber, keyText, answer),
       }),
-      finish: () => this.#running.delete(keyDigest),
+      finish: () => void this.#running.release(keyDigest),
     };
   }
 

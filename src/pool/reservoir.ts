@@ -132,9 +132,18 @@ export class PureSupply {
     });
   }
 
+  /** Erases what is held of these lots: they were withdrawn. What was claimed with it of other lots goes too. */
+  withdraw(lotIds: ReadonlySet<string>): void {
+    if (this.#held.some(({ lot }) => lotIds.has(lot.id))) this.#eraseHeld();
+  }
+
   /** The tap is closed: nothing more is drawn; what is left in the ring is erased. */
   close(): void {
     this.#open = false;
+    this.#eraseHeld();
+  }
+
+  #eraseHeld(): void {
     this.#reader.discard();
     for (const { bytes } of this.#held) wipe(bytes);
     this.#held.length = 0;

@@ -61,6 +61,8 @@ export class SeedSchedule {
   readonly #listeners: SeedListener[] = [];
   readonly #groups = new Map<string, GroupState>();
   #open = true;
+  /** One number after the other. */
+  #numbering: Promise<unknown> = Promise.resolve();
 
   constructor(store: EntropyStore & LogStore, catalog: LotCatalog, clock: Clock, log: Log) {
     this.#store = store;
@@ -111,6 +113,13 @@ export class SeedSchedule {
     return this.#refreshGroup(state);
   }
 
+  /** Takes seeds of these lots out of force: they were withdrawn. The next `refresh` takes others. */
+  retire(lotIds: ReadonlySet<string>): void {
+    for (const state of this.#groups.values()) {
+      if (state.current !== undefined && lotIds.has(state.current.lotId)) state.current = undefined;
+    }
+  }
+
   /** Stops taking seeds: the tap is closed. Seeds in force serve until their interval ends. */
   close(): void {
     this.#open = false;
@@ -146,7 +155,7 @@ export class SeedSchedule {
   async #giveOut(state: GroupState, { lotId, bytes }: ClaimedBlock): Promise<boolean> {
     assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
     const name = seedGroupName(state.group);
-    const generation = await this.#nextGeneration(name);
+    const generation = await this.#nextGeneration(state.group.tier);
     await this.#catalog.ready(lotId);
     if (!this.#open) return false;
     const seed: SeedInForce = {
@@ -163,9 +172,18 @@ export class SeedSchedule {
     return true;
   }
 
-  /** Numbers are written down before use, so that no two seeds of a group ever share one. */
-  async #nextGeneration(name: string): Promise<number> {
-    const key = `seed-generation/${name}`;
+  /**
+   * Numbers are written down before use, so that no two seeds of a tier ever share one, whatever their interval: a
+   * certificate names a seed by tier and number.
+   */
+  #nextGeneration(tier: SeededTier): Promise<number> {
+    const next = this.#numbering.then(() => this.#countGeneration(tier));
+    this.#numbering = next.catch(() => {}); // told to who asked for the number
+    return next;
+  }
+
+  async #countGeneration(tier: SeededTier): Promise<number> {
+    const key = `seed-generation/${tier}`;
     const last = await this.#store.getLog(key);
     const next = (last === undefined ? 0 : Number(Buffer.from(last).toString('ascii'))) + 1;
     await this.#store.putLog([{ key, value: utf8Bytes(String(next)) }]);

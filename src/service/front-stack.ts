@@ -1,0 +1,190 @@
+import type { Cells } from '../account/cells.ts';
+import { AccountDirectory } from '../account/directory.ts';
+import { usageOf } from '../account/usage.ts';
+import type { CertificateService } from '../certificate/certificate-service.ts';
+import { CertificateIds } from '../certificate/ids.ts';
+import type { Config } from '../config.ts';
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { MetricShard } from '../core/metrics.ts';
+import { Committer } from '../delivery/committer.ts';
+import { Delivery } from '../delivery/deliver.ts';
+import { EntropyDesk } from '../delivery/desk.ts';
+import { Idempotency, type RunningKeys } from '../delivery/idempotency.ts';
+import { corsPolicy } from '../http/cors.ts';
+import { DataAnswers } from '../http/data-answers.ts';
+import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
+import { startFront } from '../http/front.ts';
+import type { HealthReport } from '../http/health.ts';
+import { logRoutes } from '../http/log-routes.ts';
+import { plainRoutes } from '../http/plain-routes.ts';
+import { RequestRecord } from '../http/request-record.ts';
+import { Router } from '../http/router.ts';
+import { LotCatalog } from '../pool/catalog.ts';
+import { SystemStream } from '../pool/keystream.ts';
+import type { SeedGroup, SeedInForce } from '../pool/seeds.ts';
+import type { Ledger } from '../store/ledger.ts';
+import type { LotRecord } from '../store/records.ts';
+import type { Workers } from '../workers/dispatch.ts';
+import { FrontGauges } from './front-gauges.ts';
+
+/** What the one centre of a process does for each of its fronts. */
+export interface FrontCentre extends RunningKeys {
+  /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
+  askForSeed(group: SeedGroup): Promise<boolean>;
+  health(): Promise<HealthReport>;
+}
+
+/** What a front is told, in the order in which it happens. */
+export interface FrontEvents {
+  installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void;
+  installSystemLot(lot: LotRecord): void;
+  /** There are new blocks to claim. */
+  lotsCame(): void;
+  /** The operator withdrew these lots. */
+  lotsRevoked(lotIds: ReadonlySet<string>): void;
+  /** The tap of the quantum source is closed: no more pure bytes. */
+  tapClosed(): void;
+  becomeReady(): void;
+}
+
+export interface FrontSurroundings {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly certificates: CertificateService;
+  readonly cells: Cells;
+  readonly workers: Workers;
+  readonly centre: FrontCentre;
+  /** Secrets of the node, 32 bytes each. */
+  readonly keys: { readonly certificateIds: Uint8Array; readonly storedAnswers: Uint8Array };
+  /** Segments of this front: `first`, `first + stride`, … */
+  readonly sequence: { readonly first: number; readonly stride: number };
+  /** Where this front counts: the memory that all fronts share, and which part of it is its own. */
+  readonly metrics: { readonly memory: SharedArrayBuffer; readonly shard: number };
+}
+
+/** One front with everything that belongs to it alone. */
+export interface FrontStack extends FrontEvents {
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly desk: EntropyDesk;
+  readonly committer: Committer;
+  readonly directory: AccountDirectory;
+  /** Answers what is under way and stops listening. */
+  drain(deadlineMs: number): Promise<void>;
+  /** Erases what is left of its entropy. */
+  close(): void;
+}
+
+/** Builds the stack and starts listening. */
+export async function startFrontStack(around: FrontSurroundings): Promise<FrontStack> {
+  const { config, log, clock, ledger, certificates, centre, workers } = around;
+  const catalog = new LotCatalog(ledger);
+  const desk = new EntropyDesk({
+    store: ledger,
+    workers,
+    catalog,
+    clock,
+    log,
+    askForSeed: (group) => centre.askForSeed(group),
+  });
+  const directory = await AccountDirectory.open({ directory: ledger, cells: around.cells, clock, log });
+  directory.start();
+  const shard = new MetricShard(around.metrics.memory, around.metrics.shard);
+  const gauges = new FrontGauges(shard);
+  const record = new RequestRecord({ shard, log, clock, logSample: config.accessLogSample });
+  let ready = false;
+  const urls = { baseUrl: '', verifyUrlBase: '' };
+  const committer = new Committer({
+    books: ledger,
+    ids: new CertificateIds(around.keys.certificateIds),
+    clock,
+    log,
+    firstSequence: around.sequence.first,
+    sequenceStride: around.sequence.stride,
+    context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
+    onCommit: gauges.onCommit,
+  });
+  const random = new SystemStream().reader;
+  const publicLog = logRoutes(certificates);
+  const router = new Router({
+    directory,
+    dataEndpoints: DATA_ENDPOINT_DEFINITIONS,
+    routes: [
+      ...publicLog.exact,
+      ...plainRoutes({
+        ready: () => ready,
+        health: () => centre.health(),
+        usage: (call) => {
+          assert(call.account !== undefined, 'usage is asked for with a key');
+          return usageOf(call.account, ledger, clock);
+        },
+        certificates,
+      }),
+    ],
+    prefixes: publicLog.prefixes,
+    answers: (fail) =>
+      new DataAnswers({
+        delivery: new Delivery(desk, workers, catalog),
+        committer,
+        idempotency: new Idempotency(ledger, around.keys.storedAnswers, centre),
+        clock,
+        random,
+        poweredBy: config.poweredBy,
+        record,
+        fail,
+      }),
+    clock,
+    log,
+    random,
+    rateLimitFields: config.rateLimitFields,
+    record,
+    cors: corsPolicy(config.corsOrigins),
+  });
+  const front = await startFront({
+    host: config.host,
+    port: config.port,
+    sharePort: config.fronts > 1,
+    handle: (exchange) => router.handle(exchange),
+    fail: (exchange, error) => router.refuse(exchange, error),
+    log,
+    clock,
+  });
+  Object.assign(urls, urlsOf(config, front.port));
+  gauges.start({ front, committer, workers, desk });
+  return {
+    port: front.port,
+    baseUrl: urls.baseUrl,
+    desk,
+    committer,
+    directory,
+    installSeed: (seed, quantumSeed, lot) => desk.installSeed(seed, quantumSeed, lot),
+    installSystemLot: (lot) => desk.installSystemLot(lot),
+    lotsCame: () => desk.pure.keepFilled(),
+    lotsRevoked: (lotIds) => desk.withdraw(lotIds),
+    tapClosed: () => desk.pure.close(),
+    becomeReady: () => {
+      ready = true;
+    },
+    async drain(deadlineMs) {
+      await front.drain(deadlineMs);
+      await committer.drain();
+      gauges.stop();
+      directory.close();
+    },
+    close: () => desk.close(),
+  };
+}
+
+/** Where clients reach the service, unless the operator says otherwise. */
+function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase: string } {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = `http://${host}:${port}`;
+  return {
+    baseUrl: config.baseUrl ?? `${origin}/v1`,
+    verifyUrlBase: config.verifyUrlBase ?? `${origin}/verify`,
+  };
+}
