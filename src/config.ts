@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { LogLevel } from './core/log.ts';
 
 /**
- * The only reader of the environment. Read once at start, checked, frozen; nobody else sees `process.env`.
- * An unknown `QRN_` variable is an error: a misspelt setting must not be silently ignored.
+ * The only reader of the environment and of the configuration file. Read once at start, checked, frozen; nobody else
+ * sees `process.env`. A variable wins over the file, the file over the default. An unknown `QRN_` variable or name in
+ * the file is an error: a misspelt setting must not be silently ignored.
  */
 export interface Config {
   /** Address to listen on. */
@@ -33,7 +35,20 @@ export interface Config {
   readonly poweredBy: string;
   /** Send the IETF draft's RateLimit and RateLimit-Policy fields. */
   readonly rateLimitFields: boolean;
+  /** Origins whose pages may read answers; `*` for all, none for no page but the service's own. */
+  readonly corsOrigins: readonly string[];
+  /** Where /metrics is served: with everything else, on a port of its own, or not at all. */
+  readonly metricsPort: 'main' | 'off' | number;
+  /** The share of requests, from 0 to 1, that get a line in the log; refused ones always do. */
+  readonly accessLogSample: number;
+  /** PEM files of the certificate chain and of its key; the service then speaks HTTPS alone. */
+  readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
+}
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
 }
 
 interface Setting<T> {
@@ -69,6 +84,33 @@ function logName(value: string): string {
   if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
     throw new ConfigError('1 to 100 visible ASCII characters without plus');
   return value;
+}
+
+function share(value: string): number {
+  const parsed = /^(0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isNaN(parsed)) throw new ConfigError('a decimal number from 0 to 1');
+  return parsed;
+}
+
+/** A list of origins (RFC 6454 §6.2), `*`, or nothing. */
+function origins(value: string): readonly string[] {
+  if (value === '') return [];
+  const given = value.split(',').map((each) => each.trim());
+  const wrong = given.find((each) => each !== '*' && !(URL.canParse(each) && new URL(each).origin === each));
+  if (wrong !== undefined || (given.includes('*') && given.length > 1)) {
+    throw new ConfigError('empty, * or a comma-separated list of origins such as https://example.org');
+  }
+  return given;
+}
+
+function metricsPort(value: string): Config['metricsPort'] {
+  if (value === 'main' || value === 'off') return value;
+  try {
+    return wholeNumber(0, 65_535)(value);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError('main, off or a whole number from 0 to 65535');
+  }
 }
 
 function url(value: string): string | null {
@@ -115,6 +157,26 @@ function settings(defaultWorkers: number) {
       'RateLimit and RateLimit-Policy fields: on or off',
       (value) => oneOf('on', 'off')(value) === 'on',
     ),
+    corsOrigins: setting(
+      'QRN_CORS_ORIGINS',
+      '',
+      'origins whose pages may read answers: empty, * or a list with commas',
+      origins,
+    ),
+    metricsPort: setting(
+      'QRN_METRICS_PORT',
+      'main',
+      'port of /metrics; main: the one of everything else; off: none',
+      metricsPort,
+    ),
+    accessLogSample: setting(
+      'QRN_ACCESS_LOG_SAMPLE',
+      '0.01',
+      'share of requests that get a line in the log; refused ones always do',
+      share,
+    ),
+    tlsCertFile: setting('QRN_TLS_CERT_FILE', '', 'PEM file of the certificate chain: HTTPS', text),
+    tlsKeyFile: setting('QRN_TLS_KEY_FILE', '', 'PEM file of its key', text),
     logLevel: setting(
       'QRN_LOG_LEVEL',
       'info',
@@ -124,33 +186,125 @@ function settings(defaultWorkers: number) {
   };
 }
 
-/** Reads and checks the whole configuration. Throws a ConfigError that names the variable and what it may be. */
-export function loadConfig(environment: Readonly<Record<string, string | undefined>>, cores = 2): Config {
+type SettingName = keyof ReturnType<typeof settings>;
+
+/** Names the file; not in the file itself. */
+const FILE_VARIABLE = 'QRN_CONFIG';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One setting as it is in force. */
+export interface SettingInForce {
+  /** As the file names it. */
+  readonly name: string;
+  readonly variable: string;
+  /** As text, before it is parsed. */
+  readonly value: string;
+  readonly from: 'environment' | 'file' | 'default';
+}
+
+/** Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. */
+export function readSettings(environment: Environment, cores = 2): SettingInForce[] {
   const table = settings(Math.max(1, cores - 1));
-  const known = new Set<string>(Object.values(table).map((each) => each.variable));
-  for (const variable of Object.keys(environment)) {
-    if (variable.startsWith('QRN_') && !known.has(variable)) {
-      throw new ConfigError(`${variable} is not a setting; the settings are ${[...known].join(', ')}`);
-    }
+  const variables = [FILE_VARIABLE, ...Object.values(table).map((each) => each.variable)];
+  const unknown = Object.keys(environment).find(
+    (each) => each.startsWith('QRN_') && !variables.includes(each),
+  );
+  if (unknown !== undefined) {
+    throw new ConfigError(`${unknown} is not a setting; the settings are ${variables.join(', ')}`);
   }
-  const values: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(table)) {
-    const given = environment[each.variable];
-    try {
-      values[name] = each.parse(given ?? each.fallback);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      throw new ConfigError(`${each.variable}=${given} is not ${error.message}`);
-    }
+  const path = environment[FILE_VARIABLE] ?? '';
+  const file = path === '' ? new Map<string, string>() : readFile(path, Object.keys(table));
+  return Object.entries(table).map(([name, { variable, fallback, parse }]) => {
+    const setting = inForce(name, variable, environment[variable], file.get(name), fallback);
+    const where = setting.from === 'file' ? `${name} in ${path}` : variable;
+    checked(parse as (text: string) => unknown, setting.value, where);
+    return setting;
+  });
+}
+
+function inForce(
+  name: string,
+  variable: string,
+  given: string | undefined,
+  filed: string | undefined,
+  fallback: string,
+): SettingInForce {
+  if (given !== undefined) return { name, variable, value: given, from: 'environment' };
+  if (filed !== undefined) return { name, variable, value: filed, from: 'file' };
+  return { name, variable, value: fallback, from: 'default' };
+}
+
+function checked<T>(parse: (text: string) => T, value: string, where: string): T {
+  try {
+    return parse(value);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(`${where}: ${JSON.stringify(value)} is not ${error.message}`);
   }
-  return Object.freeze(values as unknown as Config);
+}
+
+/** A JSON object of settings by name: strings, numbers, booleans, and lists of strings. */
+function readFile(path: string, names: readonly string[]): Map<string, string> {
+  const parsed = parseFile(path);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new ConfigError(`${path} does not hold one JSON object`);
+  }
+  const entries = Object.entries(parsed).map(([name, value]): [string, string] => {
+    if (!names.includes(name)) {
+      throw new ConfigError(`${path}: ${name} is not a setting; the settings are ${names.join(', ')}`);
+    }
+    return [name, settingText(value, `${name} in ${path}`)];
+  });
+  return new Map(entries);
+}
+
+function parseFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${FILE_VARIABLE}: ${path} cannot be read as JSON: ${why}`);
+  }
+}
+
+function settingText(value: unknown, where: string): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(',');
+  throw new ConfigError(`${where} is not a string, a number, true, false or a list of strings`);
+}
+
+/** Reads and checks the whole configuration. Throws a ConfigError that names the setting and what it may be. */
+export function loadConfig(environment: Environment, cores = 2): Config {
+  const table = settings(Math.max(1, cores - 1));
+  const inForce = new Map(readSettings(environment, cores).map(({ name, value }) => [name, value]));
+  const value = <N extends SettingName>(name: N) =>
+    table[name].parse(inForce.get(name)!) as ReturnType<(typeof table)[N]['parse']>;
+  const { tlsCertFile, tlsKeyFile, ...plain } = table;
+  const values = Object.fromEntries(
+    Object.keys(plain).map((name) => [name, value(name as SettingName)]),
+  ) as Omit<Config, 'tls'>;
+  const tls = tlsFiles(
+    tlsCertFile.parse(inForce.get('tlsCertFile')!),
+    tlsKeyFile.parse(inForce.get('tlsKeyFile')!),
+  );
+  return Object.freeze({ ...values, tls });
+}
+
+function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
+  if (certFile === '' && keyFile === '') return null;
+  if (certFile !== '' && keyFile !== '') return { certFile, keyFile };
+  throw new ConfigError('QRN_TLS_CERT_FILE and QRN_TLS_KEY_FILE belong together: give both or none');
 }
 
 /** Every setting with its default and meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
-  return Object.values(settings(Math.max(1, cores - 1))).map(({ variable, fallback, meaning }) => ({
+  const fileRow = { variable: FILE_VARIABLE, fallback: '', meaning: 'JSON file of settings; variables win' };
+  const rows = Object.values(settings(Math.max(1, cores - 1))).map(({ variable, fallback, meaning }) => ({
     variable,
     fallback,
     meaning,
   }));
+  return [fileRow, ...rows];
 }

@@ -14,8 +14,14 @@ import type {
 import { SegmentWriter } from '../store/segment.ts';
 import { ReplyRoom } from './reply-room.ts';
 
-/** Called once: with undefined when the certificate is durable, with the failure when it is not known to be. */
-export type Settled = (failure: Error | undefined) => void;
+/**
+ * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
+ * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each.
+ */
+export type Settled = (failure: Error | undefined, atMonotonicMs?: number) => void;
+
+/** Told of each commit once it is over, with the milliseconds that it took. */
+export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
 
 /** Certificate ids are made this many at a time, with one cipher call. */
 const ID_BATCH = 64;
@@ -34,6 +40,7 @@ export class Committer {
   readonly room = new ReplyRoom();
   readonly #writer = new SegmentWriter();
   #sequence: number;
+  readonly #sequenceStride: number;
   #certificateIds: string[] = [];
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
@@ -41,10 +48,10 @@ export class Committer {
   #waiting: Settled[] = [];
   #inFlight = 0;
   #scheduled = false;
-  #lastCommitMs = 0;
+  readonly #onCommit: CommitListener | undefined;
   #failed: Error | undefined;
 
-  /** `firstSequence` and those after it belong to this front alone. */
+  /** `firstSequence` and every `sequenceStride`-th after it belong to this front alone. */
   constructor(options: {
     books: Books;
     ids: CertificateIds;
@@ -52,6 +59,8 @@ export class Committer {
     clock: Clock;
     log: Log;
     firstSequence: number;
+    sequenceStride: number;
+    onCommit?: CommitListener;
   }) {
     this.#books = options.books;
     this.#ids = options.ids;
@@ -59,16 +68,13 @@ export class Committer {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#sequence = options.firstSequence;
+    this.#sequenceStride = options.sequenceStride;
+    this.#onCommit = options.onCommit;
   }
 
   /** Answers that wait now. */
   get pending(): number {
     return this.#waiting.length + this.#inFlight;
-  }
-
-  /** How long the last commit took, for health. */
-  get lastCommitMs(): number {
-    return this.#lastCommitMs;
   }
 
   /** Sheds with 503 before anything is drawn when too many answers wait or the ledger has failed. */
@@ -130,16 +136,13 @@ export class Committer {
     this.#inFlight = settled.length;
     const startedMs = this.#clock.monotonicMs();
     this.#books.commit([segment], answers).then(
-      () => {
-        this.#lastCommitMs = this.#clock.monotonicMs() - startedMs;
-        this.#finish(settled, undefined, giveBack);
-      },
+      () => this.#finish(settled, undefined, giveBack, startedMs),
       (error: unknown) => {
         const failure = error instanceof Error ? error : new Error(String(error));
         // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
         if (!(failure instanceof ApiError)) this.#failed = failure;
         this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
-        this.#finish(settled, failure, giveBack);
+        this.#finish(settled, failure, giveBack, startedMs);
       },
     );
   }
@@ -147,23 +150,31 @@ export class Committer {
   #closeSegment(): SegmentRecord {
     const { count, entries } = this.#writer.finish();
     const segment: SegmentRecord = {
-      sequence: this.#sequence++,
+      sequence: this.#sequence,
       committedAtMs: this.#clock.wallMs(),
       count,
       sources: this.#sources,
       context: this.#context(),
       entries,
     };
+    this.#sequence += this.#sequenceStride;
     this.#certificateIds = [];
     this.#sources = [];
     this.#sourceIndex = new Map();
     return segment;
   }
 
-  #finish(settled: readonly Settled[], failure: Error | undefined, giveBack: () => void): void {
+  #finish(
+    settled: readonly Settled[],
+    failure: Error | undefined,
+    giveBack: () => void,
+    startedMs: number,
+  ): void {
+    const nowMs = this.#clock.monotonicMs();
     this.#inFlight = 0;
     if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
-    for (const each of settled) each(failure);
+    for (const each of settled) each(failure, nowMs);
     giveBack(); // the front has copied what it did not send at once
+    this.#onCommit?.(nowMs - startedMs, failure);
   }
 }

@@ -28,6 +28,7 @@ import type { CreditFacts, EnvelopeFacts } from './envelope.ts';
 import { type Field, headOf } from './head.ts';
 import { rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate, type Representation } from './representation.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** What the answer to one data request needs beside the request. */
 export interface DataAnswersOptions {
@@ -38,6 +39,7 @@ export interface DataAnswersOptions {
   /** System entropy for salts, not for values. */
   readonly random: EntropyReader;
   readonly poweredBy: string;
+  readonly record: RequestRecord;
   /** Answers an error in the call's own form. */
   readonly fail: (call: Call, error: unknown) => void;
 }
@@ -67,6 +69,7 @@ export class DataAnswers {
     const reservation: Reservation = { account, period, credits: 0 };
     try {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
+      call.mode = mode;
       if (request.dryRun) this.#quote(call, account, request, mode, reservation);
       else if (mode === 'pure' && call.exchange.idempotencyKey !== '') {
         this.#answerOnce(call, request, mode, reservation, ignored);
@@ -101,7 +104,7 @@ export class DataAnswers {
       ['X-Request-ID', call.requestUuid],
       ...rateFields(call.rate),
     ];
-    call.exchange.send(headOf(200, fields), bytes);
+    call.send(headOf(200, fields), bytes);
   }
 
   /** Pure mode under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
@@ -128,7 +131,7 @@ export class DataAnswers {
         if ('first' in outcome) return this.#make(call, request, mode, reservation, ignored, outcome.first);
         reservation.account.meter.releaseRequest(reservation.period);
         const { form: firstForm, fields, body } = outcome.replay;
-        exchange.send(fieldsHead(firstForm as Representation, fields, call.rate), body);
+        call.send(fieldsHead(firstForm as Representation, fields, call.rate), body);
       })
       .catch((error: unknown) => this.#refuse(call, reservation, error));
   }
@@ -225,10 +228,14 @@ export class DataAnswers {
       consumedBytes: made.consumedBytes,
       credits,
     };
-    const settled = (failure: Error | undefined) => {
+    const settled = (failure: Error | undefined, atMonotonicMs?: number) => {
       first?.finish();
-      if (failure !== undefined) this.#refuse(call, reservation, failure);
-      else call.exchange.send(reply.head(), reply.body);
+      if (failure !== undefined) {
+        this.#refuse(call, reservation, failure);
+        return;
+      }
+      this.#options.record.answered(entry);
+      call.send(reply.head(), reply.body, atMonotonicMs);
     };
     committer.add(entry, settled, stored);
   }

@@ -1,3 +1,4 @@
+import type { Call } from './call.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 import type { RequestId } from './request-id.ts';
@@ -73,6 +74,8 @@ export class Exchange extends RequestHead implements Timed {
   body: Uint8Array = NO_BYTES;
   /** Set by whoever names the request first: its handler, or the front when it answers or logs on its own. */
   requestId: RequestId | undefined = undefined;
+  /** What its handler knows of the request: the front only hands it back. */
+  call: Call | undefined = undefined;
   /** The client is gone: nothing can be answered any more. */
   aborted = false;
   /** `send` was called, by the handler or, past the deadline, by the front. */

@@ -45,7 +45,11 @@ export function reasonOf(status: number): string {
 }
 
 function headText(status: number, fields: readonly Field[]): string {
-  let text = `${status} ${reasonOf(status)}`;
+  return `${status} ${reasonOf(status)}${linesOf(fields)}`;
+}
+
+function linesOf(fields: readonly Field[]): string {
+  let text = '';
   for (const [name, value] of fields) {
     assert(FIELD_NAME.test(name), `not a field name: ${JSON.stringify(name)}`);
     assert(!WRITTEN_BY_LIBRARY.has(name.toLowerCase()), `${name} is written by the front`);
@@ -58,6 +62,21 @@ function headText(status: number, fields: readonly Field[]): string {
 /** The head of a reply. Throws an InvariantError for a name or value that could break out of its line. */
 export function headOf(status: number, fields: readonly Field[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(headText(status, fields), 'latin1'));
+}
+
+/** The head with more fields behind it. Throws as `headOf` does. */
+export function withFields(head: Uint8Array, fields: readonly Field[]): Uint8Array {
+  return fields.length === 0 ? head : Buffer.concat([head, Buffer.from(linesOf(fields), 'latin1')]);
+}
+
+/** Whether the head has a field of this name, spelt as it was made. */
+export function hasField(head: Uint8Array, name: string): boolean {
+  return Buffer.from(head.buffer, head.byteOffset, head.length).includes(`\r\n${name}: `, 'latin1');
+}
+
+/** The status that a head begins with. */
+export function statusOf(head: Uint8Array): number {
+  return 100 * (head[0] - ZERO) + 10 * (head[1] - ZERO) + (head[2] - ZERO);
 }
 
 /** A field of a template whose value changes with every reply: right-aligned in `width` bytes. */

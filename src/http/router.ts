@@ -4,16 +4,19 @@ import type { Clock } from '../core/clock.ts';
 import { periodEndMs, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { DataRequest } from '../delivery/data-request.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { Call } from './call.ts';
+import { Call, type CallSurroundings } from './call.ts';
+import type { CorsPolicy } from './cors.ts';
 import type { DataAnswers } from './data-answers.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import { headOf } from './head.ts';
+import { type Field, headOf } from './head.ts';
 import { rateFacts, rateFields } from './rate-fields.ts';
+import { endpointRow, type RequestRecord } from './request-record.ts';
 
 /** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
 export type Handler = (call: Call) => Reply | Promise<Reply>;
@@ -30,6 +33,8 @@ export interface PlainRoute {
 }
 
 interface Route {
+  /** The endpoint that its requests are counted under. */
+  readonly endpoint: number;
   readonly methods: readonly string[];
   readonly scope: Scope | null;
   readonly limited: boolean;
@@ -59,6 +64,8 @@ export interface RouterOptions {
   /** System entropy for request ids, not for values. */
   readonly random: EntropyReader;
   readonly rateLimitFields: boolean;
+  readonly record: RequestRecord;
+  readonly cors: CorsPolicy;
 }
 
 /**
@@ -68,14 +75,18 @@ export interface RouterOptions {
 export class Router {
   readonly #options: RouterOptions;
   readonly #routes = new Map<string, Route>();
+  readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
   readonly #answers: DataAnswers;
+  readonly #around: CallSurroundings;
   readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
+    this.#around = { record: options.record, cors: options.cors };
     for (const endpoint of options.dataEndpoints) {
       const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
       this.#routes.set(endpoint.path, {
+        endpoint: endpointRow(endpoint.name),
         methods,
         scope: endpoint.scope,
         limited: true,
@@ -84,17 +95,14 @@ export class Router {
       });
       this.#parsed.set(endpoint, new Map());
     }
-    for (const route of options.routes) this.#routes.set(route.path, { ...route, data: undefined });
+    for (const route of options.routes) this.#routes.set(route.path, plainRoute(route));
+    this.#prefixes = options.prefixes.map((each) => ({ path: each.path, route: plainRoute(each) }));
     this.#answers = options.answers((call, error) => this.#fail(call, error));
   }
 
   /** Takes a request from the front. Never throws. */
   handle(exchange: Exchange): void {
-    const { clock, random } = this.#options;
-    const id = new Uint8Array(16);
-    random.fill(id);
-    const call = new Call(exchange, id, clock.wallMs(), clock.monotonicMs());
-    exchange.requestId = call.requestId;
+    const call = this.#callOf(exchange);
     try {
       this.#walk(call);
     } catch (error) {
@@ -102,10 +110,32 @@ export class Router {
     }
   }
 
+  /** Answers what the front itself refuses: before it handed the request over, or past its deadline. Never throws. */
+  refuse(exchange: Exchange, error: ApiError): void {
+    const call = exchange.call ?? this.#callOf(exchange);
+    call.endpoint = this.#routeOf(exchange.path)?.endpoint ?? call.endpoint;
+    this.#fail(call, error);
+  }
+
+  #callOf(exchange: Exchange): Call {
+    const { clock, random } = this.#options;
+    const id = new Uint8Array(16);
+    random.fill(id);
+    const call = new Call(exchange, id, clock.wallMs(), clock.monotonicMs(), this.#around);
+    exchange.call = call;
+    exchange.requestId = call.requestId;
+    return call;
+  }
+
+  #routeOf(path: string): Route | undefined {
+    return this.#routes.get(path) ?? this.#prefixed(path);
+  }
+
   #walk(call: Call): void {
     const { exchange } = call;
-    const route = this.#routes.get(exchange.path) ?? this.#prefixed(exchange.path);
+    const route = this.#routeOf(exchange.path);
     if (route === undefined) throw new ApiError('not_found');
+    call.endpoint = route.endpoint;
     if (!route.methods.includes(exchange.method)) {
       this.#otherMethod(call, route);
       return;
@@ -128,21 +158,21 @@ export class Router {
   }
 
   #prefixed(path: string): Route | undefined {
-    const found = this.#options.prefixes.find((each) => path.startsWith(each.path));
-    return found && { ...found, data: undefined };
+    return this.#prefixes.find((each) => path.startsWith(each.path))?.route;
   }
 
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
   #otherMethod(call: Call, route: Route): void {
+    const { method, origin, accessControlRequestMethod } = call.exchange;
     const allow = [...route.methods, 'OPTIONS'].join(', ');
-    if (call.exchange.method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
-    call.exchange.send(
-      headOf(204, [
-        ['Allow', allow],
-        ['X-Request-ID', call.requestUuid],
-      ]),
-      new Uint8Array(0),
-    );
+    if (method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
+    const fields: Field[] = [
+      ['Allow', allow],
+      ['X-Request-ID', call.requestUuid],
+    ];
+    if (accessControlRequestMethod !== '')
+      fields.push(...this.#options.cors.preflight(origin, route.methods));
+    call.send(headOf(204, fields), new Uint8Array(0));
   }
 
   #authenticate(call: Call): void {
@@ -204,19 +234,28 @@ export class Router {
   }
 
   #send(call: Call, reply: Reply): void {
-    call.exchange.send(reply.head, reply.body);
+    call.send(reply.head, reply.body);
   }
 
   #fail(call: Call, thrown: unknown): void {
     const error = clientError(thrown);
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
-      this.#options.log.error({ request_id: call.requestIdText, fault: fault.stack }, 'fault');
+      const { requestIdText: request_id, trace } = call;
+      const names = trace === undefined ? { request_id } : { request_id, trace_id: trace.traceId };
+      this.#options.log.error({ ...names, fault: fault.stack }, 'fault');
     }
+    call.error = error.code;
     const fields = rateFields(call.rate);
     const reply = errorReply(error, { requestId: call.requestId, accept: call.exchange.accept, fields });
-    call.exchange.send(reply.head, reply.body);
+    call.send(reply.head, reply.body);
   }
+}
+
+function plainRoute(route: PlainRoute): Route {
+  const name = route.path.slice('/v1/'.length);
+  const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
+  return { ...route, endpoint: endpointRow(label), data: undefined };
 }
 
 function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed {

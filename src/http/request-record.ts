@@ -1,0 +1,144 @@
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import {
+  ANSWER_BYTES,
+  ANSWER_VALUES,
+  ANSWERS,
+  CREDITS_SPENT,
+  ENDPOINT_LABELS,
+  ENTROPY_CONSUMED,
+  type EndpointLabel,
+  HTTP_ABORTED,
+  HTTP_DURATION,
+  HTTP_ERRORS,
+  HTTP_REQUESTS,
+  type MetricShard,
+  MODE_LABELS,
+  STATUS_LABELS,
+} from '../core/metrics.ts';
+import { DATA_ENDPOINTS, ENTROPY_MODES } from '../core/vocabulary.ts';
+import type { AnswerEntry } from '../store/records.ts';
+import type { Call } from './call.ts';
+
+export interface RequestRecordOptions {
+  readonly shard: MetricShard;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** The share of requests that get a line in the log, from 0 to 1. */
+  readonly logSample: number;
+}
+
+/**
+ * Lines about refused requests in one second: a line costs 4 µs, and whoever floods the service with bad requests must
+ * not have that much of it. What is left out is counted.
+ */
+const ERROR_LINES_PER_SECOND = 100;
+
+const ENDPOINT_ROWS = rowsOf(ENDPOINT_LABELS);
+const MODE_ROWS = rowsOf(MODE_LABELS);
+const ERROR_ROWS = rowsOf(Object.keys(ERRORS) as ErrorCode[]);
+/** By status: a typed array, since this is looked up for every reply. */
+const STATUS_ROWS = new Uint8Array(600);
+STATUS_LABELS.forEach((label, row) => {
+  STATUS_ROWS[Number(label)] = row;
+});
+
+assert(
+  DATA_ENDPOINTS.every((endpoint, row) => ENDPOINT_ROWS[endpoint] === row),
+  'the rows of data endpoints are the same with and without the others',
+);
+
+function rowsOf<const T extends string>(labels: readonly T[]): Readonly<Record<T, number>> {
+  return Object.fromEntries(labels.map((label, row) => [label, row])) as Record<T, number>;
+}
+
+/** The row of an endpoint in what is counted by endpoint. */
+export function endpointRow(label: EndpointLabel): number {
+  return ENDPOINT_ROWS[label];
+}
+
+/**
+ * What is kept of the requests of one front once they are answered: counts, and a line in the log for a sample of
+ * them and for every error. A line names the request and nothing that its client sent but the method.
+ */
+export class RequestRecord {
+  readonly #shard: MetricShard;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  /** Requests whose id has fewer than this in its last 32 bits, which are random, are logged. */
+  readonly #logBelow: number;
+  #secondEndsMs = Number.NEGATIVE_INFINITY;
+  #errorLines = 0;
+  #errorLinesLeftOut = 0;
+
+  constructor(options: RequestRecordOptions) {
+    this.#shard = options.shard;
+    this.#log = options.log;
+    this.#clock = options.clock;
+    this.#logBelow = options.logSample * 2 ** 32;
+  }
+
+  /** The call was answered. `atMonotonicMs` spares the clock where the time is known. */
+  replied(call: Call, status: number, atMonotonicMs = this.#clock.monotonicMs()): void {
+    const shard = this.#shard;
+    const durationMs = atMonotonicMs - call.startedMonotonicMs;
+    shard.add(HTTP_REQUESTS, call.endpoint * STATUS_LABELS.length + STATUS_ROWS[status]);
+    shard.observe(HTTP_DURATION, MODE_ROWS[call.mode ?? 'none'], durationMs / 1000);
+    if (call.error !== undefined) shard.add(HTTP_ERRORS, ERROR_ROWS[call.error]);
+    if (call.error === undefined ? this.#isSampled(call) : this.#mayLogError(atMonotonicMs)) {
+      this.#write(call, status, durationMs);
+    }
+  }
+
+  /** The client went away before its answer. */
+  aborted(): void {
+    this.#shard.add(HTTP_ABORTED, 0);
+  }
+
+  /** A certified answer leaves. */
+  answered({ endpoint, mode, valueCount, deliveredBytes, consumedBytes, credits }: AnswerEntry): void {
+    const shard = this.#shard;
+    const row = MODE_ROWS[mode];
+    shard.add(ANSWERS, ENDPOINT_ROWS[endpoint] * ENTROPY_MODES.length + row);
+    shard.add(ANSWER_VALUES, row, valueCount);
+    shard.add(ANSWER_BYTES, row, deliveredBytes);
+    shard.add(ENTROPY_CONSUMED, row, consumedBytes);
+    if (credits > 0) shard.add(CREDITS_SPENT, 0, credits);
+  }
+
+  #isSampled({ requestId: id }: Call): boolean {
+    return ((id[12] << 24) | (id[13] << 16) | (id[14] << 8) | id[15]) >>> 0 < this.#logBelow;
+  }
+
+  #mayLogError(nowMs: number): boolean {
+    if (nowMs >= this.#secondEndsMs) {
+      if (this.#errorLinesLeftOut > 0) {
+        this.#log.warn({ lines: this.#errorLinesLeftOut }, 'lines about refused requests left out');
+      }
+      this.#secondEndsMs = nowMs + 1000;
+      this.#errorLines = 0;
+      this.#errorLinesLeftOut = 0;
+    }
+    if (this.#errorLines++ < ERROR_LINES_PER_SECOND) return true;
+    this.#errorLinesLeftOut++;
+    return false;
+  }
+
+  #write(call: Call, status: number, durationMs: number): void {
+    const { mode, error, trace } = call;
+    const facts = {
+      request_id: call.requestIdText,
+      ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+      method: call.exchange.method,
+      endpoint: ENDPOINT_LABELS[call.endpoint],
+      status,
+      ...(error === undefined ? {} : { error }),
+      ...(mode === undefined ? {} : { mode }),
+      duration_ms: Math.round(durationMs * 1000) / 1000,
+    };
+    if (status >= 500) this.#log.warn(facts, 'request');
+    else this.#log.info(facts, 'request');
+  }
+}
