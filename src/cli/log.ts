@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { assert } from '../core/assert.ts';
+import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
+import { parseCheckpoint, parseNote } from '../crypto/note.ts';
+import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
+import { withLedger } from './with-ledger.ts';
+
+const show = action({
+  path: 'log show',
+  summary: 'Shows where the transparency log stands: its size, its root and who signed it.',
+  options: { json: { meaning: 'one JSON object: origin, size, root, signed_by, checkpoint' } },
+  run: async (input, context) => {
+    const note = await newestCheckpoint(context);
+    const signed = parseNote(note);
+    const checkpoint = signed && parseCheckpoint(signed.text);
+    assert(signed !== undefined && checkpoint !== undefined, 'the stored checkpoint is a signed note');
+    const described = {
+      origin: checkpoint.origin,
+      size: checkpoint.size,
+      root: Buffer.from(checkpoint.root).toString('base64'),
+      signed_by: signed.signatures.map(({ keyId }) => keyId),
+    };
+    if (input.has('json')) context.out(json({ ...described, checkpoint: note }));
+    else
+      context.out(
+        facts({ ...described, size: String(described.size), signed_by: described.signed_by.join(' ') }),
+      );
+    return 0;
+  },
+});
+
+const rotateKey = action({
+  path: 'log rotate-key',
+  summary:
+    'Makes a new key for the log and destroys the private part of the old one. Its public part stays published for ever,\n' +
+    'so whatever it signed stays verifiable. A running service signs with the old key until it is restarted: restart it.\n' +
+    'The first checkpoint after that carries the signature of both.',
+  options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
+  run: async (input, context) => {
+    const config = loadConfig(context.environment);
+    const directory = join(config.dataDir, 'keys');
+    if (!existsSync(directory)) throw new CommandError(`there are no keys in ${directory}`);
+    const { published } = rotateLogKeys(directory, config.logName, context.clock);
+    const [old, current] = published.slice(-2) as [PublishedKey, PublishedKey];
+    const done = {
+      key_id: current.key_id,
+      verifier_key: current.verifier_key,
+      created_at: current.created_at,
+      replaces: old.key_id,
+    };
+    context.out(input.has('json') ? json(done) : facts(done));
+    context.talk('Restart the service: until then it signs with the old key.\n');
+    return 0;
+  },
+});
+
+export const log = group('qrn log', 'The transparency log: every certificate and every withdrawal.', [
+  show,
+  rotateKey,
+]);
+
+/** The newest checkpoint in the ledger: what /log/checkpoint answers. */
+async function newestCheckpoint(context: CommandContext): Promise<string> {
+  const record = await withLedger(context, 'read', (ledger) => ledger.getLog('state'));
+  if (record === undefined)
+    throw new CommandError('there is no log yet: the service makes it when it starts');
+  return (JSON.parse(Buffer.from(record).toString('utf8')) as { checkpoint: string }).checkpoint;
+}

@@ -1,0 +1,169 @@
+import type { LotRecord, LotRevocation } from '../store/records.ts';
+import { wholeNumber } from './arguments.ts';
+import { action, CommandError, facts, group, json, table, UsageError } from './command.ts';
+import { withLedger } from './with-ledger.ts';
+
+const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
+const LISTED = 50;
+/** Room for a sentence or a few; it stands on public pages. */
+const REASON_LENGTH_MAX = 1_000;
+
+const list = action({
+  path: 'lots list',
+  summary: 'Lists the lots of quantum bits, newest first, with how they were judged.',
+  options: {
+    limit: { value: 'N', meaning: `how many; ${LISTED} when not given` },
+    json: { meaning: 'an array of JSON objects' },
+  },
+  run: async (input, context) => {
+    const limit = input.option('limit');
+    const count = limit === undefined ? LISTED : wholeNumber('limit', limit);
+    const described = await withLedger(context, 'read', async (ledger) => {
+      const withdrawn = revocationsByLot(await ledger.revocations());
+      return (await ledger.lots(count)).map((lot) => describeLot(lot, withdrawn.get(lot.id)));
+    });
+    if (input.has('json')) context.out(json(described));
+    else {
+      const head = ['LOT_ID', 'STATUS', 'ORIGIN', 'BACKEND', 'RAW BITS', 'MIN-ENTROPY', 'FINISHED'];
+      const rows = described.map((each) => [
+        each.lot_id,
+        each.status,
+        each.origin,
+        each.quantum_backend,
+        String(each.raw_bits),
+        each.min_entropy_per_bit === null ? '-' : String(each.min_entropy_per_bit),
+        each.finished_at,
+      ]);
+      context.out(table(head, rows));
+    }
+    return 0;
+  },
+});
+
+const show = action({
+  path: 'lots show',
+  summary: 'Shows all that is known of a lot: provenance, hashes, health tests, assessment.',
+  operands: [LOT_ID],
+  options: { json: { meaning: 'one JSON object' } },
+  run: async (input, context) => {
+    const [lotId] = input.operands;
+    const { lot, revocation } = await withLedger(context, 'read', async (ledger) => ({
+      lot: await ledger.lot(lotId),
+      revocation: revocationsByLot(await ledger.revocations()).get(lotId),
+    }));
+    if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
+    const described = { ...describeLot(lot, revocation), ...detailsOf(lot) };
+    context.out(input.has('json') ? json(described) : facts(textsOf(described)));
+    return 0;
+  },
+});
+
+const revoke = action({
+  path: 'lots revoke',
+  summary:
+    'Withdraws a lot for ever: its unused bytes are erased, and every certificate that names it answers revoked, with time\n' +
+    'and reason. No certificate is rewritten; the withdrawal itself becomes an entry of the public log. A running service\n' +
+    'goes on with what it holds of the lot in memory, under certificates that answer revoked: restart it to end that.',
+  operands: [LOT_ID],
+  options: {
+    why: { value: 'TEXT', required: true, meaning: 'the reason, in public' },
+    json: { meaning: 'one JSON object: lot_id, revoked_at, reason' },
+  },
+  run: async (input, context) => {
+    const [lotId] = input.operands;
+    const why = reasonOf(input.option('why')!);
+    const { atMs, isNew } = await withLedger(context, 'write', async (ledger) => {
+      if ((await ledger.lot(lotId)) === undefined) throw new CommandError(`there is no lot ${lotId}`);
+      const wish = { lotId, why, atMs: context.clock.wallMs() };
+      const before = revocationsByLot(await ledger.revocations()).get(lotId);
+      if (before !== undefined) return { ...before, isNew: false };
+      await ledger.revokeLot(wish);
+      return { ...wish, isNew: true };
+    });
+    if (!isNew) throw new CommandError(`${lotId} was revoked already, ${new Date(atMs).toISOString()}`);
+    const done = { lot_id: lotId, revoked_at: new Date(atMs).toISOString(), reason: why };
+    context.out(input.has('json') ? json(done) : facts(done));
+    return 0;
+  },
+});
+
+export const lots = group('qrn lots', 'Lots: the reads of a backend that answers are drawn from.', [
+  list,
+  show,
+  revoke,
+]);
+
+/** One line of text that canonical JSON can carry: control characters and lone surrogates have no place in a log. */
+function reasonOf(text: string): string {
+  const why = text.trim();
+  if (why === '' || why.length > REASON_LENGTH_MAX || !why.isWellFormed() || /\p{Cc}/u.test(why))
+    throw new UsageError(`--why is one line of 1 to ${REASON_LENGTH_MAX} characters`);
+  return why;
+}
+
+function revocationsByLot(revocations: readonly LotRevocation[]): Map<string, LotRevocation> {
+  return new Map(revocations.map((revocation) => [revocation.lotId, revocation]));
+}
+
+function describeLot(lot: LotRecord, revocation: LotRevocation | undefined) {
+  return {
+    lot_id: lot.id,
+    status: revocation !== undefined ? 'revoked' : lot.accepted ? 'accepted' : 'refused',
+    origin: lot.origin,
+    deterministic: lot.deterministic,
+    quantum_backend: lot.quantumBackend,
+    raw_bits: lot.rawBits,
+    min_entropy_per_bit: lot.minEntropyPerBit,
+    finished_at: new Date(lot.finishedAtMs).toISOString(),
+    ...(revocation === undefined
+      ? {}
+      : { revoked_at: new Date(revocation.atMs).toISOString(), reason: revocation.why }),
+    ...(lot.accepted ? {} : { refused_for: lot.rejection }),
+  };
+}
+
+function detailsOf(lot: LotRecord) {
+  return {
+    source: lot.source,
+    provider: lot.provider,
+    device: lot.device,
+    job_id: lot.jobId,
+    lang_circuit: lot.circuit,
+    lang_version: lot.circuitVersion,
+    qubits_used: lot.qubitsUsed,
+    circuit_depth: lot.circuitDepth,
+    shots: lot.shots,
+    started_at: new Date(lot.startedAtMs).toISOString(),
+    raw_output: `sha256:${lot.rawSha256}`,
+    conditioned_bytes: lot.conditionedBytes,
+    processed: `sha256:${lot.processedSha256}`,
+    health: {
+      grade: lot.health.grade,
+      samples: lot.health.samples,
+      rct_failures: lot.health.rctFailures,
+      apt_failures: lot.health.aptFailures,
+    },
+    min_entropy_method: lot.minEntropyMethod,
+    tested: lot.assessments.map(({ of, bits, sha256, sp80022 }) => ({
+      of,
+      bits,
+      sha256,
+      passed: sp80022.passed,
+      total: sp80022.total,
+      smallest_p: sp80022.smallestP,
+      verified: sp80022.verified,
+      reason: sp80022.reason,
+    })),
+  };
+}
+
+/** Nested facts as `outer.inner`, a line each. */
+function textsOf(value: object, prefix = ''): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, member] of Object.entries(value)) {
+    const path = `${prefix}${name}`;
+    if (typeof member === 'object' && member !== null) Object.assign(texts, textsOf(member, `${path}.`));
+    else texts[path] = member === null ? '-' : String(member);
+  }
+  return texts;
+}

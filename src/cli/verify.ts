@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { verifyAnswer } from '../certificate/verify.ts';
+import { loadConfig } from '../config.ts';
+import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
+import { verdictText, verificationText } from './verification-text.ts';
+
+/** An answer is certified at once and logged within a moment: how often its proof is asked for, and how far apart. */
+const PROOF_ATTEMPTS = 20;
+const PROOF_WAIT_MS = 250;
+const FETCH_DEADLINE_MS = 10_000;
+const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export const verify = action({
+  path: 'verify',
+  summary:
+    'Checks a saved answer: that its values are the certified ones, that the certificate stands in the log, and that the\n' +
+    'log is signed. Whoever gave you the keys is whom you trust: keep a copy of them, and give it with --keys.',
+  operands: [{ name: 'RESPONSE.json', meaning: 'the body of an answer, as the service sent it' }],
+  options: {
+    url: {
+      value: 'BASE',
+      meaning: 'base URL of the service that has certificate and keys; the configured one when not given',
+    },
+    certificate: {
+      value: 'C.json',
+      meaning: 'the certificate from a file: the body of /v1/certificate?id=… or of its public page as JSON',
+    },
+    keys: {
+      value: 'K.json',
+      meaning: 'the keys from a file: /.well-known/qrn-keys.json. With both files nobody is asked',
+    },
+    json: { meaning: 'one JSON object: ok, checks [{name, ok, why}], not_covered' },
+  },
+  run: async (input, context) => {
+    const [path] = input.operands;
+    const response = readJson(path);
+    const [certificate, keys] = await Promise.all([
+      certificateFor(response, path, input, context),
+      keysFor(input, context),
+    ]);
+    const verification = await verifyAnswer({ response, certificate, keys });
+    const { ok, checks, notCovered } = verification;
+    context.out(
+      input.has('json') ? json({ ok, checks, not_covered: notCovered }) : verificationText(verification),
+    );
+    const verdict = `${verdictText(verification, path)}\n`;
+    if (!ok) context.talk(verdict);
+    else if (!input.has('json')) context.out(verdict);
+    return ok ? 0 : 1;
+  },
+});
+
+async function certificateFor(
+  response: unknown,
+  path: string,
+  input: Input,
+  context: CommandContext,
+): Promise<unknown> {
+  const file = input.option('certificate');
+  if (file !== undefined) return readJson(file);
+  const { metadata } = (response ?? {}) as { metadata?: { certificate_id?: unknown } | null };
+  const id = metadata?.certificate_id;
+  if (typeof id !== 'string' || !CERTIFICATE_ID.test(id))
+    throw new CommandError(
+      `${path} names no certificate in metadata.certificate_id: it is no answer of the service`,
+    );
+  const url = `${verifyUrlOf(input, context)}/${id}`;
+  for (let attempt = 1; ; attempt++) {
+    const document = await fetchJson(url);
+    if (!isUnlogged(document) || attempt === PROOF_ATTEMPTS) return document;
+    await sleep(PROOF_WAIT_MS);
+  }
+}
+
+function isUnlogged(document: unknown): boolean {
+  const { certificate } = (document ?? {}) as { certificate?: { proof?: unknown } | null };
+  return certificate?.proof === null;
+}
+
+function keysFor(input: Input, context: CommandContext): unknown {
+  const file = input.option('keys');
+  return file === undefined
+    ? fetchJson(`${originOf(input, context)}/.well-known/qrn-keys.json`)
+    : readJson(file);
+}
+
+/** The public page needs no key. */
+function verifyUrlOf(input: Input, context: CommandContext): string {
+  const configured = loadConfig(context.environment).verifyUrlBase;
+  if (configured !== null && !input.has('url')) return configured;
+  return `${originOf(input, context)}/verify`;
+}
+
+function originOf(input: Input, context: CommandContext): string {
+  const given = input.option('url');
+  if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given)))
+    throw new UsageError(`--url is an http or https URL, not ${JSON.stringify(given)}`);
+  const config = loadConfig(context.environment);
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return new URL(given ?? config.baseUrl ?? `http://${host}:${config.port}`).origin;
+}
+
+async function fetchJson(url: string): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(FETCH_DEADLINE_MS),
+    });
+  } catch (error) {
+    throw new CommandError(`cannot reach ${url}`, { cause: error });
+  }
+  const text = await response.text();
+  if (response.status === 404)
+    throw new CommandError(`there is nothing at ${url}: no such certificate, or no such service`);
+  if (!response.ok) throw new CommandError(`${url} answered ${response.status}`);
+  return parsed(text, url);
+}
+
+function readJson(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}`, { cause: error });
+  }
+  return parsed(text, path);
+}
+
+function parsed(text: string, from: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(`${from} is not JSON`, { cause: error });
+  }
+}

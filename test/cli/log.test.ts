@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { certificateDocument, certificateOf } from '../../src/certificate/certificate.ts';
+import { CertificateLog, keysDocument } from '../../src/certificate/log.ts';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { log } from '../../src/cli/log.ts';
+import { openLogKeys } from '../../src/crypto/key-files.ts';
+import { parseNote, parseProof } from '../../src/crypto/note.ts';
+import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord } from '../certificate/fixtures.ts';
+import { LogWorld } from '../certificate/log-world.ts';
+import { openTestLedger, testClock } from '../support/ledger-folder.ts';
+import { runCommand } from './run-command.ts';
+
+const NAME = 'qrn.test/log';
+
+describe('qrn log', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-log-'));
+  const keysPath = join(dataDir, 'keys');
+  const qrn = (...args: string[]) => runCommand(log, args, { QRN_DATA_DIR: dataDir, QRN_LOG_NAME: NAME });
+  const { ids } = new LogWorld();
+  after(() => rmSync(dataDir, { recursive: true }));
+
+  /** Starts the log as the service does, logs `count` answers and stops. Gives the proof of the first. */
+  async function serve(segment: number, count: number): Promise<string> {
+    const ledger = await openTestLedger(join(dataDir, 'ledger'));
+    const lot = lotRecord('a');
+    await ledger.addLot(lot, []);
+    const keys = openLogKeys(keysPath, NAME, testClock);
+    const certificateLog = await CertificateLog.open({ store: ledger, ids, keys, settledBelow: 0 });
+    const entries = Array.from({ length: count }, (_, i) => answerEntry(100 * segment + i));
+    await ledger.commit([segmentRecord(segment, [seededSource(lot.id)], entries)], []);
+    await certificateLog.seal();
+    const proof = await certificateLog.proofOf(segment, 0);
+    await ledger.close();
+    assert.ok(proof !== undefined);
+    return proof;
+  }
+
+  it('says that there is none yet', async () => {
+    const there = join(dataDir, 'ledger');
+    assert.deepEqual(await qrn('show'), {
+      status: 1,
+      out: '',
+      talk: `qrn log show: there is no ledger in ${there}\n`,
+    });
+    assert.deepEqual(await qrn('rotate-key'), {
+      status: 1,
+      out: '',
+      talk: `qrn log rotate-key: there are no keys in ${keysPath}\n`,
+    });
+    await (await openTestLedger(there)).close();
+    assert.match((await qrn('show')).talk, /^qrn log show: there is no log yet[^\n]*\n$/);
+  });
+
+  it('shows size, root and signer, and rotates the key so that old and new stay verifiable', async () => {
+    const oldProof = await serve(1, 3);
+    const before = JSON.parse((await qrn('show', '--json')).out);
+    const [first] = openLogKeys(keysPath, NAME, testClock).published;
+    assert.deepEqual([before.origin, before.size, before.signed_by], [NAME, 3, [first.key_id]]);
+    assert.ok(before.checkpoint.startsWith(`${NAME}\n3\n${before.root}\n\n`));
+    assert.match((await qrn('show')).out, /^size +3$/m);
+
+    const { status, out, talk } = await qrn('rotate-key', '--json');
+    assert.equal(status, 0);
+    assert.match(talk, /^Restart the service: [^\n]*\n$/);
+    const rotated = JSON.parse(out);
+    assert.equal(rotated.replaces, first.key_id);
+    assert.ok(!existsSync(join(keysPath, 'log-1.pem')) && existsSync(join(keysPath, 'log-1.json')));
+
+    const newProof = await serve(2, 2);
+    const shown = JSON.parse((await qrn('show', '--json')).out);
+    assert.deepEqual([shown.size, shown.signed_by], [5, [rotated.key_id]]);
+    const keys = openLogKeys(keysPath, NAME, testClock);
+    assert.equal(keys.currentKeyId, rotated.key_id);
+    for (const [segment, proof] of [
+      [1, oldProof],
+      [2, newProof],
+    ] as const) {
+      const facts = { source: seededSource(lotRecord('a').id), lots: [lotRecord('a')], context: CONTEXT };
+      const certificate = certificateOf(ids.textOf(segment, 0), answerEntry(100 * segment), facts);
+      const document = certificateDocument(certificate, proof, []);
+      const { ok, checks } = await verifyAnswer({ certificate: document, keys: keysDocument(keys) });
+      assert.ok(ok, JSON.stringify(checks));
+    }
+    const signers = [oldProof, newProof].map(
+      (proof) => parseNote(parseProof(proof)?.note ?? '')?.signatures[0].keyId,
+    );
+    assert.deepEqual(signers, [first.key_id, rotated.key_id]);
+  });
+
+  it('says in its help that the service has to be restarted', async () => {
+    const { status, out } = await qrn('rotate-key', '--help');
+    assert.equal(status, 0);
+    assert.match(out, /until it is restarted/);
+  });
+});

@@ -1,0 +1,30 @@
+import type { Command } from '../../src/cli/command.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+
+interface CommandRun {
+  readonly status: number;
+  readonly out: string;
+  readonly talk: string;
+}
+
+/** Runs a command in this process, as `qrn` would, on an environment of the test's own. */
+export async function runCommand(
+  command: Command,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  clock = new ManualClock(),
+): Promise<CommandRun> {
+  let out = '';
+  let talk = '';
+  const status = await command.run(args, {
+    environment,
+    clock,
+    out: (text) => {
+      out += text;
+    },
+    talk: (text) => {
+      talk += text;
+    },
+  });
+  return { status, out, talk };
+}

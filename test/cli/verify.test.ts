@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import type { CertificateService } from '../../src/certificate/certificate-service.ts';
+import { verify } from '../../src/cli/verify.ts';
+import { changed, type Scene, scene } from '../certificate/scene.ts';
+import { startPageServer } from '../http/pages/page-server.ts';
+import { runCommand } from './run-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-verify-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function save(name: string, value: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
+  return path;
+}
+
+/** Answer, certificate and keys as files, and the arguments that name them. */
+function offline({ response, document, keys }: Pick<Scene, 'response' | 'document' | 'keys'>): string[] {
+  const [answer, certificate, key] = [
+    save('a.json', response),
+    save('c.json', document),
+    save('k.json', keys),
+  ];
+  return [answer, '--certificate', certificate, '--keys', key];
+}
+
+async function withServer<T>(service: CertificateService, use: (origin: string) => Promise<T>): Promise<T> {
+  const server = await startPageServer(() => service);
+  try {
+    return await use(server.origin);
+  } finally {
+    await server.close();
+  }
+}
+
+describe('qrn verify with files', () => {
+  it('passes what the service gave: a line per check, and the verdict', async () => {
+    const { status, out, talk } = await runCommand(verify, offline(await scene()));
+    assert.deepEqual([status, talk], [0, '']);
+    assert.equal(out.match(/^ok {6}\S/gm)?.length, 9);
+    assert.match(out, /^no certificate speaks of meta\.duration_ms, /m);
+    assert.match(out, /a\.json: verified\n$/);
+  });
+
+  it('fails with a reason for each check that fails', async () => {
+    const s = await scene();
+    const response = changed(changed(s.response, 'data.values', [0]), 'metadata.request_id', 'req_0');
+    const { status, out, talk } = await runCommand(verify, offline({ ...s, response }));
+    assert.equal(status, 1);
+    assert.equal(out.match(/^FAILED {2}/gm)?.length, 2);
+    assert.match(out, /^FAILED {2}delivered +The data and the salt hash to /m);
+    assert.match(out, /^FAILED {2}request id +The response has request "req_0"/m);
+    assert.match(talk, /^[^\n]*a\.json: not verified: request id, delivered failed\n$/);
+  });
+
+  it('names a withdrawn lot', async () => {
+    const { status, out } = await runCommand(verify, offline(await scene({ revoked: 'detector fault' })));
+    assert.equal(status, 1);
+    assert.match(out, /^FAILED {2}status +A lot was withdrawn: detector fault\.$/m);
+  });
+
+  it('takes the bare certificate too, and gives JSON', async () => {
+    const s = await scene();
+    const args = offline(s);
+    args[2] = save('bare.json', s.document.certificate);
+    const { status, out, talk } = await runCommand(verify, [...args, '--json']);
+    assert.deepEqual([status, talk], [0, '']);
+    assert.match(out, /^[^\n]+\n$/);
+    const { ok, checks, not_covered } = JSON.parse(out);
+    assert.equal(ok, true);
+    assert.equal(checks.length, 9);
+    assert.deepEqual(Object.keys(checks[0]), ['name', 'ok', 'why']);
+    assert.ok(not_covered.includes('quantum_credits.used'));
+  });
+
+  it('says in one line what it cannot read', async () => {
+    const args = offline(await scene());
+    const cases: [args: string[], status: number, talk: RegExp][] = [
+      [[], 2, /^qrn verify: RESPONSE\.json is missing; see qrn verify --help\n$/],
+      [['nothing.json', ...args.slice(1)], 1, /^qrn verify: cannot read nothing\.json: ENOENT[^\n]*\n$/],
+      [
+        [save('broken.json', '{'), ...args.slice(1)],
+        1,
+        /^qrn verify: [^\n]*broken\.json is not JSON: [^\n]*\n$/,
+      ],
+      [[save('no.json', { error: {} })], 1, /^qrn verify: [^\n]*no\.json names no certificate [^\n]*\n$/],
+      [[save('null.json', null)], 1, /^qrn verify: [^\n]*null\.json names no certificate [^\n]*\n$/],
+      [[args[0], '--url', 'ftp://x'], 2, /^qrn verify: --url is an http or https URL, not "ftp:\/\/x"; see/],
+    ];
+    for (const [given, status, talk] of cases) {
+      const done = await runCommand(verify, given);
+      assert.deepEqual([done.status, done.out], [status, ''], done.talk);
+      assert.match(done.talk, talk);
+    }
+  });
+});
+
+describe('qrn verify against a service', () => {
+  it('fetches certificate and keys from --url, or from where the service is configured to be', async () => {
+    const { service, response } = await scene();
+    await withServer(service, async (origin) => {
+      const answer = save('a.json', response);
+      const { port } = new URL(origin);
+      const ways: [args: string[], environment: Record<string, string>][] = [
+        [['--url', origin], {}],
+        [['--url', `${origin}/v1`], { QRN_VERIFY_URL_BASE: 'http://127.0.0.1:1/elsewhere' }],
+        [[], { QRN_BASE_URL: `${origin}/v1` }],
+        [[], { QRN_PORT: port }],
+        [[], { QRN_PORT: port, QRN_VERIFY_URL_BASE: `${origin}/verify` }],
+      ];
+      for (const [args, environment] of ways) {
+        const { status, out, talk } = await runCommand(verify, [answer, ...args], environment);
+        assert.deepEqual([status, talk], [0, ''], out);
+      }
+    });
+  });
+
+  it('waits a moment for a certificate that is not logged yet', async () => {
+    const { service, response, seal } = await scene({ unlogged: true });
+    let asked = 0;
+    const find = async (id: string) => {
+      if (++asked === 3) await seal();
+      return service.find(id);
+    };
+    await withServer({ ...service, find }, async (origin) => {
+      const { status } = await runCommand(verify, [save('a.json', response), '--url', origin]);
+      assert.equal(status, 0);
+      assert.equal(asked, 3);
+    });
+  });
+
+  it('keys from a file decide, whatever the service says', async () => {
+    const { service, response, keys } = await scene();
+    const own = save('own-keys.json', keys);
+    const forged = {
+      ...keys,
+      keys: [{ ...keys.keys[0], public_key: Buffer.alloc(32, 7).toString('base64') }],
+    };
+    await withServer({ ...service, keys: async () => forged }, async (origin) => {
+      const answer = save('a.json', response);
+      const trusting = await runCommand(verify, [answer, '--url', origin]);
+      assert.equal(trusting.status, 1);
+      assert.match(trusting.talk, /keys, signature failed\n$/);
+      assert.equal((await runCommand(verify, [answer, '--url', origin, '--keys', own])).status, 0);
+    });
+  });
+
+  it('says in one line that the certificate is unknown, or that nobody answers', async () => {
+    const { service, response } = await scene();
+    const unknown = changed(response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
+    const done = await withServer(service, (origin) =>
+      runCommand(verify, [save('u.json', unknown), '--url', origin]),
+    );
+    assert.deepEqual([done.status, done.out], [1, '']);
+    assert.match(
+      done.talk,
+      /^qrn verify: there is nothing at http[^\n]*: no such certificate, or no such service\n$/,
+    );
+    const silent = await runCommand(verify, [save('a.json', response), '--url', 'http://127.0.0.1:1']);
+    assert.deepEqual([silent.status, silent.out], [1, '']);
+    assert.match(silent.talk, /^qrn verify: cannot reach http:\/\/127\.0\.0\.1:1\/[^\n]*\n$/);
+  });
+});
