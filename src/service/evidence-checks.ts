@@ -1,0 +1,69 @@
+import type { HealthCheck } from '../http/health.ts';
+import type { SourceStatus } from '../pool/collector.ts';
+import type { DeliveredState } from '../pool/delivered-sample.ts';
+import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
+import { verifyingBlock } from '../store/lot-facts.ts';
+import type { AssessedBlock } from '../store/records.ts';
+
+/**
+ * What the statistical tests found, apart for raw noise, conditioned bits and the delivered stream (docs/evidence.md).
+ * Raw noise may be biased and pass no test: what decides there are the health tests and the entropy estimate, so its
+ * rows are told and change no status.
+ */
+export function evidenceChecks(
+  source: SourceStatus,
+  delivered: readonly DeliveredState[],
+): Record<string, readonly HealthCheck[]> {
+  const { lastLot, across } = source;
+  const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
+  const conditioned = lastLot && verifyingBlock(lastLot);
+  return {
+    'source:raw_noise': [
+      {
+        ...blockCheck(raw, across.raw),
+        status: 'pass',
+        details: {
+          ...blockDetails(raw, across.raw),
+          lot: lastLot?.id ?? null,
+          min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
+          min_entropy_method: lastLot?.minEntropyMethod ?? null,
+        },
+      },
+    ],
+    'source:conditioned': [
+      {
+        ...blockCheck(conditioned, across.conditioned),
+        details: { ...blockDetails(conditioned, across.conditioned), lot: lastLot?.id ?? null },
+      },
+    ],
+    'delivery:sample': delivered.map((state) => ({
+      ...blockCheck(state.last, state.across),
+      details: {
+        ...blockDetails(state.last, state.across),
+        group: state.name,
+        sampled_at: new Date(state.sampledAtMs).toISOString(),
+      },
+    })),
+  };
+}
+
+function blockCheck(block: AssessedBlock<string> | undefined, across: RejectionVerdict): HealthCheck {
+  return {
+    componentType: 'component',
+    status: across.passed ? 'pass' : 'warn',
+    observedValue: block === undefined ? null : `${block.sp80022.passed}/${block.sp80022.total} passed`,
+    ...(across.passed ? {} : { output: `${across.rejected} of ${across.sequences} blocks were rejected` }),
+  };
+}
+
+function blockDetails(block: AssessedBlock<string> | undefined, across: RejectionVerdict): object {
+  return {
+    bits: block?.bits ?? null,
+    sha256: block?.sha256 ?? null,
+    smallest_p: block?.sp80022.smallestP ?? null,
+    verified: block?.sp80022.verified ?? false,
+    reason: block?.sp80022.reason ?? 'no block was tested yet',
+    last_blocks: across.sequences,
+    last_blocks_rejected: across.rejected,
+  };
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SourceStatus } from '../../src/pool/collector.ts';
+import type { DeliveredState } from '../../src/pool/delivered-sample.ts';
+import { evidenceChecks } from '../../src/service/evidence-checks.ts';
+import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
+import type { AssessedBlock } from '../../src/store/records.ts';
+import { lotRecord } from '../pool/fixtures.ts';
+
+function block<Of extends string>(
+  of: Of,
+  passed: number,
+  verified: boolean,
+  sha256: string,
+): AssessedBlock<Of> {
+  const sp80022 = { passed, total: 188, smallestP: 0.001, verified, reason: `reason of ${sha256}` };
+  return { of, bits: 1_000_000, sha256, sp80022 };
+}
+
+function status(changes: Partial<SourceStatus> = {}): SourceStatus {
+  return {
+    name: 'test',
+    origin: 'simulated',
+    state: 'ok',
+    lastError: '',
+    lastLot: undefined,
+    lotsAccepted: 0,
+    lotsRejected: 0,
+    across: { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(0, 0) },
+    reads: { pass: 0, intermittent: 0, permanent: 0, failed: 0 },
+    health: null,
+    ...changes,
+  };
+}
+
+const lastLot = lotRecord('lot_1', {
+  minEntropyPerBit: 0.79,
+  minEntropyMethod: 'by ten estimators',
+  assessments: [
+    block('raw', 40, false, 'r'),
+    block('conditioned', 170, false, 'c1'),
+    block('conditioned', 187, true, 'c2'),
+  ],
+});
+
+describe('evidence in health', () => {
+  it('tells raw noise, conditioned bits and each delivered stream apart', () => {
+    const stream: DeliveredState = {
+      name: 'pro/3600000',
+      last: block('delivered', 186, true, 'd'),
+      sampledAtMs: Date.UTC(2026, 10, 21),
+      across: verdictOnRejections(7, 0),
+    };
+    const across = { raw: verdictOnRejections(50, 50), conditioned: verdictOnRejections(51, 1) };
+    const checks = evidenceChecks(status({ lastLot, across }), [stream]);
+    const rule = { bits: 1_000_000, smallest_p: 0.001 };
+    assert.deepEqual(checks['source:raw_noise'], [
+      {
+        componentType: 'component',
+        status: 'pass', // whatever its rows say
+        observedValue: '40/188 passed',
+        output: '50 of 50 blocks were rejected',
+        details: {
+          ...rule,
+          sha256: 'r',
+          verified: false,
+          reason: 'reason of r',
+          last_blocks: 50,
+          last_blocks_rejected: 50,
+          lot: 'lot_1',
+          min_entropy_per_bit: 0.79,
+          min_entropy_method: 'by ten estimators',
+        },
+      },
+    ]);
+    assert.deepEqual(checks['source:conditioned'], [
+      {
+        componentType: 'component',
+        status: 'pass',
+        observedValue: '187/188 passed',
+        details: {
+          ...rule,
+          sha256: 'c2',
+          verified: true,
+          reason: 'reason of c2',
+          last_blocks: 51,
+          last_blocks_rejected: 1,
+          lot: 'lot_1',
+        },
+      },
+    ]);
+    assert.deepEqual(checks['delivery:sample'], [
+      {
+        componentType: 'component',
+        status: 'pass',
+        observedValue: '186/188 passed',
+        details: {
+          ...rule,
+          sha256: 'd',
+          verified: true,
+          reason: 'reason of d',
+          last_blocks: 7,
+          last_blocks_rejected: 0,
+          group: 'pro/3600000',
+          sampled_at: '2026-11-21T00:00:00.000Z',
+        },
+      },
+    ]);
+  });
+
+  it('warns when more blocks are rejected than chance rejects', () => {
+    const across = { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(100, 4) };
+    const [conditioned] = evidenceChecks(status({ lastLot, across }), [])['source:conditioned'];
+    assert.deepEqual([conditioned.status, conditioned.output], ['warn', '4 of 100 blocks were rejected']);
+  });
+
+  it('says nothing of what was not tested', () => {
+    const checks = evidenceChecks(status(), []);
+    for (const name of ['source:raw_noise', 'source:conditioned']) {
+      const [{ status, observedValue, details }] = checks[name];
+      assert.deepEqual([status, observedValue], ['pass', null]);
+      assert.deepEqual((details as Record<string, unknown>)['verified'], false);
+      assert.deepEqual((details as Record<string, unknown>)['reason'], 'no block was tested yet');
+    }
+    assert.deepEqual(checks['delivery:sample'], []);
+  });
+});
