@@ -1,0 +1,158 @@
+import type {
+  BatchType,
+  BinaryAnswer,
+  BinaryBatchData,
+  BinaryBytesData,
+  BinaryValues,
+  EntropyMetadata,
+  EntropyMode,
+  Metadata,
+  Origin,
+} from './answers.ts';
+import { QrnError } from './error.ts';
+import type { HttpReply } from './transport.ts';
+
+/** Answers as application/octet-stream: bare values in the body, metadata in header fields. */
+
+const OCTETS = 'application/octet-stream';
+const UUID_BYTES = 16;
+
+const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/** Header fields and the values as they came. */
+export interface OctetReply {
+  readonly octets: Uint8Array<ArrayBuffer>;
+  readonly entropy: EntropyMetadata;
+  readonly metadata: BinaryAnswer<unknown>['metadata'];
+  readonly durationMs: number;
+  readonly requestUuid: string;
+  readonly credits: BinaryAnswer<unknown>['credits'];
+}
+
+/** Reads the metadata of a reply. Throws `invalid_answer` when it is not all there. */
+export function octetReply({ headers, body, status }: HttpReply): OctetReply {
+  const field = (name: string): string => {
+    const value = headers.get(name);
+    if (value !== null) return value;
+    // a browser may read only the fields that the service exposes (CORS)
+    throw new QrnError('invalid_answer', { message: `The answer has no readable field ${name}.`, status });
+  };
+  const count = (name: string): number => Number(field(name));
+  const type = headers.get('content-type');
+  if (type !== OCTETS) {
+    throw new QrnError('invalid_answer', { message: `The answer is ${type}, not ${OCTETS}.`, status });
+  }
+  const requestUuid = field('x-request-id');
+  const durationMs = count('x-processing-time-ms');
+  const backend = field('x-quantum-backend');
+  const remaining = field('x-quantum-credits-remaining');
+  return {
+    octets: body,
+    entropy: { entropy_mode: field('x-entropy-mode') as EntropyMode, quantum_source: backend },
+    metadata: {
+      request_id: requestIdOf(requestUuid),
+      timestamp: field('x-timestamp'),
+      lang_circuit: field('x-lang-circuit'),
+      lang_version: field('x-lang-version'),
+      quantum_backend: backend,
+      entropy_origin: field('x-entropy-origin') as Origin,
+      nist_verified: field('x-nist-verified') === 'true',
+      certificate_id: field('x-certificate-id'),
+      certificate_salt: field('x-certificate-salt'),
+      processing_time_ms: durationMs,
+      entropy_consumed_bytes: count('x-entropy-consumed-bytes'),
+    },
+    durationMs,
+    requestUuid,
+    credits: {
+      remaining: remaining === 'unlimited' ? null : Number(remaining),
+      used: count('x-quantum-credits-used'),
+    },
+  };
+}
+
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** The bits of the UUID as `req_` and 26 characters of Crockford's base32. */
+export function requestIdOf(uuid: string): string {
+  let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  for (let i = 0; i < 26; i++) {
+    text = BASE32.charAt(Number(bits & 31n)) + text;
+    bits >>= 5n;
+  }
+  return `req_${text}`;
+}
+
+/**
+ * The values of a batch in memory of their kind, without a copy where the machine is little-endian as the wire is.
+ * Throws `invalid_answer` when there are not `count` of them.
+ */
+export function batchValues<T extends BatchType>(
+  type: T,
+  count: number,
+  octets: Uint8Array<ArrayBuffer>,
+  littleEndian = LITTLE_ENDIAN,
+): BinaryValues[T] {
+  const width = octets.length / count;
+  const widths = { integers: [4, 8], floats: [8], uuid: [UUID_BYTES], bytes: [Math.floor(width)] }[type];
+  if (width === 0 || !widths?.includes(width)) {
+    const message = `${octets.length} bytes are not ${count} values of the type ${type}.`;
+    throw new QrnError('invalid_answer', { message, status: 200 });
+  }
+  if (type === 'bytes' || type === 'uuid') return octets as BinaryValues[T];
+  const { buffer } = littleEndian ? octets : swapped(octets, width);
+  return (width === 4 ? new Int32Array(buffer) : new Float64Array(buffer)) as BinaryValues[T];
+}
+
+/** Each run of `width` bytes in the other order. */
+function swapped(octets: Uint8Array<ArrayBuffer>, width: number): Uint8Array<ArrayBuffer> {
+  const turned = octets.slice();
+  for (let at = 0; at < turned.length; at += width) turned.subarray(at, at + width).reverse();
+  return turned;
+}
+
+/**
+ * The JSON body that the same answer would have had, which is what its certificate speaks of. `poweredBy` is not in the
+ * header fields, so the answer claims nothing of it.
+ */
+export function jsonBodyOf(
+  answer: BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>>,
+  poweredBy: string,
+): object {
+  const { data, metadata, meta, credits } = answer;
+  return {
+    data: jsonDataOf(data),
+    metadata: { ...metadata, powered_by: poweredBy } satisfies Metadata,
+    meta,
+    quantum_credits: credits,
+  };
+}
+
+function jsonDataOf(
+  data: (BinaryBytesData | BinaryBatchData<BatchType>) & { readonly metadata: EntropyMetadata },
+): object {
+  const { count, metadata } = data;
+  if ('bytes' in data) {
+    return { bits: 8 * count, bytes: hexOf(data.bytes), count, encoding: 'hex', metadata };
+  }
+  return { count, metadata, type: data.type, values: jsonValuesOf(data) };
+}
+
+function jsonValuesOf({ type, values, count }: BinaryBatchData<BatchType>): (number | string)[] {
+  if (!(values instanceof Uint8Array)) return Array.from(values);
+  const width = values.length / count;
+  const textOf = type === 'uuid' ? uuidText : hexOf;
+  return Array.from({ length: count }, (_, i) => textOf(values.subarray(i * width, (i + 1) * width)));
+}
+
+/** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
+export function uuidText(bytes: Uint8Array): string {
+  return hexOf(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function hexOf(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
+}

@@ -1,0 +1,89 @@
+import type { DataEndpoint, EntropyMode, Origin, Tier } from './answers.ts';
+
+/** What the certificate endpoint answers. */
+export interface CertificateDocument {
+  readonly certificate: Certificate;
+  /** Which lot was withdrawn, why and when. */
+  readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
+}
+
+/** Where the entropy of one answer came from, and a commitment to what was delivered. */
+export interface Certificate {
+  readonly version: number;
+  readonly id: string;
+  /** `test`: made by a deterministic test source, not random. */
+  readonly status: 'valid' | 'revoked' | 'test';
+  readonly issued_at: string;
+  readonly request_id: string;
+  readonly endpoint: DataEndpoint;
+  readonly entropy_mode: EntropyMode;
+  readonly powered_by: string;
+  readonly provenance: CertificateProvenance;
+  readonly verification: CertificateVerification;
+  /** Each `sha256:` and 64 hex digits. */
+  readonly hashes: { readonly raw_output: string; readonly processed: string; readonly delivered: string };
+  readonly verify_url: string;
+  /** c2sp.org/tlog-proof; null until the certificate is logged, a moment after it was issued. */
+  readonly proof: string | null;
+}
+
+export interface CertificateProvenance {
+  readonly lang_circuit: string;
+  readonly lang_version: string;
+  readonly quantum_backend: string;
+  readonly qubits_used: number;
+  readonly circuit_depth: number;
+  readonly origin: Origin;
+  readonly source: string;
+  readonly provider: string;
+  readonly device: string;
+  readonly job_id: string | null;
+  readonly shots: number;
+  /** The seed's generation, in quantum-seeded mode. */
+  readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /** Every lot drawn from, in order. */
+  readonly lots: readonly CertificateLot[];
+  /** What all this means, in a sentence or two. */
+  readonly meaning: string;
+}
+
+export interface CertificateLot {
+  readonly id: string;
+  readonly origin: Origin;
+  readonly deterministic: boolean;
+  readonly quantum_backend: string;
+  readonly job_id: string | null;
+  readonly finished_at: string;
+  readonly raw_bits: number;
+  readonly raw_output: string;
+  readonly processed: string;
+  readonly health: {
+    readonly samples: number;
+    readonly rct_failures: number;
+    readonly apt_failures: number;
+  };
+  readonly min_entropy_per_bit: number | null;
+  readonly tested: readonly CertificateTest[];
+}
+
+/** One run of SP 800-22 on named bits. */
+export interface CertificateTest {
+  readonly of: 'raw' | 'conditioned' | 'system';
+  readonly bits: number;
+  readonly sha256: string;
+  readonly passed: number;
+  readonly total: number;
+  readonly smallest_p: number;
+  readonly verified: boolean;
+  /** Why it is not verified. */
+  readonly reason?: string;
+}
+
+export interface CertificateVerification {
+  /** `<passed>/<total> passed`, or `not tested`. */
+  readonly nist_sp800_22: string;
+  readonly nist_verified: boolean;
+  readonly dieharder: 'not implemented';
+  readonly min_entropy_per_bit: number | null;
+  readonly meaning: string;
+}

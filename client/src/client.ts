@@ -1,0 +1,364 @@
+import type {
+  Answer,
+  BatchData,
+  BatchType,
+  BinaryAnswer,
+  BinaryBatchData,
+  BinaryBytesData,
+  BitstringData,
+  BytesData,
+  Credits,
+  DataEndpoint,
+  FloatsData,
+  HealthReport,
+  IntegersData,
+  Quote,
+  RateLimit,
+  ShuffleData,
+  UsageAnswer,
+  UuidData,
+} from './answers.ts';
+import { batchValues, jsonBodyOf, octetReply } from './binary.ts';
+import type { CertificateDocument } from './certificate.ts';
+import { QrnError } from './error.ts';
+import {
+  type BatchParameters,
+  type BitstringParameters,
+  type BytesParameters,
+  type DataParameters,
+  dataRequest,
+  type FloatsParameters,
+  type IntegersParameters,
+  queryOf,
+  type ShuffleParameters,
+  type UuidParameters,
+} from './parameters.ts';
+import { sleep } from './sleep.ts';
+import { randomKey } from './system-random.ts';
+import {
+  type CallOptions,
+  type Fetch,
+  type HttpReply,
+  type HttpRequest,
+  isObject,
+  parseJson,
+  Transport,
+} from './transport.ts';
+import type { Verification } from './verifier.ts';
+
+export interface QrnClientOptions {
+  /** Ends in /v1, e.g. `http://127.0.0.1:3000/v1`. */
+  readonly baseUrl: string;
+  /** The API key. */
+  readonly key: string;
+  /** In place of the global fetch: for an agent, a proxy or a test. */
+  readonly fetch?: Fetch | undefined;
+  /** For one attempt, its body included; default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts after the first; default 3. */
+  readonly retries?: number | undefined;
+  /** A service that asks to wait longer than this is not waited for; default 60,000. */
+  readonly retryWaitMaxMs?: number | undefined;
+}
+
+export interface VerifyOptions extends CallOptions {
+  /** What `certificate()` gave earlier; left out, it is fetched. */
+  readonly certificate?: unknown;
+  /** The service's public keys, had from elsewhere; left out, the service is asked and taken at its word. */
+  readonly keys?: unknown;
+}
+
+/** Any answer with values in it, JSON or binary. */
+export type VerifiableAnswer = Answer<unknown> | BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>>;
+
+/** The service answers a single request within 20 s and cuts off readers that take 30 s for one reply. */
+const TIMEOUT_MS = 30_000;
+const RETRIES = 3;
+/** Longer than any wait for a rate limit: a token bucket of 10 requests a minute has one after 6 s. */
+const RETRY_WAIT_MAX_MS = 60_000;
+
+/** Waits for a certificate's proof: the service seals its log about every 150 ms. */
+const PROOF_WAITS_MS = [200, 400, 800, 1_600];
+
+const KEY_TEXT = /^[\x21-\x7e]+$/;
+const IDEMPOTENCY_KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
+
+/** An answer's body, of which the service is trusted to keep to its types. */
+interface AnswerBody {
+  readonly data: unknown;
+  readonly metadata: unknown;
+  readonly meta: unknown;
+  readonly quantum_credits: Credits;
+}
+
+/**
+ * The service over HTTP. Every method resolves to an answer, or rejects with a QrnError, or with the reason of an
+ * aborted signal. One client may serve any number of calls at a time.
+ */
+export class QrnClient {
+  readonly #baseUrl: string;
+  readonly #key: string;
+  readonly #transport: Transport;
+
+  /** Throws a TypeError or RangeError for options that cannot be meant. */
+  constructor(options: QrnClientOptions) {
+    this.#baseUrl = baseUrlOf(options.baseUrl);
+    if (!KEY_TEXT.test(options.key)) throw new TypeError('key: an API key is visible ASCII without blanks');
+    this.#key = options.key;
+    this.#transport = new Transport({
+      fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+      timeoutMs: atLeast(1, options.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
+      retries: atLeast(0, options.retries ?? RETRIES, 'retries'),
+      retryWaitMaxMs: atLeast(0, options.retryWaitMaxMs ?? RETRY_WAIT_MAX_MS, 'retryWaitMaxMs'),
+    });
+  }
+
+  /** Integers in a range, each equally likely. */
+  integers(parameters: IntegersParameters = {}, call?: CallOptions): Promise<Answer<IntegersData>> {
+    return this.#data('integers', parameters, call);
+  }
+
+  /** Bytes as hex or base64. */
+  bytes(parameters: BytesParameters = {}, call?: CallOptions): Promise<Answer<BytesData>> {
+    return this.#data('bytes', parameters, call);
+  }
+
+  /** Doubles in [0, 1). */
+  floats(parameters: FloatsParameters = {}, call?: CallOptions): Promise<Answer<FloatsData>> {
+    return this.#data('floats', parameters, call);
+  }
+
+  /** UUIDs of version 4. */
+  uuid(parameters: UuidParameters = {}, call?: CallOptions): Promise<Answer<UuidData>> {
+    return this.#data('uuid', parameters, call);
+  }
+
+  /** A string of the digits 0 and 1. */
+  bitstring(parameters: BitstringParameters = {}, call?: CallOptions): Promise<Answer<BitstringData>> {
+    return this.#data('bitstring', parameters, call);
+  }
+
+  /** The items in a random order, made by the service, with a certificate. */
+  shuffle(parameters: ShuffleParameters, call?: CallOptions): Promise<Answer<ShuffleData>> {
+    return this.#data('shuffle', parameters, call);
+  }
+
+  /** Up to 100,000 values as JSON; the key needs the scope `entropy:batch`. */
+  batch<T extends BatchType>(
+    parameters: BatchParameters<T>,
+    call?: CallOptions,
+  ): Promise<Answer<BatchData<T>>> {
+    return this.#data('batch', parameters, call);
+  }
+
+  /** Up to 1,024 bytes as they are. */
+  async bytesBinary(
+    parameters: Omit<BytesParameters, 'encoding'> = {},
+    call: CallOptions = {},
+  ): Promise<BinaryAnswer<BinaryBytesData>> {
+    const { count, entropyMode } = parameters;
+    const reply = await this.#binary('bytes', { count, entropyMode }, call);
+    const { octets } = octetReply(reply);
+    if (count !== undefined && octets.length !== count) throw invalidAnswer(reply, `not ${count} bytes`);
+    return binaryAnswerOf(reply, { bytes: octets, count: octets.length });
+  }
+
+  /** Up to 100,000 values as a typed array, several times faster than as JSON. */
+  async batchBinary<T extends BatchType>(
+    parameters: BatchParameters<T>,
+    call: CallOptions = {},
+  ): Promise<BinaryAnswer<BinaryBatchData<T>>> {
+    const { type, count } = parameters;
+    const params = type === 'bytes' ? { ...parameters.params, encoding: 'hex' } : parameters.params;
+    const reply = await this.#binary('batch', { ...parameters, params } as BatchParameters<T>, call);
+    const values = batchValues(type, count, octetReply(reply).octets);
+    return binaryAnswerOf(reply, { values, count, type });
+  }
+
+  /** What a request would cost in its mode. Checks it; draws, spends and certifies nothing. */
+  async quote<E extends DataEndpoint>(
+    endpoint: E,
+    parameters: DataParameters[E],
+    call: CallOptions = {},
+  ): Promise<Quote> {
+    const { method, path, body } = dataRequest(endpoint, parameters, true);
+    const reply = await this.#send({ method, url: this.#baseUrl + path, body }, call);
+    return answerOf(reply) as unknown as Quote;
+  }
+
+  /** The certificate of an answer, by its `metadata.certificate_id`. */
+  async certificate(id: string, call: CallOptions = {}): Promise<CertificateDocument> {
+    const url = `${this.#baseUrl}/certificate${queryOf({ id })}`;
+    const reply = await this.#send({ url }, call);
+    return objectOf(reply, 'certificate') as unknown as CertificateDocument;
+  }
+
+  /** The certificate as a PDF document. */
+  async certificatePdf(id: string, call: CallOptions = {}): Promise<Uint8Array> {
+    const url = `${this.#baseUrl}/certificate${queryOf({ id, format: 'pdf' })}`;
+    const reply = await this.#send({ url, accept: 'application/pdf' }, call);
+    const type = reply.headers.get('content-type');
+    if (type !== 'application/pdf') throw invalidAnswer(reply, `${type}, not a PDF document`);
+    return reply.body;
+  }
+
+  /** What the account has used this month, and what is left. */
+  async usage(call: CallOptions = {}): Promise<UsageAnswer> {
+    return objectOf(
+      await this.#send({ url: `${this.#baseUrl}/usage` }, call),
+      'data',
+    ) as unknown as UsageAnswer;
+  }
+
+  /** The state of the service and its sources. A service that reports `fail` is an answer here, not an error. */
+  async health(call: CallOptions = {}): Promise<HealthReport> {
+    const reply = await this.#send({ url: `${this.#baseUrl}/health`, alsoAnswers: [503] }, call);
+    return objectOf(reply, 'checks') as unknown as HealthReport;
+  }
+
+  /** The public keys that sign the service's log. Keep them, to verify without taking the service at its word. */
+  async keys(call: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> {
+    const url = `${this.#baseUrl.slice(0, -'/v1'.length)}/.well-known/qrn-keys.json`;
+    return objectOf(await this.#transport.send(requestOf({ url }), call), 'keys');
+  }
+
+  /**
+   * Checks an answer: that its values are those that were certified, and that the certificate stands in the signed log.
+   * Fetches what is not given (a certificate just issued is waited for until it is logged); with `certificate` and
+   * `keys` given it asks nobody. Resolves to what was found, true or not; needs Node 20 or newer, or a browser over
+   * https.
+   */
+  async verify(answer: VerifiableAnswer, options: VerifyOptions = {}): Promise<Verification> {
+    const { certificate = await this.#loggedCertificate(answer, options) } = options;
+    const { keys = await this.keys(options) } = options;
+    const { verifyAnswer } = await import('./verifier.ts');
+    return verifyAnswer({ response: responseOf(answer, certificate), certificate, keys });
+  }
+
+  async #loggedCertificate(answer: VerifiableAnswer, call: CallOptions): Promise<CertificateDocument> {
+    const id = answer.metadata.certificate_id;
+    for (const waitMs of PROOF_WAITS_MS) {
+      const found = await this.certificate(id, call);
+      if (found.certificate.proof !== null) return found;
+      await sleep(waitMs, call.signal);
+    }
+    return this.certificate(id, call);
+  }
+
+  async #data<E extends DataEndpoint, Data>(
+    endpoint: E,
+    parameters: DataParameters[E],
+    call: CallOptions = {},
+  ): Promise<Answer<Data>> {
+    return answerOf(
+      await this.#draw(endpoint, parameters, 'application/json', call),
+    ) as unknown as Answer<Data>;
+  }
+
+  #binary<E extends 'bytes' | 'batch'>(
+    endpoint: E,
+    parameters: DataParameters[E],
+    call: CallOptions,
+  ): Promise<HttpReply> {
+    return this.#draw(endpoint, parameters, 'application/octet-stream', call);
+  }
+
+  async #draw<E extends DataEndpoint>(
+    endpoint: E,
+    parameters: DataParameters[E],
+    accept: string,
+    call: CallOptions,
+  ): Promise<HttpReply> {
+    const { method, path, body, pure } = dataRequest(endpoint, parameters);
+    const idempotencyKey = call.idempotencyKey ?? (pure ? await randomKey() : null);
+    if (idempotencyKey !== null && !IDEMPOTENCY_KEY_TEXT.test(idempotencyKey)) {
+      throw new RangeError('idempotencyKey: 1 to 255 visible ASCII characters');
+    }
+    return this.#send({ method, url: this.#baseUrl + path, body, accept, idempotencyKey }, call);
+  }
+
+  #send(request: PartialRequest, call: CallOptions): Promise<HttpReply> {
+    const { headers, ...rest } = requestOf(request);
+    return this.#transport.send(
+      { ...rest, headers: { ...headers, Authorization: `Bearer ${this.#key}` } },
+      call,
+    );
+  }
+}
+
+interface PartialRequest extends Partial<Omit<HttpRequest, 'url' | 'headers'>> {
+  readonly url: string;
+  readonly accept?: string;
+}
+
+function requestOf({ accept = 'application/json', body = null, ...request }: PartialRequest): HttpRequest {
+  const headers = body === null ? { Accept: accept } : { Accept: accept, 'Content-Type': 'application/json' };
+  return { method: 'GET', idempotencyKey: null, alsoAnswers: [], ...request, body, headers };
+}
+
+function baseUrlOf(text: string): string {
+  const url = new URL(text);
+  const path = url.pathname.replace(/\/$/, '');
+  if (!/^https?:$/.test(url.protocol) || !path.endsWith('/v1') || url.search !== '' || url.hash !== '') {
+    throw new TypeError(`baseUrl: ${text} is not an http or https URL that ends in /v1`);
+  }
+  return url.origin + path;
+}
+
+function atLeast(min: number, value: number, name: string): number {
+  if (!(value >= min)) throw new RangeError(`${name}: at least ${min}`);
+  return value;
+}
+
+function invalidAnswer({ status }: HttpReply, what: string): QrnError {
+  return new QrnError('invalid_answer', { message: `The answer is ${what}.`, status });
+}
+
+/** The body as an object that has the member. */
+function objectOf(reply: HttpReply, member: string): Readonly<Record<string, unknown>> {
+  const body = parseJson(reply.body);
+  if (!isObject(body) || !(member in body)) throw invalidAnswer(reply, `no JSON object with ${member} in it`);
+  return body;
+}
+
+/** Takes the service at its word for the types of its members; test/client/answers.test.ts checks that it keeps it. */
+function answerOf(reply: HttpReply): Answer<unknown> {
+  const { data, metadata, meta, quantum_credits } = objectOf(reply, 'data') as unknown as AnswerBody;
+  const rateLimit = rateLimitOf(reply.headers);
+  return { data, metadata, meta, credits: quantum_credits, rateLimit } as Answer<unknown>;
+}
+
+function binaryAnswerOf<Data>(reply: HttpReply, data: Data): BinaryAnswer<Data> {
+  const { entropy, metadata, durationMs, requestUuid, credits } = octetReply(reply);
+  return {
+    data: { ...data, metadata: entropy },
+    metadata,
+    meta: { request_id: requestUuid, duration_ms: durationMs },
+    credits,
+    rateLimit: rateLimitOf(reply.headers),
+  };
+}
+
+function rateLimitOf(headers: Headers): RateLimit | null {
+  const remaining = headers.get('x-ratelimit-remaining');
+  const reset = headers.get('x-ratelimit-reset');
+  if (remaining === null || reset === null) return null;
+  return { remaining: Number(remaining), resetAtS: Number(reset) };
+}
+
+/** The JSON body of the answer, as the verifier reads it. */
+function responseOf(answer: VerifiableAnswer, certificate: unknown): object {
+  if (isBinary(answer)) {
+    const document = (certificate as Partial<CertificateDocument> | undefined)?.certificate;
+    return jsonBodyOf(answer, document?.powered_by ?? '');
+  }
+  const { data, metadata, meta, credits } = answer;
+  return { data, metadata, meta, quantum_credits: credits };
+}
+
+function isBinary(
+  answer: VerifiableAnswer,
+): answer is BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>> {
+  const { data } = answer as { data: { values?: unknown; bytes?: unknown } };
+  return ArrayBuffer.isView(data.values) || ArrayBuffer.isView(data.bytes);
+}

@@ -1,0 +1,115 @@
+import type { BatchType, ByteEncoding, DataEndpoint, EntropyMode, SortOrder } from './answers.ts';
+
+/** Of every call that draws values. */
+export interface ModeParameters {
+  /** Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure. `hybrid` is quantum-seeded. */
+  readonly entropyMode?: EntropyMode | 'hybrid' | undefined;
+}
+
+export interface IntegersParameters extends ModeParameters {
+  /** 1 to 10,000; default 1. */
+  readonly count?: number | undefined;
+  /** Lower bound, inclusive; default 0. */
+  readonly min?: number | undefined;
+  /** Upper bound, inclusive, above `min`; default 100. */
+  readonly max?: number | undefined;
+  /** No value twice. */
+  readonly unique?: boolean | undefined;
+  readonly sort?: SortOrder | undefined;
+}
+
+export interface BytesParameters extends ModeParameters {
+  /** Bytes, 1 to 1,024; default 16. */
+  readonly count?: number | undefined;
+  /** Default hex. */
+  readonly encoding?: ByteEncoding | undefined;
+}
+
+export interface FloatsParameters extends ModeParameters {
+  /** 1 to 10,000; default 1. */
+  readonly count?: number | undefined;
+  /** Decimal places, 1 to 15; left out: multiples of 2^-53. */
+  readonly precision?: number | undefined;
+}
+
+export interface UuidParameters extends ModeParameters {
+  /** 1 to 10,000; default 1. */
+  readonly count?: number | undefined;
+}
+
+export interface BitstringParameters extends ModeParameters {
+  /** Bits, 1 to 100,000; default 128. */
+  readonly length?: number | undefined;
+}
+
+export interface ShuffleParameters extends ModeParameters {
+  /** 2 to 10,000 items; a request line of more than 64 KiB is refused. */
+  readonly items: readonly string[];
+}
+
+/** What each type of batch may be told beside its count. */
+export interface BatchTypeParameters {
+  readonly integers: { readonly min?: number | undefined; readonly max?: number | undefined };
+  readonly floats: { readonly precision?: number | undefined };
+  /** `length`: bytes of each value, 1 to 1,024; default 16. */
+  readonly bytes: { readonly length?: number | undefined; readonly encoding?: ByteEncoding | undefined };
+  readonly uuid: Readonly<Record<string, never>>;
+}
+
+export interface BatchParameters<T extends BatchType> extends ModeParameters {
+  readonly type: T;
+  /** 1 to 100,000. */
+  readonly count: number;
+  readonly params?: BatchTypeParameters[T] | undefined;
+}
+
+/** The parameters of each call that draws values. */
+export interface DataParameters {
+  readonly integers: IntegersParameters;
+  readonly bytes: BytesParameters;
+  readonly floats: FloatsParameters;
+  readonly uuid: UuidParameters;
+  readonly bitstring: BitstringParameters;
+  readonly shuffle: ShuffleParameters;
+  readonly batch: BatchParameters<BatchType>;
+}
+
+/** A request as it is sent, without what every request has. */
+export interface DataRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the base URL, query included. */
+  readonly path: string;
+  /** JSON. */
+  readonly body: string | null;
+  /** An answer costs credits, so a retry must name the first attempt. */
+  readonly pure: boolean;
+}
+
+type QueryValue = string | number | boolean | undefined;
+
+export function dataRequest<E extends DataEndpoint>(
+  endpoint: E,
+  parameters: DataParameters[E],
+  dryRun = false,
+): DataRequest {
+  const { entropyMode, ...own } = parameters;
+  const common = { entropy_mode: entropyMode, dry_run: dryRun ? true : undefined };
+  const pure = String(entropyMode).toLowerCase() === 'pure' && !dryRun;
+  if (endpoint === 'batch') {
+    return { method: 'POST', path: '/batch', body: JSON.stringify({ ...own, ...common }), pure };
+  }
+  return { method: 'GET', path: `/${endpoint}${queryOf({ ...own, ...common })}`, body: null, pure };
+}
+
+/** `?name=value&…`, or nothing. A list is sent as its items, each percent-encoded, between bare commas. */
+export function queryOf(parameters: Readonly<Record<string, QueryValue | readonly string[]>>): string {
+  const pairs: string[] = [];
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined) continue;
+    const text = Array.isArray(value)
+      ? value.map((item) => encodeURIComponent(item)).join(',')
+      : encodeURIComponent(String(value));
+    pairs.push(`${name}=${text}`);
+  }
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}

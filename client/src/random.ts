@@ -1,0 +1,183 @@
+import type { BinaryAnswer, BinaryBatchData, BinaryBytesData, EntropyMode } from './answers.ts';
+import { uuidText } from './binary.ts';
+import { ByteReservoir } from './byte-reservoir.ts';
+import type { QrnClient } from './client.ts';
+import { planWords, SPAN_MAX, type WordPlan, wordAt } from './uniform.ts';
+
+/** The answer that a refill came in; `data` holds the bytes that values will be made of. */
+export type RefillAnswer = BinaryAnswer<BinaryBytesData | BinaryBatchData<'bytes'>>;
+
+export interface RandomOptions {
+  /** Left out, the account's tier decides. In pure mode every refill costs its bytes in credits, used or not. */
+  readonly entropyMode?: EntropyMode | undefined;
+  /**
+   * Bytes of one refill: 16 to 1,024, or more in whole KiB up to 1 MiB, which come as a batch (scope `entropy:batch`).
+   * Default 16,384, four thousand draws of a byte to an int32 in one request; 256 in pure mode.
+   */
+  readonly refillBytes?: number | undefined;
+  /** The next refill starts when fewer bytes than this are left; default a quarter of a refill; 0 only when there are none. */
+  readonly lowBytes?: number | undefined;
+  /**
+   * Called with each refill and awaited before any of it is used: to keep certificate ids, or to `verify` first. When it
+   * throws, the bytes are discarded and the draw fails. They are erased from the answer as they are used.
+   */
+  readonly onRefill?: ((answer: RefillAnswer) => void | Promise<void>) | undefined;
+}
+
+const REFILL_BYTES = 16_384;
+const PURE_REFILL_BYTES = 256;
+const REFILL_BYTES_MAX = 1_048_576;
+/** GET /v1/bytes gives as many at most, and so does each value of a batch. */
+const KIB = 1_024;
+const FLOAT_PLAN = planWords(SPAN_MAX);
+
+/**
+ * Random values made here, exactly uniform, from bytes of the service that are drawn ahead. A draw that the service has no
+ * bytes for rejects with its error: nothing else is ever used instead. Bytes are erased as they are used.
+ */
+export class Random {
+  readonly #reservoir: ByteReservoir;
+  readonly #word = new Uint8Array(8);
+
+  constructor(client: Pick<QrnClient, 'bytesBinary' | 'batchBinary'>, options: RandomOptions = {}) {
+    const { entropyMode, onRefill } = options;
+    const refillBytes = options.refillBytes ?? (entropyMode === 'pure' ? PURE_REFILL_BYTES : REFILL_BYTES);
+    const batched = refillBytes > KIB;
+    if (!(refillBytes >= 16 && refillBytes <= REFILL_BYTES_MAX && refillBytes % (batched ? KIB : 1) === 0)) {
+      throw new RangeError('refillBytes: 16 to 1,024, or whole KiB up to 1 MiB');
+    }
+    const lowBytes = options.lowBytes ?? refillBytes / 4;
+    if (!(lowBytes >= 0 && lowBytes <= refillBytes)) throw new RangeError('lowBytes: 0 to refillBytes');
+    this.#reservoir = new ByteReservoir(async (signal) => {
+      const { answer, bytes } = batched
+        ? await batchOf(client, refillBytes, entropyMode, signal)
+        : await bytesOf(client, refillBytes, entropyMode, signal);
+      try {
+        await onRefill?.(answer);
+      } catch (error) {
+        bytes.fill(0);
+        throw error;
+      }
+      return bytes;
+    }, lowBytes);
+  }
+
+  /** Bytes at hand. */
+  get availableBytes(): number {
+    return this.#reservoir.available;
+  }
+
+  /** A whole number from `min` to `max`, both included; at most 2^53 of them. */
+  async integer(min: number, max: number): Promise<number> {
+    const safe = Number.isSafeInteger(min) && Number.isSafeInteger(max);
+    if (!safe || min > max || max - min >= SPAN_MAX) {
+      throw new RangeError('integer: safe integers, min at most max, and at most 2^53 values between them');
+    }
+    return min + (await this.#offset(planWords(max - min + 1)));
+  }
+
+  /** A multiple of 2^-53 in [0, 1). */
+  async float(): Promise<number> {
+    return (await this.#offset(FLOAT_PLAN)) / SPAN_MAX;
+  }
+
+  /** A new array with the items in random order, each order equally likely. */
+  async shuffle<T>(items: readonly T[]): Promise<T[]> {
+    const shuffled = items.slice();
+    // Fisher and Yates as Durstenfeld writes it (1964, Algorithm 235)
+    for (let last = shuffled.length - 1; last > 0; last--) {
+      const drawn = this.#offset(planWords(last + 1));
+      const other = typeof drawn === 'number' ? drawn : await drawn;
+      const item = shuffled[last] as T;
+      shuffled[last] = shuffled[other] as T;
+      shuffled[other] = item;
+    }
+    return shuffled;
+  }
+
+  /** One of the items, each equally likely. */
+  async pick<T>(items: readonly T[]): Promise<T> {
+    const { length } = items;
+    if (length === 0) throw new RangeError('pick: there is no item');
+    const drawn = this.#offset(planWords(length));
+    if (typeof drawn === 'number') return items[drawn] as T;
+    const copy = items.slice(); // the caller may change its own while this waits
+    return copy[await drawn] as T;
+  }
+
+  /** A UUID of version 4 (RFC 9562 §5.4). */
+  async uuid(): Promise<string> {
+    const bytes = await this.bytes(16);
+    bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+    bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+    const text = uuidText(bytes);
+    bytes.fill(0);
+    return text;
+  }
+
+  /** `count` bytes, from as many refills as that takes. */
+  async bytes(count: number): Promise<Uint8Array> {
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new RangeError('bytes: a whole number of at least 0');
+    const bytes = new Uint8Array(count);
+    if (!this.#reservoir.tryTake(bytes)) await this.#reservoir.take(bytes);
+    return bytes;
+  }
+
+  /** Erases what is left. A draw that waits, and every later one, rejects. */
+  close(): void {
+    this.#reservoir.close();
+  }
+
+  /** Uniform in [0, plan.span). Only a draw that finds no bytes waits. */
+  #offset(plan: WordPlan): number | Promise<number> {
+    const { span, bytes, limit } = plan;
+    if (bytes === 0) return 0;
+    const target = this.#word.subarray(0, bytes);
+    while (this.#reservoir.tryTake(target)) {
+      const word = wordAt(target, 0, bytes);
+      target.fill(0);
+      if (word < limit) return word % span;
+    }
+    return this.#offsetLater(plan);
+  }
+
+  async #offsetLater(plan: WordPlan): Promise<number> {
+    const target = new Uint8Array(plan.bytes); // its own: other draws go on meanwhile
+    for (;;) {
+      await this.#reservoir.take(target);
+      const word = wordAt(target, 0, plan.bytes);
+      target.fill(0);
+      if (word < plan.limit) return word % plan.span;
+    }
+  }
+}
+
+interface Refill {
+  readonly answer: RefillAnswer;
+  readonly bytes: Uint8Array;
+}
+
+async function bytesOf(
+  client: Pick<QrnClient, 'bytesBinary'>,
+  count: number,
+  entropyMode: EntropyMode | undefined,
+  signal: AbortSignal,
+): Promise<Refill> {
+  const answer = await client.bytesBinary({ count, entropyMode }, { signal });
+  return { answer, bytes: answer.data.bytes };
+}
+
+async function batchOf(
+  client: Pick<QrnClient, 'batchBinary'>,
+  count: number,
+  entropyMode: EntropyMode | undefined,
+  signal: AbortSignal,
+): Promise<Refill> {
+  const params = { length: KIB };
+  const answer = await client.batchBinary(
+    { type: 'bytes', count: count / KIB, params, entropyMode },
+    { signal },
+  );
+  return { answer, bytes: answer.data.values };
+}
