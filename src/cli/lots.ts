@@ -61,9 +61,9 @@ const show = action({
 const revoke = action({
   path: 'lots revoke',
   summary:
-    'Withdraws a lot for ever: its unused bytes are erased, and every certificate that names it answers revoked, with time\n' +
-    'and reason. No certificate is rewritten; the withdrawal itself becomes an entry of the public log. A running service\n' +
-    'goes on with what it holds of the lot in memory, under certificates that answer revoked: restart it to end that.',
+    'Withdraws a lot for ever: its unused bytes are erased, a running service drops what it holds of it within a second, and\n' +
+    'every certificate that names it answers revoked, with time and reason. No certificate is rewritten; the withdrawal\n' +
+    'itself becomes an entry of the public log.',
   operands: [LOT_ID],
   options: {
     why: { value: 'TEXT', required: true, meaning: 'the reason, in public' },

@@ -78,7 +78,7 @@ function isUnlogged(document: unknown): boolean {
   return certificate?.proof === null;
 }
 
-function keysFor(input: Input, context: CommandContext): unknown {
+async function keysFor(input: Input, context: CommandContext): Promise<unknown> {
   const file = input.option('keys');
   return file === undefined
     ? fetchJson(`${originOf(input, context)}/.well-known/qrn-keys.json`)
