@@ -30,7 +30,7 @@ export class FreeSpace {
     return Math.max(0, this.#freeBytes() - this.#minBytes);
   }
 
-  /** Throws ApiError `storage_unavailable` below the floor. One statfs, about 3 µs (bench/ledger.bench.ts). */
+  /** Throws ApiError `storage_unavailable` below the floor. One statfs, about 2 µs (bench/ledger.bench.ts). */
   require(): void {
     if (this.#freeBytes() >= this.#minBytes) return;
     throw new ApiError('storage_unavailable', { retryAfterS: RETRY_AFTER_S });

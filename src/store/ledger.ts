@@ -68,7 +68,8 @@ export interface Books {
   nextSegment(): Promise<number>;
   /**
    * Makes segments (and the idempotent answers among them) durable in one transaction, with quota, credit and usage
-   * counters derived from their entries. Idempotent by segment sequence.
+   * counters derived from their entries. Idempotent by segment sequence. The packed entries may be handed over to the
+   * ledger's thread: a caller who may repeat the call keeps a copy.
    */
   commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void>;
   segment(sequence: number): Promise<SegmentRecord | undefined>;

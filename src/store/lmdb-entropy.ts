@@ -11,7 +11,7 @@ import { type StoredLot, type Tables, WITHDRAWN } from './tables.ts';
 const KINDS: readonly BlockKind[] = ['pure', 'seed'];
 
 /** The keys of one kind's blocks, oldest first. */
-export function blocksOf(kind: BlockKind): { from: [BlockKind, number]; before: [BlockKind, number] } {
+function blocksOf(kind: BlockKind): { from: [BlockKind, number]; before: [BlockKind, number] } {
   return { from: [kind, 0], before: [kind, Number.MAX_SAFE_INTEGER] };
 }
 

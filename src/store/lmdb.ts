@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
+import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { lengthen, requireLmdbFile } from './data-file.ts';
@@ -60,6 +61,7 @@ const JOURNAL_FILE = 'journal';
 export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
   const { path, role } = options;
   const readOnly = options.readOnly ?? false;
+  assert(role === 'tool' || !readOnly, 'a server writes');
   if (readOnly && !existsSync(join(path, DATA_FILE))) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
@@ -99,7 +101,7 @@ async function openLocked(
     });
     const books = new LmdbBooks(tables, writer, clock);
     const journaled = isServer ? await openJournal(options, books, writer) : undefined;
-    log.info({ path, role, epoch, durability: options.durability }, 'ledger: open');
+    if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
     return new LmdbLedger({
       environment,
       tables,

@@ -46,7 +46,7 @@ const DELIVERED_BYTES = 32;
 const U16_MAX = 0xffff;
 const U32_MAX = 0xffff_ffff;
 /** The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters' keys. */
-export const TIME_END_MS = 2 ** 20 * 86_400_000;
+const TIME_END_MS = 2 ** 20 * 86_400_000;
 
 /** Stored codes: numbers of their own, so that reordering the vocabulary cannot change what old records say. */
 const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
@@ -248,7 +248,7 @@ export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
 }
 
 /** First byte of every stored segment. */
-export const SEGMENT_VERSION = 1;
+const SEGMENT_VERSION = 1;
 
 const HEAD_AT = 5; // version byte, head length (uint32)
 

@@ -50,13 +50,13 @@ export interface StoredLot {
   readonly blocks: Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
 }
 
-export interface StoredBlock {
+interface StoredBlock {
   readonly lotId: string;
   readonly bytes: Uint8Array;
 }
 
 /** Who took a block. Its bytes are gone. */
-export interface BlockClaim {
+interface BlockClaim {
   readonly lotId: string;
   /** Bytes that the block held. */
   readonly size: number;

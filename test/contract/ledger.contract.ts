@@ -377,6 +377,18 @@ export function ledgerContract(
         await assertSound(again, {});
       }));
 
+    test('an audit beside commits sees one moment', (t) =>
+      withLedger(t, async ({ ledger }) => {
+        const commits = Array.from({ length: 150 }, (_, i) => ledger.commit([filledSegment(1 + i, 3)], []));
+        await commits[99];
+        const rest = Array.from({ length: 50 }, (_, i) => ledger.commit([filledSegment(151 + i, 3)], []));
+        const [report] = await Promise.all([ledger.audit(), ...rest]);
+        assert.deepEqual(report.problems, []);
+        assert.ok(report.segments >= 100 && report.segments <= 200);
+        assert.equal(report.certificates, report.segments * 3);
+        await Promise.all(commits);
+      }));
+
     test('a backup made while commits go on is one sound moment', { skip: options.withoutBackup }, (t) =>
       withLedger(t, async ({ ledger }) => {
         const target = join(temporaryFolder(t), 'copy');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -117,18 +117,20 @@ suite('kill -9', () => {
   }
 });
 
+const COMPILER = process.env['CC'] ?? 'gcc';
+
+function succeeds(command: string, args: readonly string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
 /** Builds the library that makes fdatasync fail while a flag file exists; undefined when there is no compiler. */
 function buildFaultyDisk(folder: string): string | undefined {
   const library = join(folder, 'faulty-disk.so');
   const source = fileURLToPath(new URL('../support/faulty-disk.c', import.meta.url));
-  const built = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'], {
-    stdio: 'ignore',
-  });
-  return built.status === 0 ? library : undefined;
+  return succeeds(COMPILER, ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']) ? library : undefined;
 }
 
-const hasCompiler =
-  process.platform === 'linux' && spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0;
+const hasCompiler = process.platform === 'linux' && succeeds(COMPILER, ['--version']);
 
 suite('fdatasync fails (EIO)', {
   skip: hasCompiler ? false : 'needs Linux and gcc; group-commit.test.ts injects it',
@@ -161,9 +163,9 @@ suite('fdatasync fails (EIO)', {
 function mountSmallDisk(t: TestContext, sizeMebibytes: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-disk-'));
   const options = ['-t', 'tmpfs', '-o', `size=${sizeMebibytes}m`, 'tmpfs', folder];
-  const mounted = spawnSync('mount', options, { stdio: 'ignore' }).status === 0;
+  const mounted = succeeds('mount', options);
   t.after(() => {
-    if (mounted) execFileSync('umount', [folder]);
+    if (mounted) assert.ok(succeeds('umount', [folder]));
     rmdirSync(folder);
   });
   return mounted ? folder : undefined;
