@@ -11,7 +11,7 @@ import { serveLedger } from '../store/remote.ts';
 import { CertificateArchive } from './archive.ts';
 import { certificateService } from './certificate-service.ts';
 import { CertificateIds } from './ids.ts';
-import { CertificateLog, keysDocument } from './log.ts';
+import { BATCH_LEAVES, CertificateLog, keysDocument } from './log.ts';
 
 /** What the ledger thread is started with. */
 export interface LedgerWorkerData {
@@ -94,7 +94,10 @@ async function serve(ledger: Ledger): Promise<void> {
   });
 }
 
-/** Logs what was committed, batch after batch with a turn of the loop between them, so that commits go first. */
+/**
+ * Logs what was committed. Each batch is a durable step of its own that commits wait behind, so small ones are
+ * gathered for an interval; full ones follow each other with a turn of the loop between them, until caught up.
+ */
 async function sealOnAndOn(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let sealed = 0;
@@ -107,7 +110,7 @@ async function sealOnAndOn(certificateLog: CertificateLog, signal: AbortSignal):
       );
     }
     // our own abort ends the wait early
-    if (sealed === 0) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    if (sealed < BATCH_LEAVES) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     else await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -87,7 +87,7 @@ export interface LoggedRevocation {
 }
 
 /** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles too. */
-const BATCH_LEAVES = 1_024;
+export const BATCH_LEAVES = 1_024;
 /** Segments read at a time. */
 const SEGMENTS_PER_READ = 64;
 /** Lots kept at hand. */
