@@ -103,7 +103,8 @@ export class QrnClient {
   /** Throws a TypeError or RangeError for options that cannot be meant. */
   constructor(options: QrnClientOptions) {
     this.#baseUrl = baseUrlOf(options.baseUrl);
-    if (!KEY_TEXT.test(options.key)) throw new TypeError('key: an API key is visible ASCII without blanks');
+    if (typeof options.key !== 'string' || !KEY_TEXT.test(options.key))
+      throw new TypeError('key: an API key is visible ASCII without blanks');
     this.#key = options.key;
     this.#transport = new Transport({
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),

@@ -39,6 +39,6 @@ function mayPass({ code, status }: QrnError): boolean {
 export function retryAfterMs(field: string | null, nowMs: number): number | null {
   if (field === null) return null;
   if (/^\d{1,9}$/.test(field)) return Number(field) * 1000;
-  const atMs = Date.parse(field);
+  const atMs = / GMT$/.test(field) ? Date.parse(field) : Number.NaN; // Date.parse makes a date of nearly anything
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }

@@ -3,7 +3,20 @@ import { retryAfterMs, retryDelayMs } from './retry.ts';
 import { sleep } from './sleep.ts';
 import { randomFraction } from './system-random.ts';
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** What the client asks of fetch. */
+export interface FetchInit {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly signal: AbortSignal;
+  /** A random value is not served twice. */
+  readonly cache: 'no-store';
+  readonly credentials: 'omit';
+  /** A key is not carried to where a redirect points. */
+  readonly redirect: 'error';
+}
+
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
 export interface TransportOptions {
   readonly fetch: Fetch;
@@ -87,7 +100,7 @@ export class Transport {
     const timer = setTimeout(() => attempt.abort(TIMED_OUT), limitMs);
     try {
       const { fetch } = this.#options;
-      const response = await fetch(request.url, requestInit(request, attempt.signal));
+      const response = await fetch(request.url, fetchInit(request, attempt.signal));
       const body = new Uint8Array(await response.arrayBuffer());
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
@@ -103,17 +116,11 @@ export class Transport {
   }
 }
 
-function requestInit(request: HttpRequest, signal: AbortSignal): RequestInit {
-  const { method, headers, body, idempotencyKey } = request;
-  return {
-    method,
-    headers: idempotencyKey === null ? headers : { ...headers, 'Idempotency-Key': idempotencyKey },
-    body,
-    signal,
-    cache: 'no-store', // a random value is not served twice
-    credentials: 'omit',
-    redirect: 'error', // a key is not carried to where a redirect points
-  };
+function fetchInit(request: HttpRequest, signal: AbortSignal): FetchInit {
+  const { method, body, idempotencyKey } = request;
+  const headers = { ...request.headers };
+  if (idempotencyKey !== null) headers['Idempotency-Key'] = idempotencyKey;
+  return { method, headers, body, signal, cache: 'no-store', credentials: 'omit', redirect: 'error' };
 }
 
 /** What fetch says is "fetch failed"; Node hides the reason in its cause. */

@@ -1,0 +1,97 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What to do with one request: answer, never answer, or break the connection before or within the answer. */
+export type FakeReply =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** An object is sent as JSON. */
+      readonly body?: object | string | Uint8Array;
+    }
+  | 'hang'
+  | 'cut'
+  | 'cut in the body';
+
+export interface FakeRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A server that misbehaves as it is told, for what the real service cannot be made to do on purpose. */
+export class FakeService {
+  readonly requests: FakeRequest[] = [];
+  readonly #server: Server;
+  #replies: FakeReply[] = [];
+
+  private constructor() {
+    this.#server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { method = '', url = '', headers } = request;
+      this.requests.push({ method, url, headers, body });
+      const reply = this.#replies.shift();
+      if (reply === undefined) response.writeHead(418).end('no reply is left');
+      else if (reply === 'cut') response.destroy();
+      else if (reply === 'cut in the body') {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"data":', () => response.destroy());
+      } else if (reply !== 'hang') send(reply);
+
+      function send({ status, headers: fields = {}, body: content = '' }: Exclude<FakeReply, string>): void {
+        const bytes = typeof content === 'string' || content instanceof Uint8Array;
+        const type = bytes ? {} : { 'content-type': 'application/json' };
+        response.writeHead(status, { ...type, ...fields });
+        response.end(bytes ? content : JSON.stringify(content));
+      }
+    });
+  }
+
+  static async start(): Promise<FakeService> {
+    const fake = new FakeService();
+    await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
+    return fake;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get baseUrl(): string {
+    return `${this.origin}/v1`;
+  }
+
+  /** Forgets earlier requests and answers the next ones in this order. */
+  script(...replies: FakeReply[]): void {
+    this.requests.length = 0;
+    this.#replies = replies;
+  }
+
+  stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+/** A data answer with nothing of interest in it. */
+export function someAnswer(data: object = { values: [1], count: 1 }): FakeReply {
+  const metadata = { request_id: 'req_00000000000000000000000000', certificate_id: 'cert_0' };
+  const meta = { request_id: '00000000-0000-7000-8000-000000000000', duration_ms: 1 };
+  return {
+    status: 200,
+    headers: { 'x-ratelimit-remaining': '7', 'x-ratelimit-reset': '1800000000' },
+    body: { data, metadata, meta, quantum_credits: { remaining: 5, used: 0, total: 5 } },
+  };
+}
+
+export function someError(
+  status: number,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+  details?: object,
+): FakeReply {
+  const request_id = 'req_01m7yq3qxaep9ryzdvwpqt7yz1';
+  return { status, headers, body: { error: { code, message: 'Say so.', status, request_id, details } } };
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, mock } from 'node:test';
+import { QrnClient } from '../../client/src/client.ts';
+import { QrnError } from '../../client/src/error.ts';
+import { FakeService, someAnswer, someError } from './fake-service.ts';
+
+/** The client against a server that misbehaves on the wire. */
+let fake: FakeService;
+let client: QrnClient;
+before(async () => {
+  fake = await FakeService.start();
+  client = new QrnClient({ baseUrl: fake.baseUrl, key: 'qrn_p_key' });
+});
+after(() => fake.stop());
+
+async function errorOf(call: Promise<unknown>): Promise<QrnError> {
+  try {
+    await call;
+  } catch (error) {
+    assert.ok(error instanceof QrnError, String(error));
+    return error;
+  }
+  assert.fail('it was answered');
+}
+
+const SOON = { 'retry-after': '0' };
+
+describe('a request', () => {
+  it('names key, form and parameters, each once', async () => {
+    fake.script(someAnswer());
+    const answer = await client.integers({ count: 3, min: -5, max: 5, unique: true, sort: 'ascending' });
+    const [{ method, url, headers }] = fake.requests;
+    assert.equal(method, 'GET');
+    assert.equal(url, '/v1/integers?count=3&min=-5&max=5&unique=true&sort=ascending');
+    assert.equal(headers.authorization, 'Bearer qrn_p_key');
+    assert.equal(headers.accept, 'application/json');
+    assert.deepEqual(answer.rateLimit, { remaining: 7, resetAtS: 1_800_000_000 });
+    assert.deepEqual(answer.credits, { remaining: 5, used: 0, total: 5 });
+  });
+
+  it('sends items between bare commas, and a comma in an item as %2C', async () => {
+    fake.script(someAnswer());
+    await client.shuffle({ items: ['a,b', '', 'é&=', 'c'], entropyMode: 'csprng' });
+    assert.equal(fake.requests[0].url, '/v1/shuffle?items=a%2Cb,,%C3%A9%26%3D,c&entropy_mode=csprng');
+  });
+
+  it('sends a batch as JSON', async () => {
+    fake.script(someAnswer());
+    await client.batch({ type: 'integers', count: 2, params: { min: 1, max: 6 }, entropyMode: 'hybrid' });
+    const [{ method, headers, body }] = fake.requests;
+    assert.deepEqual([method, headers['content-type']], ['POST', 'application/json']);
+    assert.deepEqual(JSON.parse(body), {
+      type: 'integers',
+      count: 2,
+      params: { min: 1, max: 6 },
+      entropy_mode: 'hybrid',
+    });
+  });
+
+  it('asks for a price with dry_run, without an Idempotency-Key', async () => {
+    fake.script(someAnswer({ mode: 'pure', required_bytes: 8 }));
+    const { data } = await client.quote('bytes', { count: 8, entropyMode: 'pure' });
+    assert.deepEqual(data, { mode: 'pure', required_bytes: 8 });
+    assert.equal(fake.requests[0].url, '/v1/bytes?count=8&entropy_mode=pure&dry_run=true');
+    assert.equal(fake.requests[0].headers['idempotency-key'], undefined);
+  });
+
+  it('asks for public keys beside /v1 and does not show its own', async () => {
+    fake.script({ status: 200, body: { keys: [] } });
+    assert.deepEqual(await client.keys(), { keys: [] });
+    assert.equal(fake.requests[0].url, '/.well-known/qrn-keys.json');
+    assert.equal(fake.requests[0].headers.authorization, undefined);
+  });
+
+  it('takes a PDF as bytes, and nothing else for one', async () => {
+    const pdf = { status: 200, headers: { 'content-type': 'application/pdf' }, body: '%PDF-1.7' };
+    fake.script(pdf, { status: 200, body: {} });
+    assert.deepEqual(await client.certificatePdf('cert_1'), new Uint8Array(Buffer.from('%PDF-1.7')));
+    assert.equal(fake.requests[0].url, '/v1/certificate?id=cert_1&format=pdf');
+    assert.equal((await errorOf(client.certificatePdf('cert_1'))).code, 'invalid_answer');
+  });
+});
+
+describe('an error', () => {
+  it('tells what the service told', async () => {
+    fake.script(someError(402, 'credits_exhausted', {}, { required: 9, remaining: 5 }));
+    const error = await errorOf(client.bytes({ count: 9, entropyMode: 'pure' }));
+    const { name, code, status, message, requestId, details, attempts } = error;
+    assert.deepEqual(
+      { name, code, status, message, requestId, details, attempts },
+      {
+        name: 'QrnError',
+        code: 'credits_exhausted',
+        status: 402,
+        message: 'Say so.',
+        requestId: 'req_01m7yq3qxaep9ryzdvwpqt7yz1',
+        details: { required: 9, remaining: 5 },
+        attempts: 1,
+      },
+    );
+    assert.equal(error.idempotencyKey, fake.requests[0].headers['idempotency-key']);
+  });
+
+  it('is final for a fault of the service', async () => {
+    fake.script(someError(500, 'internal_error'), someAnswer());
+    assert.equal((await errorOf(client.uuid())).code, 'internal_error');
+    assert.equal(fake.requests.length, 1);
+  });
+
+  it('is final for a quota that renews next month, and says when', async () => {
+    fake.script(someError(429, 'quota_exceeded', { 'retry-after': '864000' }), someAnswer());
+    const error = await errorOf(client.uuid());
+    assert.deepEqual([error.code, error.retryAfterMs], ['quota_exceeded', 864_000_000]);
+    assert.equal(fake.requests.length, 1);
+  });
+
+  it('is invalid_answer for a page in the place of an answer', async () => {
+    for (const body of ['<html>', '[]', '{"status":"ok"}', '']) {
+      fake.script({ status: 200, body });
+      const error = await errorOf(client.integers());
+      assert.deepEqual([error.code, error.status], ['invalid_answer', 200], body);
+    }
+    fake.script({ status: 404, body: '<html>' });
+    const error = await errorOf(client.integers());
+    assert.deepEqual([error.code, error.status], ['invalid_answer', 404]);
+  });
+
+  it('names a binary answer that is not one', async () => {
+    fake.script(someAnswer(), { status: 200, headers: { 'content-type': 'application/octet-stream' } });
+    assert.match(
+      (await errorOf(client.bytesBinary())).message,
+      /application\/json, not application\/octet-stream/,
+    );
+    assert.match((await errorOf(client.bytesBinary())).message, /no readable field x-request-id/);
+  });
+});
+
+describe('a retry', () => {
+  it('follows 429, 503, a gateway and a broken connection, until there is an answer', async () => {
+    fake.script(someError(429, 'rate_limited', SOON), someError(503, 'overloaded', SOON), someAnswer());
+    assert.deepEqual((await client.integers()).data.values, [1]);
+    assert.equal(fake.requests.length, 3);
+    fake.script({ status: 502, headers: SOON, body: '<html>' }, 'cut', 'cut in the body', someAnswer());
+    assert.deepEqual((await client.integers()).data.values, [1]);
+    assert.equal(fake.requests.length, 4);
+  });
+
+  it('is made as often as asked and no more', async () => {
+    const errors = Array.from({ length: 5 }, () => someError(503, 'shutting_down', SOON));
+    fake.script(...errors);
+    const error = await errorOf(client.integers({}, { retries: 2 }));
+    assert.deepEqual([error.code, error.attempts, fake.requests.length], ['shutting_down', 3, 3]);
+    fake.script(...errors);
+    assert.equal((await errorOf(client.integers({}, { retries: 0 }))).attempts, 1);
+    assert.equal(fake.requests.length, 1);
+  });
+
+  it('in pure mode carries the key of the first attempt, and another call another key', async () => {
+    fake.script('cut', someError(409, 'idempotency_in_flight', SOON), someAnswer(), someAnswer());
+    await client.integers({ entropyMode: 'pure' });
+    await client.integers({ entropyMode: 'pure' });
+    const keys = fake.requests.map(({ headers }) => headers['idempotency-key']);
+    assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
+    assert.deepEqual([keys[1], keys[2]], [keys[0], keys[0]]);
+    assert.notEqual(keys[3], keys[0]);
+  });
+
+  it('in pure mode carries the key of the caller; in no other mode is one made', async () => {
+    fake.script('cut', someAnswer(), 'cut', someAnswer());
+    await client.batch({ type: 'uuid', count: 1, entropyMode: 'pure' }, { idempotencyKey: 'mine' });
+    await client.batch({ type: 'uuid', count: 1 });
+    assert.deepEqual(
+      fake.requests.map(({ headers }) => headers['idempotency-key']),
+      ['mine', 'mine', undefined, undefined],
+    );
+    await assert.rejects(client.uuid({}, { idempotencyKey: 'with a blank' }), RangeError);
+  });
+
+  it('waits as Retry-After says', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      let requests = 0;
+      const refusal = { error: { code: 'rate_limited', message: 'Wait.', request_id: 'req_1' } };
+      const patient = new QrnClient({
+        baseUrl: fake.baseUrl,
+        key: 'k',
+        fetch: async () => {
+          requests += 1;
+          if (requests === 1) return Response.json(refusal, { status: 429, headers: { 'retry-after': '6' } });
+          return Response.json({ data: { uuids: [] }, metadata: {} });
+        },
+      });
+      const call = patient.uuid();
+      await settled();
+      mock.timers.tick(5_999);
+      await settled();
+      assert.equal(requests, 1);
+      mock.timers.tick(251); // the six seconds, and the spread behind them
+      await call;
+      assert.equal(requests, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});
+
+describe('a call', () => {
+  it('ends at its time-out', async () => {
+    fake.script('hang');
+    const error = await errorOf(client.integers({}, { timeoutMs: 30, retries: 0 }));
+    assert.deepEqual([error.code, error.status], ['timeout', null]);
+  });
+
+  it('ends with the reason of its signal: before, during and between attempts', async () => {
+    const why = new Error('no longer needed');
+    await assert.rejects(client.integers({}, { signal: AbortSignal.abort(why) }), why);
+    fake.script('hang');
+    const during = new AbortController();
+    const hanging = client.integers({}, { signal: during.signal });
+    await until(() => fake.requests.length === 1);
+    during.abort(why);
+    await assert.rejects(hanging, why);
+    fake.script(someError(429, 'rate_limited', { 'retry-after': '30' }));
+    const between = new AbortController();
+    const waiting = client.integers({}, { signal: between.signal });
+    await until(() => fake.requests.length === 1);
+    await settled();
+    between.abort(why);
+    await assert.rejects(waiting, why);
+    assert.equal(fake.requests.length, 1);
+  });
+
+  it('follows no redirect with its key', async () => {
+    fake.script({ status: 307, headers: { location: `${fake.origin}/elsewhere` } }, someAnswer());
+    assert.equal((await errorOf(client.integers({}, { retries: 0 }))).code, 'network_error');
+    assert.equal(fake.requests.length, 1);
+  });
+
+  it('says why there is no connection', async () => {
+    const nowhere = new QrnClient({ baseUrl: 'http://127.0.0.1:9/v1', key: 'k', retries: 0 });
+    const error = await errorOf(nowhere.integers());
+    assert.equal(error.code, 'network_error');
+    assert.ok(error.cause instanceof Error);
+    assert.ok(error.message.length > 'No answer: .'.length, error.message);
+  });
+});
+
+describe('health', () => {
+  it('that fails is an answer; a service that cannot say is an error', async () => {
+    const report = { status: 'fail', version: '1', time: '2026-11-21T00:00:00.000Z', checks: {} };
+    fake.script({ status: 503, body: report });
+    assert.deepEqual(await client.health(), report);
+    fake.script(someError(503, 'overloaded', SOON), { status: 200, body: { ...report, status: 'warn' } });
+    assert.equal((await client.health()).status, 'warn');
+    fake.script({ status: 503, body: '<html>' });
+    assert.equal((await errorOf(client.health({ retries: 0 }))).code, 'invalid_answer');
+  });
+});
+
+describe('a client', () => {
+  it('is not made of what cannot be meant', () => {
+    const bad = (options: object) => () => new QrnClient({ baseUrl: fake.baseUrl, key: 'k', ...options });
+    for (const baseUrl of [
+      '',
+      'v1',
+      'ftp://a/v1',
+      'http://a',
+      'http://a/v2',
+      'http://a/v1?x=1',
+      'http://a/v1#x',
+    ])
+      assert.throws(bad({ baseUrl }), TypeError, baseUrl);
+    for (const key of ['', 'a b', 'a\n', undefined]) assert.throws(bad({ key }), TypeError);
+    for (const option of [{ timeoutMs: 0 }, { retries: -1 }, { retryWaitMaxMs: Number.NaN }])
+      assert.throws(bad(option), RangeError);
+  });
+
+  it('takes a base URL with a path and a closing slash', async () => {
+    fake.script(someAnswer(), { status: 200, body: { keys: [] } });
+    const below = new QrnClient({ baseUrl: `${fake.origin}/qrn/v1/`, key: 'k' });
+    await below.uuid();
+    await below.keys();
+    assert.deepEqual(
+      fake.requests.map(({ url }) => url),
+      ['/qrn/v1/uuid', '/qrn/.well-known/qrn-keys.json'],
+    );
+  });
+});
+
+/** Lets everything happen that needs no timer. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
