@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { type VerificationCase, verificationCases, workedExample } from './example.ts';
+
+/** docs/certificates.md says how to write the verifier again; here each of its blocks is computed from the others. */
+
+const text = readFileSync(new URL('../../docs/certificates.md', import.meta.url), 'utf8');
+const blocks = new Map<string, string>();
+for (const [, name, content] of text.matchAll(/^```\w+ ([\w.-]+)\n([\s\S]*?)\n```$/gm)) {
+  assert.ok(!blocks.has(name), `${name} is one block`);
+  blocks.set(name, content);
+}
+
+function block(name: string): string {
+  const found = blocks.get(name);
+  assert.ok(found !== undefined, `the document has a block ${name}`);
+  return found;
+}
+
+interface Example {
+  readonly answer: { data: unknown; metadata: { certificate_salt: string } };
+  readonly document: { certificate: { status: string; proof: string; hashes: { delivered: string } } };
+  readonly keys: { origin: string; keys: [{ public_key: string; key_id: string }] };
+}
+
+const example = {
+  answer: JSON.parse(block('answer')),
+  document: JSON.parse(block('certificate')),
+  keys: JSON.parse(block('keys')),
+} as Example;
+
+function sha256(...parts: readonly (Uint8Array | string)[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+/** The lines of a block, each a label of one or more words and a hex string. */
+function hexLines(name: string): Buffer[] {
+  return block(name)
+    .split('\n')
+    .map((line) => Buffer.from(line.slice(line.lastIndexOf(' ') + 1), 'hex'));
+}
+
+/** Sorted members, no space: enough of RFC 8785 for what has no number that JSON.stringify prints otherwise. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
+
+describe('the worked example', () => {
+  it('is what the service makes', async () => {
+    const made = JSON.parse(JSON.stringify(await workedExample()));
+    assert.deepEqual(example, { answer: made.response, document: made.document, keys: made.keys });
+  });
+
+  it('delivered: salt and canonical data', () => {
+    const { data, metadata } = example.answer;
+    assert.equal(block('canonical-data'), canonical(data));
+    const digest = sha256(Buffer.from(metadata.certificate_salt, 'hex'), block('canonical-data'));
+    assert.equal(block('delivered'), `sha256:${digest.toString('hex')}`);
+    assert.equal(block('delivered'), example.document.certificate.hashes.delivered);
+  });
+
+  it('inclusion: leaf, path and root', () => {
+    const { status, proof, ...issued } = example.document.certificate;
+    assert.equal(status, 'valid');
+    assert.equal(block('leaf'), canonical(issued));
+    assert.equal(block('leaf-hash'), sha256(Buffer.of(0), block('leaf')).toString('hex'));
+    assert.equal(`${block('proof')}\n`, proof);
+    const [left, node, right, root] = hexLines('tree');
+    const [version, index, first, second] = proof.split('\n');
+    assert.deepEqual([version, index], ['c2sp.org/tlog-proof@v1', 'index 1']);
+    assert.deepEqual([left.toString('base64'), right.toString('base64')], [first, second]);
+    assert.deepEqual(node, sha256(Buffer.of(1), left, Buffer.from(block('leaf-hash'), 'hex')));
+    assert.deepEqual(root, sha256(Buffer.of(1), node, right));
+    assert.equal(block('signed-text').split('\n')[2], root.toString('base64'));
+  });
+
+  it('signature: key id, signed text and public key', () => {
+    const [keyId, signature, publicKey] = hexLines('signature');
+    const [key] = example.keys.keys;
+    const { origin } = example.keys;
+    assert.equal(publicKey.toString('base64'), key.public_key);
+    assert.equal(keyId.toString('hex'), key.key_id);
+    assert.deepEqual(keyId, sha256(`${origin}\n`, Buffer.of(1), publicKey).subarray(0, 4));
+    const line = `— ${origin} ${Buffer.concat([keyId, signature]).toString('base64')}`;
+    const { proof } = example.document.certificate;
+    assert.ok(proof.endsWith(`\n\n${block('signed-text')}\n\n${line}\n`));
+    const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), publicKey]);
+    const ed25519 = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    assert.ok(verify(null, Buffer.from(`${block('signed-text')}\n`), ed25519, signature));
+  });
+
+  it('has every check of the verifier in its table, and no other', async () => {
+    const { response, document, keys } = await workedExample();
+    const { checks } = await verifyAnswer({ response, certificate: document, keys });
+    const table = text.slice(text.indexOf('## The checks'), text.indexOf('## The program'));
+    const named = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+    assert.deepEqual(
+      named,
+      checks.map(({ name }) => name),
+    );
+  });
+});
+
+describe('the vectors', () => {
+  const folder = new URL('../vectors/certificate/', import.meta.url);
+  const temporary = mkdtempSync(join(tmpdir(), 'qrn-document-'));
+  after(() => rmSync(temporary, { recursive: true }));
+  const names = readdirSync(folder)
+    .filter((name) => name !== 'leaf-v1.json')
+    .map((name) => name.replace(/\.json$/, ''));
+  const read = (name: string) =>
+    JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) as VerificationCase;
+
+  it('are what the service makes', async () => {
+    const made = await verificationCases();
+    assert.deepEqual(made.map(({ name }) => name).sort(), names.sort());
+    for (const { name, ...members } of made) assert.deepEqual(read(name), members, name);
+  });
+
+  for (const name of names) {
+    it(`${name}: the verifier says what is written there`, async () => {
+      const { fails, ...input } = read(name);
+      const { ok, checks } = await verifyAnswer(input);
+      assert.deepEqual(
+        checks.filter((check) => !check.ok).map((check) => check.name),
+        fails,
+      );
+      assert.equal(ok, fails.length === 0);
+    });
+
+    it(`${name}: so does the program in the document`, async () => {
+      const { fails, response, certificate, keys } = read(name);
+      const files = Object.entries({ response, certificate, keys }).map(([part, value]) => {
+        const path = join(temporary, `${name}-${part}.json`);
+        writeFileSync(path, JSON.stringify(value));
+        return path;
+      });
+      const program = join(temporary, 'verifier.mjs');
+      writeFileSync(program, block('verifier.mjs'));
+      const { status, out } = await run(program, files);
+      // of the table, the program leaves to its reader what is only comparing members
+      const compared = ['certificate id', 'request id', 'metadata'];
+      const expected = fails.filter((check) => !compared.includes(check));
+      const failed = [...out.matchAll(/^FAILED {2}([^,\n]+)/gm)].map(([, check]) => check);
+      const order = (checks: readonly string[]) => [...new Set(checks)].sort();
+      assert.deepEqual(order(failed), order(expected), out);
+      assert.equal(status, expected.length === 0 ? 0 : 1);
+    });
+  }
+});
+
+function run(program: string, files: readonly string[]): Promise<{ status: number; out: string }> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [program, ...files], { env: {} }, (error, out, talk) => {
+      if (talk !== '') reject(new Error(talk));
+      else resolve({ status: error === null ? 0 : Number(error.code), out });
+    });
+  });
+}
