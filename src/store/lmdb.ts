@@ -204,8 +204,14 @@ function openFormat(environment: Environment, path: string, readOnly: boolean): 
   if (meta === undefined || (readOnly && format === 0)) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
-  const tables = openTables(environment, meta);
-  if (format === 0) environment.transact(() => meta.put('format', FORMAT));
+  if (format > 0) return openTables(environment, meta);
+  // All tables and the format in one transaction: a new folder is a whole ledger or none.
+  let tables: Tables | undefined;
+  environment.transact(() => {
+    tables = openTables(environment, meta);
+    meta.put('format', FORMAT);
+  });
+  assert(tables !== undefined, 'the transaction ran');
   return tables;
 }
 
