@@ -13,8 +13,9 @@ import { OwnedRunningKeys } from './delivery/idempotency.ts';
 import { every } from './service/every.ts';
 import { type FrontCentre, type FrontStack, startFrontStack } from './service/front-stack.ts';
 import { type FrontThread, startFrontThread } from './service/front-thread.ts';
-import { healthReport } from './service/health-report.ts';
+import { Monitor } from './service/monitor.ts';
 import { type Pool, startPool } from './service/pool.ts';
+import { Watch } from './service/watch.ts';
 import type { Ledger } from './store/ledger.ts';
 import { Workers } from './workers/dispatch.ts';
 
@@ -99,7 +100,9 @@ async function startOn(
     claim: (keyDigest, fingerprint) => running.claim(keyDigest, fingerprint),
     release: (keyDigest) => running.release(keyDigest),
     askForSeed: (group) => pool.schedule.ensure(pool.schedule.add(group)),
-    health: () => healthReport({ ledger, committer: main.committer, workers, clock, ...pool }),
+    health: () => monitor.health(),
+    metrics: () => monitor.metrics(),
+    status: () => monitor.status(),
   };
   const main = await startFrontStack({
     config,
@@ -139,6 +142,21 @@ async function startOn(
     fronts: [main, ...threads],
     pureAvailable: () => main.desk.pure.available(),
   });
+  const monitor = new Monitor(
+    {
+      ...pool,
+      ledger,
+      checkpoint: () => thread.certificates.checkpoint(),
+      delivered: () => [],
+      watch: new Watch({ metricMemory, ledger, clock }),
+      pureBytesHigh: config.reservoirBytes,
+      dataDir: config.dataDir,
+      clock,
+      startedAtMs: clock.wallMs(),
+    },
+    log,
+  );
+  monitor.start();
   const upkeep = startUpkeep(ledger, main, config, log, clock);
   return {
     port: main.port,
@@ -149,6 +167,7 @@ async function startOn(
     async stop() {
       await drainAll(main, threads);
       for (const timer of upkeep) clearInterval(timer);
+      monitor.stop();
       await pool.stop();
       main.close();
       await ledger.saveRates(main.directory.rates());

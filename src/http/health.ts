@@ -18,16 +18,25 @@ export interface HealthCheck {
 
 export interface HealthReport {
   readonly status: HealthStatus;
+  /** Of the API. */
   readonly version: string;
+  /** Of the software. */
+  readonly releaseId: string;
   readonly time: string;
   readonly checks: Readonly<Record<string, readonly HealthCheck[]>>;
 }
 
-/** The worst of the checks: one that fails fails the whole. */
-export function worstOf(checks: Readonly<Record<string, readonly HealthCheck[]>>): HealthStatus {
-  const all = Object.values(checks).flatMap((each) => each.map((check) => check.status));
-  if (all.includes('fail')) return 'fail';
-  return all.includes('warn') ? 'warn' : 'pass';
+/** The check without which no answer can leave: every answer is written down first. */
+export const VITAL_CHECK = 'ledger:writable';
+
+/**
+ * `fail` when nothing can be answered; `warn` when anything else is not as it should be, a mode that cannot be served
+ * included: the others go on, and a load balancer must not take the service away from them.
+ */
+export function overallOf(checks: HealthReport['checks']): HealthStatus {
+  if (checks[VITAL_CHECK]?.some(({ status }) => status === 'fail')) return 'fail';
+  const all = Object.values(checks).flat();
+  return all.every(({ status }) => status === 'pass') ? 'pass' : 'warn';
 }
 
 /** `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). */

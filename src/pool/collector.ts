@@ -13,7 +13,7 @@ import { readBackend } from './read.ts';
 import { systemWait, type Wait, withDeadline } from './wait.ts';
 
 export type SourceState =
-  /** The last read became a lot. */
+  /** The last read became a lot, or there has been no need of one since the start: the reservoir was full. */
   | 'ok'
   /** No read has succeeded yet. */
   | 'starting'
@@ -171,7 +171,10 @@ export class Collector {
       this.#options.log.error({ reason: reasonOf(error) }, 'levels of the reservoir not read');
       return IDLE_CHECK_MS; // no fault of the source
     }
-    if (!this.#filling) return IDLE_CHECK_MS;
+    if (!this.#filling) {
+      if (this.#state === 'starting') this.#state = 'ok';
+      return IDLE_CHECK_MS;
+    }
     try {
       await this.#collect();
     } catch (error) {

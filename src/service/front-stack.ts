@@ -17,7 +17,9 @@ import { DataAnswers } from '../http/data-answers.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import type { HealthReport } from '../http/health.ts';
+import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
+import type { StatusFacts } from '../http/pages/status-page.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
@@ -34,6 +36,9 @@ export interface FrontCentre extends RunningKeys {
   /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
   askForSeed(group: SeedGroup): Promise<boolean>;
   health(): Promise<HealthReport>;
+  /** The text that Prometheus reads. */
+  metrics(): Promise<string>;
+  status(): Promise<StatusFacts>;
 }
 
 /** What a front is told, in the order in which it happens. */
@@ -123,6 +128,10 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
           return usageOf(call.account, ledger, clock);
         },
         certificates,
+      }),
+      ...infoRoutes({
+        status: () => centre.status(),
+        metrics: config.metricsPort === 'main' ? () => centre.metrics() : undefined,
       }),
     ],
     prefixes: publicLog.prefixes,

@@ -1,114 +1,250 @@
-import type { Clock } from '../core/clock.ts';
-import type { Committer } from '../delivery/committer.ts';
-import { type HealthCheck, type HealthReport, type HealthStatus, worstOf } from '../http/health.ts';
-import type { Collector } from '../pool/collector.ts';
-import type { SeedSchedule } from '../pool/seeds.ts';
-import type { Ledger } from '../store/ledger.ts';
-import { verifyingBlock } from '../store/lot-facts.ts';
-import type { Workers } from '../workers/dispatch.ts';
+import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
+import { type HealthCheck, type HealthReport, type HealthStatus, overallOf } from '../http/health.ts';
+import type { HealthState } from '../pool/health.ts';
+import { evidenceChecks } from './evidence-checks.ts';
+import {
+  pureSecondsLeft,
+  type Readings,
+  SERVICE_VERSION,
+  type SeedReading,
+  seedSecondsLeft,
+} from './readings.ts';
 
-/** What the health of the service is read from. */
-export interface HealthSources {
-  readonly ledger: Ledger;
-  readonly committer: Committer;
-  readonly workers: Workers;
-  readonly collector: Collector;
-  readonly schedule: SeedSchedule;
-  readonly clock: Clock;
+/*
+ * From which values on a check warns. A warning says "look at it before it hurts"; docs/operations.md tells for each
+ * what it means and what to do, and deploy/prometheus/alerts.yml uses the same figures.
+ */
+/** One answer's worth of the largest small request, many times over; the ring of a front takes as much. */
+const PURE_LOW_BYTES = 64 * 1024;
+const SECONDS_LEFT_LOW = 600;
+const COMMIT_P50_HIGH_MS = 100;
+const COMMIT_MAX_HIGH_MS = 1_000;
+/** Half of what sheds requests (workers/dispatch.ts). */
+const QUEUE_HIGH = 32;
+/** Four times the floor under which the ledger takes no more answers. */
+const DISK_LOW_BYTES = 1024 * 1024 * 1024;
+const LOOP_P99_HIGH_MS = 200;
+const LOOP_MAX_HIGH_MS = 1_000;
+
+/**
+ * Everything an operator would want to know first, in the shape of draft-inadarei-api-health-check-06. A check fails
+ * when what it looks at does not work, whatever else does; the whole fails only when no answer could leave.
+ */
+export function healthReport(readings: Readings): HealthReport {
+  const checks: HealthReport['checks'] = {
+    ...ledgerChecks(readings),
+    ...poolChecks(readings),
+    ...sourceChecks(readings),
+    ...evidenceChecks(readings.source, readings.delivered),
+    ...systemChecks(readings),
+  };
+  return {
+    status: overallOf(checks),
+    version: '1',
+    releaseId: SERVICE_VERSION,
+    time: new Date(readings.atMs).toISOString(),
+    checks,
+  };
 }
 
-const VERSION = '1';
-/** Pure bytes on hand below which health warns. */
-const PURE_LOW_BYTES = 64 * 1024;
-const QUEUE_WARN = 32;
-
-/** Looks at everything an operator would want to know first. */
-export async function healthReport(sources: HealthSources): Promise<HealthReport> {
-  const levels = await sources.ledger.blockLevels();
-  const pureStatus: HealthStatus = levels.pure.bytes >= PURE_LOW_BYTES ? 'pass' : 'warn';
-  const checks: Record<string, readonly HealthCheck[]> = {
+function ledgerChecks({ ledger, minute, totals }: Readings): Record<string, readonly HealthCheck[]> {
+  const slow =
+    (minute.commitP50Ms ?? 0) > COMMIT_P50_HIGH_MS || (minute.commitMaxMs ?? 0) > COMMIT_MAX_HIGH_MS;
+  return {
+    'ledger:writable': [
+      {
+        componentType: 'datastore',
+        status: ledger.writable ? 'pass' : 'fail',
+        observedValue: ledger.writable,
+        ...(ledger.reason === '' ? {} : { output: ledger.reason }),
+        details: {
+          written_at: ledger.writtenAtMs === null ? null : new Date(ledger.writtenAtMs).toISOString(),
+          written_in_ms: rounded(ledger.writtenInMs),
+        },
+      },
+    ],
     'ledger:commit_time': [
       {
         componentType: 'datastore',
-        status: 'pass',
-        observedValue: 0,
+        status: slow ? 'warn' : 'pass',
+        observedValue: rounded(minute.commitP50Ms),
         observedUnit: 'ms',
+        details: {
+          of: 'median of the last minute',
+          max_ms: rounded(minute.commitMaxMs),
+          commits: minute.commits,
+        },
       },
     ],
     'ledger:pending_answers': [
       {
         componentType: 'datastore',
         status: 'pass',
-        observedValue: sources.committer.pending,
+        observedValue: totals.value(PENDING_ANSWERS),
         observedUnit: 'answers',
       },
     ],
-    'pool:pure_bytes': [
+  };
+}
+
+/** What each mode has to draw on, and how long that lasts. */
+function poolChecks(readings: Readings): Record<string, readonly HealthCheck[]> {
+  const { levels, pureBytesHigh, pureBytesPerS, source, systemLot, seeds } = readings;
+  const pureLeftS = pureSecondsLeft(readings);
+  const seedsLeftS = seedSecondsLeft(readings);
+  const isPureOpen = source.state !== 'closed' && levels.pure.bytes > 0;
+  return {
+    'pool:pure': [
       {
         componentType: 'component',
-        status: pureStatus,
+        status: isPureOpen ? lowOr(levels.pure.bytes < PURE_LOW_BYTES, pureLeftS) : 'fail',
         observedValue: levels.pure.bytes,
         observedUnit: 'bytes',
+        details: {
+          filled_up_to: pureBytesHigh,
+          drawn_per_s: rounded(pureBytesPerS),
+          seconds_to_empty: rounded(pureLeftS),
+        },
       },
     ],
-    'pool:seeds_ready': [
+    'pool:quantum-seeded': [
       {
         componentType: 'component',
-        status: levels.seed.blocks > 0 ? 'pass' : 'warn',
+        status: seeds.every(({ inForce }) => inForce) ? lowOr(levels.seed.blocks === 0, seedsLeftS) : 'fail',
         observedValue: levels.seed.blocks,
         observedUnit: 'seeds',
+        details: { seconds_to_empty: rounded(seedsLeftS) },
       },
     ],
-    'pool:seed_age': sources.schedule.states().map((state) => seedCheck(state, sources)),
-    'source:state': [sourceCheck(sources.collector)],
+    'pool:csprng': [
+      {
+        componentType: 'component',
+        status: systemLot === undefined ? 'fail' : 'pass',
+        observedValue: systemLot !== undefined,
+        details: { lot: systemLot?.id ?? null, seconds_to_empty: null },
+      },
+    ],
+    'pool:seed_age': seeds.map(seedCheck),
+  };
+}
+
+function lowOr(low: boolean, secondsLeft: number | null): HealthStatus {
+  return low || (secondsLeft !== null && secondsLeft < SECONDS_LEFT_LOW) ? 'warn' : 'pass';
+}
+
+function seedCheck({ group, intervalMs, ageMs, generation, inForce }: SeedReading): HealthCheck {
+  return {
+    componentType: 'component',
+    status: inForce ? 'pass' : 'fail',
+    observedValue: ageMs === null ? null : Math.round(ageMs / 1000),
+    observedUnit: 's',
+    details: { group, interval_s: intervalMs / 1000, generation },
+  };
+}
+
+function sourceChecks({ source, systemLot }: Readings): Record<string, readonly HealthCheck[]> {
+  const { state, lastError, lastLot, health } = source;
+  const isLatched = (health?.latchedBy.length ?? 0) > 0;
+  return {
+    'source:state': [
+      {
+        componentType: 'component',
+        status: state === 'closed' ? 'fail' : state === 'ok' ? 'pass' : 'warn',
+        observedValue: state,
+        ...(lastError === '' ? {} : { output: lastError }),
+        details: { name: source.name, origin: source.origin, reads: source.reads },
+      },
+      {
+        componentType: 'component',
+        status: systemLot === undefined ? 'warn' : 'pass',
+        observedValue: systemLot === undefined ? 'starting' : 'ok',
+        details: { name: 'system', origin: 'system' },
+      },
+    ],
+    'source:health_tests': [
+      {
+        componentType: 'component',
+        status: isLatched ? 'fail' : (health?.intermittentInARow ?? 0) > 0 ? 'warn' : 'pass',
+        observedValue: (health?.totals.rctFailures ?? 0) + (health?.totals.aptFailures ?? 0),
+        observedUnit: 'failures',
+        details: health === null ? { reads: 0 } : healthTestDetails(health),
+      },
+    ],
+    'source:last_lot': [
+      {
+        componentType: 'component',
+        status: lastLot === undefined || lastLot.accepted ? 'pass' : 'warn',
+        observedValue: lastLot === undefined ? null : lastLot.accepted ? 'accepted' : 'rejected',
+        ...(lastLot === undefined || lastLot.accepted ? {} : { output: lastLot.rejection }),
+        details: {
+          lot: lastLot?.id ?? null,
+          read_at: lastLot === undefined ? null : new Date(lastLot.finishedAtMs).toISOString(),
+          lots_accepted: source.lotsAccepted,
+          lots_rejected: source.lotsRejected,
+        },
+      },
+    ],
+  };
+}
+
+/** SP 800-90B §4.4: cutoffs, and what was seen since the start. */
+function healthTestDetails(health: HealthState): object {
+  const { totals } = health;
+  return {
+    channels: health.width,
+    claimed_min_entropy_per_bit: health.minEntropyPerBit,
+    samples: totals.samples,
+    reads: health.reads,
+    reads_failed: health.intermittentReads,
+    rct: { failures: totals.rctFailures, longest_run: totals.longestRun, cutoffs: health.rctCutoffs },
+    apt: {
+      failures: totals.aptFailures,
+      most_matches: totals.mostMatches,
+      window: health.aptWindow,
+      cutoffs: health.aptCutoffs,
+    },
+    startup_passed: health.startupPassed,
+    replays: totals.replayFailures,
+    latched_by: health.latchedBy,
+  };
+}
+
+function systemChecks({ totals, minute, diskFreeBytes }: Readings): Record<string, readonly HealthCheck[]> {
+  const queue = totals.value(WORKERS_QUEUE);
+  const isLate = minute.loopDelayP99Ms > LOOP_P99_HIGH_MS || minute.loopDelayMaxMs > LOOP_MAX_HIGH_MS;
+  return {
     'workers:queue': [
       {
         componentType: 'system',
-        status: sources.workers.queueLength < QUEUE_WARN ? 'pass' : 'warn',
-        observedValue: sources.workers.queueLength,
+        status: queue < QUEUE_HIGH ? 'pass' : 'warn',
+        observedValue: queue,
         observedUnit: 'tasks',
       },
     ],
-  };
-  return {
-    status: worstOf(checks),
-    version: VERSION,
-    time: new Date(sources.clock.wallMs()).toISOString(),
-    checks,
+    'disk:free': [
+      {
+        componentType: 'system',
+        status: diskFreeBytes < DISK_LOW_BYTES ? 'warn' : 'pass',
+        observedValue: diskFreeBytes,
+        observedUnit: 'bytes',
+      },
+    ],
+    'eventloop:delay': [
+      {
+        componentType: 'system',
+        status: isLate ? 'warn' : 'pass',
+        observedValue: rounded(minute.loopDelayP99Ms),
+        observedUnit: 'ms',
+        details: {
+          of: '99th percentile, worst second of the last minute',
+          max_ms: rounded(minute.loopDelayMaxMs),
+        },
+      },
+    ],
   };
 }
 
-function seedCheck(
-  state: ReturnType<SeedSchedule['states']>[number],
-  { schedule, clock }: HealthSources,
-): HealthCheck {
-  const { name, intervalMs, current } = state;
-  return {
-    componentType: 'component',
-    status: schedule.inForce(name) === undefined ? 'fail' : 'pass',
-    observedValue: current === undefined ? null : Math.round((clock.wallMs() - current.seededAtMs) / 1000),
-    observedUnit: 's',
-    details: { group: name, interval_s: intervalMs / 1000, generation: current?.generation ?? null },
-  };
-}
-
-function sourceCheck(collector: Collector): HealthCheck {
-  const { name, origin, state, lastError, lastLot, lotsAccepted, lotsRejected, health } = collector.status();
-  const block = lastLot && verifyingBlock(lastLot);
-  return {
-    componentType: 'component',
-    status: state === 'closed' ? 'fail' : state === 'ok' ? 'pass' : 'warn',
-    observedValue: state,
-    ...(lastError === '' ? {} : { output: lastError }),
-    details: {
-      name,
-      origin,
-      lots_accepted: lotsAccepted,
-      lots_rejected: lotsRejected,
-      last_lot: lastLot?.id ?? null,
-      nist_sp800_22: block ? `${block.sp80022.passed}/${block.sp80022.total} passed` : null,
-      min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
-      health_tests: health,
-    },
-  };
+/** To three decimals. */
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000;
 }

@@ -25,6 +25,8 @@ const SEED_CHECK_INTERVAL_MS = 250;
 export interface Pool {
   readonly collector: Collector;
   readonly schedule: SeedSchedule;
+  /** The lot that csprng answers are certified by; undefined until it is tested. */
+  systemLot(): LotRecord | undefined;
   /** Resolves when every mode can be served. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
@@ -60,7 +62,7 @@ export function startPool(options: PoolOptions): Pool {
   const stopping = new AbortController();
   const readiness = Promise.withResolvers<void>();
   let isReady = false;
-  let hasSystemLot = false;
+  let installed: LotRecord | undefined;
   const revoked = new Set<string>();
   const withdrawRevoked = async () => {
     const fresh = (await ledger.revocations()).map(({ lotId }) => lotId).filter((id) => !revoked.has(id));
@@ -74,7 +76,7 @@ export function startPool(options: PoolOptions): Pool {
     await schedule.refresh();
     for (const front of fronts) front.lotsCame();
     const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
-    if (isReady || !seeded || !hasSystemLot || options.pureAvailable() === 0) return;
+    if (isReady || !seeded || installed === undefined || options.pureAvailable() === 0) return;
     isReady = true;
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
@@ -95,7 +97,7 @@ export function startPool(options: PoolOptions): Pool {
   const systemLot = assessSystemSource(ledger, assessor, clock, stopping.signal).then((lot) => {
     if (!lot.accepted) throw new Error(`the system source was refused: ${lot.rejection}`);
     for (const front of fronts) front.installSystemLot(lot);
-    hasSystemLot = true;
+    installed = lot;
   });
   systemLot.catch((error: unknown) => {
     if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'csprng mode cannot be served');
@@ -105,6 +107,7 @@ export function startPool(options: PoolOptions): Pool {
   return {
     collector,
     schedule,
+    systemLot: () => installed,
     ready: readiness.promise,
     async stop() {
       stopping.abort();

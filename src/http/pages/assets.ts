@@ -18,6 +18,11 @@ const ASSETS: readonly Asset[] = [
     contentType: 'text/css; charset=utf-8',
     file: new URL('./page.css', import.meta.url),
   },
+  {
+    name: 'docs.css',
+    contentType: 'text/css; charset=utf-8',
+    file: new URL('./docs.css', import.meta.url),
+  },
   { name: 'icon.svg', contentType: 'image/svg+xml', file: new URL('./icon.svg', import.meta.url) },
   // made by scripts/build-verifier.ts, which a test runs again to compare
   {

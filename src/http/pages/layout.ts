@@ -9,6 +9,12 @@ export interface Page {
   readonly title: string;
   readonly main: Markup;
   readonly cacheControl: string;
+  /** The asset that it runs; the check of certificates when nothing else is said, null for none. */
+  readonly script?: string | null;
+  /** Asset of more style than all pages share. */
+  readonly style?: string;
+  /** Fields beside those of every page. */
+  readonly fields?: readonly Field[];
 }
 
 /**
@@ -44,12 +50,12 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
     ['Cross-Origin-Opener-Policy', 'same-origin'],
     ['Cross-Origin-Resource-Policy', 'same-origin'],
     ['X-Frame-Options', 'DENY'],
-    ...CAPABILITY_FIELDS,
+    ...(page.fields ?? CAPABILITY_FIELDS),
   ]);
   return { status: page.status, head, body: utf8Bytes(documentOf(page, assets).text) };
 }
 
-function documentOf({ title, main }: Page, assets: PageAssets): Markup {
+function documentOf({ title, main, script = 'verify-page.mjs', style }: Page, assets: PageAssets): Markup {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,11 +65,12 @@ function documentOf({ title, main }: Page, assets: PageAssets): Markup {
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="${assets.path('icon.svg')}">
 <link rel="stylesheet" href="${assets.path('page.css')}">
-<script type="module" src="${assets.path('verify-page.mjs')}"></script>
+${style === undefined ? null : html`<link rel="stylesheet" href="${assets.path(style)}">`}
+${script === null ? null : html`<script type="module" src="${assets.path(script)}"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="site"><a href="/verify">Quantum Random Number Service</a></header>
+<header class="site"><a href="/">Quantum Random Number Service</a></header>
 <main id="main" tabindex="-1">
 ${main}
 </main>

@@ -1,0 +1,109 @@
+import type { Log } from '../core/log.ts';
+import type { HealthReport } from '../http/health.ts';
+import { countedFamilies, exposition } from '../http/metrics.ts';
+import type { StatusFacts, StatusPoint } from '../http/pages/status-page.ts';
+import { every } from './every.ts';
+import { gaugeFamilies } from './gauges.ts';
+import { healthReport } from './health-report.ts';
+import {
+  pureSecondsLeft,
+  type ReadingSources,
+  type Readings,
+  SERVICE_VERSION,
+  seedSecondsLeft,
+  takeReadings,
+} from './readings.ts';
+import { TICK_MS } from './watch.ts';
+
+/** A point of the hour that the status page draws: 360 of them. */
+const POINT_INTERVAL_MS = 10_000;
+const POINTS_MAX = 360;
+
+/** Looks at a running service, now and over the last hour. */
+export class Monitor {
+  readonly #sources: ReadingSources;
+  readonly #log: Log;
+  readonly #points: StatusPoint[] = [];
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(sources: ReadingSources, log: Log) {
+    this.#sources = sources;
+    this.#log = log;
+  }
+
+  start(): void {
+    const { watch } = this.#sources;
+    watch.tick();
+    this.#timers.push(
+      every(TICK_MS, this.#log, async () => watch.tick()),
+      every(POINT_INTERVAL_MS, this.#log, () => this.#notePoint()),
+    );
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  async health(): Promise<HealthReport> {
+    return healthReport(await takeReadings(this.#sources));
+  }
+
+  /** The Prometheus text of everything. */
+  async metrics(): Promise<string> {
+    const readings = await takeReadings(this.#sources);
+    const { user, system } = process.cpuUsage();
+    const use = { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
+    return exposition([...countedFamilies(readings.totals), ...gaugeFamilies(readings, use)]);
+  }
+
+  /** What may be told to anybody. */
+  async status(): Promise<StatusFacts> {
+    const readings = await takeReadings(this.#sources);
+    return statusFacts(readings, healthReport(readings), this.#points);
+  }
+
+  async #notePoint(): Promise<void> {
+    const readings = await takeReadings(this.#sources);
+    const { levels, minute, atMs } = readings;
+    this.#points.push({
+      atMs,
+      status: healthReport(readings).status,
+      pureBytes: levels.pure.bytes,
+      seeds: levels.seed.blocks,
+      requestsPerS: minute.requestsPerS,
+      commitMaxMs: minute.commitMaxMs ?? 0,
+    });
+    if (this.#points.length > POINTS_MAX) this.#points.shift();
+  }
+}
+
+function statusFacts(readings: Readings, report: HealthReport, history: readonly StatusPoint[]): StatusFacts {
+  const { source, levels, pureBytesHigh, minute, seeds } = readings;
+  return {
+    atMs: readings.atMs,
+    startedAtMs: readings.startedAtMs,
+    version: SERVICE_VERSION,
+    status: report.status,
+    checks: Object.entries(report.checks).flatMap(([name, each]) =>
+      each.map(({ status }) => ({ name, status })),
+    ),
+    source: {
+      name: source.name,
+      origin: source.origin,
+      backend: source.lastLot?.quantumBackend ?? null,
+      state: source.state,
+      lastLotAtMs: source.lastLot?.finishedAtMs ?? null,
+    },
+    pure: { bytes: levels.pure.bytes, highBytes: pureBytesHigh, secondsLeft: pureSecondsLeft(readings) },
+    seeds: {
+      onHand: levels.seed.blocks,
+      secondsLeft: seedSecondsLeft(readings),
+      inForce: seeds.every(({ inForce }) => inForce),
+    },
+    csprngReady: readings.systemLot !== undefined,
+    requestsPerS: minute.requestsPerS,
+    commitP50Ms: minute.commitP50Ms,
+    loggedCertificates: readings.loggedCertificates,
+    history,
+  };
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import type { Clock } from '../core/clock.ts';
+import type { MetricTotals } from '../core/metrics.ts';
+import type { Collector, SourceStatus } from '../pool/collector.ts';
+import type { DeliveredState } from '../pool/delivered-sample.ts';
+import type { SeedSchedule } from '../pool/seeds.ts';
+import { freeBytesOf } from '../store/free-space.ts';
+import type { Ledger } from '../store/ledger.ts';
+import type { BlockKind, LotRecord } from '../store/records.ts';
+import type { LastMinute, Watch, Writability } from './watch.ts';
+
+/** The version of this service, from its manifest. */
+export const SERVICE_VERSION: string = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+).version;
+
+/** Where a service stands at one moment: what health, metrics and the status page are made from. */
+export interface Readings {
+  readonly atMs: number;
+  readonly startedAtMs: number;
+  readonly levels: Readonly<Record<BlockKind, { readonly blocks: number; readonly bytes: number }>>;
+  /** The level up to which pure bytes are kept. */
+  readonly pureBytesHigh: number;
+  readonly pureBytesPerS: number;
+  /** The quantum source; its last lot may be one from before a restart. */
+  readonly source: SourceStatus;
+  /** The lot of the system source that csprng answers are certified by; undefined until it is tested. */
+  readonly systemLot: LotRecord | undefined;
+  readonly seeds: readonly SeedReading[];
+  /** What was found in samples of the streams that answers are drawn from. */
+  readonly delivered: readonly DeliveredState[];
+  readonly totals: MetricTotals;
+  readonly minute: LastMinute;
+  readonly ledger: Writability;
+  readonly diskFreeBytes: number;
+  /** Certificates in the log of this service. */
+  readonly loggedCertificates: number;
+}
+
+export interface SeedReading {
+  /** Tier and interval in milliseconds, e.g. `pro/3600000`. */
+  readonly group: string;
+  readonly intervalMs: number;
+  /** Null when no seed was taken yet. */
+  readonly ageMs: number | null;
+  readonly generation: number | null;
+  readonly inForce: boolean;
+}
+
+export interface ReadingSources {
+  readonly ledger: Pick<Ledger, 'blockLevels' | 'lots'>;
+  readonly collector: Pick<Collector, 'status'>;
+  readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
+  readonly systemLot: () => LotRecord | undefined;
+  readonly delivered: () => readonly DeliveredState[];
+  /** The newest signed checkpoint of the log. */
+  readonly checkpoint: () => Promise<string>;
+  readonly watch: Watch;
+  readonly pureBytesHigh: number;
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly startedAtMs: number;
+}
+
+/** Lots looked through for the newest of the quantum source after a restart. */
+const LOTS_LOOKED_AT = 16;
+
+export async function takeReadings(sources: ReadingSources): Promise<Readings> {
+  const { ledger, collector, watch, clock } = sources;
+  const source = collector.status();
+  const [levels, lastLot, checkpoint] = await Promise.all([
+    ledger.blockLevels(),
+    source.lastLot ?? newestLotOf(source.name, ledger),
+    sources.checkpoint(),
+  ]);
+  const atMs = clock.wallMs();
+  return {
+    atMs,
+    startedAtMs: sources.startedAtMs,
+    levels,
+    pureBytesHigh: sources.pureBytesHigh,
+    pureBytesPerS: watch.pureBytesPerS(),
+    source: { ...source, lastLot },
+    systemLot: sources.systemLot(),
+    seeds: seedReadings(sources, atMs),
+    delivered: sources.delivered(),
+    totals: watch.totals(),
+    minute: watch.lastMinute(),
+    ledger: watch.writability(),
+    diskFreeBytes: freeBytesOf(sources.dataDir),
+    loggedCertificates: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
+  };
+}
+
+async function newestLotOf(name: string, ledger: Pick<Ledger, 'lots'>): Promise<LotRecord | undefined> {
+  return (await ledger.lots(LOTS_LOOKED_AT)).find(({ source }) => source === name);
+}
+
+function seedReadings({ schedule }: ReadingSources, atMs: number): SeedReading[] {
+  return schedule.states().map(({ name, intervalMs, current }) => ({
+    group: name,
+    intervalMs,
+    ageMs: current === undefined ? null : atMs - current.seededAtMs,
+    generation: current?.generation ?? null,
+    inForce: schedule.inForce(name) !== undefined,
+  }));
+}
+
+/** Seconds until pure bytes run out at the rate of the last minutes, without new lots; null when none are drawn. */
+export function pureSecondsLeft({ levels, pureBytesPerS }: Readings): number | null {
+  return pureBytesPerS > 0 ? levels.pure.bytes / pureBytesPerS : null;
+}
+
+/** Seconds until the last seed on hand is taken, without new lots: every group takes one at each of its intervals. */
+export function seedSecondsLeft({ levels, seeds }: Readings): number | null {
+  const seedsPerS = seeds.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
+  return seedsPerS > 0 ? levels.seed.blocks / seedsPerS : null;
+}

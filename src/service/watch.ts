@@ -1,0 +1,174 @@
+import { utf8Bytes } from '../core/bytes.ts';
+import type { Clock } from '../core/clock.ts';
+import {
+  COMMIT_DURATION,
+  COMMIT_MAX,
+  ENTROPY_CONSUMED,
+  HTTP_REQUESTS,
+  LOOP_DELAY_MAX,
+  LOOP_DELAY_P99,
+  MetricTotals,
+  quantileOf,
+} from '../core/metrics.ts';
+import { ENTROPY_MODES } from '../core/vocabulary.ts';
+import type { Ledger } from '../store/ledger.ts';
+
+/** What the last minute showed. */
+export interface LastMinute {
+  readonly requestsPerS: number;
+  readonly commits: number;
+  /** Null when nothing was committed. */
+  readonly commitP50Ms: number | null;
+  readonly commitMaxMs: number | null;
+  readonly loopDelayP99Ms: number;
+  readonly loopDelayMaxMs: number;
+}
+
+/** Whether an answer could be written down now. */
+export interface Writability {
+  readonly writable: boolean;
+  /** Why not; empty when it is. */
+  readonly reason: string;
+  /** The last write that became durable: when, and how long it took. Null before the first. */
+  readonly writtenAtMs: number | null;
+  readonly writtenInMs: number | null;
+}
+
+export interface WatchOptions {
+  readonly metricMemory: SharedArrayBuffer;
+  readonly ledger: Pick<Ledger, 'commit' | 'putLog'>;
+  readonly clock: Clock;
+}
+
+/** Fronts write down where they stand once a second. */
+export const TICK_MS = 1_000;
+const MINUTE_TICKS = 60;
+/** Pure bytes drawn are looked at over this long, to tell when the reservoir would be empty. */
+const DRAW_WINDOW_MS = 300_000;
+const DRAW_SAMPLE_TICKS = 10;
+/** A write is tried this often, so that a disk that fails is seen before a request meets it. */
+const PROBE_TICKS = 10;
+/** A write that is not durable after this counts as none. */
+const PROBE_LATE_MS = 5_000;
+const PROBE_KEY = 'watch/written-at';
+const PURE = ENTROPY_MODES.indexOf('pure');
+
+interface Tick {
+  readonly atMs: number;
+  readonly totals: MetricTotals;
+}
+
+/**
+ * Keeps the recent past of what the fronts count: the last minute second by second, and how fast pure bytes are drawn.
+ * Tries now and then whether the ledger can be written.
+ */
+export class Watch {
+  readonly #options: WatchOptions;
+  /** Oldest first; one more than a minute has seconds. */
+  readonly #ticks: Tick[] = [];
+  readonly #draws: { atMs: number; bytes: number }[] = [];
+  #tickCount = 0;
+  #probeStartedMs: number | undefined;
+  #written: Writability = { writable: true, reason: '', writtenAtMs: null, writtenInMs: null };
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** To be called once every TICK_MS. */
+  tick(): void {
+    const atMs = this.#options.clock.monotonicMs();
+    const totals = this.totals();
+    this.#ticks.push({ atMs, totals });
+    if (this.#ticks.length > MINUTE_TICKS + 1) this.#ticks.shift();
+    if (this.#tickCount % DRAW_SAMPLE_TICKS === 0) this.#noteDraw(atMs, totals);
+    if (this.#tickCount % PROBE_TICKS === 0 && this.#probeStartedMs === undefined) this.#probe();
+    this.#tickCount++;
+  }
+
+  /** What all fronts have counted. */
+  totals(): MetricTotals {
+    return new MetricTotals(this.#options.metricMemory);
+  }
+
+  lastMinute(): LastMinute {
+    const ticks = this.#ticks;
+    const [first, last] = [ticks.at(0), ticks.at(-1)];
+    if (first === undefined || last === undefined) return NOTHING_SEEN;
+    const passedS = (last.atMs - first.atMs) / 1000;
+    const before = first.totals.buckets(COMMIT_DURATION);
+    const commits = last.totals.buckets(COMMIT_DURATION).map((count, bucket) => count - before[bucket]);
+    const count = commits.reduce((sum, each) => sum + each, 0);
+    const median = quantileOf(commits, COMMIT_DURATION.bounds, 0.5);
+    const largest = (family: typeof COMMIT_MAX) =>
+      1000 * Math.max(...ticks.slice(1).map(({ totals }) => totals.value(family)), 0);
+    return {
+      requestsPerS: passedS > 0 ? (requestsOf(last.totals) - requestsOf(first.totals)) / passedS : 0,
+      commits: count,
+      commitP50Ms: median === undefined ? null : 1000 * median,
+      commitMaxMs: count === 0 ? null : largest(COMMIT_MAX),
+      loopDelayP99Ms: largest(LOOP_DELAY_P99),
+      loopDelayMaxMs: largest(LOOP_DELAY_MAX),
+    };
+  }
+
+  /** Pure bytes drawn in a second, over the last five minutes. */
+  pureBytesPerS(): number {
+    const [first, last] = [this.#draws.at(0), this.#draws.at(-1)];
+    if (first === undefined || last === undefined || last.atMs === first.atMs) return 0;
+    return (1000 * (last.bytes - first.bytes)) / (last.atMs - first.atMs);
+  }
+
+  writability(): Writability {
+    if (this.#probeStartedMs === undefined) return this.#written;
+    const waitingMs = this.#options.clock.monotonicMs() - this.#probeStartedMs;
+    if (waitingMs < PROBE_LATE_MS) return this.#written;
+    const seconds = Math.floor(waitingMs / 1000);
+    return { ...this.#written, writable: false, reason: `a write is not durable after ${seconds} s` };
+  }
+
+  #noteDraw(atMs: number, totals: MetricTotals): void {
+    this.#draws.push({ atMs, bytes: totals.value(ENTROPY_CONSUMED, PURE) });
+    while (atMs - this.#draws[0].atMs > DRAW_WINDOW_MS) this.#draws.shift();
+  }
+
+  /** As an answer would be written: an empty commit asks for room on the disk, a small record goes through the disk. */
+  #probe(): void {
+    const { ledger, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    this.#probeStartedMs = startedMs;
+    ledger
+      .commit([], [])
+      .then(() =>
+        ledger.putLog([{ key: PROBE_KEY, value: utf8Bytes(new Date(clock.wallMs()).toISOString()) }]),
+      )
+      .then(
+        () => {
+          const writtenInMs = clock.monotonicMs() - startedMs;
+          this.#written = { writable: true, reason: '', writtenAtMs: clock.wallMs(), writtenInMs };
+        },
+        (error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          this.#written = { ...this.#written, writable: false, reason };
+        },
+      )
+      .finally(() => {
+        this.#probeStartedMs = undefined;
+      });
+  }
+}
+
+const NOTHING_SEEN: LastMinute = {
+  requestsPerS: 0,
+  commits: 0,
+  commitP50Ms: null,
+  commitMaxMs: null,
+  loopDelayP99Ms: 0,
+  loopDelayMaxMs: 0,
+};
+
+function requestsOf(totals: MetricTotals): number {
+  let sum = 0;
+  for (let row = 0; row < HTTP_REQUESTS.rows; row++) sum += totals.value(HTTP_REQUESTS, row);
+  return sum;
+}
