@@ -82,7 +82,7 @@ export async function makeLot(
 
 /**
  * Below this estimate a lot is refused. An ideal source scores about 0.85 (least of ten estimators, 10^6 bits) and
- * never below 0.80 in 120 trials; a usable but biased device may score less, a broken one far less.
+ * 0.797 at worst in 400 trials (bench `ideal-entropy`); a usable but biased device may score less, a broken one far less.
  */
 const MIN_ENTROPY_FLOOR = 0.3;
 

@@ -59,7 +59,7 @@ describe('a file of bits', () => {
 
   it('may be a pipe that gives it in pieces', async () => {
     const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
+    execFileSync('sh', ['-c', `mkfifo ${pipe}`]);
     const writer = spawn('sh', ['-c', `{ printf 'a\\001'; sleep 0.05; printf '\\002\\003'; } > ${pipe}`]);
     assert.deepEqual(await sequencesOf(pipe, 'packed', 24), [
       { bytes: [0x61, 1, 2], bitLength: 24 },

@@ -1,0 +1,88 @@
+/** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { HISTORY_BLOCKS } from '../../src/pool/block-history.ts';
+import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
+import { minimumCycles } from '../../src/stats/sp800-22/random-excursions.ts';
+import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
+import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
+import { digitsOf } from '../support/constants.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
+/** The page as one line, so that it may be wrapped anywhere. */
+const text = page.replaceAll(/\s+/g, ' ');
+
+function says(sentence: string): void {
+  assert.ok(text.includes(sentence), `docs/evidence.md does not say: ${sentence}`);
+}
+
+/** A constant of a file that nobody else needs by name. */
+function constantOf(file: string, name: string): string {
+  const found = new RegExp(`^const ${name} = ([\\d._+ ]+);$`, 'm').exec(
+    readFileSync(join(root, file), 'utf8'),
+  );
+  assert.ok(found !== null, `${file} has no ${name}`);
+  return found[1];
+}
+
+const e = digitsOf('e', BATTERY_BITS);
+const { rows, total } = runBattery(e, BATTERY_BITS);
+const folder = mkdtempSync(join(tmpdir(), 'qrn-evidence-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('docs/evidence.md', () => {
+  it('has every rule in the words of the code', () => {
+    const one = verdict(rows);
+    assert.ok(page.includes(`\`\`\`\n${one.rule}\n\`\`\``));
+    says(`**at most ${one.falseRejectRate}**`);
+    says(`once in ${(1 / one.falseRejectRate ** 2).toLocaleString('en')} times at most`);
+    assert.ok(page.includes(`\`\`\`\n${verdictAcross([rows]).rule}\n\`\`\``));
+    assert.ok(page.includes(`\`\`\`\n${verdictOnRejections(0, 0).rule}\n\`\`\``));
+  });
+
+  it('has the bounds of the code', () => {
+    says(`the last ${HISTORY_BLOCKS} blocks of each kind`);
+    const tooMany = (blocks: number) => {
+      let rejected = 0;
+      while (verdictOnRejections(blocks, rejected).passed) rejected++;
+      return `${rejected} of ${blocks}`;
+    };
+    says(`make a warning in \`/v1/health\`: ${tooMany(HISTORY_BLOCKS)}, or ${tooMany(2)}.`);
+    says(`when ${constantOf('src/pool/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`);
+    says(`A lot below **${constantOf('src/pool/lots.ts', 'MIN_ENTROPY_FLOOR')}** is refused`);
+    const outputBits = Number(constantOf('src/pool/conditioner.ts', 'OUTPUT_BITS'));
+    says(`at least ${outputBits + 64} bits of assessed entropy for every ${outputBits} bits`);
+    says(`Fewer than ${BATTERY_BITS.toLocaleString('en')} bits are never \`true\``);
+    says(`returns to zero at least ${minimumCycles(BATTERY_BITS)} times`);
+    says(`p-values at or above ${ALPHA}, of all that apply`);
+  });
+
+  it('has every test with its rows, and every estimator', () => {
+    const cells = [...page.matchAll(/(?<=\| )(\w+) \| (\d+) (?=\|)/g)].map(([, test, count]) => [
+      test,
+      Number(count),
+    ]);
+    const counted = TEST_NAMES.map((test) => [test, rows.filter((row) => row.test === test).length]);
+    assert.deepEqual(new Map(cells as [string, number][]), new Map(counted as [string, number][]));
+    says(`Fifteen tests give ${total} p-values`);
+    says(`ten estimators (${ESTIMATORS.join(', ')})`);
+  });
+
+  it('names every member that qrn assess --json has', () => {
+    const file = join(folder, 'e');
+    writeFileSync(file, e);
+    const out = execFileSync(process.execPath, [join(root, 'src/main.ts'), 'assess', file, '--json']);
+    const members = Object.entries(JSON.parse(out.toString())).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null ? Object.keys(value) : [name],
+    );
+    const table = page.slice(page.indexOf('| Member of `--json` |'));
+    const notNamed = members.filter((name) => !new RegExp(`\`(\\w+\\.)?${name}(\\[\\])?\``).test(table));
+    assert.deepEqual(notNamed, []);
+  });
+});
