@@ -181,7 +181,7 @@ function testRows(verification: Document['certificate']['verification'], lots: L
       'SP 800-22',
       `${verification.nist_sp800_22}${verification.nist_verified ? ', verified' : ', not verified'}`,
     ],
-    ['Min-entropy', entropy === null ? 'not assessed' : `${entropy} per raw bit (SP 800-90B)`],
+    ['Min-entropy', entropy === null ? 'not assessed' : `${entropy} per raw bit`],
     ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
     ['Dieharder', verification.dieharder],
   ];
@@ -258,10 +258,7 @@ function logLines(proofText: string | null): Row[] {
     return [['Entry', 'Being logged: fetch the certificate again in a moment for its signed proof.']];
   const signers = note.signatures.map(({ name, keyId }) => `${keyId} of ${name}`).join(', ');
   return [
-    [
-      'Entry',
-      `leaf ${grouped(proof.index)} of the log of ${grouped(checkpoint.size)} entries, ${checkpoint.origin}`,
-    ],
+    ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`],
     ['Root', `base64:${Buffer.from(checkpoint.root).toString('base64')}`],
     ['Signed by', `Ed25519 key ${signers}`],
   ];
