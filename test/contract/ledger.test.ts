@@ -1,8 +1,9 @@
+import { after } from 'node:test';
 import { ManualClock } from '../../src/core/clock.ts';
 import { MemoryLedger } from '../../src/store/memory.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
-import { SharedClock, startLedgerThread } from '../support/ledger-thread.ts';
+import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ledgerContract } from './ledger.contract.ts';
 
 ledgerContract(
@@ -29,14 +30,17 @@ for (const durability of ['fsync', 'commit'] as const) {
   });
 }
 
+const thread = new LedgerThread();
+after(() => thread.stop());
+
 ledgerContract('LMDB behind a thread', async (t) => {
   const path = temporaryFolder(t);
   const clock = new SharedClock(NOON_MS);
-  let thread = await startLedgerThread(path, 'fsync', clock);
+  let opened = await thread.open(path, 'fsync', clock);
   const reopen = async () => {
-    await thread.close();
-    thread = await startLedgerThread(path, 'fsync', clock);
-    return thread.ledger;
+    await opened.close();
+    opened = await thread.open(path, 'fsync', clock);
+    return opened.ledger;
   };
-  return { ledger: thread.ledger, clock, reopen, close: () => thread.close() };
+  return { ledger: opened.ledger, clock, reopen, close: () => opened.close() };
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { suite, type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { ManualClock } from '../../src/core/clock.ts';
@@ -10,7 +9,7 @@ import { MemoryLedger } from '../../src/store/memory.ts';
 import { connectLedger, type FailStop, serveLedger } from '../../src/store/remote.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, NOON_MS } from '../support/ledger-records.ts';
-import { SharedClock, startLedgerThread } from '../support/ledger-thread.ts';
+import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 
 /** A connection to `over`, all in this thread. */
 function connect(t: TestContext, over: Partial<Ledger & FailStop>) {
@@ -110,12 +109,10 @@ suite('the ledger across a port', () => {
   });
 
   test('a thread that dies rejects what waits and ends the ledger', async (t) => {
-    const thread = await startLedgerThread(temporaryFolder(t), 'fsync', new SharedClock(NOON_MS));
-    await thread.ledger.commit([filledSegment(1, 1)], []);
-    const gone = once(thread.worker, 'exit');
-    await thread.worker.terminate();
-    await gone;
-    const { ledger } = thread;
+    const thread = new LedgerThread();
+    const { ledger } = await thread.open(temporaryFolder(t), 'fsync', new SharedClock(NOON_MS));
+    await ledger.commit([filledSegment(1, 1)], []);
+    await thread.stop();
     assert.equal((await ledger.failed).message, 'the ledger thread is gone');
     await assert.rejects(ledger.nextSegment(), { reason: 'stopped' });
   });

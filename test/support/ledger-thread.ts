@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Ledger } from '../../src/store/ledger.ts';
 import { connectLedger, type FailStop, serveLedger } from '../../src/store/remote.ts';
@@ -31,44 +31,60 @@ export class SharedClock implements Clock {
   }
 }
 
-interface Handed {
+/** What the thread needs to open one ledger. */
+interface Order {
   readonly path: string;
-  readonly port: MessagePort;
   readonly durability: 'fsync' | 'commit';
   readonly time: Float64Array<SharedArrayBuffer>;
+  /** Where the ledger is served. */
+  readonly port: MessagePort;
+  /** Says `ready`, hears that the ledger is to be closed, says `closed`. */
+  readonly control: MessagePort;
 }
 
-export interface LedgerThread {
+export interface RemoteTestLedger {
   readonly ledger: Ledger & FailStop;
-  readonly worker: Worker;
-  /** Closes the connection, then the ledger, then the thread. */
+  /** Closes the connection, then the ledger. */
   close(): Promise<void>;
 }
 
-/** Starts this file as a worker that opens an LMDB ledger of its own and serves it. */
-export async function startLedgerThread(
-  path: string,
-  durability: 'fsync' | 'commit',
-  clock: SharedClock,
-): Promise<LedgerThread> {
-  const { port1, port2 } = new MessageChannel();
-  const handed: Handed = { path, port: port2, durability, time: clock.shared };
-  const worker = new Worker(new URL(import.meta.url), { workerData: handed, transferList: [port2] });
-  await once(worker, 'message');
-  const ledger = connectLedger(port1);
-  const close = async () => {
-    await ledger.close();
-    worker.postMessage('close');
-    await once(worker, 'exit');
-  };
-  return { ledger, worker, close };
+/** A thread that owns LMDB ledgers and serves them. One thread for many, since starting one takes 0.1 s. */
+export class LedgerThread {
+  readonly worker = new Worker(new URL(import.meta.url));
+
+  async open(path: string, durability: 'fsync' | 'commit', clock: SharedClock): Promise<RemoteTestLedger> {
+    const served = new MessageChannel();
+    const controlled = new MessageChannel();
+    const order: Order = {
+      path,
+      durability,
+      time: clock.shared,
+      port: served.port2,
+      control: controlled.port2,
+    };
+    this.worker.postMessage(order, [served.port2, controlled.port2]);
+    await once(controlled.port1, 'message');
+    const ledger = connectLedger(served.port1);
+    const close = async () => {
+      await ledger.close();
+      controlled.port1.postMessage('close');
+      await once(controlled.port1, 'message');
+      controlled.port1.close();
+    };
+    return { ledger, close };
+  }
+
+  async stop(): Promise<void> {
+    await this.worker.terminate();
+  }
 }
 
-if (parentPort !== null) {
-  const { path, port, durability, time } = workerData as Handed;
-  const owner = parentPort;
+parentPort?.on('message', async ({ path, durability, time, port, control }: Order) => {
   const ledger = await openTestLedger(path, { durability, clock: new SharedClock(time) });
   serveLedger(ledger, port);
-  owner.once('message', () => ledger.close());
-  owner.postMessage('ready');
-}
+  control.once('message', async () => {
+    await ledger.close();
+    control.postMessage('closed');
+  });
+  control.postMessage('ready');
+});
