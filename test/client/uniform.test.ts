@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { planWords, SPAN_MAX, wordAt } from '../../client/src/uniform.ts';
+
+fc.configureGlobal({ seed: 7_031 });
+
+const wordsOf = (bytes: number): bigint => (bytes === 7 ? 2n ** 53n : 256n ** BigInt(bytes));
+
+/** Bytes per value of a plan with words of that size, as a fraction. */
+function cost(span: bigint, bytes: number): { over: bigint; under: bigint } {
+  const words = wordsOf(bytes);
+  return { over: BigInt(bytes) * words, under: words - (words % span) };
+}
+
+describe('planWords', () => {
+  it('keeps as many words of one and two bytes for each result: all of them, counted', () => {
+    for (const span of [
+      2, 3, 6, 7, 10, 52, 100, 128, 200, 255, 256, 257, 1000, 4096, 10_000, 65_535, 65_536,
+    ]) {
+      const { bytes, limit } = planWords(span);
+      if (bytes > 2) continue;
+      const counts = new Uint32Array(span);
+      const word = new Uint8Array(2);
+      for (let w = 0; w < 256 ** bytes; w++) {
+        word[0] = bytes === 2 ? w >> 8 : w;
+        word[1] = w;
+        const read = wordAt(word, 0, bytes);
+        assert.equal(read, w);
+        if (read < limit) counts[read % span]++;
+      }
+      assert.ok(
+        counts.every((count) => count === counts[0] && count > 0),
+        `${span}`,
+      );
+    }
+  });
+
+  it('keeps whole multiples of the span, from the words that cost the fewest bytes', () => {
+    const spans = fc.oneof(
+      fc.integer({ min: 2, max: 70_000 }),
+      fc.maxSafeInteger().map((n) => Math.abs(n) + 1),
+      fc.nat(52).chain((bits) => fc.integer({ min: -3, max: 3 }).map((near) => 2 ** (bits + 1) + near)),
+    );
+    fc.assert(
+      fc.property(
+        spans.filter((span) => span >= 2 && span <= SPAN_MAX),
+        (span) => {
+          const { bytes, limit } = planWords(span);
+          const words = wordsOf(bytes);
+          assert.equal(BigInt(limit) % BigInt(span), 0n);
+          assert.ok(BigInt(limit) <= words && words - BigInt(limit) < BigInt(span) && limit > 0);
+          const chosen = cost(BigInt(span), bytes);
+          for (let other = 1; other <= 7; other++) {
+            if (wordsOf(other) < BigInt(span)) continue;
+            const { over, under } = cost(BigInt(span), other);
+            assert.ok(chosen.over * under <= over * chosen.under, `${span}: ${other} bytes are cheaper`);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('needs nothing for one result, seven bytes for 2^53, and refuses what is no span', () => {
+    assert.deepEqual(planWords(1), { span: 1, bytes: 0, limit: 1 });
+    assert.deepEqual(planWords(SPAN_MAX), { span: SPAN_MAX, bytes: 7, limit: SPAN_MAX });
+    for (const span of [0, -1, Number.NaN, 2 ** 54, Infinity])
+      assert.throws(() => planWords(span), RangeError);
+  });
+});
+
+describe('wordAt', () => {
+  it('reads the most significant byte first, and 53 bits of seven bytes', () => {
+    const bytesAndAt = fc.tuple(
+      fc.uint8Array({ minLength: 12, maxLength: 12 }),
+      fc.nat(5),
+      fc.integer({ min: 1, max: 7 }),
+    );
+    fc.assert(
+      fc.property(bytesAndAt, ([bytes, at, length]) => {
+        let twin = 0n;
+        for (const byte of bytes.subarray(at, at + length)) twin = (twin << 8n) | BigInt(byte);
+        if (length === 7) twin &= 2n ** 53n - 1n;
+        assert.equal(BigInt(wordAt(bytes, at, length)), twin);
+      }),
+    );
+  });
+});
