@@ -20,6 +20,7 @@ import type { HealthReport } from '../http/health.ts';
 import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
+import { verifyRoutes } from '../http/pages/verify-routes.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
@@ -115,11 +116,13 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
   });
   const random = new SystemStream().reader;
   const publicLog = logRoutes(certificates);
+  const verification = verifyRoutes(certificates);
   const router = new Router({
     directory,
     dataEndpoints: DATA_ENDPOINT_DEFINITIONS,
     routes: [
       ...publicLog.exact,
+      ...verification.exact,
       ...plainRoutes({
         ready: () => ready,
         health: () => centre.health(),
@@ -134,7 +137,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
         metrics: config.metricsPort === 'main' ? () => centre.metrics() : undefined,
       }),
     ],
-    prefixes: publicLog.prefixes,
+    prefixes: [...publicLog.prefixes, ...verification.prefixes],
     answers: (fail) =>
       new DataAnswers({
         delivery: new Delivery(desk, workers, catalog),
