@@ -1,0 +1,207 @@
+import type { ClosedLoop } from './support/load.ts';
+import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.ts';
+import { JSON_TWIN, startBare } from './support/peers.ts';
+import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Server, type Service, startService } from './support/server.ts';
+import { scaled } from './support/statistics.ts';
+import type { BenchRun, Column, Report, Row, Suite, Table } from './support/suite.ts';
+import { batchBody, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts';
+
+const PATH = '/v1/batch';
+const COUNT = 100_000;
+const CONNECTIONS = 2;
+/** So many small batches share a commit. */
+const PURE_CONNECTIONS = 16;
+/** Of one contender in one round; a twin makes a few answers in it. */
+const TIME_MS = 300;
+const SERVICE = 'service';
+const STATIC = 'the same answer stored';
+const TWIN = JSON_TWIN.name;
+
+/**
+ * Pure bytes do not last: a round is a number of requests that draw this much, of small batches, and the reservoir is
+ * so large that it is still half full at the end, for below that the service makes lots beside what is measured.
+ */
+const PURE_BYTES_A_ROUND = 128 * 1024;
+const PURE_COUNT = 200;
+const PURE_KINDS = VALUE_KINDS.filter(({ name }) => !name.includes('int32') && !name.includes('15 places'));
+
+interface Case {
+  readonly kind: ValueKind;
+  readonly mode: 'quantum-seeded' | 'pure';
+  readonly count: number;
+  readonly connections: number;
+}
+
+const SEEDED_CASES = VALUE_KINDS.map(
+  (kind): Case => ({ kind, mode: 'quantum-seeded', count: COUNT, connections: CONNECTIONS }),
+);
+const PURE_CASES = PURE_KINDS.map(
+  (kind): Case => ({ kind, mode: 'pure', count: PURE_COUNT, connections: PURE_CONNECTIONS }),
+);
+
+/** Bulk answers end to end. */
+export const batch: Suite = {
+  name: 'batch',
+  summary: `POST ${PATH}: ns per number end to end by kind, beside the same bytes stored and JSON.stringify`,
+  byDefault: true,
+  async run(run): Promise<Report> {
+    const servers: Server[] = [];
+    try {
+      const field = await startField(run, servers);
+      const tableOf = async (cases: readonly Case[]): Promise<Table> => {
+        const [{ mode, count, connections }] = cases;
+        const values = `${count.toLocaleString('en-US')} values`;
+        const rows: Row[] = [];
+        for (const each of cases) {
+          run.talk(`${each.kind.name}, ${mode}, ${values}`);
+          rows.push(...(await raceOn(run, field, each)));
+        }
+        const title = `POST ${PATH}, ${mode}, ${values}, ${connections} connections, durability fsync`;
+        return { title, note: NOTE, columns: columns(run), rows };
+      };
+      return { tables: [await tableOf(SEEDED_CASES), await tableOf(PURE_CASES)] };
+    } finally {
+      for (const server of servers) await server.stop();
+    }
+  },
+};
+
+/** All that take part. */
+interface Field {
+  readonly services: readonly { readonly name: string; readonly server: Service }[];
+  /** Sends the first service's answer to each case from memory, at /`fileName(case)`. */
+  readonly bare: Server;
+  readonly twin: Server;
+  /** Entropy that one answer to a case draws, in bytes, by file name. */
+  readonly drawnBytes: ReadonlyMap<string, number>;
+}
+
+/** `servers` takes each that was started, also when a later one fails. */
+async function startField(run: BenchRun, servers: Server[]): Promise<Field> {
+  const services: { name: string; server: Service }[] = [];
+  const reservoirBytes = 2 * PURE_BYTES_A_ROUND * PURE_CASES.length * (run.rounds + 2);
+  for (const subject of run.subjects) {
+    const name = nameFor(run, subject, SERVICE);
+    run.talk(`starting ${name} and filling its reservoir with ${reservoirBytes} bytes`);
+    const server = await startService(subject, { QRN_RESERVOIR_BYTES: String(reservoirBytes) });
+    servers.push(server);
+    services.push({ name, server });
+  }
+  const [{ server: first }] = services;
+  const answers: { name: string; response: Response }[] = [];
+  for (const each of [...SEEDED_CASES, ...PURE_CASES]) {
+    answers.push({ name: fileName(each), response: await first.server.batch(bodyOf(each), first.headers) });
+  }
+  const drawnBytes = await drawnByName(answers);
+  const bare = await startBare(answers);
+  servers.push(bare);
+  const twin = await JSON_TWIN.start();
+  servers.push(twin);
+  return { services, bare, twin, drawnBytes };
+}
+
+async function raceOn(
+  run: BenchRun,
+  { services, bare, twin, drawnBytes }: Field,
+  each: Case,
+): Promise<Row[]> {
+  const load = loadFor(run, each, drawnBytes.get(fileName(each))!);
+  const ask: Ask = { method: 'POST', path: PATH, body: bodyOf(each) };
+  const contenders = [
+    loaded(STATIC, bare, { ...ask, path: `/${fileName(each)}` }, load),
+    loaded(TWIN, twin, ask, load),
+    ...services.map(({ name, server }) => loaded(name, server, ask, load)),
+  ];
+  const rounds = await alternate(contenders, run.rounds);
+  return services.map(({ name }) => rowOf(run, each, rounds, name));
+}
+
+const NOTE =
+  'ns/number: time of one answer over its values. x stored: time against bare uWS sending the same bytes from memory.\n' +
+  `x faster: time of ${TWIN} (system entropy, no certificate) against the service.`;
+
+function fileName({ kind, mode, count }: Case): string {
+  return `${kind.name}-${mode}-${count}`.replaceAll(/[^a-z0-9]+/g, '-');
+}
+
+function bodyOf({ kind, mode, count }: Case): string {
+  return batchBody(kind, count, mode === 'pure' ? 'pure' : undefined);
+}
+
+async function drawnByName(
+  answers: readonly { name: string; response: Response }[],
+): Promise<Map<string, number>> {
+  const drawn = new Map<string, number>();
+  for (const { name, response } of answers) {
+    const { metadata } = (await response.clone().json()) as { metadata: { entropy_consumed_bytes: number } };
+    drawn.set(name, metadata.entropy_consumed_bytes);
+  }
+  return drawn;
+}
+
+interface Load {
+  readonly connections: number;
+  readonly loop: ClosedLoop;
+}
+
+function loadFor(run: BenchRun, { mode, connections }: Case, bytesAnAnswer: number): Load {
+  const requests = Math.max(connections, Math.floor(PURE_BYTES_A_ROUND / bytesAnAnswer));
+  const limit = mode === 'pure' ? { requests } : { durationMs: TIME_MS * run.seconds };
+  return { connections, loop: { kind: 'closed', ...limit } };
+}
+
+function loaded(name: string, server: Server, ask: Ask, { connections, loop }: Load): Contender {
+  return {
+    name,
+    async measure() {
+      const { result, costs } = await withCosts(server, () => loadOn(server, ask, connections, loop));
+      requireAnswers(name, result);
+      return {
+        us: 1e6 / result.answersPerS,
+        bodyKb: result.bytesPerS / result.answersPerS / 1e3,
+        p99Us: result.latency.quantile(0.99),
+        ...costs,
+      };
+    },
+  };
+}
+
+function columns(run: BenchRun): readonly Column[] {
+  return [
+    { title: 'body kB' },
+    { title: 'stored µs' },
+    { title: 'service µs' },
+    { title: 'x stored', spread: true },
+    { title: 'ns/number' },
+    { title: 'twin µs' },
+    { title: 'x faster', spread: true },
+    { title: 'p99 µs' },
+    { title: 'CPU µs' },
+    { title: 'main thread' },
+    { title: 'peak MiB' },
+    ...comparisonColumn(run, 'time'),
+  ];
+}
+
+function rowOf(run: BenchRun, { kind, count }: Case, rounds: Rounds, name: string): Row {
+  const us = rounds.of(name, 'us');
+  return {
+    label: kind.name + name.slice(SERVICE.length),
+    cells: [
+      rounds.of(name, 'bodyKb'),
+      rounds.of(STATIC, 'us'),
+      us,
+      rounds.ratio(name, STATIC, 'us'),
+      us && scaled(us, 1e3 / count),
+      rounds.of(TWIN, 'us'),
+      rounds.ratio(TWIN, name, 'us'),
+      rounds.of(name, 'p99Us'),
+      rounds.of(name, 'cpuUs'),
+      rounds.of(name, 'frontUs'),
+      rounds.of(name, 'peakMib'),
+      ...comparisonCell(run, rounds, name, 'us'),
+    ],
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Two revisions side by side in one run: the working tree and REV, checked out into a temporary folder.
+ *   node bench/compare.ts REV [NAME...] [--long] [--rounds N] [--seconds N]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { SUITES } from './suites.ts';
+import { chooseSuites, listOf, OPTIONS_HELP, readArguments } from './support/arguments.ts';
+import { say, talk } from './support/reporter.ts';
+import { runSuites } from './support/run-suites.ts';
+import type { Subject } from './support/suite.ts';
+
+const root = new URL('../', import.meta.url);
+/** Those that measure a revision's own code; the others are programs of the working tree. */
+const COMPARED = [
+  'numbers',
+  'expand',
+  'dispatch',
+  'durability',
+  'small',
+  'batch',
+  'latency',
+  'mixed',
+  'soak',
+];
+const USUAL = ['numbers', 'expand', 'small', 'batch', 'latency'];
+
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: fileURLToPath(root), encoding: 'utf8' }).trim();
+
+/** Checks the revision out beside the working tree, on the same packages, until this process ends. */
+function checkOut(revision: string): Subject {
+  const commit = git('rev-parse', '--verify', '--short=10', `${revision}^{commit}`);
+  const folder = join(mkdtempSync(join(tmpdir(), 'qrn-compare-')), commit);
+  git('worktree', 'add', '--quiet', '--detach', folder, commit);
+  process.once('exit', () => {
+    git('worktree', 'remove', '--force', folder);
+    rmSync(join(folder, '..'), { recursive: true, force: true });
+  });
+  symlinkSync(fileURLToPath(new URL('node_modules', root)), join(folder, 'node_modules'));
+  return { name: commit, root: pathToFileURL(`${folder}/`) };
+}
+
+const compared = SUITES.filter(({ name }) => COMPARED.includes(name));
+const { operands, effort, help } = readArguments(process.argv.slice(2));
+const [revision, ...names] = operands;
+if (help || revision === undefined) {
+  const usage = 'usage: npm run bench:compare -- REV [NAME...] [options]';
+  say(`${usage}\n\n${listOf(compared)}\n\nWithout a name: ${USUAL.join(', ')}.\n\n${OPTIONS_HELP}`);
+  if (!help) process.exitCode = 2;
+} else {
+  const chosen = chooseSuites(names.length === 0 ? USUAL : names, compared);
+  const subjects = [{ name: 'now', root }, checkOut(revision)];
+  const failures = await runSuites(chosen, { subjects, ...effort, talk });
+  if (failures > 0) process.exitCode = 1;
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { utf8Bytes } from '../src/core/bytes.ts';
+import { silentLog } from '../src/core/log.ts';
+import { jsonBytesMax } from '../src/values/value-request.ts';
+import { type Modules, modulesOf } from './support/modules.ts';
+import { cpuTime } from './support/process-usage.ts';
+import { nameFor } from './support/revisions.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Summary, summarize } from './support/statistics.ts';
+import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+import { VALUE_KINDS, type ValueKind, valueRequest } from './support/value-kinds.ts';
+
+const COUNTS = [1_000, 3_000, 10_000, 30_000, 100_000];
+const KINDS = ['integers 0..100', 'integers 0..999,999', 'floats 53 bits', 'uuid'];
+const HERE = 'in this thread';
+const THERE = 'by a worker';
+/** Of one contender in one round: long against the scheduler's accounting of 4 ms. */
+const TIME_MS = 80;
+
+/** Where an answer becomes cheaper for the front to hand over than to make. */
+export const dispatch: Suite = {
+  name: 'dispatch',
+  summary: 'one answer made in the front thread or by a worker: where handing over pays',
+  byDefault: true,
+  async run(run): Promise<Report> {
+    const tables: Table[] = [];
+    for (const subject of run.subjects) {
+      const modules = await modulesOf(subject);
+      const workers = new modules.dispatch.Workers(1, silentLog);
+      try {
+        tables.push(...(await measureSubject(run, subject, modules, workers)));
+      } finally {
+        await workers.close();
+      }
+    }
+    return { tables };
+  },
+};
+
+type Workers = InstanceType<Modules['dispatch']['Workers']>;
+
+async function measureSubject(
+  run: BenchRun,
+  subject: Subject,
+  modules: Modules,
+  workers: Workers,
+): Promise<[Table, Table]> {
+  const rows: Row[] = [];
+  const breakEvens: Row[] = [];
+  for (const kind of VALUE_KINDS.filter(({ name }) => KINDS.includes(name))) {
+    run.talk(nameFor(run, subject, kind.name));
+    const byCount: { count: number; rounds: Rounds }[] = [];
+    for (const count of COUNTS) {
+      const rounds = await alternate(contendersFor(run, modules, workers, kind, count), run.rounds);
+      byCount.push({ count, rounds });
+      rows.push(rowOf(kind, count, rounds));
+    }
+    breakEvens.push(breakEvenRow(kind, byCount));
+  }
+  const inForce = modules.dispatch.HOP_ABOVE_JSON_BYTES;
+  return [
+    {
+      title: nameFor(run, subject, 'One answer, made here or handed over'),
+      note: 'front CPU: of the thread that serves. A hop spares it the making and costs it the handing over.',
+      columns: [
+        { title: 'here, front CPU µs' },
+        { title: 'worker, front CPU µs' },
+        { title: 'worker / here', spread: true },
+        { title: 'here, latency µs' },
+        { title: 'worker, latency µs' },
+      ],
+      rows,
+    },
+    {
+      title: nameFor(run, subject, 'Break-even'),
+      note: `Values from which a hop saves front CPU, and the text they take. In force: HOP_ABOVE_JSON_BYTES = ${inForce.toLocaleString('en-US')}.`,
+      columns: [{ title: 'values' }, { title: 'text bytes' }],
+      rows: breakEvens,
+    },
+  ];
+}
+
+function contendersFor(
+  run: BenchRun,
+  { make, keystream }: Modules,
+  workers: Workers,
+  kind: ValueKind,
+  count: number,
+): Contender[] {
+  const stream = new keystream.SeededKeystream(() =>
+    Promise.reject(new Error('this thread expands for itself')),
+  );
+  stream.reseed(randomBytes(32));
+  const order = {
+    values: valueRequest(kind, count),
+    before: utf8Bytes(`{"count":${count},"values":`),
+    after: utf8Bytes('}'),
+    salt: new Uint8Array(randomBytes(32)),
+    headroom: 64,
+    tailroom: 2_048,
+    also: 'nothing' as const,
+  };
+  const handOver = () => {
+    const salt = new Uint8Array(order.salt); // the worker's copy is erased, and so is the key
+    return workers.make({ ...order, salt, draw: { from: 'one-time-key', key: stream.oneTimeKey() } });
+  };
+  const timeMs = TIME_MS * run.seconds;
+  return [
+    { name: HERE, measure: () => perAnswer(timeMs, async () => make.makeFrom(stream.reader, order)) },
+    { name: THERE, measure: () => perAnswer(timeMs, handOver) },
+  ];
+}
+
+/** One answer after the other for a while: wall time and this thread's CPU time of one, in µs. */
+async function perAnswer(timeMs: number, make: () => Promise<unknown>) {
+  const before = cpuTime(process.pid);
+  const startedMs = performance.now();
+  let made = 0;
+  for (; made < 3 || performance.now() - startedMs < timeMs; made++) await make();
+  const wallUs = ((performance.now() - startedMs) * 1e3) / made;
+  const after = cpuTime(process.pid);
+  const frontUs =
+    before === undefined || after === undefined ? undefined : (after.mainNs - before.mainNs) / 1e3 / made;
+  return { wallUs, frontUs };
+}
+
+function rowOf(kind: ValueKind, count: number, rounds: Rounds): Row {
+  return {
+    label: `${kind.name}, ${count.toLocaleString('en-US')}`,
+    cells: [
+      rounds.of(HERE, 'frontUs'),
+      rounds.of(THERE, 'frontUs'),
+      rounds.ratio(THERE, HERE, 'frontUs'),
+      rounds.of(HERE, 'wallUs'),
+      rounds.of(THERE, 'wallUs'),
+    ],
+  };
+}
+
+function breakEvenRow(kind: ValueKind, byCount: readonly { count: number; rounds: Rounds }[]): Row {
+  const ratios = byCount.map(({ count, rounds }) => ({ count, ratio: rounds.ratio(THERE, HERE, 'frontUs') }));
+  const count = breakEven(ratios);
+  if (typeof count === 'string') return { label: kind.name, cells: [count, undefined] };
+  const bytes = jsonBytesMax(valueRequest(kind, count));
+  return { label: kind.name, cells: [summarize([count]), summarize([bytes])] };
+}
+
+/** Where the ratio falls through 1, by a straight line between the logarithms; a sentence when it does not. */
+function breakEven(ratios: readonly { count: number; ratio: Summary | undefined }[]): number | string {
+  const after = ratios.findIndex(({ ratio }) => ratio !== undefined && ratio.median < 1);
+  if (after < 0) return `above ${COUNTS[COUNTS.length - 1].toLocaleString('en-US')}`;
+  if (after === 0) return `below ${COUNTS[0].toLocaleString('en-US')}`;
+  const [low, high] = [ratios[after - 1], ratios[after]];
+  const [lowLog, highLog] = [Math.log(low.ratio!.median), Math.log(high.ratio!.median)];
+  const share = lowLog / (lowLog - highLog);
+  return Math.round(low.count * (high.count / low.count) ** share);
+}

@@ -1,0 +1,138 @@
+import { loadOn, withCosts } from './support/measured.ts';
+import { startBare } from './support/peers.ts';
+import type { Line, Plot } from './support/plot.ts';
+import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Server, startService } from './support/server.ts';
+import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+
+const PATH = '/v1/integers?count=10';
+const CONNECTIONS = 64;
+const RATES_PER_S = [500, 2_000, 5_000, 10_000, 20_000];
+/** A server whose median is above this is lost: at higher rates it is left out. */
+const LOST_US = 200_000;
+const WARM_UP_MS = 300;
+const HELLO = 'bare uWS, hello';
+const DURABILITIES = ['fsync', 'commit'] as const;
+
+/** What a client waits at a given load. */
+export const latency: Suite = {
+  name: 'latency',
+  summary: `GET ${PATH} at fixed rates, open loop: latency from the moment a request was due`,
+  byDefault: true,
+  async run(run): Promise<Report> {
+    const servers: NamedServer[] = [];
+    try {
+      servers.push({ name: HELLO, server: await startBare([]), path: '/hello' });
+      for (const subject of run.subjects) {
+        for (const durability of DURABILITIES) {
+          const name = nameFor(run, subject, `service, ${durability}`);
+          run.talk(`starting ${name}`);
+          servers.push({
+            name,
+            server: await startService(subject, { QRN_DURABILITY: durability }),
+            path: PATH,
+          });
+        }
+      }
+      const byRate = new Map<number, Rounds>();
+      let standing: readonly NamedServer[] = servers;
+      for (const ratePerS of RATES_PER_S) {
+        run.talk(`${ratePerS} requests/s`);
+        const contenders = standing.map((each) => atRate(run, each, ratePerS));
+        const rounds = await alternate(contenders, run.rounds);
+        byRate.set(ratePerS, rounds);
+        standing = standing.filter(({ name }) => rounds.of(name, 'p50Us')!.median <= LOST_US);
+      }
+      return { tables: [table(run, byRate)], plots: [plot(byRate)] };
+    } finally {
+      for (const { server } of servers) await server.stop();
+    }
+  },
+};
+
+interface NamedServer {
+  readonly name: string;
+  readonly server: Server;
+  readonly path: string;
+}
+
+function atRate(run: BenchRun, { name, server, path }: NamedServer, ratePerS: number): Contender {
+  return {
+    name,
+    async measure(phase) {
+      const durationMs = phase === 'warm-up' ? WARM_UP_MS : 1_000 * run.seconds;
+      const loop = { kind: 'open' as const, ratePerS, durationMs };
+      const ask = { method: 'GET' as const, path };
+      const { result, costs } = await withCosts(server, () => loadOn(server, ask, CONNECTIONS, loop));
+      return {
+        p50Us: result.latency.quantile(0.5),
+        p90Us: result.latency.quantile(0.9),
+        p99Us: result.latency.quantile(0.99),
+        p999Us: result.latency.quantile(0.999),
+        lateP99Us: result.lateness.quantile(0.99),
+        unansweredPercent: (100 * result.failures) / (result.answers + result.failures),
+        ...costs,
+      };
+    },
+  };
+}
+
+const COLUMNS = [
+  { title: 'p50 µs', quantity: 'p50Us', spread: true },
+  { title: 'p90 µs', quantity: 'p90Us' },
+  { title: 'p99 µs', quantity: 'p99Us', spread: true },
+  { title: 'p99.9 µs', quantity: 'p999Us' },
+  { title: 'sent late p99 µs', quantity: 'lateP99Us' },
+  { title: 'failed %', quantity: 'unansweredPercent' },
+  { title: 'CPU µs/request', quantity: 'cpuUs' },
+  { title: 'peak MiB', quantity: 'peakMib' },
+];
+
+function table(run: BenchRun, byRate: ReadonlyMap<number, Rounds>): Table {
+  const rows = [...byRate].flatMap(([rate, rounds]) =>
+    rounds.names.map(
+      (name): Row => ({
+        label: `${rate.toLocaleString('en-US')}/s  ${name}`,
+        cells: [
+          ...COLUMNS.map(({ quantity }) => rounds.of(name, quantity)),
+          rounds.ratio(name, HELLO, 'p50Us'),
+          rounds.ratio(name, HELLO, 'p99Us'),
+          ...comparisonCell(run, rounds, name, 'p50Us'),
+        ],
+      }),
+    ),
+  );
+  return {
+    title: `GET ${PATH} at fixed rates, ${CONNECTIONS} connections`,
+    note:
+      'From the moment a request was due, so waiting for a free connection counts. sent late: how long after that the ' +
+      'client sent it;\nfar above the p50 of bare uWS the load is beyond the server, or the client beyond its core. A lost server is left out of higher rates.',
+    columns: [
+      ...COLUMNS,
+      { title: 'p50 x bare', spread: true },
+      { title: 'p99 x bare', spread: true },
+      ...comparisonColumn(run, 'p50'),
+    ],
+    rows,
+  };
+}
+
+function plot(byRate: ReadonlyMap<number, Rounds>): Plot {
+  const names = [...byRate.values()][0].names;
+  const line = (name: string, quantile: 'p50' | 'p99'): Line => ({
+    label: `${name}, ${quantile}`,
+    dashed: quantile === 'p99',
+    points: [...byRate].flatMap(([rate, rounds]) => {
+      const measured = rounds.of(name, `${quantile}Us`);
+      return measured === undefined ? [] : [[rate, measured.median] as const];
+    }),
+  });
+  return {
+    name: 'latency',
+    title: `GET ${PATH}: latency against load (open loop)`,
+    xTitle: 'requests per second',
+    yTitle: 'µs from when the request was due',
+    lines: names.flatMap((name) => [line(name, 'p50'), line(name, 'p99')]),
+  };
+}

@@ -1,0 +1,27 @@
+// The limits: uWebSockets.js that says hello, and that sends stored answers of the service byte for byte.
+//   node bench/peers/bare-uws.ts [FOLDER]     FOLDER/NAME.head and FOLDER/NAME.body are served at /NAME
+
+import { App, type HttpResponse } from 'uWebSockets.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sayReady } from './say-ready.ts';
+import { readBody } from './uws-body.ts';
+
+const app = App();
+app.get('/hello', (response) => {
+  response.end('hello');
+});
+
+const folder = process.argv[2];
+const names = folder === undefined ? [] : readdirSync(folder).filter((file) => file.endsWith('.head'));
+for (const file of names) {
+  const name = file.slice(0, -'.head'.length);
+  const head = readFileSync(join(folder, file)); // "200 OK", then the fields
+  const body = readFileSync(join(folder, `${name}.body`));
+  const answer = (response: HttpResponse) => {
+    response.writeStatus(head).end(body);
+  };
+  app.get(`/${name}`, answer);
+  app.post(`/${name}`, (response) => readBody(response, () => response.cork(() => answer(response))));
+}
+app.listen('127.0.0.1', 0, (socket) => sayReady(socket));

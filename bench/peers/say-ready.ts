@@ -1,0 +1,12 @@
+import type { us_listen_socket } from 'uWebSockets.js';
+import { us_socket_local_port } from 'uWebSockets.js';
+
+/** Tells whoever started this process where it listens. */
+export function sayReadyOn(port: number): void {
+  process.stdout.write(`ready http://127.0.0.1:${port}\n`);
+}
+
+export function sayReady(socket: us_listen_socket | false): void {
+  if (socket === false) throw new Error('cannot listen');
+  sayReadyOn(us_socket_local_port(socket));
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { HAMMER } from './support/closed-loop.ts';
+import { hammered } from './support/measured.ts';
+import { installedPeers, JSON_TWIN, startBare } from './support/peers.ts';
+import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Server, startService } from './support/server.ts';
+import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+
+const PATH = '/v1/integers?count=10';
+const HELLO = 'bare uWS, hello';
+const STATIC = 'bare uWS, the same answer stored';
+const DURABILITIES = [
+  { what: 'service, durability fsync', environment: { QRN_DURABILITY: 'fsync' } },
+  { what: 'service, durability commit', environment: { QRN_DURABILITY: 'commit' } },
+];
+const WITHOUT = 'service, certificates dropped (bench only)';
+/** The services alone against the bare front; the peers are measured at 64. */
+const MANY_CONNECTIONS = 256;
+const FEW_CONNECTIONS = 64;
+
+/** Small requests as fast as they are answered. */
+export const small: Suite = {
+  name: 'small',
+  summary: `GET ${PATH}, closed loop: throughput, CPU and memory beside bare fronts and peers`,
+  byDefault: true,
+  async run(run): Promise<Report> {
+    const servers: Server[] = [];
+    const keep = <S extends Server>(server: S): S => {
+      servers.push(server);
+      return server;
+    };
+    try {
+      const services = await startServices(run, keep);
+      const { server: first, headers } = services[0];
+      const response = await fetch(first.origin + PATH, { headers });
+      const bare = keep(await startBare([{ name: 'small', response }]));
+      const fronts = [
+        { name: HELLO, server: bare, path: '/hello' },
+        { name: STATIC, server: bare, path: '/small' },
+      ];
+      const ours = services.map(({ name, server }) => ({ name, server, path: PATH }));
+      const others = [];
+      for (const peer of [JSON_TWIN, ...installedPeers()]) {
+        run.talk(`starting ${peer.name}`);
+        others.push({ name: peer.name, server: keep(await peer.start()), path: PATH });
+      }
+      const few = await race(run, [...fronts, ...ours, ...others], FEW_CONNECTIONS);
+      const many = await race(run, [fronts[0], ...ours], MANY_CONNECTIONS);
+      return { tables: [table(run, few, FEW_CONNECTIONS), table(run, many, MANY_CONNECTIONS)] };
+    } finally {
+      for (const server of servers) await server.stop();
+    }
+  },
+};
+
+interface NamedServer {
+  readonly name: string;
+  readonly server: Server;
+  readonly path: string;
+}
+
+async function startServices(run: BenchRun, keep: <S extends Server>(server: S) => S) {
+  const services = [];
+  for (const subject of run.subjects) {
+    for (const { what, environment } of variantsOf(subject)) {
+      const name = nameFor(run, subject, what);
+      run.talk(`starting ${name}`);
+      const server = keep(await startService(subject, environment));
+      services.push({ name, server, headers: server.headers });
+    }
+  }
+  return services;
+}
+
+/** What waiting for the disk costs is the difference between the first two and the third. */
+function variantsOf({ root }: Subject): readonly { what: string; environment: Record<string, string> }[] {
+  const patch = new URL('bench/support/no-durability.ts', root);
+  if (!existsSync(patch)) return DURABILITIES; // a revision older than this bench
+  return [...DURABILITIES, { what: WITHOUT, environment: { NODE_OPTIONS: `--import=${patch.href}` } }];
+}
+
+function race(run: BenchRun, servers: readonly NamedServer[], connections: number): Promise<Rounds> {
+  run.talk(`${servers.length} servers, ${connections} connections, ${run.rounds} rounds of ${run.seconds} s`);
+  const load = { connections, seconds: run.seconds };
+  const contenders: Contender[] = servers.map(({ name, server, path }) => hammered(name, server, path, load));
+  return alternate(contenders, run.rounds);
+}
+
+function table(run: BenchRun, rounds: Rounds, connections: number): Table {
+  const rows: Row[] = rounds.names.map((name) => ({
+    label: name,
+    cells: [
+      rounds.of(name, 'answersPerS'),
+      rounds.ratio(name, HELLO, 'answersPerS'),
+      rounds.of(name, 'p50Us'),
+      rounds.of(name, 'p99Us'),
+      rounds.of(name, 'cpuUs'),
+      rounds.of(name, 'frontUs'),
+      rounds.of(name, 'peakMib'),
+      ...comparisonCell(run, rounds, name, 'answersPerS'),
+    ],
+  }));
+  return {
+    title: `GET ${PATH}, ${connections} connections, ${HAMMER}`,
+    note: 'ratio: requests/s against bare uWS hello in the same round (lowest..highest round).',
+    columns: [
+      { title: 'requests/s' },
+      { title: 'ratio', spread: true },
+      { title: 'p50 µs' },
+      { title: 'p99 µs' },
+      { title: 'CPU µs/request' },
+      { title: 'main thread' },
+      { title: 'peak MiB' },
+      ...comparisonColumn(run, 'requests/s'),
+    ],
+    rows,
+  };
+}

@@ -1,0 +1,35 @@
+import { batch } from './batch.bench.ts';
+import { dispatch } from './dispatch.bench.ts';
+import { durability } from './durability.bench.ts';
+import { expand } from './expand.bench.ts';
+import { latency } from './latency.bench.ts';
+import { mixed } from './mixed.bench.ts';
+import { numbers } from './numbers.bench.ts';
+import { small } from './small.bench.ts';
+import { soak } from './soak.bench.ts';
+import { scriptSuite } from './support/script-suite.ts';
+import type { Suite } from './support/suite.ts';
+
+/** In the order in which they run: first what is made in process, then what goes over loopback. */
+export const SUITES: readonly Suite[] = [
+  numbers,
+  expand,
+  dispatch,
+  scriptSuite({ name: 'meter', summary: "ns of an account's limits, call by call", byDefault: true }),
+  scriptSuite({ name: 'stats', summary: 'SP 800-22 on 10^6 bits, test by test', byDefault: true }),
+  scriptSuite({
+    name: 'sp800-90b',
+    summary: 'SP 800-90B on 10^6 bits, estimator by estimator',
+    byDefault: false,
+  }),
+  scriptSuite(
+    { name: 'ledger', summary: 'certificates made durable per second, time of a commit', byDefault: true },
+    ['--seconds', '0.5'],
+  ),
+  durability,
+  small,
+  batch,
+  latency,
+  mixed,
+  soak,
+];

@@ -1,0 +1,40 @@
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** However this process ends, it leaves no server and no data behind. */
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  for (const pid of ownChildren()) process.kill(pid, 'SIGKILL');
+  // a killed server may write for a moment
+  for (const folder of folders)
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+/** Kills the child when this process ends. */
+export function endWithUs(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
+
+/** Removes the folder when this process ends. */
+export function removeWithUs(folder: string): void {
+  folders.add(folder);
+}
+
+/** Also those that are only starting, and so are nobody's yet; Linux says which they are. */
+function ownChildren(): number[] {
+  const tasks = `/proc/${process.pid}/task`;
+  try {
+    return readdirSync(tasks).flatMap((thread) => {
+      const pids = readFileSync(`${tasks}/${thread}/children`, 'utf8').split(' ');
+      return pids.filter((pid) => pid !== '').map(Number);
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return [];
+  }
+}

@@ -1,0 +1,139 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Histogram } from './histogram.ts';
+import { HttpConnection } from './http-client.ts';
+import type { LoadOutcome, LoadPlan } from './load.ts';
+
+/**
+ * Longest sleep of the open loop, in milliseconds. A timer of Node is a millisecond late, which would be most of what
+ * is measured; spinning would take a core from the server. So it sleeps this long at a time and looks at its sockets
+ * between: latencies are up to 50 µs too long, for every contender alike.
+ */
+const SLEEP_MAX_MS = 0.05;
+/** What an open loop waits for answers after its last request is due. */
+const PATIENCE_MS = 2_000;
+
+const sleepCell = new Int32Array(new SharedArrayBuffer(4));
+const plan = workerData as LoadPlan;
+const latency = new Histogram();
+const lateness = new Histogram();
+let answers = 0;
+let failures = 0;
+let bytes = 0;
+
+function count(status: number, size: number, sinceMs: number): void {
+  latency.add((performance.now() - sinceMs) * 1000);
+  if (status === 200) answers++;
+  else failures++;
+  bytes += size;
+}
+
+/** Each connection asks as soon as it is answered. */
+function closedLoop(
+  connections: readonly HttpConnection[],
+  untilMs: number,
+  requests: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let begun = 0;
+    let open = connections.length;
+    const ask = (connection: HttpConnection) => {
+      const now = performance.now();
+      if (now >= untilMs || begun >= requests) {
+        if (--open === 0) resolve();
+        return;
+      }
+      begun++;
+      connection.send(plan.request, (status, size) => {
+        count(status, size, now);
+        ask(connection);
+      });
+    };
+    for (const connection of connections) ask(connection);
+  });
+}
+
+/**
+ * Requests are due at a fixed rate, whatever the server does. One that finds no free connection waits, and its latency
+ * counts from when it was due: nothing is left out because the server was slow (no coordinated omission). What is not
+ * answered in the end counts as a failure with the time it waited.
+ */
+function openLoop(
+  connections: readonly HttpConnection[],
+  ratePerS: number,
+  durationMs: number,
+): Promise<void> {
+  const startMs = performance.now();
+  const planned = Math.round((durationMs / 1000) * ratePerS);
+  const dueMs = (index: number) => startMs + (index * 1000) / ratePerS;
+  const idle = [...connections];
+  const flying = new Set<number>();
+  let next = 0;
+
+  const send = (connection: HttpConnection) => {
+    const index = next++;
+    flying.add(index);
+    lateness.add((performance.now() - dueMs(index)) * 1000);
+    connection.send(plan.request, (status, size) => {
+      flying.delete(index);
+      count(status, size, dueMs(index));
+      if (isDue()) send(connection);
+      else idle.push(connection);
+    });
+  };
+  const isDue = () => next < planned && dueMs(next) <= performance.now();
+  const giveUp = () => {
+    for (; next < planned; next++) flying.add(next);
+    failures += flying.size;
+    for (const index of flying) latency.add((performance.now() - dueMs(index)) * 1000);
+  };
+
+  return new Promise((resolve) => {
+    const turn = () => {
+      while (idle.length > 0 && isDue()) send(idle.pop()!);
+      const now = performance.now();
+      if (next === planned && flying.size === 0) return resolve();
+      if (now > startMs + durationMs + PATIENCE_MS) {
+        giveUp();
+        return resolve();
+      }
+      const pauseMs = next < planned ? Math.min(dueMs(next) - now, SLEEP_MAX_MS) : SLEEP_MAX_MS;
+      if (pauseMs > 0) Atomics.wait(sleepCell, 0, 0, pauseMs);
+      setImmediate(turn);
+    };
+    turn();
+  });
+}
+
+let lost: Error | undefined;
+const { hostname, port } = new URL(plan.origin);
+const connections = await Promise.all(
+  Array.from({ length: plan.connections }, () =>
+    HttpConnection.open(Number(port), hostname, (error) => {
+      lost ??= error;
+    }),
+  ),
+);
+const watch = new Promise<never>((_resolve, reject) => {
+  setInterval(() => lost && reject(lost), 10).unref();
+});
+const startedMs = performance.now();
+const { loop } = plan;
+const done =
+  loop.kind === 'open'
+    ? openLoop(connections, loop.ratePerS, loop.durationMs)
+    : closedLoop(
+        connections,
+        startedMs + (loop.durationMs ?? Number.POSITIVE_INFINITY),
+        loop.requests ?? Number.POSITIVE_INFINITY,
+      );
+await Promise.race([done, watch]);
+const outcome: LoadOutcome = {
+  answers,
+  failures,
+  bytes,
+  seconds: (performance.now() - startedMs) / 1000,
+  latency: latency.counts,
+  lateness: lateness.counts,
+};
+for (const connection of connections) connection.close();
+parentPort!.postMessage(outcome);

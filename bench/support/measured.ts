@@ -1,0 +1,72 @@
+import { type HammerResult, hammer } from './closed-loop.ts';
+import { requestBytes } from './http-client.ts';
+import { type ClosedLoop, type LoadResult, type OpenLoop, putLoad } from './load.ts';
+import { cpuTime, residentMemory } from './process-usage.ts';
+import type { Contender, Sample } from './rounds.ts';
+import type { Server } from './server.ts';
+
+/** What is asked of a server again and again. */
+export interface Ask {
+  readonly method: 'GET' | 'POST';
+  /** Path and query. */
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** Adds what the server spent on the load: CPU per answer in µs, by all its threads and by the main one, and memory. */
+export async function withCosts<T extends { readonly answers: number }>(
+  server: Server,
+  load: () => Promise<T>,
+): Promise<{ result: T; costs: Sample }> {
+  const before = cpuTime(server.pid);
+  const result = await load();
+  const after = cpuTime(server.pid);
+  const perAnswerUs = (earlier?: number, later?: number) =>
+    earlier === undefined || later === undefined ? undefined : (later - earlier) / 1e3 / result.answers;
+  const costs = {
+    cpuUs: perAnswerUs(before?.allNs, after?.allNs),
+    frontUs: perAnswerUs(before?.mainNs, after?.mainNs),
+    peakMib: residentMemory(server.pid)?.peakMib,
+  };
+  return { result, costs };
+}
+
+/** GET as fast as it is answered, by wrk or autocannon. */
+export function hammered(
+  name: string,
+  server: Server,
+  path: string,
+  load: { readonly connections: number; readonly seconds: number },
+): Contender {
+  return {
+    name,
+    async measure(phase) {
+      // a server as large as the service takes seconds until its hot path is compiled
+      const seconds = phase === 'warm-up' ? load.seconds + 1 : load.seconds;
+      const ask = { url: server.origin + path, headers: server.headers, ...load, seconds };
+      const { result, costs } = await withCosts<HammerResult>(server, () => hammer(ask));
+      return { answersPerS: result.answersPerS, p50Us: result.p50Us, p99Us: result.p99Us, ...costs };
+    },
+  };
+}
+
+/** The client of this bench on a server: large answers, fixed numbers of requests, fixed rates. */
+export function loadOn(
+  server: Server,
+  ask: Ask,
+  connections: number,
+  loop: ClosedLoop | OpenLoop,
+): Promise<LoadResult> {
+  const { origin } = server;
+  const headers = {
+    ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...server.headers,
+  };
+  return putLoad({ origin, request: requestBytes({ origin, ...ask, headers }), connections, loop });
+}
+
+/** Fails when anything but 200 came: a server that refuses is fast. */
+export function requireAnswers(name: string, result: LoadResult): void {
+  if (result.failures > 0)
+    throw new Error(`${name}: ${result.failures} of ${result.answers + result.failures} failed`);
+}

@@ -1,0 +1,30 @@
+import type { Subject } from './suite.ts';
+
+/** A module of a subject's own source: two revisions are two modules, each compiled and optimised by itself. */
+async function load<T>({ root }: Subject, path: string): Promise<T> {
+  return (await import(new URL(path, root).href)) as T;
+}
+
+/** What the suites that run in this process call. */
+export async function modulesOf(subject: Subject) {
+  return {
+    make: await load<typeof import('../../src/workers/make.ts')>(subject, 'src/workers/make.ts'),
+    keystream: await load<typeof import('../../src/pool/keystream.ts')>(subject, 'src/pool/keystream.ts'),
+    reader: await load<typeof import('../../src/values/entropy-reader.ts')>(
+      subject,
+      'src/values/entropy-reader.ts',
+    ),
+    sample: await load<typeof import('../../src/values/sample.ts')>(subject, 'src/values/sample.ts'),
+    requests: await load<typeof import('../../src/values/value-request.ts')>(
+      subject,
+      'src/values/value-request.ts',
+    ),
+    digest: await load<typeof import('../../src/crypto/digest.ts')>(subject, 'src/crypto/digest.ts'),
+    expander: await load<typeof import('../../src/crypto/expander.ts')>(subject, 'src/crypto/expander.ts'),
+    dispatch: await load<typeof import('../../src/workers/dispatch.ts')>(subject, 'src/workers/dispatch.ts'),
+    lmdb: await load<typeof import('../../src/store/lmdb.ts')>(subject, 'src/store/lmdb.ts'),
+    segment: await load<typeof import('../../src/store/segment.ts')>(subject, 'src/store/segment.ts'),
+  };
+}
+
+export type Modules = Awaited<ReturnType<typeof modulesOf>>;

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { removeWithUs } from './children.ts';
+import { programInPath } from './closed-loop.ts';
+import { type Server, startPeer } from './server.ts';
+
+const peerPath = (file: string) => fileURLToPath(new URL(`../peers/${file}`, import.meta.url));
+
+/** An answer of the service, to be sent again by a server that does nothing else. */
+export interface StoredAnswer {
+  readonly name: string;
+  readonly response: Response;
+}
+
+/** Header fields that the connection adds by itself. */
+const FIELDS_OF_THE_CONNECTION = new Set([
+  'content-length',
+  'date',
+  'uwebsockets',
+  'connection',
+  'keep-alive',
+]);
+
+/** Bare uWebSockets.js: /hello, and each stored answer at /NAME with all its header fields. */
+export async function startBare(answers: readonly StoredAnswer[]): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-bench-'));
+  removeWithUs(folder);
+  for (const { name, response } of answers) {
+    if (response.status !== 200) throw new Error(`${name}: ${response.status} ${await response.text()}`);
+    const fields = [...response.headers].filter(([field]) => !FIELDS_OF_THE_CONNECTION.has(field));
+    const head = ['200 OK', ...fields.map(([field, value]) => `${field}: ${value}`)].join('\r\n');
+    writeFileSync(join(folder, `${name}.head`), head);
+    writeFileSync(join(folder, `${name}.body`), new Uint8Array(await response.arrayBuffer()));
+  }
+  return startPeer(process.execPath, [peerPath('bare-uws.ts'), folder]);
+}
+
+export interface Peer {
+  readonly name: string;
+  start(): Promise<Server>;
+}
+
+const onNode = (name: string, file: string): Peer => ({
+  name,
+  start: () => startPeer(process.execPath, [peerPath(file)]),
+});
+
+/** The same values on the same HTTP library, by an Array and JSON.stringify. */
+export const JSON_TWIN = onNode('uWS + JSON.stringify', 'uws-json.ts');
+
+/** Other people's stacks, as far as they are installed here. */
+export function installedPeers(): readonly Peer[] {
+  const peers = [onNode('node:http + randomInt', 'node-http.ts')];
+  if (isInstalled('fastify')) peers.push(onNode('Fastify + randomInt', 'fastify.ts'));
+  const bun = programInPath('bun');
+  if (bun !== undefined) {
+    peers.push({ name: 'Bun.serve + randomInt', start: () => startPeer(bun, [peerPath('bun-serve.ts')]) });
+  }
+  const go = programInPath('go');
+  if (go !== undefined) {
+    peers.push({ name: 'Go net/http + crypto/rand', start: () => startGo(go) });
+  }
+  return peers;
+}
+
+/** Built first: `go run` would stand between us and the server. */
+function startGo(go: string): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-bench-'));
+  removeWithUs(folder);
+  const program = join(folder, 'server');
+  execFileSync(go, ['build', '-o', program, peerPath('server.go')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return startPeer(program, []);
+}
+
+function isInstalled(packageName: string): boolean {
+  try {
+    import.meta.resolve(packageName);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    return false;
+  }
+}

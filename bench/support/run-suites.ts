@@ -1,0 +1,21 @@
+import { publish, talk } from './reporter.ts';
+import type { BenchRun, Suite } from './suite.ts';
+
+/** Runs the suites one after the other. One that fails is told, and the others go on; gives how many failed. */
+export async function runSuites(suites: readonly Suite[], run: BenchRun): Promise<number> {
+  let failures = 0;
+  for (const suite of suites) {
+    const startedMs = performance.now();
+    const seconds = () => (performance.now() - startedMs) / 1000;
+    talk(`\n${suite.name}: ${suite.summary}`);
+    try {
+      const report = await suite.run(run);
+      if (report !== undefined) publish(suite, run, report, seconds());
+      talk(`${suite.name}: ${seconds().toFixed(0)} s`);
+    } catch (error) {
+      failures++;
+      talk(`${suite.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+  }
+  return failures;
+}

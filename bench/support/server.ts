@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestServer } from '../../test/support/server.ts';
+import { endWithUs, removeWithUs } from './children.ts';
+import type { Subject } from './suite.ts';
+
+/** A server of a process of its own on loopback. */
+export interface Server {
+  /** http://127.0.0.1:PORT */
+  readonly origin: string;
+  readonly pid: number;
+  /** What its clients send besides. */
+  readonly headers: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** The service of a subject, ready, with the key of an enterprise account, which knows no limit. */
+export interface Service extends Server {
+  readonly server: TestServer;
+}
+
+/** One lot fills it: no lot is made and assessed while something else is measured. */
+const RESERVOIR_BYTES = 65_536;
+const PEER_START_DEADLINE_MS = 20_000;
+
+/** `environment` holds more QRN_ settings. The data lie in bench/out: on a disk, which /tmp need not be. */
+export async function startService(
+  subject: Subject,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const module = new URL('test/support/server.ts', subject.root).href;
+  const { TestServer } = (await import(module)) as typeof import('../../test/support/server.ts');
+  const dataDir = join(dataFolder(), 'data');
+  const settings = { QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES), QRN_LOG_LEVEL: 'error', ...environment };
+  const server = await TestServer.start(settings, dataDir);
+  endWithUs(server.process);
+  const { key } = await server.account('enterprise');
+  const headers = { authorization: `Bearer ${key}` };
+  const service = {
+    server,
+    origin: server.origin,
+    pid: server.process.pid!,
+    headers,
+    async stop() {
+      await server.stop();
+    },
+  };
+  await fillReservoir(service, Number(settings.QRN_RESERVOIR_BYTES));
+  return service;
+}
+
+/** A folder on the disk of the project, removed when this process ends. */
+export function dataFolder(): string {
+  const out = fileURLToPath(new URL('../out/', import.meta.url));
+  mkdirSync(out, { recursive: true });
+  const folder = mkdtempSync(join(out, 'data-'));
+  removeWithUs(folder);
+  return folder;
+}
+
+/** Resolves when that many bytes of pure mode lie ready. */
+export async function fillReservoir({ server, headers }: Service, bytes: number): Promise<void> {
+  for (;;) {
+    const response = await server.get('/health', headers);
+    const report = (await response.json()) as HealthLevels;
+    const level = report.checks['pool:pure_bytes'][0].observedValue;
+    if (level >= bytes) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+interface HealthLevels {
+  readonly checks: { readonly 'pool:pure_bytes': readonly { readonly observedValue: number }[] };
+}
+
+/** Starts a program that says `ready URL` when it is; rejects with what it said when it ends before. */
+export async function startPeer(command: string, args: readonly string[]): Promise<Server> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithUs(child);
+  let output = '';
+  const origin = await new Promise<string>((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`${command} ${args.join(' ')}: ${why}\n${output}`));
+    const deadline = setTimeout(() => {
+      child.kill('SIGKILL');
+      fail('not ready in time');
+    }, PEER_START_DEADLINE_MS);
+    const take = (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+      const ready = /^ready (\S+)$/m.exec(output);
+      if (ready === null) return;
+      clearTimeout(deadline);
+      resolve(ready[1]);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.once('error', (error) => fail(error.message));
+    child.once('exit', (code, signal) => {
+      clearTimeout(deadline);
+      fail(`ended with ${code ?? signal}`);
+    });
+  });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.once('exit', () => resolve());
+      child.kill('SIGKILL');
+    });
+  return { origin, pid: child.pid!, headers: {}, stop };
+}

@@ -1,0 +1,30 @@
+/** What several rounds of one measurement say: the median, and the lowest and highest round as the spread. */
+export interface Summary {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly rounds: number;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Undefined when no round gave a value, as for CPU time where there is no /proc. */
+export function summarize(values: readonly (number | undefined)[]): Summary | undefined {
+  const known = values.filter((value) => value !== undefined && Number.isFinite(value)) as number[];
+  if (known.length === 0) return undefined;
+  return {
+    median: median(known),
+    low: Math.min(...known),
+    high: Math.max(...known),
+    rounds: known.length,
+  };
+}
+
+/** The same rounds in another unit. */
+export function scaled({ median, low, high, rounds }: Summary, factor: number): Summary {
+  return { median: median * factor, low: low * factor, high: high * factor, rounds };
+}

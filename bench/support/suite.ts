@@ -1,0 +1,57 @@
+import type { Plot } from './plot.ts';
+import type { Summary } from './statistics.ts';
+
+/** A state of the project to measure: the working tree, or another revision checked out beside it. */
+export interface Subject {
+  readonly name: string;
+  /** Its folder, ending in a slash. */
+  readonly root: URL;
+}
+
+/** What a suite is run with. */
+export interface BenchRun {
+  /** One, or two that are compared: the first is the newer. */
+  readonly subjects: readonly Subject[];
+  /** Counted rounds of each contender. */
+  readonly rounds: number;
+  /** Load of one round in seconds; whole, as wrk wants it. */
+  readonly seconds: number;
+  /** Says what goes on. */
+  readonly talk: (line: string) => void;
+}
+
+export interface Suite {
+  readonly name: string;
+  /** What it measures, in one line. */
+  readonly summary: string;
+  /** Part of a run that names no suite. */
+  readonly byDefault: boolean;
+  /** Undefined when it has printed and written everything by itself. */
+  run(run: BenchRun): Promise<Report | undefined>;
+}
+
+export interface Report {
+  readonly tables: readonly Table[];
+  readonly plots?: readonly Plot[];
+}
+
+export interface Table {
+  readonly title: string;
+  /** What a reader must know to read it. */
+  readonly note: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+export interface Column {
+  /** With its unit. */
+  readonly title: string;
+  /** Prints the lowest and highest round beside the median; the JSON has them in any case. */
+  readonly spread?: boolean;
+}
+
+export interface Row {
+  readonly label: string;
+  /** One for each column. A text is a fact rather than a measurement. */
+  readonly cells: readonly (Summary | string | undefined)[];
+}
