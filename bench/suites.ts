@@ -26,6 +26,16 @@ export const SUITES: readonly Suite[] = [
     { name: 'ledger', summary: 'certificates made durable per second, time of a commit', byDefault: true },
     ['--seconds', '0.5'],
   ),
+  scriptSuite({
+    name: 'ideal-entropy',
+    summary: 'what SP 800-90B says of a perfect source',
+    byDefault: false,
+  }),
+  scriptSuite({
+    name: 'assessment-interference',
+    summary: 'small requests while a lot is assessed beside them',
+    byDefault: false,
+  }),
   durability,
   small,
   batch,

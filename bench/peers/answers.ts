@@ -4,7 +4,7 @@ import { randomBytes, randomFillSync, randomInt, randomUUID } from 'node:crypto'
  * What the peers answer: values as a competent program without this service's samplers and writers makes them, inside
  * an envelope of the same members, by JSON.stringify. No certificate, no limits, nothing durable: their advantage.
  */
-export type Values = readonly number[] | readonly string[];
+type Values = readonly number[] | readonly string[];
 
 /** Draws values one by one with node:crypto, or many at once from one fill. */
 export type Draw = (request: ValueOrder) => Values;

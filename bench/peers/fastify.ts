@@ -1,24 +1,7 @@
-// Fastify with randomInt. Needs the package fastify, which the project does not: the bench leaves it out where it is
-// not installed.
+// Fastify with randomInt.
 import { randomUUID } from 'node:crypto';
+import { type FastifyReply, fastify } from 'fastify';
 import { answerFields, answerText, drawOneByOne, orderOf, orderOfQuery, type ValueOrder } from './answers.ts';
-
-/** What is used of it: the package's own types are not there to be had. */
-interface FastifyReply {
-  headers(fields: Record<string, string>): FastifyReply;
-}
-interface FastifyRequest {
-  readonly url: string;
-  readonly body: unknown;
-}
-interface FastifyInstance {
-  get(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown): void;
-  post(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown): void;
-  listen(options: { host: string; port: number }): Promise<string>;
-}
-
-const packageName: string = 'fastify';
-const { fastify } = (await import(packageName)) as { fastify: () => FastifyInstance };
 
 function answer(reply: FastifyReply, order: ValueOrder): string {
   const requestId = randomUUID();

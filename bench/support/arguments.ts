@@ -56,7 +56,7 @@ export function listOf(suites: readonly Suite[]): string {
   return suites
     .map(
       ({ name, summary, byDefault }) =>
-        `  ${name.padEnd(12)} ${summary}${byDefault ? '' : ' (only when named)'}`,
+        `  ${name.padEnd(24)} ${summary}${byDefault ? '' : ' (only when named)'}`,
     )
     .join('\n');
 }

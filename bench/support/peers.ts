@@ -53,8 +53,10 @@ export const JSON_TWIN = onNode('uWS + JSON.stringify', 'uws-json.ts');
 
 /** Other people's stacks, as far as they are installed here. */
 export function installedPeers(): readonly Peer[] {
-  const peers = [onNode('node:http + randomInt', 'node-http.ts')];
-  if (isInstalled('fastify')) peers.push(onNode('Fastify + randomInt', 'fastify.ts'));
+  const peers = [
+    onNode('node:http + randomInt', 'node-http.ts'),
+    onNode('Fastify + randomInt', 'fastify.ts'),
+  ];
   const bun = programInPath('bun');
   if (bun !== undefined) {
     peers.push({ name: 'Bun.serve + randomInt', start: () => startPeer(bun, [peerPath('bun-serve.ts')]) });
@@ -75,14 +77,4 @@ function startGo(go: string): Promise<Server> {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   return startPeer(program, []);
-}
-
-function isInstalled(packageName: string): boolean {
-  try {
-    import.meta.resolve(packageName);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return false;
-  }
 }

@@ -61,7 +61,7 @@ export function dataFolder(): string {
 }
 
 /** Resolves when that many bytes of pure mode lie ready. */
-export async function fillReservoir({ server, headers }: Service, bytes: number): Promise<void> {
+async function fillReservoir({ server, headers }: Service, bytes: number): Promise<void> {
   for (;;) {
     const response = await server.get('/health', headers);
     const report = (await response.json()) as HealthLevels;
