@@ -2,7 +2,9 @@
 import { verifyAnswer } from "./qrn-verify.mjs";
 
 // src/http/pages/client/browser.ts
-var page = globalThis.document;
+var { document, isSecureContext } = globalThis;
+var page = document;
+var isSecure = isSecureContext;
 
 // src/http/pages/client/verify-page.ts
 var PROOF_ATTEMPTS = 10;
@@ -156,6 +158,10 @@ function summary(checks, hasAnswer, status) {
       "Genuine, but revoked.",
       "It is what was certified, and the operator withdrew a lot of it since."
     );
+  if (!isSecure && failed.every((check) => check.name === "signature")) {
+    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
+    return banner("wait", "All but the signature holds.", text);
+  }
   const what = hasAnswer ? "answer" : "certificate";
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner("bad", count, `Do not rely on this ${what}.`);

@@ -3,6 +3,8 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 /** Debian's Chromium, driven by playwright-core. */
 const CHROMIUM = '/usr/bin/chromium';
+/** A name for this machine that a browser does not take for it: no secure context without https. */
+export const INSECURE_HOST = 'qrn.example';
 const FLAGS = [
   '--headless',
   '--no-sandbox', // in a container there is no user namespace to make one of
@@ -12,6 +14,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`,
 ];
 
 /** Why the tests of the page cannot run here; false when they can. In CI they must: there it throws. */

@@ -7,7 +7,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { lotRecord } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
-import { launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
+import { INSECURE_HOST, launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
 
 /** The verification page as a reader has it, in a real browser. */
 
@@ -237,6 +237,19 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     assert.equal(response?.status(), 404);
     assert.ok(await page.getByText('There is no such certificate.').isVisible());
     await close();
+  });
+
+  it('without https a browser cannot check the signature: it says so, and still finds what is changed', async () => {
+    const served = await scene();
+    current = served;
+    const watched = await openPage(browser);
+    await watched.page.goto(`${server.origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`);
+    const good = await paste(watched, served.response);
+    assert.deepEqual(good.failed, ['Signature of the log']);
+    assert.match(good.summary, /^All but the signature holds\. This page was not loaded over https/);
+    const bad = await paste(watched, changed(served.response, 'data.values', [0]));
+    assert.match(bad.summary, /^2 of 9 checks failed\./);
+    await watched.close();
   });
 
   it('a file is chosen or dropped instead of pasted', async () => {

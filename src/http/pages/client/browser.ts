@@ -33,4 +33,12 @@ interface BrowserDocument {
   createElement(name: 'div' | 'li' | 'p' | 'span' | 'strong' | 'ul'): BrowserElement;
 }
 
-export const page = (globalThis as unknown as { document: BrowserDocument }).document;
+interface BrowserWindow {
+  readonly document: BrowserDocument;
+  /** Loaded over https or from this machine: only there does a browser have WebCrypto. */
+  readonly isSecureContext: boolean;
+}
+
+const { document, isSecureContext } = globalThis as unknown as BrowserWindow;
+export const page = document;
+export const isSecure = isSecureContext;

@@ -1,5 +1,5 @@
 import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
-import { type BrowserElement, page } from './browser.ts';
+import { type BrowserElement, isSecure, page } from './browser.ts';
 
 /**
  * The script of the verification page: takes an answer that the reader pastes, drops or chooses, gets the public
@@ -184,6 +184,11 @@ function summary(checks: readonly Check[], hasAnswer: boolean, status: unknown):
       'Genuine, but revoked.',
       'It is what was certified, and the operator withdrew a lot of it since.',
     );
+  if (!isSecure && failed.every((check) => check.name === 'signature')) {
+    const text =
+      'This page was not loaded over https, and there a browser checks no signatures: use qrn verify.';
+    return banner('wait', 'All but the signature holds.', text);
+  }
   const what = hasAnswer ? 'answer' : 'certificate';
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner('bad', count, `Do not rely on this ${what}.`);
@@ -202,7 +207,7 @@ function list(checks: readonly Check[]): BrowserElement {
   return items;
 }
 
-function banner(kind: 'good' | 'bad', title: string, text: string): BrowserElement {
+function banner(kind: 'good' | 'wait' | 'bad', title: string, text: string): BrowserElement {
   const words = made('p');
   words.append(made('strong', title), ` ${text}`);
   const box = made('div');
