@@ -2,13 +2,13 @@
  * Two revisions side by side in one run: the working tree and REV, checked out into a temporary folder.
  *   node bench/compare.ts REV [NAME...] [--long] [--rounds N] [--seconds N]
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { SUITES } from './suites.ts';
-import { chooseSuites, listOf, OPTIONS_HELP, readArguments } from './support/arguments.ts';
+import { chooseSuites, listOf, main, OPTIONS_HELP, readArguments, UsageError } from './support/arguments.ts';
 import { say, talk } from './support/reporter.ts';
 import { runSuites } from './support/run-suites.ts';
 import type { Subject } from './support/suite.ts';
@@ -28,8 +28,11 @@ const COMPARED = [
 ];
 const USUAL = ['numbers', 'expand', 'small', 'batch', 'latency'];
 
-const git = (...args: string[]) =>
-  execFileSync('git', args, { cwd: fileURLToPath(root), encoding: 'utf8' }).trim();
+function git(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: fileURLToPath(root), encoding: 'utf8' });
+  if (status !== 0) throw new UsageError(`git ${args.join(' ')}: ${stderr.trim()}`);
+  return stdout.trim();
+}
 
 /** Checks the revision out beside the working tree, on the same packages, until this process ends. */
 function checkOut(revision: string): Subject {
@@ -45,15 +48,17 @@ function checkOut(revision: string): Subject {
 }
 
 const compared = SUITES.filter(({ name }) => COMPARED.includes(name));
-const { operands, effort, help } = readArguments(process.argv.slice(2));
-const [revision, ...names] = operands;
-if (help || revision === undefined) {
-  const usage = 'usage: npm run bench:compare -- REV [NAME...] [options]';
-  say(`${usage}\n\n${listOf(compared)}\n\nWithout a name: ${USUAL.join(', ')}.\n\n${OPTIONS_HELP}`);
-  if (!help) process.exitCode = 2;
-} else {
+await main(async () => {
+  const { operands, effort, help } = readArguments(process.argv.slice(2));
+  const [revision, ...names] = operands;
+  if (help) {
+    const usage = 'usage: npm run bench:compare -- REV [NAME...] [options]';
+    say(`${usage}\n\n${listOf(compared)}\n\nWithout a name: ${USUAL.join(', ')}.\n\n${OPTIONS_HELP}`);
+    return;
+  }
+  if (revision === undefined) throw new UsageError('name a revision to compare with; --help says more');
   const chosen = chooseSuites(names.length === 0 ? USUAL : names, compared);
   const subjects = [{ name: 'now', root }, checkOut(revision)];
   const failures = await runSuites(chosen, { subjects, ...effort, talk });
   if (failures > 0) process.exitCode = 1;
-}
+});

@@ -4,18 +4,20 @@
  */
 
 import { SUITES } from './suites.ts';
-import { chooseSuites, listOf, OPTIONS_HELP, readArguments } from './support/arguments.ts';
+import { chooseSuites, listOf, main, OPTIONS_HELP, readArguments } from './support/arguments.ts';
 import { say, talk } from './support/reporter.ts';
 import { runSuites } from './support/run-suites.ts';
 
 const root = new URL('../', import.meta.url);
 
-const { operands, effort, help } = readArguments(process.argv.slice(2));
-if (help) {
-  say(`usage: npm run bench -- [NAME...] [options]\n\n${listOf(SUITES)}\n\n${OPTIONS_HELP}`);
-} else {
-  const chosen =
-    operands.length === 0 ? SUITES.filter((suite) => suite.byDefault) : chooseSuites(operands, SUITES);
+await main(async () => {
+  const { operands, effort, help } = readArguments(process.argv.slice(2));
+  if (help) {
+    say(`usage: npm run bench -- [NAME...] [options]\n\n${listOf(SUITES)}\n\n${OPTIONS_HELP}`);
+    return;
+  }
+  const usual = SUITES.filter((suite) => suite.byDefault);
+  const chosen = operands.length === 0 ? usual : chooseSuites(operands, SUITES);
   const failures = await runSuites(chosen, { subjects: [{ name: 'this', root }], ...effort, talk });
   if (failures > 0) process.exitCode = 1;
-}
+});

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { talk } from './reporter.ts';
 import type { BenchRun, Suite } from './suite.ts';
 
 export interface BenchArguments {
@@ -15,18 +16,25 @@ export const OPTIONS_HELP = `  --long         ${LONG_EFFORT.rounds} rounds of ${
   --seconds N    load of one round, whole seconds
   --help`;
 
-/** Throws a TypeError or RangeError with a sentence when the arguments make no sense. */
+/** The arguments make no sense; the message is for whoever typed them. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** Runs a program of the bench: a UsageError is one line on stderr and exit code 2. */
+export async function main(program: () => Promise<void>): Promise<void> {
+  try {
+    await program();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    talk(error.message);
+    process.exitCode = 2;
+  }
+}
+
+/** Throws a UsageError. */
 export function readArguments(args: readonly string[]): BenchArguments {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      long: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const { values, positionals } = parse(args);
   const usual = values.long ? LONG_EFFORT : EFFORT;
   const effort = {
     rounds: wholeNumber('--rounds', values.rounds, usual.rounds),
@@ -35,9 +43,21 @@ export function readArguments(args: readonly string[]): BenchArguments {
   return { operands: positionals, effort, help: values.help };
 }
 
+function parse(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
+  const options = { long: flag, rounds: text, seconds: text, help: flag };
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // ERR_PARSE_ARGS_…: its message says what is wrong
+    throw new UsageError(error.message);
+  }
+}
+
 function wholeNumber(option: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new RangeError(`${option} is a whole number from 1 on`);
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${option} is a whole number from 1 on`);
   return Number(text);
 }
 
@@ -45,7 +65,7 @@ function wholeNumber(option: string, text: string | undefined, fallback: number)
 export function chooseSuites(names: readonly string[], suites: readonly Suite[]): readonly Suite[] {
   const unknown = names.find((name) => !suites.some((suite) => suite.name === name));
   if (unknown !== undefined) {
-    throw new RangeError(
+    throw new UsageError(
       `there is no suite ${unknown}; there are ${suites.map(({ name }) => name).join(', ')}`,
     );
   }
