@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type {
+  Answer,
+  BatchData,
+  BatchType,
+  BinaryAnswer,
+  BitstringData,
+  BytesData,
+  EntropyMetadata,
+  FloatsData,
+  HealthCheck,
+  IntegersData,
+  Metadata,
+  Quote,
+  ShuffleData,
+  Usage,
+  UsageCount,
+  UuidData,
+} from '../../client/src/answers.ts';
+import type { CertificateDocument } from '../../client/src/certificate.ts';
+import { QrnClient } from '../../client/src/client.ts';
+import { SERVICE_ERROR_CODES } from '../../client/src/error.ts';
+import { ERRORS } from '../../src/core/errors.ts';
+import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
+import { TestServer } from '../support/server.ts';
+import { misfits, type Shape } from './shape.ts';
+
+/** The client's types held against what the real service answers. */
+let server: TestServer;
+let client: QrnClient;
+before(async () => {
+  server = await TestServer.start();
+  client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
+});
+after(() => server.stop());
+
+const ENTROPY: Shape<EntropyMetadata> = { entropy_mode: { oneOf: ENTROPY_MODES }, quantum_source: 'string' };
+const METADATA: Shape<Metadata> = {
+  request_id: 'string',
+  timestamp: 'string',
+  lang_circuit: 'string',
+  lang_version: 'string',
+  quantum_backend: 'string',
+  entropy_origin: { oneOf: ORIGINS },
+  nist_verified: 'boolean',
+  certificate_id: 'string',
+  certificate_salt: 'string',
+  powered_by: 'string',
+  processing_time_ms: 'number',
+  entropy_consumed_bytes: 'number',
+};
+const { powered_by: _, ...BINARY_METADATA } = METADATA;
+const META = { request_id: 'string', duration_ms: 'number' } as const;
+const CREDITS = { remaining: { nullable: 'number' }, used: 'number', total: { nullable: 'number' } } as const;
+const RATE_LIMIT = { nullable: { remaining: 'number', resetAtS: 'number' } } as const;
+const BATCH: { readonly [T in BatchType]: Shape<BatchData<T>> } = {
+  integers: { values: ['number'], count: 'number', type: { oneOf: ['integers'] } },
+  floats: { values: ['number'], count: 'number', type: { oneOf: ['floats'] } },
+  bytes: { values: ['string'], count: 'number', type: { oneOf: ['bytes'] } },
+  uuid: { values: ['string'], count: 'number', type: { oneOf: ['uuid'] } },
+};
+const COUNTS: Shape<UsageCount> = { requests: 'number', values: 'number', bytes: 'number' };
+
+/** Fits an answer into the shape of its data and the envelope that all have. */
+function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
+  const { data: _data, ...envelope } = answer;
+  const expected: Shape<Omit<Answer<Data>, 'data'>> = {
+    metadata: METADATA,
+    meta: META,
+    credits: CREDITS,
+    rateLimit: RATE_LIMIT,
+  };
+  assert.deepEqual(misfits(envelope, expected), []);
+  assert.deepEqual(misfits(answer.data, { ...(data as object), metadata: ENTROPY }), []);
+}
+
+describe('answers', () => {
+  it('of integers', async () => {
+    const answer = await client.integers({ count: 5, min: -3, max: 9, unique: true, sort: 'descending' });
+    assertAnswer<IntegersData>(answer, {
+      values: ['number'],
+      count: 'number',
+      min: 'number',
+      max: 'number',
+      unique: 'boolean',
+      sort: { oneOf: ['none', 'ascending', 'descending'] },
+    });
+    const { values, metadata: __, ...echoed } = answer.data;
+    assert.deepEqual(echoed, { count: 5, min: -3, max: 9, unique: true, sort: 'descending' });
+    assert.equal(new Set(values).size, 5);
+  });
+
+  it('of bytes', async () => {
+    const shape: Shape<BytesData> = {
+      bytes: 'string',
+      count: 'number',
+      encoding: { oneOf: ['hex', 'base64'] },
+      bits: 'number',
+    };
+    assertAnswer(await client.bytes(), shape);
+    const answer = await client.bytes({ count: 6, encoding: 'base64', entropyMode: 'csprng' });
+    assertAnswer(answer, shape);
+    assert.equal(atob(answer.data.bytes).length, 6);
+    assert.deepEqual(answer.data.metadata, { entropy_mode: 'csprng', quantum_source: 'none' });
+  });
+
+  it('of floats', async () => {
+    const shape: Shape<FloatsData> = {
+      values: ['number'],
+      count: 'number',
+      precision: { nullable: 'number' },
+    };
+    assertAnswer(await client.floats({ count: 3 }), shape);
+    const answer = await client.floats({ count: 3, precision: 2 });
+    assertAnswer(answer, shape);
+    assert.equal(answer.data.precision, 2);
+  });
+
+  it('of UUIDs', async () => {
+    const answer = await client.uuid({ count: 3 });
+    assertAnswer<UuidData>(answer, { uuids: ['string'], count: 'number', version: 'number' });
+    assert.equal(answer.data.uuids.length, 3);
+  });
+
+  it('of a bitstring', async () => {
+    const answer = await client.bitstring({ length: 33 });
+    assertAnswer<BitstringData>(answer, { bitstring: 'string', length: 'number' });
+    assert.match(answer.data.bitstring, /^[01]{33}$/);
+  });
+
+  it('of a shuffle, with items that hold anything', async () => {
+    const items = ['a,b', '', 'é', '100%', 'x&y=z', ' +'];
+    const answer = await client.shuffle({ items });
+    assertAnswer<ShuffleData>(answer, { items: ['string'], count: 'number' });
+    assert.deepEqual([...answer.data.items].sort(), [...items].sort());
+  });
+
+  it('of batches of each type', async () => {
+    const dice = await client.batch({ type: 'integers', count: 20, params: { min: 1, max: 6 } });
+    assertAnswer(dice, BATCH.integers);
+    assert.ok(dice.data.values.every((value) => value >= 1 && value <= 6));
+    assertAnswer(await client.batch({ type: 'floats', count: 20, params: { precision: 3 } }), BATCH.floats);
+    const bytes = await client.batch({ type: 'bytes', count: 20, params: { length: 3, encoding: 'base64' } });
+    assertAnswer(bytes, BATCH.bytes);
+    assert.match(bytes.data.values[0], /^[A-Za-z0-9+/]{4}$/);
+    const pure = await client.batch({ type: 'uuid', count: 2, entropyMode: 'pure' });
+    assertAnswer(pure, BATCH.uuid);
+    assert.equal(pure.credits.used, 31); // 2 * 122 bits
+  });
+
+  it('of a price', async () => {
+    const quote = await client.quote('shuffle', { items: ['a', 'b', 'c'], entropyMode: 'pure' });
+    const shape: Shape<Quote> = {
+      data: { mode: { oneOf: ENTROPY_MODES }, required_bytes: 'number' },
+      metadata: { request_id: 'string', timestamp: 'string' },
+      meta: META,
+      credits: CREDITS,
+      rateLimit: RATE_LIMIT,
+    };
+    assert.deepEqual(misfits(quote, shape), []);
+    assert.deepEqual(quote.data, { mode: 'pure', required_bytes: 1 });
+  });
+});
+
+describe('binary answers', () => {
+  const shape: Shape<Omit<BinaryAnswer<unknown>, 'data'>> = {
+    metadata: BINARY_METADATA,
+    meta: META,
+    credits: { remaining: { nullable: 'number' }, used: 'number' },
+    rateLimit: RATE_LIMIT,
+  };
+
+  function assertBinary({ data, ...envelope }: BinaryAnswer<unknown>): void {
+    assert.deepEqual(misfits(envelope, shape), []);
+    assert.deepEqual(misfits(data.metadata, ENTROPY), []);
+    assert.match(envelope.metadata.request_id, /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    assert.match(envelope.metadata.certificate_id, /^cert_[0-9a-hjkmnp-tv-z]{26}$/);
+  }
+
+  it('are typed arrays of what was asked for', async () => {
+    const bytes = await client.bytesBinary({ count: 21, entropyMode: 'pure' });
+    assertBinary(bytes);
+    assert.deepEqual([bytes.data.bytes.length, bytes.credits.used], [21, 21]);
+    const small = await client.batchBinary({ type: 'integers', count: 9, params: { min: -2, max: 2 } });
+    assertBinary(small);
+    assert.ok(small.data.values instanceof Int32Array && small.data.values.every((n) => Math.abs(n) <= 2));
+    const wide = await client.batchBinary({
+      type: 'integers',
+      count: 9,
+      params: { min: 2 ** 40, max: 2 ** 41 },
+    });
+    assertBinary(wide);
+    assert.ok(wide.data.values instanceof Float64Array);
+    assert.ok(wide.data.values.every((n) => Number.isInteger(n) && n >= 2 ** 40 && n <= 2 ** 41));
+    const floats = await client.batchBinary({ type: 'floats', count: 9 });
+    assertBinary(floats);
+    assert.ok(floats.data.values.length === 9 && floats.data.values.every((n) => n >= 0 && n < 1));
+    const raw = await client.batchBinary({
+      type: 'bytes',
+      count: 9,
+      params: { length: 5, encoding: 'base64' },
+    });
+    assertBinary(raw);
+    assert.equal(raw.data.values.length, 45);
+    const uuids = await client.batchBinary({ type: 'uuid', count: 9 });
+    assertBinary(uuids);
+    assert.ok(uuids.data.values.length === 144 && uuids.data.values[6] >> 4 === 4);
+  });
+});
+
+describe('what is no value', () => {
+  it('certificates', async () => {
+    const { metadata } = await client.integers();
+    const found = await client.certificate(metadata.certificate_id);
+    assert.deepEqual(misfits(found, CERTIFICATE), []);
+    assert.equal(found.certificate.request_id, metadata.request_id);
+  });
+
+  it('usage', async () => {
+    const { data, metadata } = await client.usage();
+    assert.deepEqual(misfits(metadata, { request_id: 'string', timestamp: 'string' }), []);
+    assert.deepEqual(misfits(data, USAGE), []);
+    assert.equal(data.tier, 'pro');
+  });
+
+  it('health, whatever checks there are', async () => {
+    const { status, version, time, checks } = await client.health();
+    assert.ok(['pass', 'warn', 'fail'].includes(status));
+    assert.deepEqual([typeof version, Number.isNaN(Date.parse(time))], ['string', false]);
+    assert.ok(Object.keys(checks).length > 0);
+    for (const { observedValue = null, ...check } of Object.values(checks).flat()) {
+      assert.deepEqual(misfits(check, HEALTH_CHECK), []);
+      assert.ok(observedValue === null || typeof observedValue !== 'object');
+    }
+  });
+
+  it('every error code', () => {
+    assert.deepEqual([...SERVICE_ERROR_CODES], Object.keys(ERRORS));
+  });
+});
+
+const CERTIFICATE: Shape<CertificateDocument> = {
+  certificate: {
+    version: 'number',
+    id: 'string',
+    status: { oneOf: ['valid', 'revoked', 'test'] },
+    issued_at: 'string',
+    request_id: 'string',
+    endpoint: { oneOf: DATA_ENDPOINTS },
+    entropy_mode: { oneOf: ENTROPY_MODES },
+    powered_by: 'string',
+    provenance: {
+      lang_circuit: 'string',
+      lang_version: 'string',
+      quantum_backend: 'string',
+      qubits_used: 'number',
+      circuit_depth: 'number',
+      origin: { oneOf: ORIGINS },
+      source: 'string',
+      provider: 'string',
+      device: 'string',
+      job_id: { nullable: 'string' },
+      shots: 'number',
+      generation: { nullable: { tier: { oneOf: TIERS }, number: 'number' } },
+      lots: [
+        {
+          id: 'string',
+          origin: { oneOf: ORIGINS },
+          deterministic: 'boolean',
+          quantum_backend: 'string',
+          job_id: { nullable: 'string' },
+          finished_at: 'string',
+          raw_bits: 'number',
+          raw_output: 'string',
+          processed: 'string',
+          health: { samples: 'number', rct_failures: 'number', apt_failures: 'number' },
+          min_entropy_per_bit: { nullable: 'number' },
+          tested: [
+            {
+              of: { oneOf: ['raw', 'conditioned', 'system'] },
+              bits: 'number',
+              sha256: 'string',
+              passed: 'number',
+              total: 'number',
+              smallest_p: 'number',
+              verified: 'boolean',
+              reason: { optional: 'string' },
+            },
+          ],
+        },
+      ],
+      meaning: 'string',
+    },
+    verification: {
+      nist_sp800_22: 'string',
+      nist_verified: 'boolean',
+      dieharder: { oneOf: ['not implemented'] },
+      min_entropy_per_bit: { nullable: 'number' },
+      meaning: 'string',
+    },
+    hashes: { raw_output: 'string', processed: 'string', delivered: 'string' },
+    verify_url: 'string',
+    proof: { nullable: 'string' },
+  },
+  revocation: { optional: { lot_id: 'string', reason: 'string', revoked_at: 'string' } },
+};
+
+const USAGE: Shape<Usage> = {
+  period: 'string',
+  starts_at: 'string',
+  ends_at: 'string',
+  tier: { oneOf: TIERS },
+  requests: { used: 'number', limit: { nullable: 'number' }, remaining: { nullable: 'number' } },
+  rate: {
+    limit_per_minute: { nullable: 'number' },
+    burst: { nullable: 'number' },
+    remaining: { nullable: 'number' },
+    reset_at: 'string',
+  },
+  credits: { total: { nullable: 'number' }, used: 'number', remaining: { nullable: 'number' } },
+  by_endpoint: {
+    integers: COUNTS,
+    bytes: COUNTS,
+    floats: COUNTS,
+    uuid: COUNTS,
+    bitstring: COUNTS,
+    shuffle: COUNTS,
+    batch: COUNTS,
+  },
+  by_mode: { 'quantum-seeded': COUNTS, pure: COUNTS, csprng: COUNTS },
+  days: [{ date: 'string', ...COUNTS, credits: 'number' }],
+};
+
+const HEALTH_CHECK: Shape<Omit<HealthCheck, 'observedValue'>> = {
+  componentType: 'string',
+  status: { oneOf: ['pass', 'warn', 'fail'] },
+  observedUnit: { optional: 'string' },
+  output: { optional: 'string' },
+  details: { optional: 'object' },
+};

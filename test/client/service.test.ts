@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { QrnClient, type VerifiableAnswer } from '../../client/src/client.ts';
+import { QrnError } from '../../client/src/error.ts';
+import { Random, type RefillAnswer } from '../../client/src/random.ts';
+import { TestServer } from '../support/server.ts';
+import { CuttingProxy } from './cutting-proxy.ts';
+
+/** The client with the real service. */
+let server: TestServer;
+let client: QrnClient;
+before(async () => {
+  server = await TestServer.start();
+  client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
+});
+after(() => server.stop());
+
+describe('verify', () => {
+  it('finds every answer as it was certified, JSON and binary, in every mode', async () => {
+    const answers: VerifiableAnswer[] = await Promise.all([
+      client.integers({ count: 3 }),
+      client.bytes({ count: 5, encoding: 'base64', entropyMode: 'pure' }),
+      client.floats({ count: 3, entropyMode: 'csprng' }),
+      client.shuffle({ items: ['é', 'b,c', ''] }),
+      client.bytesBinary({ count: 5 }),
+      client.batchBinary({ type: 'integers', count: 4, params: { min: -9, max: 9 } }),
+      client.batchBinary({ type: 'integers', count: 4, params: { min: 0, max: 2 ** 50 } }),
+      client.batchBinary({ type: 'floats', count: 4, entropyMode: 'csprng' }),
+      client.batchBinary({ type: 'floats', count: 4, params: { precision: 3 } }),
+      client.batchBinary({ type: 'bytes', count: 4, params: { length: 3 }, entropyMode: 'pure' }),
+      client.batchBinary({ type: 'uuid', count: 4 }),
+    ]);
+    for (const answer of answers) {
+      const { ok, checks, notCovered } = await client.verify(answer);
+      const failed = checks.filter((check) => !check.ok);
+      assert.deepEqual([ok, failed], [true, []], JSON.stringify(answer.data));
+      assert.ok(checks.length >= 9);
+      for (const name of notCovered) assert.match(name, /duration|time_ms|consumed|quantum_credits/);
+    }
+  });
+
+  it('asks nobody when it has certificate and keys, and sees what was changed', async () => {
+    const answer = await client.integers({ count: 3 });
+    const binary = await client.bytesBinary({ count: 4 });
+    assert.ok((await client.verify(answer)).ok && (await client.verify(binary)).ok); // both are logged now
+    const keys = await client.keys();
+    const certificate = await client.certificate(answer.metadata.certificate_id);
+    const deaf = new QrnClient({
+      baseUrl: server.baseUrl,
+      key: 'none',
+      fetch: () => assert.fail('the network was used'),
+    });
+    assert.ok((await deaf.verify(answer, { certificate, keys })).ok);
+    const [first, ...rest] = answer.data.values;
+    const changed = { ...answer, data: { ...answer.data, values: [first + 1, ...rest] } };
+    assert.deepEqual(await failures(deaf.verify(changed, { certificate, keys })), ['delivered']);
+    const upgraded = {
+      ...answer,
+      metadata: { ...answer.metadata, entropy_origin: 'quantum-processor' as const },
+    };
+    assert.deepEqual(await failures(deaf.verify(upgraded, { certificate, keys })), ['metadata']);
+    const others = await client.certificate(binary.metadata.certificate_id);
+    assert.ok((await deaf.verify(binary, { certificate: others, keys })).ok);
+    binary.data.bytes[0] ^= 1;
+    assert.deepEqual(await failures(deaf.verify(binary, { certificate: others, keys })), ['delivered']);
+    for (const none of [null, {}, 'x'])
+      assert.ok(!(await deaf.verify(binary, { certificate: none, keys })).ok);
+  });
+
+  async function failures(verification: ReturnType<QrnClient['verify']>): Promise<string[]> {
+    return (await verification).checks.filter((check) => !check.ok).map((check) => check.name);
+  }
+});
+
+describe('a cut connection', () => {
+  let proxy: CuttingProxy;
+  let distant: QrnClient;
+  before(async () => {
+    proxy = await CuttingProxy.start(server.origin);
+    distant = new QrnClient({ baseUrl: proxy.baseUrl, key: server.key });
+  });
+  after(() => proxy.stop());
+
+  const used = async () => (await client.usage()).data.credits.used;
+
+  it('in pure mode costs nothing more: the retry gets the answer that was on its way', async () => {
+    const calls: ((client: QrnClient) => Promise<VerifiableAnswer>)[] = [
+      (each) => each.bytes({ count: 32, entropyMode: 'pure' }),
+      (each) => each.bytesBinary({ count: 32, entropyMode: 'pure' }),
+      (each) => each.batchBinary({ type: 'bytes', count: 2, entropyMode: 'pure' }),
+    ];
+    for (const call of calls) {
+      const before = await used();
+      proxy.requests.length = 0;
+      proxy.cuts = 2;
+      const answer = await call(distant);
+      assert.equal(proxy.requests.length, 3);
+      assert.equal(answer.credits.used, 32);
+      assert.equal(await used(), before + 32);
+      assert.ok((await client.verify(answer)).ok);
+    }
+  });
+
+  it('leaves the key to the caller when the retries are used up', async () => {
+    const before = await used();
+    proxy.cuts = 2;
+    const call = { count: 8, entropyMode: 'pure' } as const;
+    const failed = await distant.bytes(call, { retries: 1 }).catch((error: unknown) => error);
+    assert.ok(failed instanceof QrnError && failed.idempotencyKey !== null);
+    assert.deepEqual([failed.code, failed.attempts], ['network_error', 2]);
+    await distant.bytes(call, { idempotencyKey: failed.idempotencyKey });
+    assert.equal(await used(), before + 8);
+    const other = distant.bytes({ ...call, count: 9 }, { idempotencyKey: failed.idempotencyKey });
+    await assert.rejects(other, { code: 'idempotency_mismatch', status: 422, attempts: 1 });
+    assert.equal(await used(), before + 8);
+  });
+
+  it('in other modes is followed by a fresh answer', async () => {
+    proxy.cuts = 1;
+    assert.equal((await distant.uuid({ count: 2 })).data.uuids.length, 2);
+  });
+});
+
+describe('an error of the service', () => {
+  it('comes with its code, status, request id and details', async () => {
+    const error = await client.bytes({ count: 1_025 }).catch((each: unknown) => each);
+    assert.ok(error instanceof QrnError);
+    assert.deepEqual([error.code, error.status], ['invalid_count', 400]);
+    assert.match(error.requestId ?? '', /^req_/);
+    const large = { type: 'bytes', count: 1_000, params: { length: 1_024 }, entropyMode: 'pure' } as const;
+    const dear = await client.batchBinary(large).catch((each: unknown) => each);
+    assert.ok(dear instanceof QrnError && dear.code === 'credits_exhausted');
+    assert.equal(dear.details?.['required'], 1_024_000);
+  });
+
+  it('for a key that is not known', async () => {
+    const stranger = new QrnClient({ baseUrl: server.baseUrl, key: 'qrn_nobody' });
+    await assert.rejects(stranger.health(), { code: 'auth_invalid', status: 401, attempts: 1 });
+    await assert.rejects(client.certificate('cert_none'), { code: 'invalid_id' });
+  });
+});
+
+describe('Random', () => {
+  it('makes values of bytes whose certificates hold', async () => {
+    const refills: RefillAnswer[] = [];
+    const verified: boolean[] = [];
+    const random = new Random(client, {
+      refillBytes: 2_048,
+      onRefill: async (answer) => {
+        verified.push((await client.verify(answer)).ok);
+        refills.push(answer);
+      },
+    });
+    const deck = Array.from({ length: 52 }, (_, i) => i);
+    const shuffled = await random.shuffle(deck);
+    assert.deepEqual(
+      shuffled.toSorted((a, b) => a - b),
+      deck,
+    );
+    assert.match(await random.uuid(), /^[0-9a-f-]{36}$/);
+    assert.equal((await random.bytes(3_000)).length, 3_000);
+    random.close();
+    assert.ok(verified.length >= 2 && verified.every((each) => each));
+    assert.equal(new Set(refills.map(({ metadata }) => metadata.certificate_id)).size, refills.length);
+  });
+
+  it('in pure mode pays for a refill once, whoever draws from it', async () => {
+    const random = new Random(client, { entropyMode: 'pure', refillBytes: 100, lowBytes: 0 });
+    const before = (await client.usage()).data.credits.used;
+    await Promise.all(Array.from({ length: 50 }, () => random.integer(0, 255)));
+    assert.equal(random.availableBytes, 50);
+    assert.equal((await client.usage()).data.credits.used, before + 100);
+    random.close();
+  });
+
+  it('passes on what the service refuses', async () => {
+    const { key } = await server.account('free');
+    const free = new QrnClient({ baseUrl: server.baseUrl, key });
+    const random = new Random(free, { entropyMode: 'pure' });
+    await assert.rejects(random.integer(1, 6), { code: 'mode_not_allowed', status: 403 });
+  });
+});
