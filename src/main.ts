@@ -29,6 +29,21 @@ const commands = [
     'Audits, backs up and compacts the ledger.',
     async () => (await import('./cli/ledger.ts')).ledger,
   ),
+  later(
+    'verify',
+    'Checks a saved answer, its certificate and its proof.',
+    async () => (await import('./cli/verify.ts')).verify,
+  ),
+  later(
+    'lots',
+    'Lists, shows and withdraws lots of entropy.',
+    async () => (await import('./cli/lots.ts')).lots,
+  ),
+  later(
+    'log',
+    'Shows the transparency log and rotates its key.',
+    async () => (await import('./cli/log.ts')).log,
+  ),
   later('assess', 'Tests a file of random bits.', async () => (await import('./cli/assess.ts')).assess),
 ];
 const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);

@@ -8,7 +8,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const VALUE_OF = new Int8Array(128).fill(-1);
 for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
 
-export const ID_TEXT_LENGTH = 26;
+const ID_TEXT_LENGTH = 26;
 
 /** 16 bytes as 26 characters, most significant bits first. */
 export function base32Of(id: Uint8Array): string {

@@ -16,7 +16,7 @@ import type { ReplyRoom } from './reply-room.ts';
 /** Where the `data` member starts in its buffer: room for the opening of the reply, and for the salt when it is hashed. */
 export const DATA_START = 32;
 /** Room behind the `data` member for the rest of the reply. */
-export const REPLY_TAIL_BYTES_MAX = 2_048;
+const REPLY_TAIL_BYTES_MAX = 2_048;
 
 export interface Delivered {
   readonly from: DrawnFrom;

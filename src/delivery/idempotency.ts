@@ -6,7 +6,7 @@ import type { Books } from '../store/ledger.ts';
 import type { StoredAnswer } from '../store/records.ts';
 
 /** An answer to an Idempotency-Key is kept this long, then erased. */
-export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -1,4 +1,5 @@
 import { pack } from 'msgpackr';
+import type { CertificateDocument } from '../certificate/certificate.ts';
 import type { CertificateService } from '../certificate/certificate-service.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
@@ -21,6 +22,7 @@ export interface PlainRouteSources {
   /** Payload of GET /v1/usage for the call's account alone. */
   readonly usage: (call: Call) => Promise<object>;
   readonly certificates: CertificateService;
+  readonly drawPdf: (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 const READ_METHODS = ['GET', 'HEAD'];
@@ -65,7 +67,15 @@ async function certificateReply(call: Call, sources: PlainRouteSources): Promise
   const found = await sources.certificates.find(values.id);
   if (found === 'malformed') throw new ApiError('invalid_id');
   if (found === 'unknown') throw new ApiError('cert_not_found');
-  return body(call, found);
+  if (values.format === 'json') return body(call, found);
+  const head = headOf(200, [
+    ['Content-Type', 'application/pdf'],
+    ['Content-Disposition', `inline; filename="${values.id}.pdf"`],
+    ['Cache-Control', 'no-store'],
+    ['X-Request-ID', call.requestUuid],
+    ...rateFields(call.rate),
+  ]);
+  return { status: 200, head, body: await sources.drawPdf(found) };
 }
 
 /** `data` beside the metadata that every envelope has (specification, Response envelope). */

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Backend, RawRead } from '../backend/backend.ts';
+import type { Backend, Provenance, RawRead } from '../backend/backend.ts';
 import { concatBytes, toHex, wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../core/ids.ts';
@@ -147,7 +147,7 @@ function recordOf(
     origin: backend.origin,
     deterministic: backend.deterministic,
     quantumBackend: backend.quantumBackend,
-    ...read.provenance,
+    ...printable(read.provenance),
     rawBits: read.width * read.shots,
     rawSha256: read.rawSha256,
     conditionedBytes: 0,
@@ -204,4 +204,16 @@ export async function makeSystemLot(
     accepted: health.grade === 'pass',
     rejection: health.grade === 'pass' ? '' : `health tests: ${inWords(health.failures)}`,
   };
+}
+
+/**
+ * The texts of a backend as certificates can print and hash them: well-formed Unicode, nothing of the private use
+ * area, whose meaning nobody else knows.
+ */
+function printable(provenance: Provenance): Provenance {
+  const clean = (value: unknown) =>
+    typeof value === 'string' ? value.toWellFormed().replaceAll(/[\ue000-\uf8ff]/g, '\ufffd') : value;
+  return Object.fromEntries(
+    Object.entries(provenance).map(([name, value]) => [name, clean(value)]),
+  ) as unknown as Provenance;
 }

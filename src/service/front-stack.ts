@@ -131,6 +131,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
           return usageOf(call.account, ledger, clock);
         },
         certificates,
+        drawPdf: (document) => workers.drawPdf(document),
       }),
       ...infoRoutes({
         status: () => centre.status(),

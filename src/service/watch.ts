@@ -20,8 +20,10 @@ export interface LastMinute {
   /** Null when nothing was committed. */
   readonly commitP50Ms: number | null;
   readonly commitMaxMs: number | null;
+  /** The 99th percentile of the worst second, the longest of all, and the seconds of a loop that was late. */
   readonly loopDelayP99Ms: number;
   readonly loopDelayMaxMs: number;
+  readonly lateSeconds: number;
 }
 
 /** Whether an answer could be written down now. */
@@ -40,6 +42,8 @@ export interface WatchOptions {
   readonly clock: Clock;
 }
 
+/** A second counts as late when one turn of the loop in a hundred waited this long. */
+const LATE_P99_MS = 200;
 /** Fronts write down where they stand once a second. */
 export const TICK_MS = 1_000;
 const MINUTE_TICKS = 60;
@@ -109,6 +113,7 @@ export class Watch {
       commitMaxMs: count === 0 ? null : largest(COMMIT_MAX),
       loopDelayP99Ms: largest(LOOP_DELAY_P99),
       loopDelayMaxMs: largest(LOOP_DELAY_MAX),
+      lateSeconds: ticks.filter(({ totals }) => 1000 * totals.value(LOOP_DELAY_P99) > LATE_P99_MS).length,
     };
   }
 
@@ -165,6 +170,7 @@ const NOTHING_SEEN: LastMinute = {
   commitMaxMs: null,
   loopDelayP99Ms: 0,
   loopDelayMaxMs: 0,
+  lateSeconds: 0,
 };
 
 function requestsOf(totals: MetricTotals): number {

@@ -1,4 +1,5 @@
 import { Piscina } from 'piscina';
+import type { CertificateDocument } from '../certificate/certificate.ts';
 import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -15,6 +16,9 @@ import type { AssessTask, BatteryOutcome, DrawOrder, ExpandTask, MadeValues, Mak
  * 3,000 UUIDs, all of which print to about this size.
  */
 export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
+
+/** PDF documents that may wait to be drawn. */
+const DRAWING_QUEUE_MAX = 32;
 
 /** Large answers that may wait for a worker; beyond it a request is shed with 503 `overloaded`. */
 const MAKE_QUEUE_MAX = 64;
@@ -42,6 +46,7 @@ export function worthAHop(values: ValueRequest): boolean {
  */
 export class Workers implements Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeValues>;
+  readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
   readonly #assessment: Piscina<AssessTask, BatteryOutcome | number>;
   readonly #log: Log;
   #closing: Promise<void> | undefined;
@@ -65,9 +70,18 @@ export class Workers implements Assessor {
       resourceLimits: ASSESSMENT_MEMORY,
       concurrentTasksPerWorker: 1,
     });
+    this.#drawing = new Piscina({
+      filename: new URL('./draw.ts', import.meta.url).href,
+      minThreads: 0,
+      maxThreads: 1,
+      maxQueue: DRAWING_QUEUE_MAX,
+      idleTimeout: ASSESSMENT_IDLE_MS,
+      concurrentTasksPerWorker: 1,
+    });
     // A thread that dies between two tasks; with nobody to hear of it the process would end.
     this.#expansion.on('error', (error) => this.#report(error, 'expansion thread failed'));
     this.#assessment.on('error', (error) => this.#report(error, 'assessment thread failed'));
+    this.#drawing.on('error', (error) => this.#report(error, 'drawing thread failed'));
   }
 
   /** Fills a keystream ring. Rejects when the pool is full or stopping; the front then expands for itself. */
@@ -113,11 +127,25 @@ export class Workers implements Assessor {
     })) as number;
   }
 
+  /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
+  async drawPdf(document: CertificateDocument): Promise<Uint8Array<ArrayBuffer>> {
+    this.#refuseWhenClosing();
+    if (this.#drawing.queueSize >= DRAWING_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+    try {
+      return new Uint8Array(await this.#drawing.run(document));
+    } catch (error) {
+      this.#refuseWhenClosing();
+      throw error;
+    }
+  }
+
   /** Lets answers under way be finished, refuses those that wait, gives tests up, and stops the threads. */
   close(): Promise<void> {
-    this.#closing ??= Promise.all([this.#expansion.close({ force: true }), this.#assessment.destroy()]).then(
-      () => {},
-    );
+    this.#closing ??= Promise.all([
+      this.#expansion.close({ force: true }),
+      this.#assessment.destroy(),
+      this.#drawing.destroy(),
+    ]).then(() => {});
     return this.#closing;
   }
 

@@ -10,6 +10,12 @@ for (const fronts of [1, 2, 4]) {
       server = await TestServer.start({ QRN_FRONTS: String(fronts) });
     });
     after(() => server.stop());
+    /** An account that every front knows: each looks at the directory four times a second. */
+    const account = async (tier: string, ...options: string[]) => {
+      const made = await server.account(tier, ...options);
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      return made;
+    };
     /** A connection of its own each time, so that the system spreads them over the fronts. */
     const get = (path: string, key: string, headers: Record<string, string> = {}) =>
       fetch(`${server.baseUrl}${path}`, {
@@ -36,7 +42,7 @@ for (const fronts of [1, 2, 4]) {
     });
 
     it('share one burst exactly', async () => {
-      const { key } = await server.account('free');
+      const { key } = await account('free');
       const responses = await Promise.all(Array.from({ length: 30 }, () => get('/integers', key)));
       const statuses = await Promise.all(responses.map(drainedStatus));
       assert.equal(statuses.filter((status) => status === 200).length, 15);
@@ -44,12 +50,12 @@ for (const fronts of [1, 2, 4]) {
     });
 
     it('share credits exactly and answer an Idempotency-Key once', async () => {
-      const { key } = await server.account('enterprise', '--credits-per-month', '100');
+      const { key } = await account('enterprise', '--credits-per-month', '100');
       const racing = Array.from({ length: 24 }, () => get('/bytes?count=10&entropy_mode=pure', key));
       const statuses = await Promise.all((await Promise.all(racing)).map(drainedStatus));
       assert.equal(statuses.filter((status) => status === 200).length, 10);
       assert.equal(statuses.filter((status) => status === 402).length, 14);
-      const other = await server.account('pro');
+      const other = await account('pro');
       const twins = await Promise.all(
         Array.from({ length: 16 }, () =>
           get('/bytes?count=20&entropy_mode=pure', other.key, { 'idempotency-key': 'one' }),
