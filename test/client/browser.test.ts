@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { buildClient } from '../../scripts/build-client.ts';
+import { launchChromium, noBrowser, openPage, type WatchedPage } from '../browser/chromium.ts';
+import { TestServer } from '../support/server.ts';
+
+/** The built client in a page of another origin, which the service allows by name. */
+describe('the client in Chromium', { skip: noBrowser() }, () => {
+  let folder: string;
+  let pages: Server;
+  let server: TestServer;
+  let browser: Browser;
+  let watched: WatchedPage;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'qrn-browser-'));
+    await buildClient(folder);
+    pages = await pageServer(folder);
+    server = await TestServer.start({ QRN_CORS_ORIGINS: originOf(pages) });
+    browser = await launchChromium();
+    watched = await openPage(browser);
+    await watched.page.goto(`${originOf(pages)}/`);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+    pages?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Runs a script in a page with a client of its own; gives what it returns. */
+  function evaluated<T>({ page }: WatchedPage, script: string): Promise<T> {
+    return page.evaluate<T>(
+      `(async () => {
+        const { QrnClient } = await import('/client.js');
+        const client = new QrnClient({ baseUrl: '${server.baseUrl}', key: '${server.key}' });
+        ${script}
+      })()`,
+    );
+  }
+
+  /** The same, and wants no complaint of the browser. */
+  async function inPage<T>(script: string): Promise<T> {
+    const result = await evaluated<T>(watched, script);
+    assert.deepEqual(watched.complaints, []);
+    return result;
+  }
+
+  it('gets answers, their metadata and the limits of the account', async () => {
+    const { data, metadata, rateLimit } = await inPage<{
+      data: { values: number[] };
+      metadata: { entropy_origin: string };
+      rateLimit: { remaining: number };
+    }>('return client.integers({ count: 10, min: 1, max: 6 });');
+    assert.ok(data.values.length === 10 && data.values.every((value) => value >= 1 && value <= 6));
+    assert.equal(metadata.entropy_origin, 'simulated');
+    assert.ok(rateLimit.remaining > 0);
+  });
+
+  it('gets binary batches with all their metadata', async () => {
+    const [length, kind, credits] = await inPage<[number, string, object]>(`
+      const { data, credits } = await client.batchBinary({ type: 'floats', count: 1000, entropyMode: 'csprng' });
+      return [data.values.length, data.values.constructor.name, credits];`);
+    assert.deepEqual([length, kind, credits], [1000, 'Float64Array', { remaining: 10_240, used: 0 }]);
+  });
+
+  it('verifies answers in the page', async () => {
+    const verified = await inPage<boolean[]>(`
+      const answers = [
+        await client.shuffle({ items: ['é', 'b,c', ''] }),
+        await client.bytesBinary({ count: 9, entropyMode: 'pure' }),
+      ];
+      const verified = [];
+      for (const answer of answers) verified.push((await client.verify(answer)).ok);
+      answers[1].data.bytes[0] ^= 1;
+      verified.push((await client.verify(answers[1])).ok);
+      return verified;`);
+    assert.deepEqual(verified, [true, true, false]);
+  });
+
+  it('makes values ahead of time', async () => {
+    const [die, uuid, deck] = await inPage<[number, string, number[]]>(`
+      const { Random } = await import('/random.js');
+      const random = new Random(client, { refillBytes: 2048 });
+      const values = [await random.integer(1, 6), await random.uuid(), await random.shuffle([1, 2, 3])];
+      random.close();
+      return values;`);
+    assert.ok(die >= 1 && die <= 6);
+    assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.deepEqual(deck.sort(), [1, 2, 3]);
+  });
+
+  it('tells errors as elsewhere', async () => {
+    const own = await openPage(browser); // the browser itself complains of a refused request
+    await own.page.goto(`${originOf(pages)}/`);
+    const error = await evaluated<object>(
+      own,
+      'return client.bytes({ count: 0 }).catch(({ name, code, status }) => ({ name, code, status }));',
+    );
+    await own.close();
+    assert.deepEqual(error, { name: 'QrnError', code: 'invalid_count', status: 400 });
+  });
+});
+
+/** Serves an empty page and the built files. */
+async function pageServer(folder: string): Promise<Server> {
+  const pages = createServer((request, response) => {
+    const name = basename(request.url ?? '');
+    if (!name.endsWith('.js')) {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><link rel="icon" href="data:,">');
+      return;
+    }
+    response.setHeader('content-type', 'text/javascript').end(readFileSync(join(folder, name)));
+  });
+  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+  return pages;
+}
+
+function originOf(pages: Server): string {
+  return `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+}
