@@ -1,5 +1,8 @@
-import type { Field } from './head.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import type { Reply } from './error-reply.ts';
+import { type Field, headOf } from './head.ts';
 import { metricsReply } from './metrics.ts';
+import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi.ts';
 import { loadPageAssets } from './pages/assets.ts';
 import { pageReply } from './pages/layout.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
@@ -7,6 +10,8 @@ import type { PlainRoute } from './router.ts';
 
 export interface InfoRouteSources {
   readonly status: () => Promise<StatusFacts>;
+  /** Of the service; its base URL is known once it listens. */
+  readonly facts: () => OpenApiFacts;
   /** Undefined when metrics are served elsewhere or not at all. */
   readonly metrics: (() => Promise<string>) | undefined;
 }
@@ -22,6 +27,7 @@ export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const assets = loadPageAssets();
   const { metrics } = sources;
+  const document = once(() => openApiReply(openApiDocument(sources.facts())));
   return [
     {
       ...open,
@@ -40,8 +46,25 @@ export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
           assets,
         ),
     },
+    { ...open, path: '/openapi.json', handler: document },
     ...(metrics === undefined
       ? []
       : [{ ...open, path: '/metrics', handler: async () => metricsReply(await metrics()) }]),
   ];
+}
+
+function openApiReply(document: OpenApiDocument): Reply {
+  const head = headOf(200, [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'public, max-age=300'],
+    ['Access-Control-Allow-Origin', '*'],
+    ['X-Content-Type-Options', 'nosniff'],
+  ]);
+  return { status: 200, head, body: utf8Bytes(JSON.stringify(document)) };
+}
+
+/** Made when it is first asked for, and kept. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

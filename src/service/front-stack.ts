@@ -31,6 +31,7 @@ import type { Ledger } from '../store/ledger.ts';
 import type { LotRecord } from '../store/records.ts';
 import type { Workers } from '../workers/dispatch.ts';
 import { FrontGauges } from './front-gauges.ts';
+import { SERVICE_VERSION } from './readings.ts';
 
 /** What the one centre of a process does for each of its fronts. */
 export interface FrontCentre extends RunningKeys {
@@ -135,6 +136,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       }),
       ...infoRoutes({
         status: () => centre.status(),
+        facts: () => ({ baseUrl: urls.baseUrl, version: SERVICE_VERSION }),
         metrics: config.metricsPort === 'main' ? () => centre.metrics() : undefined,
       }),
     ],

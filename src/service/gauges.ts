@@ -42,7 +42,7 @@ function known(name: string, help: string, value: number | null): ExposedFamily 
   return value === null ? { name, type: 'gauge', help, samples: [] } : gauge(name, help, value);
 }
 
-function ledgerFamilies({ ledger, diskFreeBytes, loggedCertificates }: Readings): ExposedFamily[] {
+function ledgerFamilies({ ledger, diskFreeBytes, logEntries }: Readings): ExposedFamily[] {
   const { writable, writtenInMs } = ledger;
   return [
     gauge('qrn_ledger_writable', '1 when an answer could be written down now.', writable ? 1 : 0),
@@ -51,7 +51,7 @@ function ledgerFamilies({ ledger, diskFreeBytes, loggedCertificates }: Readings)
       'What the last trial write took to be durable.',
       writtenInMs === null ? null : writtenInMs / 1000,
     ),
-    gauge('qrn_log_certificates', 'Certificates in the signed log.', loggedCertificates),
+    gauge('qrn_log_entries', 'Entries of the signed log: certificates and revocations.', logEntries),
     gauge('qrn_disk_free_bytes', 'Bytes that may still be written to the data folder.', diskFreeBytes),
   ];
 }

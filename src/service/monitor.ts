@@ -103,7 +103,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
     csprngReady: readings.systemLot !== undefined,
     requestsPerS: minute.requestsPerS,
     commitP50Ms: minute.commitP50Ms,
-    loggedCertificates: readings.loggedCertificates,
+    logEntries: readings.logEntries,
     history,
   };
 }

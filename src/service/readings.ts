@@ -33,8 +33,8 @@ export interface Readings {
   readonly minute: LastMinute;
   readonly ledger: Writability;
   readonly diskFreeBytes: number;
-  /** Certificates in the log of this service. */
-  readonly loggedCertificates: number;
+  /** Entries of the log of this service: certificates and revocations. */
+  readonly logEntries: number;
 }
 
 export interface SeedReading {
@@ -88,7 +88,7 @@ export async function takeReadings(sources: ReadingSources): Promise<Readings> {
     minute: watch.lastMinute(),
     ledger: watch.writability(),
     diskFreeBytes: freeBytesOf(sources.dataDir),
-    loggedCertificates: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
+    logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
   };
 }
 

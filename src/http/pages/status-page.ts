@@ -29,7 +29,7 @@ export interface StatusFacts {
   readonly csprngReady: boolean;
   readonly requestsPerS: number;
   readonly commitP50Ms: number | null;
-  readonly loggedCertificates: number;
+  readonly logEntries: number;
   /** The last hour, oldest first. */
   readonly history: readonly StatusPoint[];
 }
@@ -62,7 +62,7 @@ ${healthStrip(facts)}
 <li><a href="/docs">Documentation</a> with examples that run, and a form to try each call</li>
 <li><a href="/openapi.json">OpenAPI 3.1 document</a> for code generators</li>
 <li><a href="/verify">Check a certificate</a>, here or with <a href="/assets/qrn-verify.mjs" download>the verifier as one file</a></li>
-<li><a href="/log/checkpoint">Signed checkpoint</a> of the log, with ${grouped(facts.loggedCertificates)} certificates</li>
+<li><a href="/log/checkpoint">Signed checkpoint</a> of the log, with ${grouped(facts.logEntries)} entries</li>
 </ul></section>
 <p class="hint">Version ${facts.version}, running since <time datetime="${isoOf(facts.startedAtMs)}">${utcText(facts.startedAtMs)}</time>.
 This page is as of <time datetime="${isoOf(facts.atMs)}">${utcText(facts.atMs)}</time>; reload for a newer one.</p>`;

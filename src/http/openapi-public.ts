@@ -1,0 +1,99 @@
+import type { ErrorCode } from '../core/errors.ts';
+import { ref, type Schema } from './openapi-schemas.ts';
+
+type Responses = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
+
+const text: Schema = { 'text/plain': { schema: { type: 'string' } } };
+const octets: Schema = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+const page: Schema = { 'text/html': { schema: { type: 'string' } } };
+
+function json(schema: Schema): Schema {
+  return { 'application/json': { schema } };
+}
+
+/** The paths that need no key. `failures` makes the responses of error codes. */
+export function publicPaths(failures: Responses): Readonly<Record<string, Schema>> {
+  const get = (
+    operationId: string,
+    summary: string,
+    content: Schema,
+    codes: readonly ErrorCode[] = [],
+    parameters: readonly Schema[] = [],
+  ): Schema => ({
+    get: {
+      operationId,
+      tags: ['public'],
+      summary,
+      security: [],
+      ...(parameters.length === 0 ? {} : { parameters }),
+      responses: {
+        200: { description: 'OK', content },
+        ...failures(['bad_request', 'internal_error', ...codes]),
+      },
+    },
+  });
+  return {
+    '/livez': get('livez', 'The process runs.', text),
+    '/readyz': readyz(get('readyz', 'Every mode can be served that will be.', text)),
+    '/metrics': get('metrics', 'Prometheus text format, when it is served on this port.', text, [
+      'not_found',
+    ]),
+    '/openapi.json': get('openapi', 'This document.', json({ type: 'object' })),
+    '/docs': get('docs', 'Documentation for people.', page),
+    '/verify/{id}': get(
+      'verify',
+      'The public page of a certificate; JSON with Accept: application/json.',
+      { ...page, ...json(ref('CertificateDocument')) },
+      ['invalid_id', 'cert_not_found'],
+      [
+        inPath('id', 'The id of a certificate.', {
+          type: 'string',
+          pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$',
+        }),
+      ],
+    ),
+    '/.well-known/qrn-keys.json': get('keys', 'Every key that ever signed for the log.', json(ref('Keys'))),
+    '/log/checkpoint': get(
+      'checkpoint',
+      'The newest signed checkpoint of the log (c2sp.org/tlog-checkpoint).',
+      text,
+    ),
+    '/log/tile/{level}/{index}': get(
+      'tile',
+      'A tile of the log (c2sp.org/tlog-tiles); of an index of several groups each is a path segment.',
+      octets,
+      ['not_found'],
+      [
+        inPath('level', 'From 0, the leaves, up.', { type: 'integer', minimum: 0, maximum: 63 }),
+        inPath('index', 'Three digits, a partial tile with .p/WIDTH behind.', { type: 'string' }),
+      ],
+    ),
+    '/log/consistency': get(
+      'consistency',
+      'The proof that the log only grew from one size to another (RFC 9162 §2.1.4).',
+      json(ref('Consistency')),
+      ['not_found'],
+      [size('from'), size('to')],
+    ),
+  };
+}
+
+function readyz(item: Schema): Schema {
+  const { get } = item as { get: { responses: Schema } };
+  const starting = { description: 'Starting.', content: text };
+  return { get: { ...get, responses: { ...get.responses, 503: starting } } };
+}
+
+function inPath(name: string, description: string, schema: Schema): Schema {
+  return { name, in: 'path', required: true, description, schema };
+}
+
+function size(name: string): Schema {
+  return {
+    name,
+    in: 'query',
+    required: true,
+    description: 'A size of the log.',
+    schema: { type: 'integer', minimum: 1 },
+  };
+}

@@ -1,0 +1,337 @@
+import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import { DATA_ENDPOINTS } from '../core/vocabulary.ts';
+import type { EndpointDefinition } from './endpoint.ts';
+import { CERTIFICATE } from './endpoints/certificate.ts';
+import { HEALTH } from './endpoints/health.ts';
+import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from './endpoints/table.ts';
+import { USAGE } from './endpoints/usage.ts';
+import { EXAMPLES } from './openapi-examples.ts';
+import { publicPaths } from './openapi-public.ts';
+import { COMPONENT_SCHEMAS, nameOf, ref, type Schema } from './openapi-schemas.ts';
+import type { ParameterDefinition } from './params.ts';
+import { MEDIA_TYPES } from './representation.ts';
+
+/** An OpenAPI 3.1 document; plain JSON. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
+
+export interface OpenApiFacts {
+  /** Ends in /v1. */
+  readonly baseUrl: string;
+  readonly version: string;
+}
+
+/**
+ * The OpenAPI document, made from the definitions that route and validate requests and from the table of errors, so
+ * that it cannot say anything else than what the service does.
+ */
+export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Quantum Random Number Service',
+      version,
+      summary:
+        'Random numbers from a quantum processor, each answer with a certificate that anyone can check.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl.replace(/\/v1$/, '') }],
+    tags: [
+      { name: 'values', description: 'Random values.' },
+      { name: 'account', description: 'Certificates, usage and health, with a key.' },
+      { name: 'public', description: 'What needs no key.' },
+    ],
+    paths: {
+      ...Object.fromEntries(ENDPOINT_DEFINITIONS.map((each) => [each.path, pathItem(each)])),
+      ...publicPaths(errorResponses),
+    },
+    components: {
+      schemas: COMPONENT_SCHEMAS,
+      headers: HEADERS,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer KEY' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An alias; Bearer wins.' },
+      },
+    },
+  };
+}
+
+const DESCRIPTION = `Every answer names the entropy that it was drawn from and carries the id of its certificate.
+No entropy mode ever turns into another: what cannot be served is 503 \`entropy_unavailable\`.
+Errors have the shape \`{"error":{"code","message","status","request_id","details"?}}\`; a refused request has drawn nothing
+and spent nothing. Integers go up to 2^53 - 1.`;
+
+const isData = (endpoint: EndpointDefinition) => DATA_ENDPOINTS.some((each) => each === endpoint.name);
+
+function pathItem(endpoint: EndpointDefinition): Schema {
+  const operation = {
+    operationId: endpoint.name,
+    tags: [isData(endpoint) ? 'values' : 'account'],
+    summary: endpoint.summary,
+    security: [{ bearer: [endpoint.scope] }, { apiKey: [endpoint.scope] }],
+    parameters: [...endpoint.parameters.map(parameter), ...(isData(endpoint) ? [IDEMPOTENCY_KEY] : [])],
+    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint.body, endpoint.name) }),
+    responses: { 200: success(endpoint), ...failures(endpoint) },
+  };
+  return { [endpoint.method.toLowerCase()]: operation };
+}
+
+const IDEMPOTENCY_KEY: Schema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Pure mode: the same key and request within 24 h gives the first answer again and spends nothing. Ignored in the other modes.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+};
+
+function parameter(definition: ParameterDefinition): Schema {
+  const { name, aliases = [], required = false, description } = definition;
+  const also = aliases.length === 0 ? '' : ` Also accepted as ${aliases.join(', ')}.`;
+  const list = definition.kind === 'items' ? { style: 'form', explode: false } : {};
+  return {
+    name,
+    in: 'query',
+    ...(required ? { required } : {}),
+    description: description + also,
+    ...list,
+    schema: valueSchema(definition),
+  };
+}
+
+/** The values that a parameter takes. */
+export function valueSchema(definition: ParameterDefinition): Schema {
+  switch (definition.kind) {
+    case 'integer': {
+      const { min, max, default: preset } = definition;
+      const bounds = { type: 'integer', format: 'int64', minimum: min, maximum: max };
+      return typeof preset === 'number' ? { ...bounds, default: preset } : bounds;
+    }
+    case 'boolean':
+      return {
+        type: 'boolean',
+        ...(definition.default === undefined ? {} : { default: definition.default }),
+      };
+    case 'choice':
+      return {
+        type: 'string',
+        enum: definition.values,
+        ...(definition.default === undefined ? {} : { default: definition.default }),
+      };
+    case 'items':
+      return { type: 'array', items: { type: 'string' }, minItems: definition.min, maxItems: definition.max };
+    case 'text':
+      return { type: 'string', pattern: definition.pattern.source };
+  }
+}
+
+/** One shape for each type: `params` of one is no `params` of another. */
+function requestBody({ members, params }: NonNullable<EndpointDefinition['body']>, name: string): Schema {
+  const common = members.filter((member) => member.name !== 'type');
+  const required = members.filter((member) => member.required === true).map((member) => member.name);
+  const shapes = Object.entries(params).map(([type, definitions]) => ({
+    title: type,
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: type },
+      ...memberSchemas(common),
+      params: { type: 'object', properties: memberSchemas(definitions) },
+    },
+    required,
+  }));
+  const example = EXAMPLES[name as keyof typeof EXAMPLES].body;
+  return { required: true, content: { [MEDIA_TYPES.json]: { schema: { oneOf: shapes }, example } } };
+}
+
+function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    definitions.map((each) => [each.name, { description: each.description, ...valueSchema(each) }]),
+  );
+}
+
+function success(endpoint: EndpointDefinition): Schema {
+  if (isData(endpoint)) return dataSuccess(endpoint);
+  const json = (schema: string) => ({
+    [MEDIA_TYPES.json]: { schema: ref(schema) },
+    [MEDIA_TYPES.msgpack]: { schema: ref(schema) },
+  });
+  switch (endpoint) {
+    case CERTIFICATE:
+      return {
+        description: 'The certificate.',
+        headers: headers(PLAIN_HEADERS),
+        content: {
+          ...json('CertificateDocument'),
+          'application/pdf': { schema: { type: 'string', format: 'binary' } },
+        },
+      };
+    case USAGE:
+      return {
+        description: 'The usage of the account.',
+        headers: headers(PLAIN_HEADERS),
+        content: json('Usage'),
+      };
+    default:
+      return {
+        description: 'pass or warn.',
+        headers: headers(['X-Request-ID']),
+        content: { ...json('Health'), [MEDIA_TYPES.health]: { schema: ref('Health') } },
+      };
+  }
+}
+
+function dataSuccess(endpoint: EndpointDefinition): Schema {
+  const schema = { anyOf: [ref(`${nameOf(endpoint.name)}Answer`), ref('Quote')] };
+  const example = EXAMPLES[endpoint.name as keyof typeof EXAMPLES].answer;
+  const octets = {
+    [MEDIA_TYPES['octet-stream']]: {
+      schema: {
+        type: 'string',
+        format: 'binary',
+        description: 'The bare values; the metadata is in headers.',
+      },
+    },
+  };
+  const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
+  return {
+    description: 'The values; with dry_run=true the price.',
+    headers: headers(hasOctets ? [...DATA_HEADERS, ...OCTET_HEADERS] : DATA_HEADERS),
+    content: {
+      [MEDIA_TYPES.json]: { schema, example },
+      [MEDIA_TYPES.msgpack]: { schema },
+      ...(hasOctets ? octets : {}),
+    },
+  };
+}
+
+/** Codes that any endpoint under /v1 can answer. */
+const ALWAYS: readonly ErrorCode[] = [
+  'bad_request',
+  'auth_missing',
+  'auth_invalid',
+  'auth_scope',
+  'head_too_large',
+  'internal_error',
+  'overloaded',
+  'shutting_down',
+];
+const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter'];
+const OF_DATA: readonly ErrorCode[] = [
+  'quota_exceeded',
+  'mode_not_allowed',
+  'credits_exhausted',
+  'invalid_idempotency_key',
+  'idempotency_in_flight',
+  'idempotency_mismatch',
+  'entropy_unavailable',
+  'storage_unavailable',
+];
+
+/** Every code that an endpoint can answer, in the order of the table of errors. */
+export function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
+  const { parameters, body, errors } = endpoint;
+  const read = [...parameters, ...(body?.members ?? []), ...Object.values(body?.params ?? {}).flat()];
+  const codes = new Set<ErrorCode>([
+    ...ALWAYS,
+    ...errors,
+    ...read.map(({ error }) => error),
+    ...(read.length > 0 ? OF_PARAMETERS : []),
+    ...(endpoint === HEALTH ? [] : (['rate_limited'] as const)),
+    ...(DATA_ENDPOINT_DEFINITIONS.some((each) => each === endpoint) ? OF_DATA : []),
+  ]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+function failures(endpoint: EndpointDefinition): Readonly<Record<string, Schema>> {
+  const responses = errorResponses(errorCodesOf(endpoint));
+  if (endpoint !== HEALTH) return responses;
+  const failing = { [MEDIA_TYPES.health]: { schema: ref('Health') } };
+  const unavailable = responses['503'] as { content: Record<string, Schema> };
+  const json = { schema: { anyOf: [ref('Health'), ref('Error')] } };
+  const content = { ...unavailable.content, ...failing, [MEDIA_TYPES.json]: json };
+  return { ...responses, 503: { ...unavailable, description: 'fail, or no answer at all.', content } };
+}
+
+/** One response for each status, which names its codes. */
+function errorResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  return Object.fromEntries([...byStatus].map(([status, each]) => [status, errorResponse(status, each)]));
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[]): Schema {
+  const names = ['X-Request-ID'];
+  if (status === 429 || status === 503 || status === 409) names.push('Retry-After');
+  if (status === 401) names.push('WWW-Authenticate');
+  const [code] = codes;
+  const example = {
+    error: { code, message: ERRORS[code].message, status, request_id: EXAMPLE_REQUEST_ID },
+  };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
+    headers: headers(names),
+    content: {
+      [MEDIA_TYPES.json]: { schema: ref('Error'), example },
+      [MEDIA_TYPES.problem]: { schema: ref('Problem') },
+    },
+  };
+}
+
+const EXAMPLE_REQUEST_ID = 'req_01m7yqhyapfryrdxevwzrxqb78';
+
+const PLAIN_HEADERS = [
+  'X-Request-ID',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+const DATA_HEADERS = [
+  ...PLAIN_HEADERS,
+  'X-Lang-Circuit',
+  'X-Lang-Version',
+  'X-Quantum-Backend',
+  'X-NIST-Verified',
+  'X-Entropy-Mode',
+  'X-Entropy-Origin',
+  'X-Quantum-Credits-Remaining',
+  'X-Ignored-Parameters',
+];
+const OCTET_HEADERS = [
+  'X-Certificate-ID',
+  'X-Certificate-Salt',
+  'X-Timestamp',
+  'X-Processing-Time-Ms',
+  'X-Entropy-Consumed-Bytes',
+  'X-Quantum-Credits-Used',
+];
+
+function headers(names: readonly string[]): Schema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function header(description: string, type: 'string' | 'integer' = 'string'): Schema {
+  return { description, schema: { type } };
+}
+
+const HEADERS: Readonly<Record<string, Schema>> = {
+  RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
+  'RateLimit-Policy': header('draft-ietf-httpapi-ratelimit-headers: the burst and its window in seconds.'),
+  'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
+  'WWW-Authenticate': header('RFC 6750 §3.'),
+  'X-Certificate-ID': header('metadata.certificate_id, of an answer in octets.'),
+  'X-Certificate-Salt': header('metadata.certificate_salt, of an answer in octets.'),
+  'X-Entropy-Consumed-Bytes': header('metadata.entropy_consumed_bytes, of an answer in octets.', 'integer'),
+  'X-Entropy-Mode': header('The mode that was used.'),
+  'X-Entropy-Origin': header('metadata.entropy_origin.'),
+  'X-Ignored-Parameters': header('Names in the request that mean nothing here.'),
+  'X-Lang-Circuit': header('Name of the circuit.'),
+  'X-Lang-Version': header('Version of the circuit compiler.'),
+  'X-NIST-Verified': header('true or false.'),
+  'X-Processing-Time-Ms': header('metadata.processing_time_ms, of an answer in octets.', 'integer'),
+  'X-Quantum-Backend': header('The processor.'),
+  'X-Quantum-Credits-Remaining': header('Credits left, or unlimited.'),
+  'X-Quantum-Credits-Used': header('quantum_credits.used, of an answer in octets.', 'integer'),
+  'X-RateLimit-Remaining': header('Whole requests possible now.', 'integer'),
+  'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),
+  'X-Request-ID': header('Names the request, as a UUID.'),
+  'X-Timestamp': header('metadata.timestamp, of an answer in octets.'),
+};
