@@ -33,6 +33,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** What tests put in the place of what the configuration names. An unknown backend fails before anything is opened. */
+export interface ServiceParts {
+  readonly clock?: Clock;
+  readonly backend?: Backend;
+}
+
 /** How often limiter states are written down: what a killed process can forget of requests that were refused. */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
@@ -40,8 +46,11 @@ const DRAIN_DEADLINE_MS = 3_000;
 const DAY_MS = 86_400_000;
 
 /** Starts everything in the order in which it is needed; the ledger is closed again when a later step fails. */
-export async function startService(config: Config, log: Log, clock: Clock = systemClock): Promise<Service> {
-  const backend = createBackend(config.backend, clock); // an unknown name fails before anything is opened
+export async function startService(
+  config: Config,
+  log: Log,
+  { clock = systemClock, backend = createBackend(config.backend, clock) }: ServiceParts = {},
+): Promise<Service> {
   const { durability, logLevel } = config;
   const keysPath = join(config.dataDir, 'keys');
   const thread = await startLedgerThread({

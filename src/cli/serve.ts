@@ -20,7 +20,7 @@ export const serve = action({
     const config = loadConfig(context.environment, availableParallelism());
     const log = createLog(config.logLevel);
     const stopped = stopSignal();
-    const service = await startService(config, log, context.clock);
+    const service = await startService(config, log, { clock: context.clock });
     if (!input.has('no-demo')) await introduce(service, config.dataDir, context);
     const started = await Promise.race([
       service.ready.then(() => true),
