@@ -230,6 +230,7 @@ export class QrnClient {
    * https.
    */
   async verify(answer: VerifiableAnswer, options: VerifyOptions = {}): Promise<Verification> {
+    if (!('isWellFormed' in String.prototype)) throw new TypeError('verify: needs Node 20 or newer');
     const { certificate = await this.#loggedCertificate(answer, options) } = options;
     const { keys = await this.keys(options) } = options;
     const { verifyAnswer } = await import('./verifier.ts');
