@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -71,6 +71,30 @@ function onlyImportedIn(packageName: string, where: readonly string[]): void {
     `${packageName} is imported only in ${where.join(', ')}`,
   );
 }
+
+describe('the documents', () => {
+  it('name tests that are there', () => {
+    const notes = readFileSync(join(root, 'SPEC-NOTES.md'), 'utf8');
+    const named = [...notes.matchAll(/test\/[\w/.-]+\.ts/g)].map(([path]) => path);
+    assert.ok(named.length > 20);
+    assert.deepEqual(
+      named.filter((path) => !existsSync(join(root, path))),
+      [],
+    );
+  });
+
+  it('link to files that are there', () => {
+    for (const name of ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SECURITY.md', 'SPEC-NOTES.md']) {
+      const text = readFileSync(join(root, name), 'utf8');
+      const links = [...text.matchAll(/\]\(([\w./-]+)\)/g)].map(([, path]) => path);
+      assert.deepEqual(
+        links.filter((path) => !existsSync(join(root, path))),
+        [],
+        name,
+      );
+    }
+  });
+});
 
 describe('the house', () => {
   it('imports go strictly downward', () => {

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TestServer } from '../support/server.ts';
+
+/** A request that is refused, at whatever step, has drawn nothing, spent nothing and counted nowhere. */
+let server: TestServer;
+let key: string;
+before(async () => {
+  server = await TestServer.start();
+  ({ key } = await server.account('enterprise', '--credits-per-month', '1000'));
+});
+after(() => server.stop());
+
+const REFUSED: [path: string, code: string][] = [
+  ['/integers?count=0', 'invalid_count'],
+  ['/integers?count=10001', 'invalid_count'],
+  ['/integers?count=', 'invalid_count'],
+  ['/integers?count=1e3', 'invalid_count'],
+  ['/integers?count=%00', 'invalid_count'],
+  ['/integers?min=5&max=5', 'invalid_range'],
+  ['/integers?min=-9007199254740992', 'invalid_range'],
+  ['/integers?min=-9007199254740991&max=9007199254740991', 'invalid_range'],
+  ['/integers?unique=true&count=11&min=1&max=10', 'unique_impossible'],
+  ['/integers?unique=yes', 'invalid_boolean'],
+  ['/integers?sort=up', 'invalid_sort'],
+  ['/integers?count=1&count=1', 'duplicate_parameter'],
+  ['/integers?entropy_mode=quantum', 'invalid_entropy_mode'],
+  ['/bytes?count=1025', 'invalid_count'],
+  ['/bytes?encoding=utf8', 'invalid_encoding'],
+  ['/floats?precision=16', 'invalid_precision'],
+  ['/floats?precision=0', 'invalid_precision'],
+  ['/uuid?count=-1', 'invalid_count'],
+  ['/bitstring?length=100001', 'invalid_length'],
+  ['/shuffle', 'invalid_items'],
+  ['/shuffle?items=one', 'invalid_items'],
+  ['/shuffle?items=a,%ff', 'invalid_items'],
+  ['/bytes?count=1024&entropy_mode=pure', 'credits_exhausted'],
+  ['/certificate?id=cert_1', 'invalid_id'],
+  ['/certificate?id=cert_00000000000000000000000000', 'cert_not_found'],
+  ['/certificate', 'invalid_id'],
+];
+
+const BATCHES: [body: unknown, status: number, code: string][] = [
+  ['{', 400, 'invalid_json'],
+  ['[]', 400, 'invalid_json'],
+  [{ type: 'dice', count: 1 }, 400, 'invalid_type'],
+  [{ type: 'uuid', count: 100_001 }, 400, 'invalid_count'],
+  [{ type: 'uuid', count: '5' }, 400, 'invalid_count'],
+  [{ type: 'integers', count: 1, params: [] }, 400, 'invalid_params'],
+  [{ type: 'integers', count: 1, params: { min: 2, max: 1 } }, 400, 'invalid_range'],
+  [{ type: 'bytes', count: 100_000, params: { length: 1024 } }, 400, 'invalid_params'],
+  [`{"type":"uuid","count":1,"pad":"${'x'.repeat(70_000)}"}`, 413, 'payload_too_large'],
+];
+
+describe('a refused request', () => {
+  const books = async () => {
+    const response = await server.get('/usage', { authorization: `Bearer ${key}` });
+    const {
+      requests,
+      credits,
+      by_endpoint: byEndpoint,
+    } = ((await response.json()) as { data: Record<string, unknown> }).data;
+    return { requests, credits, byEndpoint };
+  };
+
+  it('changes nothing in the books, and the ledger has no certificate of it', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const before = await books();
+    for (const [path, code] of REFUSED) {
+      const response = await server.get(path, headers);
+      assert.equal(((await response.json()) as { error: { code: string } }).error.code, code, path);
+    }
+    for (const [body, status, code] of BATCHES) {
+      const response = await server.batch(body, headers);
+      const text = await response.text();
+      assert.equal(response.status, status, text);
+      assert.match(text, new RegExp(`"${code}"`));
+    }
+    const plain = await server.batch('count=1', { ...headers, 'content-type': 'text/plain' });
+    assert.equal(((await plain.json()) as { error: { code: string } }).error.code, 'unsupported_media_type');
+    assert.deepEqual(await books(), before);
+    const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json')) as {
+      ok: boolean;
+      certificates: number;
+    };
+    assert.deepEqual([audit.ok, audit.certificates], [true, 0]);
+  });
+});
