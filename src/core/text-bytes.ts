@@ -1,13 +1,12 @@
 import { assert } from './assert.ts';
 
 /**
- * Texts of fixed width, written as bytes in place: what a reply prints of ids and numbers, without a string between.
+ * Texts written as bytes in place: what a reply prints of ids and numbers, without a string between.
  * Each writer returns where it ended; the target is long enough.
  */
 const BASE32 = Uint8Array.from('0123456789abcdefghjkmnpqrstvwxyz', (each) => each.charCodeAt(0));
 const HEX = Uint8Array.from('0123456789abcdef', (each) => each.charCodeAt(0));
 const HYPHEN = 0x2d;
-const BLANK = 0x20;
 const ZERO = 0x30;
 
 /** 16 bytes as 26 characters, as `base32Of` (ids.ts) prints them. */
@@ -55,16 +54,17 @@ export function writeLatin1(text: string, target: Uint8Array, at: number): numbe
   return at + length;
 }
 
-/** A whole number from 0 on, right-aligned in `width` bytes behind blanks. */
-export function writePadded(value: number, target: Uint8Array, at: number, width: number): number {
-  assert(value >= 0 && value < 10 ** width, `${value} does not fit ${width} digits`);
-  let end = at + width;
+/** A whole number from 0 to 2^53 - 1 in decimal. */
+export function writeNumber(value: number, target: Uint8Array, at: number): number {
+  assert(Number.isSafeInteger(value) && value >= 0, 'only whole numbers from 0 on are written');
+  let digits = 1;
+  for (let power = 10; power <= value; power *= 10) digits++;
+  const end = at + digits;
   let rest = value;
-  do {
+  for (let place = end - 1; place >= at; place--) {
     const tenth = Math.floor(rest / 10);
-    target[--end] = ZERO + (rest - tenth * 10);
+    target[place] = ZERO + (rest - tenth * 10);
     rest = tenth;
-  } while (rest > 0);
-  while (end > at) target[--end] = BLANK;
-  return at + width;
+  }
+  return end;
 }

@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import { writeBase32, writeHex, writeLatin1, writePadded, writeUuid } from '../core/text-bytes.ts';
+import { writeBase32, writeHex, writeLatin1, writeNumber, writeUuid } from '../core/text-bytes.ts';
 import type { DrawnFrom } from '../delivery/desk.ts';
 
 /** The facts of one answer that stand around its `data` member. */
@@ -48,111 +48,67 @@ export function envelopeObject(facts: EnvelopeFacts, poweredBy: string): Record<
   };
 }
 
-/** Digits that any duration, byte count or credit count fits. */
-const NUMBER_WIDTH = 16;
-
-type SlotName =
-  | 'durationMs'
-  | 'uuid'
-  | 'certificateId'
-  | 'salt'
-  | 'consumedBytes'
-  | 'processingMs'
-  | 'requestId'
-  | 'timestamp'
-  | 'remaining'
-  | 'total'
-  | 'used';
-
-const SLOT_WIDTHS: Readonly<Record<SlotName, number>> = {
-  durationMs: NUMBER_WIDTH,
-  uuid: 36,
-  certificateId: 31,
-  salt: 64,
-  consumedBytes: NUMBER_WIDTH,
-  processingMs: NUMBER_WIDTH,
-  requestId: 26,
-  timestamp: 24,
-  remaining: NUMBER_WIDTH,
-  total: NUMBER_WIDTH,
-  used: NUMBER_WIDTH,
-};
+/** Ids and the time have fixed widths, numbers have not: a template is cut where they go. */
+const NUMBER_DIGITS_MAX = 16;
 
 /**
- * The end of every JSON answer from one source: the text behind the `data` member, made once, in which each answer
- * writes its own ids and numbers at fixed places. Numbers stand behind blanks, which JSON ignores. Members and values
- * are those of `envelopeObject`; a test holds the two equal.
+ * The end of every JSON answer from one source: the text behind the `data` member, made once, between whose pieces
+ * each answer writes its own ids and numbers as bytes. Members and values are those of `envelopeObject`; a test holds
+ * the two equal.
  */
 export class EnvelopeTemplate {
-  readonly #bytes: Uint8Array;
-  readonly #at = {} as Record<SlotName, number>;
+  /** The pieces in order; between two of them stands one value. */
+  readonly #pieces: readonly Uint8Array[];
+  /** Bytes that `write` takes at most. */
+  readonly lengthMax: number;
 
   constructor(from: DrawnFrom, poweredBy: string) {
     const text = (value: string) => JSON.stringify(value);
-    const parts: (string | { slot: SlotName })[] = [
+    this.#pieces = [
       ',"meta":{"duration_ms":',
-      { slot: 'durationMs' },
       ',"request_id":"',
-      { slot: 'uuid' },
       '"},"metadata":{"certificate_id":"',
-      { slot: 'certificateId' },
       '","certificate_salt":"',
-      { slot: 'salt' },
       '","entropy_consumed_bytes":',
-      { slot: 'consumedBytes' },
-      `,"entropy_origin":${text(from.origin)},"lang_circuit":${text(from.circuit)}`,
-      `,"lang_version":${text(from.circuitVersion)},"nist_verified":${from.nistVerified}`,
-      `,"powered_by":${text(poweredBy)},"processing_time_ms":`,
-      { slot: 'processingMs' },
+      `,"entropy_origin":${text(from.origin)},"lang_circuit":${text(from.circuit)}` +
+        `,"lang_version":${text(from.circuitVersion)},"nist_verified":${from.nistVerified}` +
+        `,"powered_by":${text(poweredBy)},"processing_time_ms":`,
       `,"quantum_backend":${text(from.quantumBackend)},"request_id":"req_`,
-      { slot: 'requestId' },
       '","timestamp":"',
-      { slot: 'timestamp' },
       '"},"quantum_credits":{"remaining":',
-      { slot: 'remaining' },
       ',"total":',
-      { slot: 'total' },
       ',"used":',
-      { slot: 'used' },
       '}}',
-    ];
-    let at = 0;
-    const pieces = parts.map((part) => {
-      const piece =
-        typeof part === 'string' ? utf8Bytes(part) : new Uint8Array(SLOT_WIDTHS[part.slot]).fill(0x20);
-      if (typeof part !== 'string') this.#at[part.slot] = at;
-      at += piece.length;
-      return piece;
-    });
-    this.#bytes = new Uint8Array(Buffer.concat(pieces));
-  }
-
-  /** Bytes that `write` takes. */
-  get length(): number {
-    return this.#bytes.length;
+    ].map(utf8Bytes);
+    const constant = this.#pieces.reduce((sum, piece) => sum + piece.length, 0);
+    this.lengthMax = constant + 6 * NUMBER_DIGITS_MAX + 36 + 31 + 64 + 26 + 24; // numbers, ids, salt, time
   }
 
   /** Writes the end of one answer behind its `data` member; returns where the reply ends. */
   write(facts: EnvelopeFacts, target: Uint8Array, start: number): number {
-    target.set(this.#bytes, start);
-    const at = this.#at;
+    const [meta, uuid, id, salt, consumed, source, backend, time, remaining, total, used, close] =
+      this.#pieces;
     const { credits } = facts;
-    writePadded(facts.durationMs, target, start + at.durationMs, NUMBER_WIDTH);
-    writeUuid(facts.requestId, target, start + at.uuid);
-    writeLatin1(facts.certificateId, target, start + at.certificateId);
-    writeHex(facts.certificateSalt, target, start + at.salt);
-    writePadded(facts.consumedBytes, target, start + at.consumedBytes, NUMBER_WIDTH);
-    writePadded(facts.durationMs, target, start + at.processingMs, NUMBER_WIDTH);
-    writeBase32(facts.requestId, target, start + at.requestId);
-    writeLatin1(facts.timestamp, target, start + at.timestamp);
-    writeCount(credits.remaining, target, start + at.remaining);
-    writeCount(credits.total, target, start + at.total);
-    writePadded(credits.used, target, start + at.used, NUMBER_WIDTH);
-    return start + this.#bytes.length;
+    let at = writeNumber(facts.durationMs, target, put(meta, target, start));
+    at = writeUuid(facts.requestId, target, put(uuid, target, at));
+    at = writeLatin1(facts.certificateId, target, put(id, target, at));
+    at = writeHex(facts.certificateSalt, target, put(salt, target, at));
+    at = writeNumber(facts.consumedBytes, target, put(consumed, target, at));
+    at = writeNumber(facts.durationMs, target, put(source, target, at));
+    at = writeBase32(facts.requestId, target, put(backend, target, at));
+    at = writeLatin1(facts.timestamp, target, put(time, target, at));
+    at = writeCount(credits.remaining, target, put(remaining, target, at));
+    at = writeCount(credits.total, target, put(total, target, at));
+    at = writeNumber(credits.used, target, put(used, target, at));
+    return put(close, target, at);
   }
 }
 
-function writeCount(count: number | null, target: Uint8Array, at: number): void {
-  if (count === null) writeLatin1('null', target, at);
-  else writePadded(count, target, at, NUMBER_WIDTH);
+function put(piece: Uint8Array, target: Uint8Array, at: number): number {
+  target.set(piece, at);
+  return at + piece.length;
+}
+
+function writeCount(count: number | null, target: Uint8Array, at: number): number {
+  return count === null ? writeLatin1('null', target, at) : writeNumber(count, target, at);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
-import { writeBase32, writeHex, writeLatin1, writePadded, writeUuid } from '../../src/core/text-bytes.ts';
+import { writeBase32, writeHex, writeLatin1, writeNumber, writeUuid } from '../../src/core/text-bytes.ts';
 
 const written = (write: (target: Uint8Array) => number): string => {
   const target = new Uint8Array(100).fill(0x2e);
@@ -38,16 +38,23 @@ describe('texts written as bytes', () => {
     );
   });
 
-  it('pad numbers with leading blanks and refuse what does not fit', () => {
+  it('are whole numbers, and nothing else', () => {
     fc.assert(
       fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (value) => {
         assert.equal(
-          written((target) => writePadded(value, target, 3, 16)),
-          String(value).padStart(16),
+          written((target) => writeNumber(value, target, 3)),
+          String(value),
         );
       }),
     );
-    assert.throws(() => writePadded(100, new Uint8Array(9), 0, 2), { name: 'InvariantError' });
-    assert.throws(() => writePadded(-1, new Uint8Array(9), 0, 2), { name: 'InvariantError' });
+    for (const value of [0, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER]) {
+      assert.equal(
+        written((target) => writeNumber(value, target, 3)),
+        String(value),
+      );
+    }
+    for (const value of [-1, 0.5, Number.NaN, 2 ** 53]) {
+      assert.throws(() => writeNumber(value, new Uint8Array(30), 0), { name: 'InvariantError' });
+    }
   });
 });

@@ -37,10 +37,10 @@ describe('the envelope of an answer', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom('Lang', 'Läng "1"'), (each, poweredBy) => {
         const template = new EnvelopeTemplate(each.from, poweredBy);
-        const target = new Uint8Array(template.length + 20);
+        const target = new Uint8Array(template.lengthMax + 20);
         target.set(Buffer.from('{"data":1'));
         const end = template.write(each, target, 9);
-        assert.equal(end, 9 + template.length);
+        assert.ok(end <= 9 + template.lengthMax);
         const parsed = JSON.parse(Buffer.from(target.subarray(0, end)).toString('utf8'));
         assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, poweredBy) });
       }),
