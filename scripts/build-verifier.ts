@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /**
- * Makes dist/: the verifier as one file that depends on nothing, and the script of the verification page, which runs
- * that very file. Not minified, so that whoever trusts it can read it; the same bytes from the same sources, which
+ * Makes dist/: the verifier as one file that depends on nothing, the script of the verification page, which runs that
+ * very file, and the script of the documentation. Not minified, so that whoever trusts it can read it; the same bytes from the same sources, which
  * test/cli/verifier-bundle.test.ts holds against the committed ones.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
+const DOCS_SCRIPT = 'docs-page.mjs';
 
 const HEAD = `\
 // The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in.
@@ -41,7 +42,12 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     entryPoints: ['src/http/pages/client/verify-page.ts'],
     plugins: [importing('certificate/verify.ts', `./${VERIFIER}`)],
   };
-  return Promise.all([bundled(VERIFIER, verifier), bundled(PAGE_SCRIPT, pageScript)]);
+  const docsScript = { entryPoints: ['src/http/pages/client/docs-page.ts'] };
+  return Promise.all([
+    bundled(VERIFIER, verifier),
+    bundled(PAGE_SCRIPT, pageScript),
+    bundled(DOCS_SCRIPT, docsScript),
+  ]);
 }
 
 async function bundled(name: string, options: BuildOptions): Promise<BuiltFile> {

@@ -4,7 +4,8 @@ import { type Field, headOf } from './head.ts';
 import { metricsReply } from './metrics.ts';
 import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi.ts';
 import { loadPageAssets } from './pages/assets.ts';
-import { pageReply } from './pages/layout.ts';
+import { docsMain } from './pages/docs-page.ts';
+import { type Page, pageReply } from './pages/layout.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import type { PlainRoute } from './router.ts';
 
@@ -22,11 +23,12 @@ const PUBLIC_FIELDS: readonly Field[] = [
   ['X-Content-Type-Options', 'nosniff'],
 ];
 
-/** What tells about the service to anybody, without a key: its state. */
+/** What tells about the service to anybody, without a key: its state, its documentation, its metrics. */
 export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const assets = loadPageAssets();
   const { metrics } = sources;
+  const docs = once(() => pageReply(docsPage(sources.facts().baseUrl), assets));
   const document = once(() => openApiReply(openApiDocument(sources.facts())));
   return [
     {
@@ -46,11 +48,24 @@ export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
           assets,
         ),
     },
+    { ...open, path: '/docs', handler: docs },
     { ...open, path: '/openapi.json', handler: document },
     ...(metrics === undefined
       ? []
       : [{ ...open, path: '/metrics', handler: async () => metricsReply(await metrics()) }]),
   ];
+}
+
+function docsPage(baseUrl: string): Page {
+  return {
+    status: 200,
+    title: 'Documentation: Quantum Random Number Service',
+    main: docsMain(baseUrl),
+    cacheControl: 'no-cache',
+    script: 'docs-page.mjs',
+    style: 'docs.css',
+    fields: PUBLIC_FIELDS,
+  };
 }
 
 function openApiReply(document: OpenApiDocument): Reply {

@@ -31,6 +31,11 @@ const ASSETS: readonly Asset[] = [
     file: new URL('../../../dist/verify-page.mjs', import.meta.url),
   },
   {
+    name: 'docs-page.mjs',
+    contentType: MODULE,
+    file: new URL('../../../dist/docs-page.mjs', import.meta.url),
+  },
+  {
     name: 'qrn-verify.mjs',
     contentType: MODULE,
     file: new URL('../../../dist/qrn-verify.mjs', import.meta.url),
