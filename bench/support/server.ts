@@ -36,19 +36,18 @@ export async function startService(
   const settings = { QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES), QRN_LOG_LEVEL: 'error', ...environment };
   const server = await TestServer.start(settings, dataDir);
   endWithUs(server.process);
-  const { key } = await server.account('enterprise');
-  const headers = { authorization: `Bearer ${key}` };
-  const service = {
-    server,
-    origin: server.origin,
-    pid: server.process.pid!,
-    headers,
-    async stop() {
+  try {
+    const { key } = await server.account('enterprise');
+    const headers = { authorization: `Bearer ${key}` };
+    await fillReservoir(server, headers, Number(settings.QRN_RESERVOIR_BYTES));
+    const stop = async () => {
       await server.stop();
-    },
-  };
-  await fillReservoir(service, Number(settings.QRN_RESERVOIR_BYTES));
-  return service;
+    };
+    return { server, origin: server.origin, pid: server.process.pid!, headers, stop };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }
 
 /** A folder on the disk of the project, removed when this process ends. */
@@ -61,18 +60,19 @@ export function dataFolder(): string {
 }
 
 /** Resolves when that many bytes of pure mode lie ready. */
-async function fillReservoir({ server, headers }: Service, bytes: number): Promise<void> {
+async function fillReservoir(
+  server: TestServer,
+  headers: Record<string, string>,
+  bytes: number,
+): Promise<void> {
   for (;;) {
     const response = await server.get('/health', headers);
-    const report = (await response.json()) as HealthLevels;
-    const level = report.checks['pool:pure_bytes'][0].observedValue;
-    if (level >= bytes) return;
+    const { checks } = (await response.json()) as { checks: Record<string, { observedValue: number }[]> };
+    const level = checks['pool:pure'] ?? checks['pool:pure_bytes']; // as revisions before 113762d call it
+    if (level === undefined) throw new Error('health does not tell how many pure bytes lie ready');
+    if (level[0].observedValue >= bytes) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-interface HealthLevels {
-  readonly checks: { readonly 'pool:pure_bytes': readonly { readonly observedValue: number }[] };
 }
 
 /** Starts a program that says `ready URL` when it is; rejects with what it said when it ends before. */
