@@ -11,7 +11,7 @@ const settings = describeSettings(availableParallelism()).map((each) => [
   each.fallback,
   each.meaning,
 ]);
-const footer = `\nSettings, read from the environment:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
+const footer = `\nSettings, read from the environment and, camel-cased without QRN_, from the file QRN_CONFIG:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
 const commands = [
   later('serve', 'Starts the service.', async () => (await import('./cli/serve.ts')).serve),
   later(
@@ -44,6 +44,7 @@ const commands = [
     'Shows the transparency log and rotates its key.',
     async () => (await import('./cli/log.ts')).log,
   ),
+  later('config', 'Prints the settings in force.', async () => (await import('./cli/config.ts')).config),
   later('assess', 'Tests a file of random bits.', async () => (await import('./cli/assess.ts')).assess),
 ];
 const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);

@@ -6,6 +6,7 @@ import { createBackend } from './backend/select.ts';
 import { type LedgerThread, startLedgerThread } from './certificate/ledger-thread.ts';
 import type { Config } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
+import { ApiError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { createMetricMemory } from './core/metrics.ts';
 import { openSecretFile } from './crypto/key-files.ts';
@@ -13,6 +14,7 @@ import { OwnedRunningKeys } from './delivery/idempotency.ts';
 import { every } from './service/every.ts';
 import { type FrontCentre, type FrontStack, startFrontStack } from './service/front-stack.ts';
 import { type FrontThread, startFrontThread } from './service/front-thread.ts';
+import { startMetricsFront } from './service/metrics-front.ts';
 import { Monitor } from './service/monitor.ts';
 import { type Pool, startPool } from './service/pool.ts';
 import { Watch } from './service/watch.ts';
@@ -108,10 +110,17 @@ async function startOn(
   const centre: FrontCentre = {
     claim: (keyDigest, fingerprint) => running.claim(keyDigest, fingerprint),
     release: (keyDigest) => running.release(keyDigest),
-    askForSeed: (group) => pool.schedule.ensure(pool.schedule.add(group)),
-    health: () => monitor.health(),
-    metrics: () => monitor.metrics(),
-    status: () => monitor.status(),
+    // fronts listen before there is a pool to ask
+    askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
+    health: async () => watching().health(),
+    metrics: async () => watching().metrics(),
+    status: async () => watching().status(),
+  };
+  let pool: Pool | undefined;
+  let monitor: Monitor | undefined;
+  const watching = (): Monitor => {
+    if (monitor !== undefined) return monitor;
+    throw new ApiError('overloaded', { message: 'The service is starting; retry shortly.', retryAfterS: 1 });
   };
   const main = await startFrontStack({
     config,
@@ -141,7 +150,13 @@ async function startOn(
       return startFrontThread(data, cells, centre);
     }),
   );
-  const pool: Pool = startPool({
+  const { metricsPort } = config;
+  const metricsFront =
+    typeof metricsPort === 'number'
+      ? await startMetricsFront(metricsPort, centre.metrics, { config, log, clock })
+      : undefined;
+  if (metricsFront !== undefined) started.push(() => metricsFront.drain(0));
+  const entropy = startPool({
     ledger,
     backend,
     assessor: workers,
@@ -151,9 +166,10 @@ async function startOn(
     fronts: [main, ...threads],
     pureAvailable: () => main.desk.pure.available(),
   });
-  const monitor = new Monitor(
+  pool = entropy;
+  const watched = new Monitor(
     {
-      ...pool,
+      ...entropy,
       ledger,
       checkpoint: () => thread.certificates.checkpoint(),
       delivered: () => [],
@@ -165,19 +181,21 @@ async function startOn(
     },
     log,
   );
-  monitor.start();
+  watched.start();
+  monitor = watched;
   const upkeep = startUpkeep(ledger, main, config, log, clock);
   return {
     port: main.port,
     baseUrl: main.baseUrl,
     ledger,
     failed: Promise.race([thread.failed, ...threads.map((each) => each.failed)]),
-    ready: pool.ready,
+    ready: entropy.ready,
     async stop() {
       await drainAll(main, threads);
       for (const timer of upkeep) clearInterval(timer);
-      monitor.stop();
-      await pool.stop();
+      watched.stop();
+      await metricsFront?.drain(0);
+      await entropy.stop();
       main.close();
       await ledger.saveRates(main.directory.rates());
       await workers.close();

@@ -1,5 +1,7 @@
 import './front-environment.ts'; // first: the binary reads its environment when it is loaded
 import * as uws from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -9,6 +11,7 @@ import { clientError, errorReply } from './error-reply.ts';
 import { Exchange, type ExchangeHost, type NativeResponse } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
+import { parseTraceparent } from './trace.ts';
 
 /*
  * The HTTP front: the sole importer of uWebSockets.js, and where its edges are rounded off.
@@ -42,6 +45,8 @@ export interface FrontOptions {
    * requests.
    */
   readonly sharePort?: boolean;
+  /** PEM files of the certificate chain and its key: the front then speaks TLS (1.2 and 1.3) alone. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
   /**
    * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an
    * ApiError as it is, anything else logged and as a bare internal_error.
@@ -106,13 +111,14 @@ class ListeningFront implements Front, ExchangeHost {
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
   readonly #limits: FrontLimits;
-  readonly #app = uws.App();
+  readonly #app: uws.TemplatedApp;
   #listening: uws.us_listen_socket | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #drained: Promise<void> | undefined;
 
   constructor(options: FrontOptions) {
     this.#options = options;
+    this.#app = appOf(options.tls ?? null);
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
@@ -266,7 +272,9 @@ class ListeningFront implements Front, ExchangeHost {
   /** What names a request in the log. Never the query: it may hold what a client shuffles. */
   #namesOf(exchange: Exchange): object {
     const { method, path } = exchange;
-    return { request_id: requestIdText(this.#requestIdOf(exchange)), method, path };
+    const trace = parseTraceparent(exchange.traceparent);
+    const names = { request_id: requestIdText(this.#requestIdOf(exchange)), method, path };
+    return trace === undefined ? names : { ...names, trace_id: trace.traceId };
   }
 
   #sweep(): void {
@@ -282,6 +290,14 @@ class ListeningFront implements Front, ExchangeHost {
       slow.destroy();
     }
   }
+}
+
+/** The library serves nothing and says nothing when it cannot read a file, so they are looked at first. */
+function appOf(tls: (FrontOptions['tls'] & object) | null): uws.TemplatedApp {
+  if (tls === null) return uws.App();
+  const { certFile, keyFile } = tls;
+  createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) }); // throws when they do not fit
+  return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile });
 }
 
 const UNANSWERED = 'The service did not answer in time; retry after Retry-After.';

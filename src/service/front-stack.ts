@@ -163,6 +163,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     host: config.host,
     port: config.port,
     sharePort: config.fronts > 1,
+    tls: config.tls,
     handle: (exchange) => router.handle(exchange),
     fail: (exchange, error) => router.refuse(exchange, error),
     log,
@@ -197,7 +198,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
 /** Where clients reach the service, unless the operator says otherwise. */
 function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase: string } {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const origin = `http://${host}:${port}`;
+  const origin = `${config.tls === null ? 'http' : 'https'}://${host}:${port}`;
   return {
     baseUrl: config.baseUrl ?? `${origin}/v1`,
     verifyUrlBase: config.verifyUrlBase ?? `${origin}/verify`,
