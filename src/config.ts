@@ -58,7 +58,7 @@ interface Setting<T> {
   readonly parse: (text: string) => T;
 }
 
-export class ConfigError extends Error {
+class ConfigError extends Error {
   override name = 'ConfigError';
 }
 

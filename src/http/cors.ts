@@ -17,7 +17,7 @@ export interface CorsPolicy {
 const REQUEST_FIELDS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-API-Key', 'traceparent'];
 
 /** What a page may read of an answer beside the fields that need no permission. */
-export const EXPOSED_FIELDS = [
+const EXPOSED_FIELDS = [
   'Allow',
   'RateLimit',
   'RateLimit-Policy',

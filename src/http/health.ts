@@ -27,7 +27,7 @@ export interface HealthReport {
 }
 
 /** The check without which no answer can leave: every answer is written down first. */
-export const VITAL_CHECK = 'ledger:writable';
+const VITAL_CHECK = 'ledger:writable';
 
 /**
  * `fail` when nothing can be answered; `warn` when anything else is not as it should be, a mode that cannot be served
