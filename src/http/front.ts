@@ -296,7 +296,11 @@ class ListeningFront implements Front, ExchangeHost {
 function appOf(tls: (FrontOptions['tls'] & object) | null): uws.TemplatedApp {
   if (tls === null) return uws.App();
   const { certFile, keyFile } = tls;
-  createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) }); // throws when they do not fit
+  try {
+    createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+  } catch (error) {
+    throw new Error(`${certFile} and ${keyFile} are no certificate with its key`, { cause: error });
+  }
   return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile });
 }
 
