@@ -46,7 +46,7 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-export interface TlsFiles {
+interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
@@ -58,7 +58,7 @@ interface Setting<T> {
   readonly parse: (text: string) => T;
 }
 
-class ConfigError extends Error {
+export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 

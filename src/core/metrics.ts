@@ -105,8 +105,10 @@ export type EndpointLabel = (typeof ENDPOINT_LABELS)[number];
 export const STATUS_LABELS = [
   '200',
   '204',
+  '301',
   '302',
   '304',
+  '308',
   '400',
   '401',
   '402',

@@ -9,7 +9,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, Schema>>;
 
 /** An object with exactly these members; those of `optional` may be missing. */
-export function object(properties: Properties, optional: Properties = {}, description?: string): Schema {
+function object(properties: Properties, optional: Properties = {}, description?: string): Schema {
   return {
     type: 'object',
     ...(description === undefined ? {} : { description }),

@@ -99,7 +99,7 @@ function parameter(definition: ParameterDefinition): Schema {
 }
 
 /** The values that a parameter takes. */
-export function valueSchema(definition: ParameterDefinition): Schema {
+function valueSchema(definition: ParameterDefinition): Schema {
   switch (definition.kind) {
     case 'integer': {
       const { min, max, default: preset } = definition;

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualClock } from '../../src/core/clock.ts';
+import {
+  ANSWER_VALUES,
+  ANSWERS,
+  CREDITS_SPENT,
+  createMetricMemory,
+  ENTROPY_CONSUMED,
+  HTTP_ABORTED,
+  HTTP_DURATION,
+  HTTP_ERRORS,
+  HTTP_REQUESTS,
+  labelsOf,
+  type MetricFamily,
+  MetricShard,
+  MetricTotals,
+} from '../../src/core/metrics.ts';
+import { Call } from '../../src/http/call.ts';
+import { corsPolicy } from '../../src/http/cors.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { headOf } from '../../src/http/head.ts';
+import { endpointRow, RequestRecord } from '../../src/http/request-record.ts';
+import { RecordingLog } from './front-fixture.ts';
+
+const KEY = 'qrn_p_secret';
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+class World {
+  readonly clock = new ManualClock();
+  readonly log = new RecordingLog();
+  readonly memory = createMetricMemory(1);
+  readonly record: RequestRecord;
+  readonly sent: string[] = [];
+
+  constructor(logSample: number) {
+    const shard = new MetricShard(this.memory, 0);
+    this.record = new RequestRecord({ shard, log: this.log, clock: this.clock, logSample });
+  }
+
+  /** `last` are the last four bytes of the request id, which decide about its line. */
+  call(options: { last?: number; traceparent?: string; origin?: string; aborted?: boolean } = {}): Call {
+    const exchange = {
+      method: 'GET',
+      path: '/v1/shuffle',
+      query: 'items=private,names',
+      authorization: `Bearer ${KEY}`,
+      origin: options.origin ?? '',
+      traceparent: options.traceparent ?? '',
+      aborted: options.aborted ?? false,
+      answered: false,
+      send: (head: Uint8Array) => this.sent.push(Buffer.from(head).toString('latin1')),
+    } as unknown as Exchange;
+    const random = new Uint8Array(16);
+    new DataView(random.buffer).setUint32(12, options.last ?? 0);
+    const around = { record: this.record, cors: corsPolicy(['https://a.example']) };
+    return new Call(exchange, random, this.clock.wallMs(), this.clock.monotonicMs(), around);
+  }
+
+  /** What was counted, by labels. */
+  counted(family: MetricFamily): Record<string, number> {
+    const totals = new MetricTotals(this.memory);
+    const rows = Array.from({ length: family.rows }, (_, row): [string, number] => {
+      const labels = Object.values(labelsOf(family, row)).join(' ');
+      const value =
+        family.kind === 'histogram'
+          ? totals.buckets(family, row).reduce((sum, count) => sum + count, 0)
+          : totals.value(family, row);
+      return [labels, value];
+    });
+    return Object.fromEntries(rows.filter(([, value]) => value !== 0));
+  }
+}
+
+const head = (status: number) => headOf(status, [['X-A', 'b']]);
+const NOTHING = new Uint8Array(0);
+
+describe('the record of requests', () => {
+  it('counts by endpoint, status, mode and error', () => {
+    const world = new World(0);
+    const answered = world.call();
+    answered.endpoint = endpointRow('shuffle');
+    answered.mode = 'pure';
+    world.clock.advance(7);
+    answered.send(head(200), NOTHING);
+    const refused = world.call();
+    refused.error = 'rate_limited';
+    refused.send(head(429), NOTHING);
+    assert.deepEqual(world.counted(HTTP_REQUESTS), { 'shuffle 200': 1, 'unknown 429': 1 });
+    assert.deepEqual(world.counted(HTTP_ERRORS), { rate_limited: 1 });
+    assert.deepEqual(world.counted(HTTP_DURATION), { pure: 1, none: 1 });
+    assert.ok(Math.abs(new MetricTotals(world.memory).sum(HTTP_DURATION, 1) - 0.007) < 1e-12);
+  });
+
+  it('counts what an answer held and cost', () => {
+    const world = new World(0);
+    world.record.answered({
+      requestId: new Uint8Array(16),
+      issuedAtMs: 0,
+      accountNumber: 3,
+      endpoint: 'batch',
+      mode: 'pure',
+      source: 0,
+      delivered: new Uint8Array(32),
+      valueCount: 100,
+      deliveredBytes: 900,
+      consumedBytes: 84,
+      credits: 83,
+    });
+    assert.deepEqual(world.counted(ANSWERS), { 'batch pure': 1 });
+    assert.deepEqual(world.counted(ANSWER_VALUES), { pure: 100 });
+    assert.deepEqual(world.counted(ENTROPY_CONSUMED), { pure: 84 });
+    assert.deepEqual(world.counted(CREDITS_SPENT), { '': 83 });
+  });
+
+  it('counts a client that went away apart, and answers nobody twice', () => {
+    const world = new World(1);
+    world.call({ aborted: true }).send(head(200), NOTHING);
+    const late = world.call();
+    (late.exchange as { answered: boolean }).answered = true;
+    late.send(head(200), NOTHING);
+    assert.deepEqual(world.sent, []);
+    assert.deepEqual(world.counted(HTTP_ABORTED), { '': 1 });
+    assert.deepEqual(world.counted(HTTP_REQUESTS), {});
+    assert.deepEqual(world.log.lines, []);
+  });
+
+  it('writes a line for the share of requests that is asked for, by their random bits', () => {
+    const lines = (logSample: number, last: number) => {
+      const world = new World(logSample);
+      world.call({ last }).send(head(200), NOTHING);
+      return world.log.lines.length;
+    };
+    assert.equal(lines(0, 0), 0);
+    assert.equal(lines(1, 0xffff_ffff), 1);
+    assert.equal(lines(0.25, 0x3fff_ffff), 1);
+    assert.equal(lines(0.25, 0x4000_0000), 0);
+  });
+
+  it('writes every error, up to a hundred a second, and says how many it left out', () => {
+    const world = new World(0);
+    const refuse = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const call = world.call({ last: 0xffff_ffff });
+        call.error = 'auth_invalid';
+        call.send(head(401), NOTHING);
+      }
+    };
+    refuse(250);
+    assert.equal(world.log.lines.length, 100);
+    world.clock.advance(1000);
+    refuse(1);
+    assert.deepEqual(world.log.lines[100], {
+      level: 'warn',
+      facts: { lines: 150 },
+      message: 'lines about refused requests left out',
+    });
+    assert.equal(world.log.lines[101].facts['error'], 'auth_invalid');
+    assert.equal(world.log.lines.length, 102);
+    assert.deepEqual(world.counted(HTTP_ERRORS), { auth_invalid: 251 });
+  });
+
+  it('names the request and its trace, and nothing that is secret or private', () => {
+    const world = new World(1);
+    const call = world.call({ traceparent: TRACEPARENT });
+    call.endpoint = endpointRow('shuffle');
+    call.mode = 'csprng';
+    world.clock.advance(1.25);
+    call.send(head(200), NOTHING);
+    const [line] = world.log.lines;
+    assert.deepEqual(line, {
+      level: 'info',
+      message: 'request',
+      facts: {
+        request_id: call.requestIdText,
+        trace_id: '0af7651916cd43dd8448eb211c80319c',
+        method: 'GET',
+        endpoint: 'shuffle',
+        status: 200,
+        mode: 'csprng',
+        duration_ms: 1.25,
+      },
+    });
+    assert.ok(!JSON.stringify(world.log.lines).includes(KEY));
+    assert.ok(!JSON.stringify(world.log.lines).includes('private'));
+  });
+});
+
+describe('an answer to a page of another origin, or in a trace', () => {
+  it('has the fields for it behind its own, and no other answer has', () => {
+    const world = new World(0);
+    const plain = head(200);
+    world.call().send(plain, NOTHING);
+    world.call({ origin: 'https://a.example', traceparent: TRACEPARENT }).send(plain, NOTHING);
+    world.call({ origin: 'https://b.example', traceparent: 'nonsense' }).send(plain, NOTHING);
+    const [own, foreign, refused] = world.sent;
+    assert.equal(own, Buffer.from(plain).toString('latin1'));
+    assert.equal(refused, own);
+    assert.ok(foreign.startsWith(own));
+    assert.match(foreign, /\r\nAccess-Control-Allow-Origin: https:\/\/a\.example\r\n/);
+    assert.match(foreign, /\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
+  });
+
+  it('keeps the field of a resource that is open to all', () => {
+    const world = new World(0);
+    const open = headOf(200, [['Access-Control-Allow-Origin', '*']]);
+    world.call({ origin: 'https://a.example' }).send(open, NOTHING);
+    assert.equal(world.sent[0], Buffer.from(open).toString('latin1'));
+  });
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseTraceparent, traceparentOf } from '../../src/http/trace.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+
+describe('traceparent', () => {
+  it('is taken in the form of version 00 alone', () => {
+    assert.deepEqual(parseTraceparent(`00-${TRACE}-${PARENT}-01`), { traceId: TRACE, flags: '01' });
+    assert.deepEqual(parseTraceparent(`00-${TRACE}-${PARENT}-00`), { traceId: TRACE, flags: '00' });
+    const wrong = [
+      '',
+      `01-${TRACE}-${PARENT}-01`,
+      `ff-${TRACE}-${PARENT}-01`,
+      `00-${TRACE}-${PARENT}-01-what`,
+      `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+      `00-${TRACE.slice(1)}-${PARENT}-01`,
+      `00-${'0'.repeat(32)}-${PARENT}-01`,
+      `00-${TRACE}-${'0'.repeat(16)}-01`,
+      ` 00-${TRACE}-${PARENT}-01`,
+      `00-${TRACE}-${PARENT}-01\n`,
+      `00-${TRACE}-${PARENT}-0g`,
+    ];
+    for (const field of wrong) assert.equal(parseTraceparent(field), undefined, field);
+  });
+
+  it('goes on with the last eight bytes of the request id as parent', () => {
+    const id = Uint8Array.from({ length: 16 }, (_, i) => i);
+    const field = traceparentOf({ traceId: TRACE, flags: '01' }, id);
+    assert.equal(field, `00-${TRACE}-08090a0b0c0d0e0f-01`);
+    assert.deepEqual(parseTraceparent(field), { traceId: TRACE, flags: '01' });
+    const within = new Uint8Array(32);
+    within.set(id, 8);
+    assert.equal(traceparentOf({ traceId: TRACE, flags: '01' }, within.subarray(8, 24)), field);
+  });
+});

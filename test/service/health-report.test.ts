@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { HealthStatus } from '../../src/http/health.ts';
+import { healthReport } from '../../src/service/health-report.ts';
+import type { Readings } from '../../src/service/readings.ts';
+import { pureSecondsLeft, seedSecondsLeft } from '../../src/service/readings.ts';
+import { LOT, SOUND, SOURCE } from './readings.ts';
+
+/** The checks that do not pass, by name. */
+function wrong(change: Partial<Readings>): Record<string, HealthStatus> {
+  const { checks } = healthReport({ ...SOUND, ...change });
+  const all = Object.entries(checks).flatMap(([name, each]) =>
+    each.map(({ status }) => [name, status] as const),
+  );
+  return Object.fromEntries(all.filter(([, status]) => status !== 'pass'));
+}
+
+describe('health', () => {
+  it('passes when everything is as it should be', () => {
+    const report = healthReport(SOUND);
+    assert.equal(report.status, 'pass');
+    assert.deepEqual(wrong({}), {});
+    assert.match(report.releaseId, /^\d+\.\d+\.\d+/);
+    assert.equal(report.time, '2023-11-14T22:15:00.000Z');
+  });
+
+  it('fails as a whole when the ledger cannot be written, and for nothing else', () => {
+    const ledger = { ...SOUND.ledger, writable: false, reason: 'the disk is full' };
+    assert.equal(healthReport({ ...SOUND, ledger }).status, 'fail');
+    assert.equal(healthReport({ ...SOUND, ledger }).checks['ledger:writable'][0].output, 'the disk is full');
+    const worst: Partial<Readings> = {
+      source: { ...SOURCE, state: 'closed', lastError: 'stuck' },
+      levels: { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } },
+      systemLot: undefined,
+      seeds: SOUND.seeds.map((seed) => ({ ...seed, inForce: false })),
+      diskFreeBytes: 0,
+    };
+    assert.equal(healthReport({ ...SOUND, ...worst }).status, 'warn');
+    assert.equal(wrong(worst)['source:state'], 'warn', 'the system source is still starting');
+  });
+
+  it('says of each thing by itself what is wrong with it', () => {
+    const minute = SOUND.minute;
+    const lot = { ...LOT, accepted: false, rejection: 'SP 800-22 failed' };
+    const health = SOURCE.health!;
+    const cases: [Partial<Readings>, Record<string, HealthStatus>][] = [
+      [{ minute: { ...minute, commitP50Ms: 101 } }, { 'ledger:commit_time': 'warn' }],
+      [{ minute: { ...minute, commitMaxMs: 1001 } }, { 'ledger:commit_time': 'warn' }],
+      [{ minute: { ...minute, commitP50Ms: null, commitMaxMs: null } }, {}],
+      [{ minute: { ...minute, lateSeconds: 9 } }, {}],
+      [{ minute: { ...minute, lateSeconds: 10 } }, { 'eventloop:delay': 'warn' }],
+      [{ diskFreeBytes: 2 ** 30 - 1 }, { 'disk:free': 'warn' }],
+      [{ levels: { ...SOUND.levels, pure: { blocks: 1, bytes: 65_535 } } }, { 'pool:pure': 'warn' }],
+      [{ levels: { ...SOUND.levels, pure: { blocks: 0, bytes: 0 } } }, { 'pool:pure': 'fail' }],
+      [{ pureBytesPerS: 4_096_000 / 599 }, { 'pool:pure': 'warn' }],
+      [{ pureBytesPerS: 0 }, {}],
+      [{ levels: { ...SOUND.levels, seed: { blocks: 0, bytes: 0 } } }, { 'pool:quantum-seeded': 'warn' }],
+      [
+        { seeds: [{ ...SOUND.seeds[0], inForce: false }, SOUND.seeds[1]] },
+        { 'pool:quantum-seeded': 'fail', 'pool:seed_age': 'fail' },
+      ],
+      [{ systemLot: undefined }, { 'pool:csprng': 'fail', 'source:state': 'warn' }],
+      [{ source: { ...SOURCE, state: 'failing' } }, { 'source:state': 'warn' }],
+      [{ source: { ...SOURCE, state: 'starting' } }, { 'source:state': 'warn' }],
+      [{ source: { ...SOURCE, state: 'closed' } }, { 'source:state': 'fail', 'pool:pure': 'fail' }],
+      [{ source: { ...SOURCE, lastLot: lot } }, { 'source:last_lot': 'warn' }],
+      [{ source: { ...SOURCE, lastLot: undefined } }, {}],
+      [
+        { source: { ...SOURCE, health: { ...health, intermittentInARow: 1 } } },
+        { 'source:health_tests': 'warn' },
+      ],
+      [
+        {
+          source: {
+            ...SOURCE,
+            health: {
+              ...health,
+              latchedBy: [{ test: 'rct', grade: 'permanent', channel: 3, observed: 70, cutoff: 62 }],
+            },
+          },
+        },
+        { 'source:health_tests': 'fail' },
+      ],
+      [{ source: { ...SOURCE, health: null } }, {}],
+    ];
+    for (const [change, expected] of cases) assert.deepEqual(wrong(change), expected, JSON.stringify(change));
+  });
+
+  it('tells how long stocks last', () => {
+    assert.equal(pureSecondsLeft(SOUND), 40_960);
+    assert.equal(pureSecondsLeft({ ...SOUND, pureBytesPerS: 0 }), null);
+    // one seed an hour and one every five minutes
+    assert.ok(Math.abs(seedSecondsLeft(SOUND)! - 200 / (1 / 3600 + 1 / 300)) < 1e-9);
+  });
+});
