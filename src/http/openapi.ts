@@ -258,7 +258,7 @@ function errorResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Sc
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[]): Schema {
-  const names = ['X-Request-ID'];
+  const names = status === 401 ? ['X-Request-ID'] : [...PLAIN_HEADERS];
   if (status === 429 || status === 503 || status === 409) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');
   const [code] = codes;

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ERRORS } from '../../src/core/errors.ts';
+import { DATA_ENDPOINTS } from '../../src/core/vocabulary.ts';
+import { BATCH } from '../../src/http/endpoints/batch.ts';
+import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+import { errorCodesOf, openApiDocument } from '../../src/http/openapi.ts';
+import { EXAMPLES } from '../../src/http/openapi-examples.ts';
+import { type Document, DocumentSchemas, type Operation } from '../support/openapi.ts';
+
+const document = openApiDocument({
+  baseUrl: 'https://qrn.example/api/v1',
+  version: '1.2.3',
+}) as unknown as Document;
+const schemas = new DocumentSchemas(document);
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+const operationOf = (path: string): Operation => Object.values(document.paths[path])[0];
+
+/** Every object in the document with the path to it. */
+function* walk(value: unknown, at = '#'): Generator<[at: string, value: Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [at, value as Record<string, unknown>];
+  for (const [name, each] of Object.entries(value)) yield* walk(each, `${at}/${name}`);
+}
+
+describe('the OpenAPI document', () => {
+  it('is plain JSON of OpenAPI 3.1 for the configured address', () => {
+    assert.deepEqual(JSON.parse(JSON.stringify(document)), document);
+    assert.match(document.openapi, /^3\.1\.\d$/);
+    assert.deepEqual(document.servers, [{ url: 'https://qrn.example/api' }]);
+  });
+
+  it('refers to nothing that is not there, and has nothing that is not referred to', () => {
+    const referred = new Set<string>();
+    for (const [at, { $ref }] of walk(document)) {
+      if ($ref === undefined) continue;
+      const [, kind, name] = /^#\/components\/(\w+)\/([\w-]+)$/.exec(String($ref)) ?? [];
+      assert.ok(
+        (document.components as Record<string, Record<string, object>>)[kind]?.[name],
+        `${at}: ${$ref}`,
+      );
+      referred.add(`${kind}/${name}`);
+    }
+    const { schemas: named, headers } = document.components;
+    const there = [
+      ...Object.keys(named).map((name) => `schemas/${name}`),
+      ...Object.keys(headers).map((name) => `headers/${name}`),
+    ];
+    assert.deepEqual([...referred].sort(), there.sort());
+  });
+
+  it('gives each operation an id of its own and a way in', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    assert.equal(new Set(ids).size, ids.length);
+    for (const { path, operation } of operations) {
+      const scopes = operation.security.flatMap((each) => Object.values(each).flat());
+      const needed = ENDPOINT_DEFINITIONS.find((endpoint) => endpoint.path === path)?.scope;
+      assert.deepEqual([...new Set(scopes)], needed === undefined ? [] : [needed], path);
+      for (const name of operation.security.flatMap((each) => Object.keys(each))) {
+        assert.ok(document.components.securitySchemes[name]);
+      }
+    }
+  });
+
+  it('names the parts of each templated path', () => {
+    for (const { path, operation } of operations) {
+      const inTemplate = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const inPath = (operation.parameters ?? []).filter((each) => each.in === 'path');
+      assert.deepEqual(
+        inPath.map(({ name }) => name),
+        inTemplate,
+      );
+      assert.ok(inPath.every(({ required }) => required === true));
+    }
+  });
+
+  it('has every parameter of every endpoint with its bounds and default', () => {
+    for (const endpoint of ENDPOINT_DEFINITIONS) {
+      const parameters = operationOf(endpoint.path).parameters ?? [];
+      const query = parameters.filter((each) => each.in === 'query');
+      assert.deepEqual(
+        query.map(({ name }) => name),
+        endpoint.parameters.map(({ name }) => name),
+      );
+      for (const definition of endpoint.parameters) {
+        const { schema, required = false } = query.find(({ name }) => name === definition.name)!;
+        assert.equal(required, definition.required ?? false);
+        if (definition.kind === 'integer') {
+          assert.deepEqual([schema['minimum'], schema['maximum']], [definition.min, definition.max]);
+        }
+        if (definition.kind === 'choice') assert.deepEqual(schema['enum'], definition.values);
+        const preset = 'default' in definition ? definition.default : undefined;
+        assert.equal(schema['default'], preset ?? undefined, `${endpoint.path} ${definition.name}`);
+      }
+    }
+  });
+
+  it('lists every code that an endpoint can answer under its status', () => {
+    for (const endpoint of ENDPOINT_DEFINITIONS) {
+      const { responses } = operationOf(endpoint.path);
+      for (const code of errorCodesOf(endpoint)) {
+        const response = responses[String(ERRORS[code].status)] as { description: string } | undefined;
+        if (endpoint.name === 'health' && ERRORS[code].status === 503) continue; // fail, or one of its codes
+        assert.ok(response?.description.includes(`\`${code}\``), `${endpoint.path} ${code}`);
+      }
+      const own = [...endpoint.errors, ...endpoint.parameters.map(({ error }) => error)];
+      for (const code of own) assert.ok(errorCodesOf(endpoint).includes(code));
+    }
+  });
+
+  it('has schemas that compile, and examples that fit them', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      assert.doesNotThrow(() => schemas.complaint(schema, null), name);
+    }
+    for (const { path, operation } of operations) {
+      for (const { content = {} } of Object.values(operation.responses)) {
+        for (const { schema, example } of Object.values(content)) {
+          if (example !== undefined) assert.equal(schemas.complaint(schema, example), '', path);
+        }
+      }
+    }
+  });
+
+  it('has examples that the endpoints themselves take', () => {
+    for (const endpoint of DATA_ENDPOINT_DEFINITIONS) {
+      const { query, body } = EXAMPLES[endpoint.name];
+      const content = {
+        query,
+        contentType: 'application/json',
+        body: new Uint8Array(Buffer.from(JSON.stringify(body ?? null))),
+      };
+      assert.deepEqual(endpoint.parse(content).ignored, [], endpoint.name);
+      assert.equal(body !== undefined, endpoint.method === 'POST');
+    }
+    assert.deepEqual(Object.keys(EXAMPLES), [...DATA_ENDPOINTS]);
+  });
+});
+
+describe('the schema of a batch', () => {
+  const { schema } = operationOf(BATCH.path).requestBody!.content['application/json'];
+  const parse = (body: object) =>
+    BATCH.parse({
+      query: '',
+      contentType: 'application/json',
+      body: new Uint8Array(Buffer.from(JSON.stringify(body))),
+    });
+
+  it('takes what the endpoint takes', () => {
+    const taken = [
+      { type: 'integers', count: 1 },
+      { type: 'integers', count: 100_000, params: { min: -5, max: 5 }, entropy_mode: 'pure' },
+      { type: 'floats', count: 3, params: { precision: 15 }, dry_run: true },
+      { type: 'bytes', count: 3, params: { encoding: 'base64', length: 1024 } },
+      { type: 'uuid', count: 3, params: {} },
+    ];
+    for (const body of taken) {
+      assert.doesNotThrow(() => parse(body));
+      assert.equal(schemas.complaint(schema, body), '', JSON.stringify(body));
+    }
+  });
+
+  it('refuses what the endpoint refuses', () => {
+    const refused = [
+      {},
+      { type: 'dice', count: 1 },
+      { type: 'integers' },
+      { type: 'integers', count: 0 },
+      { type: 'integers', count: 100_001 },
+      { type: 'integers', count: '3' },
+      { type: 'integers', count: 1, params: { min: 1.5 } },
+      { type: 'floats', count: 1, params: { precision: 16 } },
+      { type: 'bytes', count: 1, params: { encoding: 'utf8' } },
+      { type: 'bytes', count: 1, params: { length: 0 } },
+      { type: 'uuid', count: 1, params: [] },
+      { type: 'uuid', count: 1, dry_run: 'yes' },
+    ];
+    for (const body of refused) {
+      assert.throws(() => parse(body), JSON.stringify(body));
+      assert.notEqual(schemas.complaint(schema, body), '', JSON.stringify(body));
+    }
+  });
+});
