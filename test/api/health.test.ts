@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TestServer } from '../support/server.ts';
+
+interface Check {
+  readonly status: string;
+  readonly observedValue: unknown;
+  readonly details?: Record<string, unknown>;
+}
+
+interface Report {
+  readonly status: string;
+  readonly checks: Record<string, Check[]>;
+}
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ QRN_CORS_ORIGINS: 'https://app.example', QRN_ACCESS_LOG_SAMPLE: '1' });
+});
+after(() => server.stop());
+
+async function health(of = server): Promise<Report> {
+  const response = await of.get('/health');
+  assert.equal(response.status, 200);
+  return (await response.json()) as Report;
+}
+
+/** Lines that the service wrote, once there are `count` of the kind: its pipe is read a moment later. */
+async function linesOf(kind: (line: string) => boolean, count: number): Promise<string[]> {
+  for (let tries = 0; ; tries++) {
+    const lines = server.output().split('\n').filter(kind);
+    if (lines.length >= count || tries === 100) return lines;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('/v1/health', () => {
+  it('looks at ledger, pool, source, workers, disk and event loop', async () => {
+    const { checks } = await health();
+    for (const name of [
+      'ledger:writable',
+      'ledger:commit_time',
+      'ledger:pending_answers',
+      'pool:pure',
+      'pool:quantum-seeded',
+      'pool:csprng',
+      'pool:seed_age',
+      'source:state',
+      'source:health_tests',
+      'source:last_lot',
+      'workers:queue',
+      'disk:free',
+      'eventloop:delay',
+    ]) {
+      assert.ok((checks[name] ?? []).length > 0, name);
+    }
+    assert.equal(checks['pool:seed_age'].length, 4);
+    assert.deepEqual(
+      checks['source:state'].map(({ details }) => details?.['name']),
+      ['simulator', 'system'],
+    );
+    assert.equal(checks['source:last_lot'][0].observedValue, 'accepted');
+    assert.equal(checks['ledger:writable'][0].observedValue, true);
+  });
+
+  it('needs a key with its scope', async () => {
+    assert.equal((await fetch(`${server.baseUrl}/health`)).status, 401);
+    const accounts = JSON.parse(await server.qrn('accounts', 'list', '--json'));
+    const id = accounts[0].account_id;
+    const made = JSON.parse(
+      await server.qrn('keys', 'create', '--account', id, '--scopes', 'entropy:read', '--json'),
+    );
+    let status = 401;
+    for (let tries = 0; tries < 40 && status === 401; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      status = (await server.get('/health', { authorization: `Bearer ${made.key}` })).status;
+    }
+    assert.equal(status, 403);
+  });
+
+  it('says ok of a source that a full reservoir needs nothing of after a restart', async () => {
+    const small = { QRN_RESERVOIR_BYTES: '65536' }; // one lot fills it, seeds included
+    const first = await TestServer.start(small);
+    const { dataDir } = first;
+    for (let tries = 0; tries < 100; tries++) {
+      if ((await health(first)).checks['source:last_lot'][0].observedValue === 'accepted') break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    assert.equal(await first.kill('SIGTERM'), 0);
+    const again = await TestServer.start(small, dataDir);
+    try {
+      let report = await health(again);
+      for (
+        let tries = 0;
+        tries < 100 && report.checks['source:state'][0].observedValue === 'starting';
+        tries++
+      ) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        report = await health(again);
+      }
+      const [state] = report.checks['source:state'];
+      assert.deepEqual([state.status, state.observedValue], ['pass', 'ok']);
+      assert.equal((state.details!['reads'] as { pass: number }).pass, 0, 'it was not read');
+      assert.equal(report.checks['source:last_lot'][0].observedValue, 'accepted', 'known from before');
+    } finally {
+      assert.equal(await again.stop(), 0);
+    }
+  });
+});
+
+describe('a page of another origin', () => {
+  const url = () => `${server.baseUrl}/uuid`;
+  const from = (origin: string) => ({ authorization: `Bearer ${server.key}`, origin });
+
+  it('may call when it is named, and read what stands in headers', async () => {
+    const preflight = await fetch(url(), {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization',
+      },
+    });
+    assert.equal(preflight.status, 204);
+    assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://app.example');
+    assert.match(preflight.headers.get('access-control-allow-headers')!, /Authorization/);
+    assert.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD');
+    for (const path of ['/uuid', '/uuid?count=0', '/usage', '/nothing']) {
+      const response = await fetch(`${server.baseUrl}${path}`, { headers: from('https://app.example') });
+      assert.equal(response.headers.get('access-control-allow-origin'), 'https://app.example', path);
+      assert.match(response.headers.get('access-control-expose-headers')!, /X-Request-ID/);
+      assert.equal(response.headers.get('vary'), 'Origin');
+    }
+  });
+
+  it('is answered without leave when it is not', async () => {
+    const response = await fetch(url(), { headers: from('https://evil.example') });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('access-control-allow-origin'), null);
+    const preflight = await fetch(url(), {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example', 'access-control-request-method': 'GET' },
+    });
+    assert.equal(preflight.headers.get('access-control-allow-origin'), null);
+    assert.equal(preflight.headers.get('access-control-allow-headers'), null);
+  });
+
+  it('may read what is public from anywhere', async () => {
+    const response = await fetch(`${server.origin}/log/checkpoint`, {
+      headers: { origin: 'https://evil.example' },
+    });
+    assert.equal(response.headers.get('access-control-allow-origin'), '*');
+  });
+});
+
+describe('a request in a trace', () => {
+  const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+  it('is answered in it, and its line names it', async () => {
+    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+    for (const path of ['/uuid', '/uuid?count=0']) {
+      const response = await server.get(path, headers);
+      const id = response.headers.get('x-request-id')!.replaceAll('-', '');
+      assert.equal(response.headers.get('traceparent'), `00-${TRACE}-${id.slice(16)}-01`);
+      await response.arrayBuffer();
+    }
+    const lines = await linesOf((line) => line.includes(TRACE), 2);
+    assert.equal(lines.length, 2);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).status),
+      [200, 400],
+    );
+  });
+
+  it('that is malformed is answered without', async () => {
+    const response = await server.get('/uuid', { traceparent: `00-${TRACE}-b7ad6b7169203331-01, what` });
+    assert.equal(response.headers.get('traceparent'), null);
+  });
+});
+
+describe('the log', () => {
+  it('holds no key and no query, whatever was asked', async () => {
+    await (await server.get('/shuffle?items=secret-one,secret-two')).arrayBuffer();
+    await (await server.get('/shuffle?items=secret-one')).arrayBuffer();
+    await (await server.get('/uuid', { 'idempotency-key': 'secret-three' })).arrayBuffer();
+    const log = await linesOf((line) => line.startsWith('{'), 3);
+    assert.equal((await linesOf((line) => line.includes('"endpoint":"shuffle"'), 2)).length, 2);
+    for (const line of log) {
+      assert.ok(!line.includes('secret-'), line);
+      assert.ok(!line.includes(server.key), line);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { get, type RequestOptions } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { missing } from '../support/command.ts';
+import { runQrn, TestServer } from '../support/server.ts';
+
+const skip = missing('openssl', 'openssl');
+
+/** Of a service that speaks TLS itself. */
+describe('TLS', { skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-tls-'));
+  const certFile = join(folder, 'cert.pem');
+  const keyFile = join(folder, 'key.pem');
+  let server: TestServer;
+
+  before(async () => {
+    const made = spawnSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+        .concat(['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'])
+        .concat(['-keyout', keyFile, '-out', certFile]),
+      { encoding: 'utf8' },
+    );
+    assert.equal(made.status, 0, made.stderr);
+    server = await TestServer.start({ QRN_TLS_CERT_FILE: certFile, QRN_TLS_KEY_FILE: keyFile });
+  });
+  after(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  function answer(
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<{ status: number; body: string; protocol: string }> {
+    const headers = { authorization: `Bearer ${server.key}` };
+    return new Promise((resolve, reject) => {
+      get(`${server.origin}${path}`, { ca: readFileSync(certFile), headers, ...options }, (response) => {
+        const protocol = (response.socket as import('node:tls').TLSSocket).getProtocol() ?? '';
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body, protocol }));
+      }).on('error', reject);
+    });
+  }
+
+  it('serves under an https address, large answers included', async () => {
+    assert.match(server.baseUrl, /^https:/);
+    const { status, body, protocol } = await answer('/v1/integers?count=10000&min=0&max=1000000000');
+    assert.equal(status, 200);
+    assert.equal(JSON.parse(body).data.values.length, 10_000);
+    assert.equal(protocol, 'TLSv1.3');
+  });
+
+  it('is 1.2 or 1.3 and nothing in the clear', async () => {
+    assert.equal(
+      (await answer('/livez', { maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' })).protocol,
+      'TLSv1.2',
+    );
+    // a client as lax as can be: only the service can refuse it
+    const old: RequestOptions = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' };
+    await assert.rejects(answer('/livez', old));
+    await assert.rejects(fetch(server.origin.replace('https', 'http')));
+  });
+
+  it('does not start with files that are no certificate and key', async () => {
+    const environment = { QRN_TLS_CERT_FILE: keyFile, QRN_TLS_KEY_FILE: certFile, QRN_PORT: '0' };
+    const dataDir = mkdtempSync(join(folder, 'data-'));
+    const { code, stderr } = await runQrn(dataDir, ['serve'], environment);
+    assert.equal(code, 1);
+    assert.match(stderr, /qrn serve: .*cert\.pem are no certificate with its key/);
+  });
+});
