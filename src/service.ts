@@ -10,7 +10,10 @@ import { ApiError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { createMetricMemory } from './core/metrics.ts';
 import { openSecretFile } from './crypto/key-files.ts';
+import type { EntropyDesk } from './delivery/desk.ts';
 import { OwnedRunningKeys } from './delivery/idempotency.ts';
+import { DeliveredSampler, type DeliveredStream } from './pool/delivered-sample.ts';
+import type { SeedSchedule } from './pool/seeds.ts';
 import { every } from './service/every.ts';
 import { type FrontCentre, type FrontStack, startFrontStack } from './service/front-stack.ts';
 import { type FrontThread, startFrontThread } from './service/front-thread.ts';
@@ -44,6 +47,8 @@ export interface ServiceParts {
 /** How often limiter states are written down: what a killed process can forget of requests that were refused. */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
+/** How often a piece of one seeded stream, delivered to nobody, is tested. */
+const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
 const DAY_MS = 86_400_000;
 
@@ -167,12 +172,14 @@ async function startOn(
     pureAvailable: () => main.desk.pure.available(),
   });
   pool = entropy;
+  const streams = () => seededStreams(entropy.schedule, main.desk);
+  const delivered = new DeliveredSampler({ streams, assessor: workers, clock, log });
   const watched = new Monitor(
     {
       ...entropy,
       ledger,
       checkpoint: () => thread.certificates.checkpoint(),
-      delivered: () => [],
+      delivered: () => delivered.states(),
       watch: new Watch({ metricMemory, ledger, clock }),
       pureBytesHigh: config.reservoirBytes,
       dataDir: config.dataDir,
@@ -183,7 +190,10 @@ async function startOn(
   );
   watched.start();
   monitor = watched;
-  const upkeep = startUpkeep(ledger, main, config, log, clock);
+  const upkeep = [
+    ...startUpkeep(ledger, main, config, log, clock),
+    every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
+  ];
   return {
     port: main.port,
     baseUrl: main.baseUrl,
@@ -206,6 +216,14 @@ async function startOn(
 
 async function drainAll(main: FrontStack, threads: readonly FrontThread[]): Promise<void> {
   await Promise.all([main, ...threads].map((front) => front.drain(DRAIN_DEADLINE_MS)));
+}
+
+/** The first front's keystreams that have a seed in force. */
+function seededStreams(schedule: SeedSchedule, desk: EntropyDesk): DeliveredStream[] {
+  return schedule.states().flatMap(({ name, intervalMs, current }) => {
+    const held = current && desk.seeded({ tier: current.tier, intervalMs });
+    return held ? [{ name, reader: held.stream.reader }] : [];
+  });
 }
 
 /** What is done now and then for all fronts. The meters are shared: one front's directory sees every account's. */

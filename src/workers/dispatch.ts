@@ -42,7 +42,7 @@ export function worthAHop(values: ValueRequest): boolean {
 
 /**
  * The Piscina pools, and who decides what goes to them. Expansion and large answers share one pool; assessment has a
- * thread of its own at low priority, so that testing a lot never delays a request.
+ * thread of its own at low priority, so that requests go first (bench `assessment-interference` says how far).
  */
 export class Workers implements Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeValues>;
