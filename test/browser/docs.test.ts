@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+import { TestServer } from '../support/server.ts';
+import { launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
+
+/** The documentation as a reader has it, in a real browser, on the real service. */
+describe('the documentation in Chromium', { skip: noBrowser() }, () => {
+  let browser: Browser;
+  let server: TestServer;
+
+  before(async () => {
+    browser = await launchChromium();
+    server = await TestServer.start();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  /** Opens the page and wants no complaint of the browser but those that `expected` matches. */
+  async function visit(
+    act: (watched: WatchedPage) => Promise<void>,
+    options: BrowserContextOptions = {},
+    expected = /^$/,
+  ): Promise<void> {
+    const watched = await openPage(browser, options);
+    try {
+      await watched.page.goto(`${server.origin}/docs`);
+      await act(watched);
+      assert.deepEqual(
+        watched.complaints.filter((each) => !expected.test(each)),
+        [],
+      );
+      const origins = watched.requests.map((each) => new URL(each.split(' ')[1]).origin);
+      assert.deepEqual([...new Set(origins)], [server.origin], 'no other host is asked');
+    } finally {
+      await watched.close();
+    }
+  }
+
+  async function answerOf({ page }: WatchedPage, name: string): Promise<{ status: string; text: string }> {
+    await page.click(`#try-${name} button`);
+    await page.waitForSelector(`#${name}-answer:not([hidden])`);
+    return {
+      status: (await page.textContent(`#${name}-status`)) ?? '',
+      text: (await page.textContent(`#${name}-answer`)) ?? '',
+    };
+  }
+
+  it('tries every call with the key that is filled in', async () => {
+    await visit(async (watched) => {
+      const { page } = watched;
+      await page.fill('#key', server.key);
+      const { text } = await answerOf(watched, 'integers');
+      const { data, metadata } = JSON.parse(text);
+      assert.equal(data.values.length, 6);
+      await page.fill('#certificate-id', metadata.certificate_id);
+      for (const { name } of ENDPOINT_DEFINITIONS) {
+        assert.match((await answerOf(watched, name)).status, /^200 in \d+ ms$/, name);
+      }
+      await page.fill('#shuffle-items', 'grüße,a b,&c');
+      const shuffled = JSON.parse((await answerOf(watched, 'shuffle')).text);
+      assert.deepEqual([...shuffled.data.items].sort(), ['&c', 'a b', 'grüße']);
+    });
+  });
+
+  it('shows an error as the service tells it, and asks for a missing key', async () => {
+    await visit(
+      async (watched) => {
+        const { page } = watched;
+        await page.click('#try-uuid button');
+        assert.match((await page.textContent('#uuid-status')) ?? '', /Fill in the API key/);
+        assert.equal(await page.evaluate('document.activeElement.id'), 'key');
+        await page.fill('#key', server.key);
+        await page.fill('#integers-count', '0');
+        const { status, text } = await answerOf(watched, 'integers');
+        assert.match(status, /^400 /);
+        assert.equal(JSON.parse(text).error.code, 'invalid_count');
+      },
+      {},
+      /status of 400/,
+    );
+  });
+
+  it('keeps the key in the page alone', async () => {
+    await visit(async (watched) => {
+      const { page, requests } = watched;
+      await page.fill('#key', server.key);
+      await answerOf(watched, 'uuid');
+      const kept = await page.evaluate(
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+      );
+      assert.ok(!String(kept).includes(server.key));
+      assert.ok(!requests.some((each) => each.includes(server.key)), 'no address and no body holds it');
+      await page.reload();
+      assert.equal(await page.inputValue('#key'), '');
+    });
+  });
+
+  it('is whole without scripts', async () => {
+    await visit(
+      async ({ page }) => {
+        for (const { name, path } of ENDPOINT_DEFINITIONS) {
+          assert.ok((await page.textContent(`#${name}`))?.includes(path));
+        }
+        assert.equal(await page.isVisible('#key'), false, 'nothing is offered that would not work');
+      },
+      { javaScriptEnabled: false },
+    );
+  });
+
+  it('labels every field, and leads nowhere that is not there', async () => {
+    await visit(async ({ page }) => {
+      const unlabelled = await page.evaluate(
+        `[...document.querySelectorAll('input, select, textarea')].filter((each) => each.labels.length === 0).map((each) => each.id)`,
+      );
+      assert.deepEqual(unlabelled, []);
+      const broken = await page.evaluate(
+        `[...document.querySelectorAll('a[href^="#"]')].map((each) => each.hash.slice(1)).filter((id) => document.getElementById(id) === null)`,
+      );
+      assert.deepEqual(broken, []);
+      const ids = (await page.evaluate(
+        `[...document.querySelectorAll('[id]')].map((each) => each.id)`,
+      )) as string[];
+      assert.equal(new Set(ids).size, ids.length, 'every id is there once');
+      assert.equal(await page.locator('h1').count(), 1);
+    });
+  });
+
+  it('fits a phone, in light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await visit(
+        async ({ page }) => {
+          assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+        },
+        { viewport: { width: 360, height: 740 }, colorScheme },
+      );
+    }
+  });
+
+  it('has examples that run as they stand', async () => {
+    await visit(async ({ page }) => {
+      const commands = await page.locator('section.endpoint > pre').allInnerTexts();
+      assert.equal(commands.length, ENDPOINT_DEFINITIONS.length);
+      for (const command of commands.filter((each) => !each.includes('cert_'))) {
+        const ran = spawnSync('sh', ['-c', command.replace('curl ', 'curl -sS --fail ')], {
+          env: { ...process.env, KEY: server.key },
+          encoding: 'utf8',
+        });
+        assert.equal(ran.status, 0, `${command}\n${ran.stderr}`);
+        assert.ok(JSON.parse(ran.stdout), command);
+      }
+    });
+  });
+});

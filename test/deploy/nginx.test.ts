@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { missing } from '../support/command.ts';
+import { freePort } from '../support/free-port.ts';
+import { TestServer } from '../support/server.ts';
+
+const NGINX = '/usr/sbin/nginx';
+const skip =
+  spawnSync(NGINX, ['-v']).error === undefined
+    ? missing('openssl', 'openssl')
+    : missing('nginx', 'nginx-light');
+
+/** The proxy of deploy/nginx in front of the real service; only names, ports and files differ, and it speaks plain HTTP too. */
+describe('behind nginx', { skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-nginx-'));
+  let service: TestServer;
+  let nginx: ChildProcess;
+  let port: number;
+  let complaints = '';
+
+  before(async () => {
+    service = await TestServer.start();
+    port = await freePort();
+    const tlsPort = await freePort();
+    const made = spawnSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ].concat([
+        '-subj',
+        '/CN=localhost',
+        '-keyout',
+        join(folder, 'key.pem'),
+        '-out',
+        join(folder, 'fullchain.pem'),
+      ]),
+    );
+    assert.equal(made.status, 0);
+    const text = readFileSync(new URL('../../deploy/nginx/qrn.conf', import.meta.url), 'utf8');
+    const site = text
+      .replace('server 127.0.0.1:3000;', `server ${new URL(service.origin).host};`)
+      .replace(
+        'listen 443 ssl http2;',
+        `listen 127.0.0.1:${tlsPort} ssl http2;\n    listen 127.0.0.1:${port};`,
+      )
+      .replace('listen [::]:443 ssl http2;', '')
+      .replaceAll('/etc/ssl/qrn/', `${folder}/`)
+      .replaceAll('/var/log/nginx/', `${folder}/`);
+    writeFileSync(join(folder, 'qrn.conf'), site);
+    mkdirSync(join(folder, 'temp'));
+    const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (each) => `  ${each}_temp_path ${folder}/temp/${each};`,
+    );
+    const main = `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr warn;
+events { worker_connections 256; }
+http {
+${temp.join('\n')}
+  include ${folder}/qrn.conf;
+}
+`;
+    writeFileSync(join(folder, 'nginx.conf'), main);
+    nginx = spawn(NGINX, ['-c', join(folder, 'nginx.conf'), '-p', folder], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    nginx.stderr!.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
+    for (let tries = 0; ; tries++) {
+      const up = await fetch(`http://127.0.0.1:${port}/livez`).catch(() => undefined);
+      if (up?.status === 200) break;
+      assert.ok(tries < 100 && nginx.exitCode === null, `nginx does not serve: ${complaints}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+  after(async () => {
+    if (nginx !== undefined && nginx.exitCode === null) {
+      nginx.kill('SIGTERM');
+      await new Promise((resolve) => nginx.once('exit', resolve));
+    }
+    await service?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { authorization: `Bearer ${service.key}`, ...headers },
+    });
+
+  /** Sends bytes as they are and gives all that comes back. */
+  function raw(request: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(request));
+      let answer = '';
+      socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+      socket.on('close', () => resolve(answer));
+      socket.on('error', reject);
+    });
+  }
+
+  it('requests and answers come through whole', async () => {
+    const items = Array.from({ length: 9_000 }, (_, i) => `i${i}`);
+    const shuffled = await get(`/v1/shuffle?items=${items.join(',')}`);
+    assert.equal(shuffled.status, 200, 'a head of nearly 64 KiB');
+    const { data } = (await shuffled.json()) as { data: { items: string[] } };
+    assert.deepEqual(new Set(data.items), new Set(items));
+    const batch = await fetch(`http://127.0.0.1:${port}/v1/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      body: '{"type":"uuid","count":100000}',
+    });
+    const answer = (await batch.json()) as { data: { values: string[] } };
+    assert.equal(new Set(answer.data.values).size, 100_000);
+    assert.equal((await get('/v1/shuffle?items=a%2Cb,c')).status, 200);
+  });
+
+  it('errors come in the form of the service', async () => {
+    const large = await fetch(`http://127.0.0.1:${port}/v1/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      body: ' '.repeat(70_000),
+    });
+    assert.equal(large.status, 413);
+    assert.equal(((await large.json()) as { error: { code: string } }).error.code, 'payload_too_large');
+    assert.equal((await get('/v1/uuid', { authorization: 'Bearer no' })).status, 401);
+  });
+
+  it('connections to the service are kept and none is met closed', async () => {
+    for (let i = 0; i < 200; i++) {
+      const response = await get('/v1/health');
+      assert.equal(response.status, 200);
+      await response.arrayBuffer();
+    }
+    // ours to read the metrics, and that of nginx, which it keeps for 8 s after its last use
+    let open = 0;
+    for (let tries = 0; tries < 60 && open < 2; tries++) {
+      const metrics = await (await fetch(`${service.origin}/metrics`)).text();
+      open = Number(/^qrn_http_connections (\d+)$/m.exec(metrics)?.[1]);
+      await new Promise((resolve) => setTimeout(resolve, 50)); // fronts write their gauges down once a second
+    }
+    assert.ok(open >= 2 && open <= 10, `${open} connections`);
+  });
+
+  it('ambiguous requests do not reach the service', async () => {
+    const tail = 'Host: qrn\r\nConnection: close\r\n';
+    const requests = [
+      `POST /v1/batch HTTP/1.1\r\n${tail}Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde`,
+      `POST /v1/batch HTTP/1.1\r\n${tail}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      `POST /v1/batch HTTP/1.1\r\n${tail}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+      `GET /v1/uuid HTTP/1.1\r\n${tail}Host: other\r\n\r\n`,
+      'GET /v1/uuid HTTP/1.1\r\nConnection: close\r\n\r\n',
+      `GET /v1/uuid HTTP/1.1\r\n${tail}: empty name\r\n\r\n`,
+    ];
+    for (const request of requests) {
+      const [status, rest] = (await raw(request)).split('\r\n', 1)[0].split(' ').slice(1);
+      assert.match(`${status} ${rest}`, /^(400|401|501) /, JSON.stringify(request));
+    }
+    assert.match(
+      await raw('GET /livez HTTP/1.0\r\nHost: qrn\r\n\r\n'),
+      /^HTTP\/1\.1 200 /,
+      'old clients are served',
+    );
+  });
+
+  it('metrics are not for clients, and the log has neither keys nor queries', async () => {
+    assert.equal((await get('/metrics')).status, 404);
+    await (await get('/v1/shuffle?items=secret-one,secret-two')).arrayBuffer();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const log = readFileSync(join(folder, 'qrn.log'), 'utf8');
+    assert.match(log, / GET \/v1\/shuffle 200 /);
+    assert.ok(!log.includes('secret-'));
+    assert.ok(!log.includes(service.key));
+  });
+
+  it('answers touch no disk on their way', () => {
+    const files = readdirSync(join(folder, 'temp'), { recursive: true, withFileTypes: true });
+    assert.deepEqual(
+      files.filter((each) => each.isFile()),
+      [],
+    );
+    assert.doesNotMatch(complaints, /buffered to a temporary file/);
+  });
+});
