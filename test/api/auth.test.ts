@@ -112,7 +112,7 @@ describe('methods and paths', () => {
   it('that do not exist are 404 and 405 with Allow, whoever asks', async () => {
     assert.equal(await codeOf(await fetch(url('/v1/nothing'))), '404 not_found');
     assert.equal(
-      await codeOf(await fetch(url('/'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),
+      await codeOf(await fetch(url('/nowhere'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),
       '404',
     );
     const response = await fetch(url('/v1/integers'), { method: 'PUT' });
