@@ -43,7 +43,8 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
 
   async function answerOf({ page }: WatchedPage, name: string): Promise<{ status: string; text: string }> {
     await page.click(`#try-${name} button`);
-    await page.waitForSelector(`#${name}-answer:not([hidden])`);
+    // "Waiting …" from the click on, the status once the answer is shown
+    await page.locator(`#${name}-status`, { hasText: /^\d/ }).waitFor();
     return {
       status: (await page.textContent(`#${name}-status`)) ?? '',
       text: (await page.textContent(`#${name}-answer`)) ?? '',

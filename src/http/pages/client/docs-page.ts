@@ -42,8 +42,9 @@ async function send(name: string, form: BrowserElement): Promise<void> {
     const started = performance.now();
     const response = await fetch(targetOf(name, form), requestOf(name, form, key));
     const text = await response.text();
-    status.textContent = `${response.status} in ${Math.round(performance.now() - started)} ms`;
+    const tookMs = Math.round(performance.now() - started);
     show(element(`${name}-answer`), text, response.headers.get('Content-Type') ?? '');
+    status.textContent = `${response.status} in ${tookMs} ms`;
   } catch (error) {
     status.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
   }

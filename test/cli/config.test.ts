@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { config } from '../../src/cli/config.ts';
+import { systemClock } from '../../src/core/clock.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
+after(() => rmSync(folder, { recursive: true }));
+
+async function run(args: string[], environment: Record<string, string>) {
+  let out = '';
+  let talk = '';
+  const status = await config.run(args, {
+    environment,
+    clock: systemClock,
+    out: (text) => (out += text),
+    talk: (text) => (talk += text),
+  });
+  return { status, out, talk };
+}
+
+describe('qrn config', () => {
+  const path = join(folder, 'config.json');
+  writeFileSync(path, JSON.stringify({ port: 8080, fronts: 2 }));
+
+  it('prints what is in force and where it comes from', async () => {
+    const { status, out } = await run([], { QRN_CONFIG: path, QRN_PORT: '9090' });
+    assert.equal(status, 0);
+    assert.match(out, /^port +QRN_PORT +9090 +environment$/m);
+    assert.match(out, /^fronts +QRN_FRONTS +2 +file$/m);
+    assert.match(out, /^host +QRN_HOST +127\.0\.0\.1 +default$/m);
+    assert.match(out, /^baseUrl +QRN_BASE_URL +- +default$/m);
+  });
+
+  it('prints the same as JSON', async () => {
+    const { out } = await run(['--json'], { QRN_CONFIG: path });
+    const settings = JSON.parse(out);
+    assert.deepEqual(settings.port, { variable: 'QRN_PORT', value: '8080', from: 'file' });
+    assert.equal(settings.tlsCertFile.from, 'default');
+  });
+
+  it('says in one line what is wrong, also of settings that do not fit each other', async () => {
+    for (const environment of [{ QRN_PORT: 'x' }, { QRN_TLS_CERT_FILE: 'c.pem' }, { QRN_CONFIG: folder }]) {
+      const { status, out, talk } = await run([], environment as unknown as Record<string, string>);
+      assert.equal(status, 1);
+      assert.equal(out, '');
+      assert.match(talk, /^qrn config: .*\n$/);
+    }
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { unpack } from 'msgpackr';
+import { type HealthReport, healthReply, overallOf } from '../../src/http/health.ts';
+
+const check = (status: 'pass' | 'warn' | 'fail') => [{ componentType: 'component', status } as const];
+
+describe('the health of the whole', () => {
+  it('is fail when answers cannot be written down, and warn for anything else', () => {
+    assert.equal(overallOf({ 'ledger:writable': check('pass'), a: check('pass') }), 'pass');
+    assert.equal(overallOf({ 'ledger:writable': check('pass'), a: check('warn') }), 'warn');
+    assert.equal(overallOf({ 'ledger:writable': check('pass'), a: check('fail') }), 'warn');
+    assert.equal(overallOf({ 'ledger:writable': check('fail'), a: check('pass') }), 'fail');
+  });
+});
+
+describe('the answer of /v1/health', () => {
+  const report = (status: HealthReport['status']): HealthReport => {
+    return { status, version: '1', releaseId: '1.2.3', time: '2026-01-01T00:00:00.000Z', checks: {} };
+  };
+  const typeOf = (accept: string) =>
+    /Content-Type: (\S+)/.exec(Buffer.from(healthReply(report('pass'), accept, []).head).toString())?.[1];
+
+  it('is 503 for fail alone', () => {
+    assert.deepEqual(
+      (['pass', 'warn', 'fail'] as const).map((status) => healthReply(report(status), '', []).status),
+      [200, 200, 503],
+    );
+  });
+
+  it('has the type that is asked for', () => {
+    assert.equal(typeOf(''), 'application/json');
+    assert.equal(typeOf('application/health+json'), 'application/health+json');
+    assert.equal(typeOf('application/msgpack'), 'application/msgpack');
+    const packed = healthReply(report('warn'), 'application/msgpack', []).body;
+    assert.deepEqual(unpack(packed), report('warn'));
+  });
+});
