@@ -31,6 +31,7 @@ export class EntropyDesk {
   readonly #catalog: LotCatalog;
   readonly #clock: Clock;
   readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
+  readonly #names = new WeakMap<SeedGroup, string>();
   readonly #askForSeed: (group: SeedGroup) => Promise<boolean>;
   #systemFrom: DrawnFrom | undefined;
   #lastPure: DrawnFrom | undefined;
@@ -74,11 +75,17 @@ export class EntropyDesk {
 
   /** The group's keystream, or undefined when its seed must be waited for (`awaitSeed`). */
   seeded(group: SeedGroup): { stream: SeededKeystream; from: DrawnFrom } | undefined {
-    const held = this.#seeded.get(seedGroupName(group));
+    const held = this.#seeded.get(this.#nameOf(group));
     if (held === undefined) return undefined;
     if (this.#clock.monotonicMs() < held.seed.dueAtMonotonicMs) return held;
     held.stream.erase(); // the interval ended and no new seed came: an old seed is never stretched
     return undefined;
+  }
+
+  #nameOf(group: SeedGroup): string {
+    let name = this.#names.get(group);
+    if (name === undefined) this.#names.set(group, (name = seedGroupName(group)));
+    return name;
   }
 
   /** Has a seed taken for the group; 503 when there is none to be had. */

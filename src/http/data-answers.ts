@@ -1,6 +1,6 @@
 import { pack } from 'msgpackr';
 import type { Account } from '../account/directory.ts';
-import { seededTier } from '../account/tiers.ts';
+import { type Allowance, seededTier } from '../account/tiers.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
@@ -57,6 +57,8 @@ interface Reservation {
  */
 export class DataAnswers {
   readonly #options: DataAnswersOptions;
+  /** The same group object for the same account, so that the desk finds its keystream by identity. */
+  readonly #groups = new WeakMap<Allowance, SeedGroup>();
   #isoAtMs = Number.NaN;
   #iso = '';
 
@@ -158,7 +160,7 @@ export class DataAnswers {
       this.#options.random.fill(salt);
       const form = representationOf(call.exchange.accept, request);
       const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'plain' : 'nothing';
-      const group = seedGroupOf(quota.account);
+      const group = this.#seedGroupOf(quota.account);
       const { delivery, committer } = this.#options;
       const delivered = delivery.deliver({ request, mode, group, salt, also, room: committer.room.take });
       const issue = (made: Delivered) =>
@@ -240,6 +242,16 @@ export class DataAnswers {
     committer.add(entry, settled, stored);
   }
 
+  #seedGroupOf({ record, allowance }: Account): SeedGroup | undefined {
+    const known = this.#groups.get(allowance);
+    if (known !== undefined) return known;
+    const tier = seededTier(record.tier);
+    if (tier === undefined || allowance.seedIntervalMs === null) return undefined;
+    const group = { tier, intervalMs: allowance.seedIntervalMs };
+    this.#groups.set(allowance, group);
+    return group;
+  }
+
   /** ISO 8601; requests of one millisecond share it. */
   #isoTime(atMs: number): string {
     if (atMs !== this.#isoAtMs) {
@@ -276,10 +288,4 @@ export class DataAnswers {
 function valueCountOf(values: ValueRequest): number {
   if (values.kind === 'shuffle') return values.items.length;
   return values.kind === 'bitstring' ? 1 : values.count;
-}
-
-function seedGroupOf(account: Account): SeedGroup | undefined {
-  const tier = seededTier(account.record.tier);
-  const intervalMs = account.allowance.seedIntervalMs;
-  return tier === undefined || intervalMs === null ? undefined : { tier, intervalMs };
 }
