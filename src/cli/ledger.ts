@@ -22,7 +22,8 @@ const audit = action({
 
 const backup = action({
   path: 'ledger backup',
-  summary: 'Writes a consistent copy into a new folder, while the service runs, and audits the copy.',
+  summary:
+    'Writes a consistent copy into a new folder, while the service runs, and audits the copy. Unclaimed blocks are left out.',
   operands: [{ name: 'DIRECTORY', meaning: 'a folder that does not exist yet, or is empty' }],
   run: async (input, context) => {
     await withLedger(context, 'read', (ledger) => ledger.backup(input.operands[0]));

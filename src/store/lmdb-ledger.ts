@@ -43,6 +43,8 @@ export interface LmdbLedgerParts {
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
   readonly audited: (directory: string) => Promise<readonly string[]>;
+  /** Deletes the unclaimed blocks of a copy. */
+  readonly withoutBlocks: (directory: string) => Promise<void>;
 }
 
 /** The ledger in an LMDB folder: one process writes answers and claims, tools beside it write accounts and keys. */
@@ -184,7 +186,10 @@ export class LmdbLedger implements Ledger {
     return auditTables(this.#parts.tables, this.#parts.environment.snapshot());
   }
 
-  /** Writers go on while the copy is made: it is one moment of the ledger. */
+  /**
+   * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks, which a
+   * restored copy would deliver a second time.
+   */
   backup(directory: string): Promise<void> {
     return this.#copyTo(directory, false);
   }
@@ -222,6 +227,7 @@ export class LmdbLedger implements Ledger {
     await this.#flush();
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     await this.#parts.environment.copyTo(directory, compact);
+    if (!compact) await this.#parts.withoutBlocks(directory);
     const problems = await this.#parts.audited(directory);
     rmSync(join(directory, 'lock.mdb'), { force: true });
     if (problems.length > 0) {
