@@ -11,9 +11,9 @@ import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 import type { AssessTask, BatteryOutcome, DrawOrder, ExpandTask, MadeValues, MakeOrder } from './protocol.ts';
 
 /**
- * Answers whose text may be longer than this go to the pool; shorter ones are cheaper in the front thread, because a
- * hop costs it about 40 µs (bench `dispatch`): that is 30,000 values of 0..100, 10,000 of 0..999,999, 5,000 floats,
- * 3,000 UUIDs, all of which print to about this size.
+ * Answers whose text may be longer than this go to the pool; shorter ones are made in the front thread. Chosen on the
+ * high side, for latency: bench `dispatch` puts the front's own break-even lower, at 45 kB of text for values of
+ * 0..100 and 18 kB for wider ones, measured beside other load.
  */
 export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
 
