@@ -18,7 +18,24 @@ interface BackendIdentity {
   readonly deterministic: boolean;
   /** Min-entropy per raw bit that the maker claims (SP 800-90B H_submitter); health-test cutoffs derive from it. */
   readonly claimedMinEntropyPerBit: number;
+  /** Raw bits of one lot of this source; the pool's own figure when left out. One read, or one job, gives a lot. */
+  readonly lotRawBits?: number;
+  /** What reading so many bits costs; left out by a source that costs nothing. Never a call to the provider. */
+  estimate?(bits: number): Spend;
+  /** What the source says of itself: device, state, queue, calibration, limits. Reads no entropy, costs nothing. */
+  describe?(signal: AbortSignal): Promise<SourceFacts>;
 }
+
+/** What a read costs in the provider's own currency, and how many calls or jobs of the provider's quota it takes. */
+export interface Spend {
+  readonly amount: number;
+  /** ISO 4217 where it is money; else the provider's unit, e.g. `qpu-seconds`. */
+  readonly currency: string;
+  readonly calls: number;
+}
+
+/** Named facts for people, in the order in which they are shown. */
+export type SourceFacts = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface StreamBackend extends BackendIdentity {
   readonly kind: 'stream';
@@ -32,12 +49,20 @@ export interface JobBackend extends BackendIdentity {
   submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference>;
   poll(job: JobReference, signal: AbortSignal): Promise<JobState>;
   fetch(job: JobReference, signal: AbortSignal): Promise<RawRead>;
+  /** Asks the provider not to run a job that nobody will fetch. */
   cancel(job: JobReference): Promise<void>;
+  /** Deletes the raw results at the provider, once their lot is durable. Deleting what is gone is no error. */
+  forget?(job: JobReference, signal: AbortSignal): Promise<void>;
 }
 
+/** Names a submitted job for as long as it lives: kept on disk, so that a restarted service resumes it. */
 export interface JobReference {
   readonly jobId: string;
   readonly idempotencyKey: string;
+  /** Raw bits that were asked for. */
+  readonly bits: number;
+  /** What the adapter wants to know again (qubits, calibration, place of the results): JSON, no secrets. */
+  readonly memo: string;
 }
 
 export type JobState =
@@ -58,7 +83,18 @@ export interface RawRead {
   /** SHA-256 (hex) of what the backend delivered, verbatim, before anything decoded it: `raw_output`. */
   readonly rawSha256: string;
   readonly provenance: Provenance;
+  /** Shots that bear witness to how quantum the read is; absent when the source ran none. */
+  readonly witness?: Witness;
 }
+
+/**
+ * `x-basis`: test shots beside the raw bits, of the same channels, prepared like them and measured in the X basis: ideally
+ * all zeros. They are not raw bits. `chsh`: the raw bits are themselves the outcomes of Bell tests; channels 2k and 2k + 1
+ * are the two sides of pair k, and each shot has one of the four settings of CHSH_SETTINGS.
+ */
+export type Witness =
+  | { readonly kind: 'x-basis'; readonly bits: Uint8Array<ArrayBuffer>; readonly shots: number }
+  | { readonly kind: 'chsh'; readonly settings: Uint8Array<ArrayBuffer> };
 
 /** Facts of one read; absent facts are null, never invented. */
 export interface Provenance {
@@ -75,6 +111,10 @@ export interface Provenance {
   readonly shots: number;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
+  /**
+   * What the provider publishes of the device. By convention `id` and `date` name the calibration, and `readout_e01` and
+   * `readout_e10` are lists by channel: the probability to read 1 for a prepared 0, and 0 for a prepared 1.
+   */
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
 }
 

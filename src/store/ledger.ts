@@ -3,11 +3,14 @@ import type {
   Balance,
   BlockKind,
   ClaimedBlock,
+  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
   SegmentRecord,
+  SourceSpend,
+  SpendLimits,
   StoredAnswer,
   UsageDay,
 } from './records.ts';
@@ -60,6 +63,24 @@ export interface EntropyStore {
   claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
   /** Bytes not yet claimed, by kind. */
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
+}
+
+/** What sources must know again after a restart, and what they may spend. */
+export interface SourceStore {
+  sourceNote(source: string, key: string): Promise<string | undefined>;
+  putSourceNote(source: string, key: string, value: string): Promise<void>;
+  /**
+   * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes nothing. The same
+   * `key` takes once.
+   */
+  charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean>;
+  spent(source: string, day: number): Promise<SourceSpend>;
+  /** Writes a job in state `intended` and charges its day, or refuses both. A job that is known already is admitted. */
+  openJob(job: JobRecord, limits: SpendLimits): Promise<boolean>;
+  /** Replaces a job that was opened; a later state is never replaced by an earlier one. */
+  putJob(job: JobRecord): Promise<void>;
+  /** Jobs of the source that have not ended, oldest first. */
+  openJobs(source: string): Promise<JobRecord[]>;
 }
 
 /** Answers: certificates, spends, counters. */

@@ -91,10 +91,75 @@ export interface LotRecord {
   /** SP 800-90B §6.3, assessed on raw bits; null when not assessed. Never above the source's own claim. */
   readonly minEntropyPerBit: number | null;
   readonly minEntropyMethod: string;
+  /** How quantum the lot is shown to be; absent in lots of releases that did not ask. */
+  readonly evidence?: LotEvidence;
   readonly assessments: readonly AssessedBlock[];
   readonly accepted: boolean;
   /** Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from. */
   readonly rejection: string;
+}
+
+/** From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted. */
+export const EVIDENCE_CLAIMS = [
+  'simulated',
+  'statistical',
+  'calibrated',
+  'source-independent',
+  'bell-witness',
+] as const;
+export type EvidenceClaim = (typeof EVIDENCE_CLAIMS)[number];
+
+/** What a lot's own shots show, with the figure, how it was got, and what must be true for it to hold. */
+export interface LotEvidence {
+  readonly claim: EvidenceClaim;
+  /** Min-entropy per raw bit under the claim's assumptions; null where the claim gives none. */
+  readonly minEntropyPerBit: number | null;
+  /** Measured figures by name, e.g. `chsh_s`, `x_error`. */
+  readonly figures: Readonly<Record<string, number>>;
+  /** The formula and where it is published. */
+  readonly method: string;
+  readonly assumptions: string;
+  /** Claims that were tried and not reached, each with the reason. */
+  readonly notReached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
+}
+
+/**
+ * A job at a provider. `intended` is written before it is submitted and charges the day's budget, `submitted` after; `stored`
+ * in the same transaction as its lot; `ended` when nothing is left to be done for it.
+ */
+export interface JobRecord {
+  /** The idempotency key of all tries. */
+  readonly key: string;
+  readonly source: string;
+  readonly state: 'intended' | 'submitted' | 'stored' | 'ended';
+  readonly bits: number;
+  /** Null until the provider named it. */
+  readonly jobId: string | null;
+  /** The adapter's own words (JobReference). */
+  readonly memo: string;
+  /** UTC day of the intention, days since 1970: whose budget it takes. */
+  readonly day: number;
+  /** What it costs, as estimated when it was intended. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly calls: number;
+  readonly intendedAtMs: number;
+  /** Why it ended without a lot; empty otherwise. */
+  readonly failure: string;
+}
+
+/** What a source took of its provider on one UTC day. */
+export interface SourceSpend {
+  readonly source: string;
+  readonly day: number;
+  readonly amount: number;
+  readonly calls: number;
+}
+
+/** At most so much a day; null: no bound. */
+export interface SpendLimits {
+  readonly amountPerDay: number | null;
+  readonly callsPerDay: number | null;
 }
 
 export interface LotRevocation {

@@ -40,7 +40,7 @@ export class JobDouble implements JobBackend {
     await this.#begin('submit');
     const jobId = String(this.#bitsOf.size + 1);
     this.#bitsOf.set(jobId, bits);
-    return { jobId, idempotencyKey };
+    return { jobId, idempotencyKey, bits, memo: '' };
   }
 
   async poll(): Promise<JobState> {

@@ -1,0 +1,99 @@
+import { BackendError } from './backend.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** One HTTP request to a provider. */
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The reply may have so many bytes; a longer one is given up. */
+  readonly replyBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** A provider's reply, whole and verbatim. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Sends the request and gives the reply whatever its status. A connection that fails or breaks off rejects with a
+ * retryable BackendError; an aborted signal with its reason. Redirects are refused: a secret goes to the named host alone.
+ */
+export async function httpCall(call: HttpCall): Promise<HttpReply> {
+  const { method, url, headers = {}, body = null, signal } = call;
+  try {
+    const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: await wholeBody(response, call.replyBytesMax),
+    };
+  } catch (error) {
+    if (signal.aborted || error instanceof BackendError) throw error;
+    throw new BackendError('retryable', `${new URL(url).host}: ${networkReason(error)}`);
+  }
+}
+
+async function wholeBody(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body ?? []) {
+    length += piece.length;
+    if (length > bytesMax) {
+      throw new BackendError(
+        'permanent',
+        `${new URL(response.url).host}: a reply of more than ${bytesMax} bytes`,
+      );
+    }
+    pieces.push(piece);
+  }
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    body.set(piece, at);
+    at += piece.length;
+  }
+  return body;
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function networkReason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}
+
+/** The body as JSON; undefined when it is none. */
+export function jsonOf(reply: HttpReply): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(reply.body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the reply's Retry-After asks for (RFC 9110 §10.2.3), in milliseconds from `nowMs`. */
+export function retryAfterMs(reply: HttpReply, nowMs: number): number | undefined {
+  return parseRetryAfter(reply.headers.get('retry-after'), nowMs);
+}
+
+/**
+ * The error that a status means where a provider has no rule of its own: 401 and 403 auth, 402 quota, 408, 425, 429 and
+ * 5xx retryable, everything else permanent. `detail` comes from the provider: a few words, never a secret.
+ */
+export function statusError(reply: HttpReply, nowMs: number, what: string, detail = ''): BackendError {
+  const { status } = reply;
+  const words = detail === '' ? '' : `: ${detail.slice(0, DETAIL_LENGTH_MAX)}`;
+  const message = `${what}: HTTP ${status}${words}`;
+  if (status === 401 || status === 403) return new BackendError('auth', message);
+  if (status === 402) return new BackendError('quota', message, retryAfterMs(reply, nowMs));
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    return new BackendError('retryable', message, retryAfterMs(reply, nowMs));
+  }
+  return new BackendError('permanent', message);
+}
+
+const DETAIL_LENGTH_MAX = 200;
