@@ -39,6 +39,8 @@ export type SourceFacts = Readonly<Record<string, string | number | boolean | nu
 
 export interface StreamBackend extends BackendIdentity {
   readonly kind: 'stream';
+  /** A read that takes longer has stalled; the pool's own figure when left out. */
+  readonly readTimeoutMs?: number;
   /** Reads at least `bits` bits (whole shots). Rejects with a BackendError. */
   read(bits: number, signal: AbortSignal): Promise<RawRead>;
 }

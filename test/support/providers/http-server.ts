@@ -39,7 +39,7 @@ export class ProviderServer {
   readonly requests: ProviderRequest[] = [];
   /** The bodies that were sent with status 200, in order, verbatim. */
   readonly sent: Buffer<ArrayBuffer>[] = [];
-  readonly #faults: { readonly fault: Fault; readonly on: string }[] = [];
+  readonly #faults: { readonly fault: Fault; readonly on: string; readonly served: () => void }[] = [];
   readonly #lastSent = new Map<string, Buffer<ArrayBuffer>>();
   readonly #handle: (request: ProviderRequest) => ProviderReply | Promise<ProviderReply>;
   readonly #server: Server;
@@ -68,9 +68,9 @@ export class ProviderServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The next request whose `METHOD /path` begins with `on` meets this fault. */
-  inject(fault: Fault, on = ''): void {
-    this.#faults.push({ fault, on });
+  /** The next request whose `METHOD /path` begins with `on` meets this fault. Resolves when it has come. */
+  inject(fault: Fault, on = ''): Promise<void> {
+    return new Promise((served) => this.#faults.push({ fault, on, served }));
   }
 
   async close(): Promise<void> {
@@ -103,7 +103,10 @@ export class ProviderServer {
 
   #takeFault(target: string): Fault | undefined {
     const at = this.#faults.findIndex(({ on }) => target.startsWith(on));
-    return at === -1 ? undefined : this.#faults.splice(at, 1)[0].fault;
+    if (at === -1) return undefined;
+    const [{ fault, served }] = this.#faults.splice(at, 1);
+    served();
+    return fault;
   }
 
   async #spoiled(
