@@ -17,6 +17,13 @@ export interface RawEnvironment {
   close(): Promise<void>;
 }
 
+const EMPTY_DATABASE: RawDatabase = {
+  get: () => undefined,
+  put: (key) => assert(false, `put ${String(key)} into a folder that is read only`),
+  remove: (key) => assert(false, `remove ${String(key)} from a folder that is read only`),
+  getRange: () => [],
+};
+
 /** The open folder: its tables, and write transactions over them. */
 export class Environment implements WriteGate {
   readonly #raw: RawEnvironment;
@@ -45,6 +52,11 @@ export class Environment implements WriteGate {
   table<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> | undefined {
     const raw = this.#raw.openDatabase(name);
     return raw === undefined ? undefined : new Table<K, V>(name, raw, codec, this);
+  }
+
+  /** A table without records that cannot be written, in the place of one that a read-only folder lacks. */
+  emptyTable<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
+    return new Table<K, V>(name, EMPTY_DATABASE, codec, this);
   }
 
   /** See RawEnvironment.transact. Blocks until the disk has it. */

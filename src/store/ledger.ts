@@ -21,7 +21,7 @@ import type {
  * twice. Implementations: LmdbLedger (the default), the same behind its own thread, MemoryLedger (the model of the
  * contract suite).
  */
-export interface Ledger extends Directory, EntropyStore, Books, LogStore {
+export interface Ledger extends Directory, EntropyStore, SourceStore, Books, LogStore {
   /** Re-verifies everything: see AuditReport. Reads only. */
   audit(): Promise<AuditReport>;
   /** Writes a consistent copy into the folder, which must not exist or be empty, and reads it back. */
@@ -46,10 +46,15 @@ export interface Directory {
 /** Lots and the blocks of conditioned bytes that came from them. */
 export interface EntropyStore {
   /**
-   * Makes the lot and its blocks durable together. Blocks of a lot that is not accepted are refused. Calling again
-   * with the same lot id changes nothing.
+   * Makes the lot and its blocks durable together, and with a `jobKey` the job, which becomes `stored`. False when the job
+   * has its lot or has ended: nothing is stored then, for a job gives one lot at most. Blocks of a lot that is not
+   * accepted are refused. Calling again with the same lot id changes nothing and gives the same answer.
    */
-  addLot(lot: LotRecord, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void>;
+  addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean>;
   lot(id: string): Promise<LotRecord | undefined>;
   /** The newest lots first. */
   lots(limit: number): Promise<LotRecord[]>;
@@ -70,16 +75,22 @@ export interface SourceStore {
   sourceNote(source: string, key: string): Promise<string | undefined>;
   putSourceNote(source: string, key: string, value: string): Promise<void>;
   /**
-   * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes nothing. The same
-   * `key` takes once.
+   * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes nothing; so does a
+   * spend in another currency than the day's, since the two cannot be summed. The same `key` takes once.
    */
   charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean>;
   spent(source: string, day: number): Promise<SourceSpend>;
-  /** Writes a job in state `intended` and charges its day, or refuses both. A job that is known already is admitted. */
+  /**
+   * Writes a job in state `intended` and charges its day, or refuses both as `charge` does. A job that is known already is
+   * admitted; one with other facts under its key is a `conflict`.
+   */
   openJob(job: JobRecord, limits: SpendLimits): Promise<boolean>;
-  /** Replaces a job that was opened; a later state is never replaced by an earlier one. */
+  /**
+   * Replaces a job that was opened; a later state is never replaced by an earlier one, and `ended` by nothing. What it was
+   * charged for stays as it was opened. Only addLot makes a job `stored`; a job ends with a lot or with a failure.
+   */
   putJob(job: JobRecord): Promise<void>;
-  /** Jobs of the source that have not ended, oldest first. */
+  /** Jobs of the source that have not ended, in the order in which they were opened. */
   openJobs(source: string): Promise<JobRecord[]>;
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditReport } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
+import { auditSources } from './lmdb-audit-sources.ts';
 import { count } from './meta.ts';
 import type { AccountRecord, BlockKind, SegmentRecord } from './records.ts';
 import { RequestIdSet } from './request-id-set.ts';
@@ -45,6 +46,11 @@ class Audit {
     await this.#checkLotOrder(lots);
     const revoked = await this.#checkRevocations(lots);
     const blocks = await this.#checkBlocks(lots, revoked);
+    await auditSources(this.#tables, lots, {
+      walk: (table, visit) => this.#walk(table, visit),
+      problem: (text) => this.#problem(text),
+      checkCount: (name, stored) => this.#checkCount(name, stored),
+    });
     const tally = new UsageTally();
     const segments = await this.#checkSegments(lots, tally);
     await this.#checkUsage(tally);

@@ -4,6 +4,7 @@ import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { EntropyStore } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
+import type { LmdbSourceStore } from './lmdb-sources.ts';
 import { count, increase } from './meta.ts';
 import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from './records.ts';
 import { type StoredLot, type Tables, WITHDRAWN } from './tables.ts';
@@ -20,23 +21,36 @@ export class LmdbEntropyStore implements EntropyStore {
   readonly #environment: Environment;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
+  readonly #sources: LmdbSourceStore;
   readonly #clock: Clock;
   /** Written into each claim: says which start of the server took the block. */
   readonly #epoch: number;
 
-  constructor(environment: Environment, tables: Tables, writer: GroupWriter, clock: Clock, epoch: number) {
+  constructor(
+    environment: Environment,
+    tables: Tables,
+    writer: GroupWriter,
+    sources: LmdbSourceStore,
+    clock: Clock,
+    epoch: number,
+  ) {
     this.#environment = environment;
     this.#tables = tables;
     this.#writer = writer;
+    this.#sources = sources;
     this.#clock = clock;
     this.#epoch = epoch;
   }
 
-  async addLot(lot: LotRecord, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void> {
+  async addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean> {
     if (!lot.accepted && blocks.length > 0) {
       throw new LedgerError('refused', `lot ${lot.id} was not accepted: nothing may be drawn from it`);
     }
-    await this.#writer.submit(() => this.#addLot(lot, blocks));
+    return this.#writer.submit(() => this.#addLot(lot, blocks, jobKey));
   }
 
   async lot(id: string): Promise<LotRecord | undefined> {
@@ -89,13 +103,20 @@ export class LmdbEntropyStore implements EntropyStore {
     };
   }
 
-  #addLot(lot: LotRecord, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): void {
+  #addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey: string | undefined,
+  ): boolean {
     const { lots, lotOrder, meta } = this.#tables;
-    if (lots.has(lot.id)) return;
+    if (lots.has(lot.id)) return jobKey === undefined || this.#sources.gaveLot(jobKey, lot.id);
+    if (jobKey !== undefined && !this.#sources.mayGiveLot(jobKey)) return false;
     const pure = this.#addBlocks(lot.id, 'pure', blocks);
     const seed = this.#addBlocks(lot.id, 'seed', blocks);
     lots.put(lot.id, { lot, blocks: { pure, seed } });
     lotOrder.put(increase(meta, 'lots', 1), lot.id);
+    if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
+    return true;
   }
 
   #addBlocks(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {

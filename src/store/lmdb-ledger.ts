@@ -12,16 +12,20 @@ import { auditTables } from './lmdb-audit.ts';
 import type { LmdbBooks } from './lmdb-books.ts';
 import { LmdbDirectory } from './lmdb-directory.ts';
 import { LmdbEntropyStore } from './lmdb-entropy.ts';
+import { LmdbSourceStore } from './lmdb-sources.ts';
 import type {
   AccountRecord,
   Balance,
   BlockKind,
   ClaimedBlock,
+  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
   SegmentRecord,
+  SourceSpend,
+  SpendLimits,
   StoredAnswer,
   UsageDay,
 } from './records.ts';
@@ -43,8 +47,8 @@ export interface LmdbLedgerParts {
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
   readonly audited: (directory: string) => Promise<readonly string[]>;
-  /** Deletes the unclaimed blocks of a copy. */
-  readonly withoutBlocks: (directory: string) => Promise<void>;
+  /** Takes from a copy what this ledger goes on to deliver: unclaimed blocks, and the results of open jobs. */
+  readonly yielded: (directory: string) => Promise<void>;
 }
 
 /** The ledger in an LMDB folder: one process writes answers and claims, tools beside it write accounts and keys. */
@@ -54,6 +58,7 @@ export class LmdbLedger implements Ledger {
   readonly #parts: LmdbLedgerParts;
   readonly #directory: Directory;
   readonly #entropy: EntropyStore;
+  readonly #sources: LmdbSourceStore;
   readonly #books: Books;
   readonly #logStore: LmdbBooks;
   #closed: Promise<void> | undefined;
@@ -63,7 +68,8 @@ export class LmdbLedger implements Ledger {
     this.failed = writer.failed;
     this.#parts = parts;
     this.#directory = new LmdbDirectory(environment, tables, writer);
-    this.#entropy = new LmdbEntropyStore(environment, tables, writer, clock, epoch);
+    this.#sources = new LmdbSourceStore(environment, tables, writer);
+    this.#entropy = new LmdbEntropyStore(environment, tables, writer, this.#sources, clock, epoch);
     this.#books = parts.journaled?.books ?? parts.books;
     this.#logStore = parts.books;
   }
@@ -92,10 +98,14 @@ export class LmdbLedger implements Ledger {
     return this.#directory.putKey(key);
   }
 
-  async addLot(lot: LotRecord, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void> {
+  async addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean> {
     this.#requireServer('addLot');
     this.#parts.space.require();
-    await this.#entropy.addLot(lot, blocks);
+    return this.#entropy.addLot(lot, blocks, jobKey);
   }
 
   lot(id: string): Promise<LotRecord | undefined> {
@@ -121,6 +131,44 @@ export class LmdbLedger implements Ledger {
 
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
     return this.#entropy.blockLevels();
+  }
+
+  sourceNote(source: string, key: string): Promise<string | undefined> {
+    return this.#sources.sourceNote(source, key);
+  }
+
+  putSourceNote(source: string, key: string, value: string): Promise<void> {
+    return this.#sources.putSourceNote(source, key, value);
+  }
+
+  async charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean> {
+    this.#parts.space.require(); // nothing is bought that could not be stored
+    return this.#sources.charge(key, spend, limits);
+  }
+
+  spent(source: string, day: number): Promise<SourceSpend> {
+    return this.#sources.spent(source, day);
+  }
+
+  async openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
+    this.#requireServer('openJob');
+    this.#parts.space.require();
+    return this.#sources.openJob(job, limits);
+  }
+
+  async putJob(job: JobRecord): Promise<void> {
+    this.#requireServer('putJob');
+    await this.#sources.putJob(job);
+  }
+
+  openJobs(source: string): Promise<JobRecord[]> {
+    return this.#sources.openJobs(source);
+  }
+
+  /** Ends the jobs of all sources that have no lot yet. */
+  async abandonJobs(failure: string): Promise<void> {
+    this.#requireServer('abandonJobs');
+    await this.#sources.abandonJobs(failure);
   }
 
   nextSegment(): Promise<number> {
@@ -187,8 +235,8 @@ export class LmdbLedger implements Ledger {
   }
 
   /**
-   * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks, which a
-   * restored copy would deliver a second time.
+   * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and with its open
+   * jobs ended, whose bits a restored copy would deliver a second time.
    */
   backup(directory: string): Promise<void> {
     return this.#copyTo(directory, false);
@@ -227,7 +275,7 @@ export class LmdbLedger implements Ledger {
     await this.#flush();
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     await this.#parts.environment.copyTo(directory, compact);
-    if (!compact) await this.#parts.withoutBlocks(directory);
+    if (!compact) await this.#parts.yielded(directory);
     const problems = await this.#parts.audited(directory);
     rmSync(join(directory, 'lock.mdb'), { force: true });
     if (problems.length > 0) {

@@ -117,15 +117,15 @@ async function openLocked(
       role,
       lock,
       audited,
-      withoutBlocks,
+      yielded,
     });
   } catch (error) {
     await environment.close();
     throw error;
   }
 
-  /** Claims, and so deletes, every unclaimed block of a copy: this ledger goes on to deliver them. */
-  async function withoutBlocks(directory: string): Promise<void> {
+  /** Claims, and so deletes, every unclaimed block of a copy, and ends its open jobs: this ledger goes on with both. */
+  async function yielded(directory: string): Promise<void> {
     const copy = await openLmdbLedger({
       path: directory,
       clock,
@@ -139,6 +139,7 @@ async function openLocked(
       for (const kind of ['pure', 'seed'] as const) {
         while ((await copy.claimBlocks(kind, BLOCKS_PER_CLAIM)).length > 0);
       }
+      await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
     } finally {
       await copy.close();
     }

@@ -2,17 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../core/clock.ts';
 import type { AuditReport, Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
+import { MemorySources } from './memory-sources.ts';
 import type {
   AccountRecord,
   AnswerEntry,
   Balance,
   BlockKind,
   ClaimedBlock,
+  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
   SegmentRecord,
+  SourceSpend,
+  SpendLimits,
   StoredAnswer,
   UsageCount,
   UsageDay,
@@ -43,6 +47,7 @@ export class MemoryLedger implements Ledger {
   readonly #revocations = new Map<string, LotRevocation>();
   readonly #unclaimed: Record<BlockKind, ClaimedBlock[]> = { pure: [], seed: [] };
   #blocksClaimed = 0;
+  readonly #sources = new MemorySources();
   readonly #segments = new Map<number, SegmentRecord>();
   /** Entries of all segments, also of those that retention dropped. */
   readonly #entries: AnswerEntry[] = [];
@@ -103,14 +108,21 @@ export class MemoryLedger implements Ledger {
     this.#directoryVersion++;
   }
 
-  async addLot(lot: LotRecord, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void> {
+  async addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean> {
     if (!lot.accepted && blocks.length > 0)
       throw new LedgerError('refused', `lot ${lot.id} was not accepted`);
-    if (this.#lots.has(lot.id)) return;
+    if (this.#lots.has(lot.id)) return jobKey === undefined || this.#sources.gaveLot(jobKey, lot.id);
+    if (jobKey !== undefined && !this.#sources.mayGiveLot(jobKey)) return false;
     this.#lots.set(lot.id, structuredClone(lot));
     for (const { kind, bytes } of blocks) {
       this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes) });
     }
+    if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
+    return true;
   }
 
   async lot(id: string): Promise<LotRecord | undefined> {
@@ -150,6 +162,34 @@ export class MemoryLedger implements Ledger {
       return { blocks: blocks.length, bytes: blocks.reduce((sum, { bytes }) => sum + bytes.length, 0) };
     };
     return { pure: level(this.#unclaimed.pure), seed: level(this.#unclaimed.seed) };
+  }
+
+  sourceNote(source: string, key: string): Promise<string | undefined> {
+    return this.#sources.sourceNote(source, key);
+  }
+
+  putSourceNote(source: string, key: string, value: string): Promise<void> {
+    return this.#sources.putSourceNote(source, key, value);
+  }
+
+  charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean> {
+    return this.#sources.charge(key, spend, limits);
+  }
+
+  spent(source: string, day: number): Promise<SourceSpend> {
+    return this.#sources.spent(source, day);
+  }
+
+  openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
+    return this.#sources.openJob(job, limits);
+  }
+
+  putJob(job: JobRecord): Promise<void> {
+    return this.#sources.putJob(job);
+  }
+
+  openJobs(source: string): Promise<JobRecord[]> {
+    return this.#sources.openJobs(source);
   }
 
   async nextSegment(): Promise<number> {

@@ -144,6 +144,8 @@ export interface JobRecord {
   readonly currency: string;
   readonly calls: number;
   readonly intendedAtMs: number;
+  /** When the provider first named it, as far as is known here; null before. */
+  readonly submittedAtMs: number | null;
   /** Why it ended without a lot; empty otherwise. */
   readonly failure: string;
 }
@@ -152,7 +154,10 @@ export interface JobRecord {
 export interface SourceSpend {
   readonly source: string;
   readonly day: number;
+  /** Kept to a millionth. */
   readonly amount: number;
+  /** One for the whole day; empty while the amount is 0. */
+  readonly currency: string;
   readonly calls: number;
 }
 

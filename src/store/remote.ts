@@ -7,11 +7,14 @@ import type {
   Balance,
   BlockKind,
   ClaimedBlock,
+  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
   SegmentRecord,
+  SourceSpend,
+  SpendLimits,
   StoredAnswer,
   UsageDay,
 } from './records.ts';
@@ -127,8 +130,12 @@ class RemoteLedger implements Ledger, FailStop {
     return this.#call('putKey', [key]);
   }
 
-  addLot(lot: LotRecord, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void> {
-    return this.#call('addLot', [lot, blocks]);
+  addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean> {
+    return this.#call('addLot', [lot, blocks, jobKey]);
   }
 
   lot(id: string): Promise<LotRecord | undefined> {
@@ -153,6 +160,34 @@ class RemoteLedger implements Ledger, FailStop {
 
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
     return this.#call('blockLevels', []);
+  }
+
+  sourceNote(source: string, key: string): Promise<string | undefined> {
+    return this.#call('sourceNote', [source, key]);
+  }
+
+  putSourceNote(source: string, key: string, value: string): Promise<void> {
+    return this.#call('putSourceNote', [source, key, value]);
+  }
+
+  charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean> {
+    return this.#call('charge', [key, spend, limits]);
+  }
+
+  spent(source: string, day: number): Promise<SourceSpend> {
+    return this.#call('spent', [source, day]);
+  }
+
+  openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
+    return this.#call('openJob', [job, limits]);
+  }
+
+  putJob(job: JobRecord): Promise<void> {
+    return this.#call('putJob', [job]);
+  }
+
+  openJobs(source: string): Promise<JobRecord[]> {
+    return this.#call('openJobs', [source]);
   }
 
   nextSegment(): Promise<number> {

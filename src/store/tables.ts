@@ -4,12 +4,15 @@ import { LedgerError } from './ledger-error.ts';
 import type {
   AccountRecord,
   BlockKind,
+  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
+  SourceSpend,
   StoredAnswer,
 } from './records.ts';
+import type { DaySpend } from './spending.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Table } from './table.ts';
 import { countersCodec, type UsageCounters } from './usage-counters.ts';
 
@@ -28,6 +31,10 @@ export type MetaName =
   | 'keys'
   | 'revocations'
   | 'logRecords'
+  | 'sourceNotes'
+  | 'charges'
+  /** Jobs opened so far: also the highest ordinal of a job. */
+  | 'jobs'
   /** Accounts created so far: also the highest account number. */
   | 'accounts'
   /** Lots stored so far: also the highest ordinal of lotOrder. */
@@ -48,6 +55,13 @@ export type MetaName =
 export interface StoredLot {
   readonly lot: LotRecord;
   readonly blocks: Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
+}
+
+/** A job, its place in the order of all jobs, and the lot that it gave. */
+export interface StoredJob {
+  readonly job: JobRecord;
+  readonly ordinal: number;
+  readonly lotId: string | null;
 }
 
 interface StoredBlock {
@@ -92,6 +106,15 @@ export interface Tables {
   readonly answerExpiry: Table<[number, number, string], number>;
   readonly rates: Table<number, RateRecord>;
   readonly log: Table<string, Uint8Array>;
+  /** Source, key. */
+  readonly sourceNotes: Table<readonly [string, string], string>;
+  /** By key of the charge. */
+  readonly charges: Table<string, SourceSpend>;
+  /** Source, day: the sum of its charges and jobs. */
+  readonly spends: Table<readonly [string, number], DaySpend>;
+  readonly jobs: Table<string, StoredJob>;
+  /** Source, ordinal: jobs that have not ended. */
+  readonly openJobs: Table<readonly [string, number], string>;
 }
 
 const answerCodec: Codec<StoredAnswer> = {
@@ -123,6 +146,10 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
     if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
     return table;
   }
+  /** A table that folders of an earlier release lack: nothing is in it until a server has opened the folder. */
+  function openLater<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
+    return environment.table<K, V>(name, codec) ?? environment.emptyTable<K, V>(name, codec);
+  }
   return {
     meta,
     accounts: open('accounts', plainCodec<AccountRecord>()),
@@ -140,5 +167,10 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
     answerExpiry: open('answerExpiry', plainCodec<number>()),
     rates: open('rates', plainCodec<RateRecord>()),
     log: open('log', bytesCodec),
+    sourceNotes: openLater('sourceNotes', plainCodec<string>()),
+    charges: openLater('charges', plainCodec<SourceSpend>()),
+    spends: openLater('spends', plainCodec<DaySpend>()),
+    jobs: openLater('jobs', plainCodec<StoredJob>()),
+    openJobs: openLater('openJobs', plainCodec<string>()),
   };
 }
