@@ -1,0 +1,161 @@
+import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { assert } from '../../core/assert.ts';
+import { wipe } from '../../core/bytes.ts';
+import type { Witness } from '../backend.ts';
+import { type Circuit, circuitDepth, circuitSha256, circuitText } from '../circuit.ts';
+import {
+  bellChsh,
+  CHSH_SETTINGS,
+  type ChshSetting,
+  type NamedCircuit,
+  superposition,
+  xCheck,
+} from '../named-circuits.ts';
+import { Measurement } from './measurement.ts';
+import type { CheckedNoise } from './noise.ts';
+import { type ByteSource, RandomWords } from './randomness.ts';
+
+/** What the simulated device does for one read, and what it says of itself. */
+export interface Run {
+  readonly width: number;
+  /** Of the circuit that gives the raw bits. */
+  readonly circuit: {
+    readonly name: string;
+    readonly sha256: string;
+    readonly qubits: number;
+    readonly depth: number;
+  };
+  readonly claimedMinEntropyPerBit: number;
+  /** An aborted signal rejects with its reason. */
+  take(shots: number, signal: AbortSignal): Promise<Shots>;
+}
+
+/** What one run gave; `bits` as RawRead packs them. */
+export interface Shots {
+  readonly bits: Uint8Array<ArrayBuffer>;
+  readonly shots: number;
+  readonly witness?: Witness;
+}
+
+/** Raw bits of one circuit and nothing beside them. */
+export function plainRun(named: NamedCircuit, noise: CheckedNoise, source: ByteSource): Run {
+  const { circuit } = named;
+  const measurement = new Measurement(circuit, noise, source);
+  return {
+    width: measurement.width,
+    circuit: {
+      name: named.name,
+      sha256: circuitSha256(circuit),
+      qubits: circuit.qubits,
+      depth: circuitDepth(circuit),
+    },
+    claimedMinEntropyPerBit: measurement.claimedMinEntropyPerBit,
+    take: async (shots, signal) => ({ bits: await measurement.take(shots, signal), shots }),
+  };
+}
+
+/** Raw bits of `superposition`, and beside them `testShare` times as many shots of `xCheck` on the same qubits. */
+export function xCheckRun(testShare: number, noise: CheckedNoise, source: ByteSource): Run {
+  const qubits = noise.readout.length;
+  const raw = plainRun(superposition(qubits), noise, source);
+  const test = new Measurement(xCheck(qubits).circuit, noise, source);
+  return {
+    ...raw,
+    async take(shots, signal) {
+      const { bits } = await raw.take(shots, signal);
+      const testShots = Math.ceil(shots * testShare);
+      const tested = await test.take(testShots, signal);
+      return { bits, shots, witness: { kind: 'x-basis', bits: tested, shots: testShots } };
+    },
+  };
+}
+
+/**
+ * Raw bits that are the outcomes of Bell tests: qubits 2k and 2k + 1 are a pair in the state of `bellChsh`, and each shot
+ * measures all pairs in one of the four settings, picked at random.
+ */
+export function bellRun(noise: CheckedNoise, source: ByteSource): Run {
+  const qubits = noise.readout.length;
+  const circuits = CHSH_SETTINGS.map((setting) => bellPairs(qubits, setting));
+  const measurements = circuits.map((circuit) => new Measurement(circuit, noise, source));
+  const words = new RandomWords(source);
+  return {
+    width: qubits,
+    circuit: {
+      name: `bell-chsh-${qubits}`,
+      sha256: hash('sha256', circuits.map(circuitText).join(''), 'hex'),
+      qubits,
+      depth: circuitDepth(circuits[0]),
+    },
+    claimedMinEntropyPerBit: Math.min(...measurements.map((each) => each.claimedMinEntropyPerBit)),
+    async take(shots, signal) {
+      const settings = new Uint8Array(shots);
+      const shares = CHSH_SETTINGS.map(() => 0);
+      await inSlices(shots, 1, (from, to) => {
+        for (let shot = from; shot < to; shot++) {
+          settings[shot] = words.word() >>> 30; // the top two bits: one of four
+          shares[settings[shot]]++;
+        }
+        words.eraseUsed();
+      });
+      const perSetting: Uint8Array<ArrayBuffer>[] = [];
+      for (const [setting, measurement] of measurements.entries()) {
+        perSetting.push(await measurement.take(shares[setting], signal));
+      }
+      const bits = await dealt(perSetting, settings, qubits);
+      wipe(...perSetting);
+      return { bits, shots, witness: { kind: 'chsh', settings } };
+    },
+  };
+}
+
+/** The circuit of `bellChsh` on each pair of neighbours. */
+function bellPairs(qubits: number, setting: ChshSetting): Circuit {
+  assert(qubits % 2 === 0, 'Bell tests are of pairs of qubits');
+  const { gates } = bellChsh(setting).circuit;
+  const measured = Array.from({ length: qubits }, (_, qubit) => qubit);
+  const onPair = (first: number) =>
+    gates.map((gate) =>
+      gate.qubits.length === 1
+        ? { ...gate, qubits: [gate.qubits[0] + first] }
+        : { ...gate, qubits: [gate.qubits[0] + first, gate.qubits[1] + first] },
+    ) as Circuit['gates'];
+  return { qubits, measured, gates: measured.filter((qubit) => qubit % 2 === 0).flatMap(onPair) };
+}
+
+/** Each shot from the shots of its setting, in order. */
+async function dealt(
+  perSetting: readonly Uint8Array[],
+  settings: Uint8Array,
+  width: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bits = new Uint8Array(Math.ceil((settings.length * width) / 8));
+  const next = perSetting.map(() => 0);
+  await inSlices(settings.length, width, (from, to) => {
+    for (let shot = from; shot < to; shot++) {
+      const setting = settings[shot];
+      const source = perSetting[setting];
+      for (let i = 0, at = shot * width, of = next[setting]; i < width; i++, at++, of++) {
+        bits[at >>> 3] |= ((source[of >>> 3] >>> (7 - (of & 7))) & 1) << (7 - (at & 7));
+      }
+      next[setting] += width;
+    }
+  });
+  return bits;
+}
+
+/** Bits, or settings, handled between two turns of the event loop: about 3 ms at 3 ns each. */
+const SLICE_BITS = 2 ** 20;
+
+async function inSlices(
+  shots: number,
+  width: number,
+  work: (from: number, to: number) => void,
+): Promise<void> {
+  const slice = Math.ceil(SLICE_BITS / width);
+  for (let from = 0; from < shots; from += slice) {
+    if (from > 0) await setImmediate();
+    work(from, Math.min(shots, from + slice));
+  }
+}

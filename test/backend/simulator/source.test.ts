@@ -1,0 +1,409 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
+import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
+import { simulatorSource, simulatorWith } from '../../../src/backend/simulator/source.ts';
+import { OptionError } from '../../../src/backend/source-kind.ts';
+import { ManualClock } from '../../../src/core/clock.ts';
+import { HealthMonitor } from '../../../src/pool/health.ts';
+import { fixedBytes } from '../../support/backends.ts';
+
+const NEVER = new AbortController().signal;
+
+type Texts = { readonly [Name in keyof typeof simulatorSource.options]?: string };
+
+/** The options as the configuration parses them. */
+function parsed(texts: Texts = {}) {
+  const values = Object.entries(simulatorSource.options).map(([name, option]) => [
+    name,
+    option.parse(texts[name as keyof Texts] ?? option.fallback),
+  ]);
+  return Object.fromEntries(values) as Parameters<typeof simulatorSource.create>[1];
+}
+
+function simulator(texts: Texts = {}, label = 'simulator'): StreamBackend {
+  return simulatorWith('sim', parsed(texts), new ManualClock(), fixedBytes(label));
+}
+
+const bitAt = (bits: Uint8Array, position: number) => (bits[position >> 3] >> (7 - (position & 7))) & 1;
+
+function onesOf(read: Pick<RawRead, 'bits' | 'shots' | 'width'>, channel: number, from = 0, to = read.shots) {
+  let ones = 0;
+  for (let shot = from; shot < to; shot++) ones += bitAt(read.bits, shot * read.width + channel);
+  return ones;
+}
+
+/** How often each setting was, and S of each pair. */
+function bellTests(read: RawRead): { counts: number[]; s: number[] } {
+  assert.equal(read.witness?.kind, 'chsh');
+  const { settings } = read.witness;
+  const counts = [0, 0, 0, 0];
+  const sums = Array.from({ length: read.width / 2 }, () => [0, 0, 0, 0]);
+  settings.forEach((setting, shot) => {
+    counts[setting]++;
+    sums.forEach((sum, pair) => {
+      const at = shot * read.width + 2 * pair;
+      sum[setting] += bitAt(read.bits, at) === bitAt(read.bits, at + 1) ? 1 : -1;
+    });
+  });
+  const e = sums.map((sum) => sum.map((each, setting) => each / counts[setting]));
+  return { counts, s: e.map(([e00, e01, e10, e11]) => e00 + e01 + e10 - e11) };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-profile-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function profile(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const property = (name: string, value: number) => ({ name, value, unit: '', date: '2026-11-20T06:00:00Z' });
+const IBM = {
+  backend_name: 'ibm_example',
+  backend_version: '1.2.3',
+  last_update_date: '2026-11-20T06:00:00Z',
+  qubits: [
+    [property('T1', 250), property('prob_meas0_prep1', 0.02), property('prob_meas1_prep0', 0.01)],
+    [property('prob_meas0_prep1', 0.9), property('prob_meas1_prep0', 0.3), property('readout_error', 0.6)],
+    [property('readout_error', 0.004)],
+    [property('prob_meas0_prep1', 0.001), property('prob_meas1_prep0', 0.0005)],
+  ],
+};
+const IONQ = {
+  characterizations: [
+    {
+      id: 'c1',
+      backend: 'qpu.example-1',
+      date: '2026-11-19T00:00:00Z',
+      qubits: 36,
+      fidelity: { spam: { median: 0.995, stderr: 0.001 } },
+    },
+  ],
+};
+
+describe('the simulator as a source', () => {
+  it('is, without options, the simulator that there was', async () => {
+    const clock = new ManualClock();
+    const made = simulatorWith('simulator', parsed(), clock, fixedBytes('same'));
+    const known = createSimulator({ clock, testBytes: fixedBytes('same') });
+    const { describe: _, read: __, ...identity } = made;
+    const { describe: ___, read: ____, ...expected } = known;
+    assert.deepEqual(identity, expected);
+    assert.deepEqual(await made.read(4096, NEVER), await known.read(4096, NEVER));
+    const real = simulatorSource.create('a', parsed(), {
+      clock,
+      memory: { recall: async () => undefined, keep: async () => {} },
+    });
+    assert.deepEqual([real.name, real.origin, real.deterministic], ['a', 'simulated', false]);
+  });
+
+  it('says what it is without a read', async () => {
+    assert.deepEqual(await simulator({ faults: 'replay', circuit: 'bell-chsh' }).describe?.(NEVER), {
+      device: 'statevector',
+      circuit: 'bell-chsh-16',
+      qubits: 16,
+      readout_error_max: 0.01,
+      bias: 0,
+      depolarizing: 0,
+      profile: null,
+      faults: 'replay',
+    });
+  });
+
+  it('refuses options that contradict each other, and says what they may be', () => {
+    const path = profile('refused.json', IBM);
+    for (const [texts, says] of [
+      [{ circuit: 'bell-chsh', qubits: '3' }, /even number/],
+      [{ bias: '0.5' }, /leaves some entropy/],
+      [{ profile: path, qubits: '5' }, /at most 4 qubits, which ibm_example has/],
+      [{ profile: path, qubits: '4' }, /fewer qubits: ibm_example reads qubit 1 wrong/],
+      [{ qubits: '4', faults: 'dead-qubit:4' }, /faults of qubits 0 to 3/],
+      [{ qubits: '4', faults: 'correlated-pair:0,4' }, /faults of qubits 0 to 3/],
+    ] as const) {
+      assert.throws(
+        () => simulator(texts),
+        (error) => error instanceof OptionError && says.test(error.message),
+        JSON.stringify(texts),
+      );
+    }
+    for (const faults of [
+      '',
+      'dead-qubit',
+      'dead-qubit:x',
+      'dead-qubit:1,2',
+      'replay:1',
+      'fail:often',
+      'fail:quota,1,2',
+      'drift:-1',
+      'unknown',
+      'replay,,truncate',
+    ]) {
+      assert.throws(() => simulator({ faults }), OptionError, faults);
+    }
+  });
+});
+
+describe('circuit x-check', () => {
+  it('gives test shots beside the raw bits, and both are hashed', async () => {
+    const read = await simulator({ circuit: 'x-check', qubits: '8', x_test_share: '0.25' }).read(8000, NEVER);
+    assert.equal(read.witness?.kind, 'x-basis');
+    const { bits, shots } = read.witness;
+    assert.deepEqual([read.shots, shots, bits.length, read.width], [1000, 250, 250, 8]);
+    assert.equal(read.rawSha256, hash('sha256', Buffer.concat([read.bits, bits]), 'hex'));
+    assert.equal(read.provenance.circuit, 'superposition-8', 'the circuit of the raw bits');
+  });
+
+  it('errs in the X basis as its readout does, and the raw bits are those of superposition', async () => {
+    const options = { qubits: '4', readout_e01: '0.03', readout_e10: '0' };
+    const read = await simulator({ ...options, circuit: 'x-check', x_test_share: '1' }).read(400_000, NEVER);
+    assert.equal(read.witness?.kind, 'x-basis');
+    const tested = { bits: read.witness.bits, shots: read.witness.shots, width: 4 };
+    for (let channel = 0; channel < 4; channel++) {
+      // five standard deviations of a rate of 0.03, and of 0.515, in 100,000 shots
+      assert.ok(Math.abs(onesOf(tested, channel) / 100_000 - 0.03) < 0.0027);
+      assert.ok(Math.abs(onesOf(read, channel) / 100_000 - 0.515) < 0.0079);
+    }
+  });
+
+  it('sees a tilt of the preparation that the bias hides half of', async () => {
+    // Tilted by asin(2 · 0.1), |0> is read as 1 with probability sin²(θ/2) = 0.0101.
+    const noiseless = { qubits: '1', readout_e01: '0', readout_e10: '0', bias: '0.1' };
+    const read = await simulator({ ...noiseless, circuit: 'x-check', x_test_share: '1' }).read(
+      100_000,
+      NEVER,
+    );
+    assert.equal(read.witness?.kind, 'x-basis');
+    const error = onesOf({ bits: read.witness.bits, shots: read.witness.shots, width: 1 }, 0) / 100_000;
+    assert.ok(Math.abs(error - Math.sin(Math.asin(0.2) / 2) ** 2) < 0.0016);
+  });
+});
+
+describe('circuit bell-chsh', () => {
+  /**
+   * S of |Φ+> under this noise. Readout maps a correlation to (1 - fa)(1 - fb) E + ma mb, f = e01 + e10, m = e10 - e01, and S has
+   * three plus signs and one minus. A Pauli error after H leaves ZZ and shrinks XX by r = 1 - 4p/3; the one after CX shrinks both by
+   * 1 - 16p/15, those after the two rotations by r each; settings (0, ±π/4) see only ZZ, (π/2, ±π/4) only XX.
+   */
+  function closedForm(e01: number, e10: number, p: number): number {
+    const r = 1 - (4 * p) / 3;
+    const state = (1 - (16 * p) / 15) * r * r * Math.SQRT2 * (1 + r);
+    return (1 - e01 - e10) ** 2 * state + 2 * (e10 - e01) ** 2;
+  }
+
+  for (const [e01, e10, p] of [
+    [0, 0, 0],
+    [0.02, 0.02, 0],
+    [0.01, 0.07, 0],
+    [0, 0, 0.05],
+    [0.02, 0.03, 0.02],
+    [0.1, 0.1, 0.1],
+  ]) {
+    it(`S is as computed: e01 ${e01}, e10 ${e10}, depolarizing ${p}`, async () => {
+      const noise = { readout_e01: `${e01}`, readout_e10: `${e10}`, depolarizing: `${p}` };
+      const backend = simulator({ circuit: 'bell-chsh', qubits: '4', ...noise });
+      const read = await backend.read(4 * 200_000, NEVER);
+      const { counts, s } = bellTests(read);
+      // four settings of equal chance: chi-square with three degrees of freedom, one in a thousand
+      assert.ok(counts.reduce((sum, n) => sum + (n - 50_000) ** 2 / 50_000, 0) < 16.3);
+      const expected = closedForm(e01, e10, p);
+      // Each of the four correlations has a standard deviation of at most 1 / sqrt(50,000) = 0.0045: S of 0.009, times four.
+      for (const each of s) assert.ok(Math.abs(each - expected) < 0.036, `S = ${each}, not ${expected}`);
+    });
+  }
+
+  it('S is 2 sqrt 2 without noise, and no classical device has what the noise of the closed form leaves', () => {
+    assert.ok(Math.abs(closedForm(0, 0, 0) - 2 * Math.SQRT2) < 1e-12);
+    assert.ok(closedForm(0.02, 0.03, 0.02) > 2 && closedForm(0.1, 0.1, 0.1) < 2);
+  });
+
+  it('names its circuits and hashes all four of them', async () => {
+    const read = await simulator({ circuit: 'bell-chsh', qubits: '2' }).read(80, NEVER);
+    const { provenance, witness } = read;
+    assert.deepEqual([provenance.circuit, provenance.qubitsUsed], ['bell-chsh-2', 2]);
+    const text = [
+      ['0', '-0.7853981633974483'],
+      ['0', '0.7853981633974483'],
+      ['-1.5707963267948966', '-0.7853981633974483'],
+      ['-1.5707963267948966', '0.7853981633974483'],
+    ].map(
+      ([a, b]) =>
+        `OPENQASM 3.0;\ninclude "stdgates.inc";\nqubit[2] q;\nbit[2] c;\nh q[0];\ncx q[0], q[1];\nry(${a}) q[0];\nry(${b}) q[1];\nc[0] = measure q[0];\nc[1] = measure q[1];\n`,
+    );
+    assert.equal(provenance.circuitSha256, hash('sha256', text.join(''), 'hex'));
+    assert.equal(witness?.kind, 'chsh');
+    assert.equal(read.rawSha256, hash('sha256', Buffer.concat([read.bits, witness.settings]), 'hex'));
+  });
+
+  it('claims what a pair of correlated bits has', () => {
+    // The likeliest outcome has cos²(π/8) / 2: 0.614 bits for each of the two.
+    const { claimedMinEntropyPerBit } = simulator({
+      circuit: 'bell-chsh',
+      readout_e01: '0',
+      readout_e10: '0',
+    });
+    assert.ok(Math.abs(claimedMinEntropyPerBit + Math.log2(Math.cos(Math.PI / 8) ** 2 / 2) / 2) < 1e-12);
+  });
+
+  it('gives these bytes: settings and outcomes', async () => {
+    const read = await simulator({ circuit: 'bell-chsh', qubits: '4' }, 'golden').read(160, NEVER);
+    assert.equal(read.witness?.kind, 'chsh');
+    assert.equal(
+      Buffer.from(read.witness.settings).toString('hex'),
+      '03000201030003010000010303020000010103010102010100000201010301000303030002030101',
+    );
+    assert.equal(Buffer.from(read.bits).toString('hex'), '5ef06f5fc1d6ed17c9230330e23f390f4ae13f2c');
+  });
+});
+
+describe('profiles of real devices', () => {
+  it('IBM: the qubits that are read best, with their errors and the date', async () => {
+    const backend = simulator({ profile: profile('ibm.json', IBM), qubits: '3' });
+    const { provenance } = await backend.read(24, NEVER);
+    assert.deepEqual(provenance.calibration, {
+      profile: 'ibm_example',
+      date: '2026-11-20T06:00:00Z',
+      qubits: [0, 2, 3],
+      readout_e01: [0.01, 0.004, 0.0005],
+      readout_e10: [0.02, 0.004, 0.001],
+      bias: 0,
+      depolarizing: 0,
+    });
+    assert.ok(Math.abs(backend.claimedMinEntropyPerBit - (1 - Math.log2(1.03))) < 1e-12);
+    const two = await simulator({ profile: profile('ibm.json', IBM), qubits: '2' }).read(24, NEVER);
+    assert.deepEqual(two.provenance.calibration?.['qubits'], [2, 3]);
+  });
+
+  it('IonQ: one median for all qubits, in a list or alone', async () => {
+    for (const [name, content] of [
+      ['list.json', IONQ],
+      ['alone.json', IONQ.characterizations[0]],
+    ] as const) {
+      const backend = simulator({ profile: profile(name, content), qubits: '36' });
+      const { calibration } = (await backend.read(36, NEVER)).provenance;
+      assert.deepEqual(
+        [calibration?.['profile'], calibration?.['date']],
+        ['qpu.example-1', '2026-11-19T00:00:00Z'],
+      );
+      const errors = calibration?.['readout_e01'] as number[];
+      assert.equal(errors.length, 36);
+      assert.ok(errors.every((error) => Math.abs(error - 0.005) < 1e-12));
+    }
+  });
+
+  it('refuses what is no profile', () => {
+    const wrong = [
+      profile('text.json', 'no JSON'),
+      profile('list2.json', []),
+      profile('empty.json', {}),
+      profile('no-qubits.json', { ...IBM, qubits: [] }),
+      profile('no-error.json', { ...IBM, qubits: [[property('T1', 1)]] }),
+      profile('above.json', { ...IBM, qubits: [[property('readout_error', 1.5)]] }),
+      profile('no-median.json', { ...IONQ.characterizations[0], fidelity: {} }),
+      join(folder, 'absent.json'),
+      folder,
+    ];
+    for (const path of wrong) assert.throws(() => simulator({ profile: path }), OptionError, path);
+  });
+});
+
+describe('faults', () => {
+  const faulty = (faults: string, more: Texts = {}) => simulator({ qubits: '8', ...more, faults });
+
+  it('are printed with the backend and leave origin, name and claim alone', () => {
+    const backend = faulty(
+      'dead-qubit:3,correlated-pair:4,5,drift:0.5,fail:quota,2,fail:auth,queue-delay:0.5',
+    );
+    assert.equal(
+      backend.quantumBackend,
+      'simulator-statevector (faults: dead-qubit:3, correlated-pair:4,5, drift:0.5, fail:quota,2, fail:auth, queue-delay:0.5)',
+    );
+    const { origin, name, claimedMinEntropyPerBit } = simulator({ qubits: '8' });
+    assert.deepEqual(
+      [backend.origin, backend.name, backend.claimedMinEntropyPerBit],
+      [origin, name, claimedMinEntropyPerBit],
+    );
+  });
+
+  it('dead-qubit: the qubit reads 0, in test shots too, and the health tests find it', async () => {
+    const backend = faulty('dead-qubit:3', { circuit: 'x-check', x_test_share: '1', readout_e01: '0.1' });
+    const read = await backend.read(8 * 20_000, NEVER);
+    assert.equal(read.witness?.kind, 'x-basis');
+    const tested = { bits: read.witness.bits, shots: read.witness.shots, width: 8 };
+    for (let channel = 0; channel < 8; channel++) {
+      assert.equal(onesOf(read, channel) === 0, channel === 3);
+      assert.equal(onesOf(tested, channel) === 0, channel === 3);
+    }
+    const monitor = new HealthMonitor({ width: 8, minEntropyPerBit: backend.claimedMinEntropyPerBit });
+    const { grade, failures } = monitor.check(read);
+    assert.equal(grade, 'permanent');
+    assert.deepEqual(new Set(failures.map(({ channel }) => channel)), new Set([3]));
+  });
+
+  it('correlated-pair: the second shows what the first shows, the others do not', async () => {
+    const read = await faulty('correlated-pair:2,5').read(8 * 20_000, NEVER);
+    const equal = (a: number, b: number) => {
+      let count = 0;
+      for (let shot = 0; shot < read.shots; shot++)
+        count += bitAt(read.bits, shot * 8 + a) === bitAt(read.bits, shot * 8 + b) ? 1 : 0;
+      return count;
+    };
+    assert.equal(equal(2, 5), read.shots);
+    assert.ok(Math.abs(equal(2, 4) - read.shots / 2) < 5 * Math.sqrt(read.shots / 4));
+  });
+
+  it('drift: ones grow with the shots, over reads', async () => {
+    const backend = faulty('drift:0.5', { qubits: '1', readout_e01: '0', readout_e10: '0' });
+    const first = await backend.read(800_000, NEVER);
+    const second = await backend.read(800_000, NEVER);
+    const share = (read: RawRead, from: number) => onesOf(read, 0, from, from + 100_000) / 100_000;
+    // After s shots P(1) is 1/2 + (0.5 s / 10^6) / 2; in the middle of each 100,000: 50,000, 750,000 and 1,550,000.
+    for (const [seen, expected] of [
+      [share(first, 0), 0.5125],
+      [share(first, 700_000), 0.6875],
+      [share(second, 700_000), 0.8875],
+    ]) {
+      assert.ok(Math.abs(seen - expected) < 0.01, `${seen}, not ${expected}`);
+    }
+  });
+
+  it('replay: later reads are the first one, even when that was erased', async () => {
+    const backend = faulty('replay', { circuit: 'bell-chsh' });
+    const first = await backend.read(8000, NEVER);
+    const kept = structuredClone(first);
+    first.bits.fill(0);
+    const second = await backend.read(8000, NEVER);
+    assert.deepEqual([second.bits, second.rawSha256], [kept.bits, kept.rawSha256]);
+    assert.deepEqual(second.witness, kept.witness);
+    second.bits.fill(0);
+    assert.deepEqual((await backend.read(8000, NEVER)).bits, kept.bits);
+  });
+
+  it('truncate: half of the shots', async () => {
+    const read = await faulty('truncate').read(8000, NEVER);
+    assert.deepEqual([read.shots, read.provenance.shots, read.bits.length], [500, 500, 500]);
+  });
+
+  it('fail: with the kind of error named, the first reads or all', async () => {
+    const twice = faulty('fail:quota,2');
+    for (let i = 0; i < 2; i++) {
+      await assert.rejects(twice.read(80, NEVER), { name: 'BackendError', kind: 'quota' });
+    }
+    assert.equal((await twice.read(80, NEVER)).shots, 10);
+    const always = faulty('fail:no_raw_shots');
+    for (let i = 0; i < 5; i++) await assert.rejects(always.read(80, NEVER), { kind: 'no_raw_shots' });
+  });
+
+  it('queue-delay: waits, and heeds the signal', async () => {
+    const stop = new AbortController();
+    const waiting = faulty('queue-delay:3600').read(80, stop.signal);
+    stop.abort(new Error('enough'));
+    await assert.rejects(waiting, /enough/);
+    assert.equal((await faulty('queue-delay:0.001').read(80, NEVER)).shots, 10);
+  });
+});
