@@ -3,13 +3,15 @@ import { wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
-import type { EntropyStore } from '../store/ledger.ts';
-import type { LotRecord } from '../store/records.ts';
+import type { EntropyStore, SourceStore } from '../store/ledger.ts';
+import type { LotRecord, SpendLimits } from '../store/records.ts';
 import type { Assessor } from './assessor.ts';
 import { BlockHistory, HISTORY_BLOCKS } from './block-history.ts';
+import { UNLIMITED } from './budget.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type Lot, makeLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
-import { readBackend } from './read.ts';
+import { RawResults, replayedLot } from './replays.ts';
+import { type SourceRead, SourceReader } from './source-reader.ts';
 import { systemWait, type Wait, withDeadline } from './wait.ts';
 
 export type SourceState =
@@ -19,6 +21,8 @@ export type SourceState =
   | 'starting'
   /** Reads fail; they are tried again. */
   | 'failing'
+  /** Sources before it fill the pool; it is not read. */
+  | 'standby'
   /** A permanent failure: the tap is closed until an operator restarts the service. */
   | 'closed';
 
@@ -34,6 +38,8 @@ export interface SourceStatus {
   readonly lastLot: LotRecord | undefined;
   readonly lotsAccepted: number;
   readonly lotsRejected: number;
+  /** Conditioned bytes of the accepted lots. */
+  readonly conditionedBytes: number;
   /** SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included. */
   readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
   readonly reads: ReadCounts;
@@ -41,16 +47,23 @@ export interface SourceStatus {
   readonly health: HealthState | null;
 }
 
+/** Blocks not claimed yet, by kind. */
+export type BlockLevels = Awaited<ReturnType<EntropyStore['blockLevels']>>;
+
 export interface CollectorOptions {
   readonly backend: Backend;
-  readonly store: EntropyStore;
+  readonly store: EntropyStore & SourceStore;
   readonly assessor: Assessor;
   readonly clock: Clock;
   readonly log: Log;
   /** High watermark of unclaimed pure bytes; the low one is half of it. */
   readonly pureBytesHigh: number;
+  /** What the source may take of its provider on one UTC day; no bound when left out. */
+  readonly limits?: SpendLimits;
   /** Raw bits of one lot, at least. */
   readonly lotRawBits?: number;
+  /** Whether this source may read at these levels, when it is one of several; it may always when left out. */
+  readonly isWanted?: (levels: BlockLevels) => boolean;
   /** Awaited after each lot that may serve. */
   readonly onLot: () => Promise<void>;
   /** Told once, with the reason, when a permanent failure closes the tap. */
@@ -59,9 +72,9 @@ export interface CollectorOptions {
 }
 
 /** A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a next one. */
-const LOT_RAW_BITS = 4 * 1024 * 1024;
+export const LOT_RAW_BITS = 4 * 1024 * 1024;
 /** Seeds on hand below which the collector reads, whatever the level of pure bytes. */
-const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
+export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
 /**
  * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses a good lot
  * once in 250,000 (lots.ts): three of them in a row are no chance. Reads that fail the health tests are not among
@@ -74,6 +87,8 @@ const RETRY_MAX_MS = 60_000;
 /** The longest pause that a provider may ask for: a spent budget is looked at again every hour. */
 const RETRY_ASKED_MAX_MS = 3_600_000;
 const IDLE_CHECK_MS = 1_000;
+/** The lot of a job is offered to the store this often, after pauses from RETRY_FIRST_MS on: its bits were paid for. */
+const STORE_TRIES = 5;
 /** The tests of a lot take 3 s of a core, at the lowest priority; after this their thread is taken for dead. */
 const ASSESSMENT_TIMEOUT_MS = 600_000;
 
@@ -84,16 +99,21 @@ const ASSESSMENT_TIMEOUT_MS = 600_000;
 export class Collector {
   readonly #options: CollectorOptions;
   readonly #wait: Wait;
+  readonly #reader: SourceReader;
   readonly #monitors = new Map<number, HealthMonitor>();
   readonly #stopping = new AbortController();
   readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
+  readonly #results = new RawResults();
   readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
   #lastError = '';
   #lastLot: LotRecord | undefined;
   #lastMonitor: HealthMonitor | undefined;
+  /** What the health tests said of the job that was fetched last. */
+  #lastJob: { readonly key: string; readonly rawSha256: string; readonly verdict: HealthVerdict } | undefined;
   #accepted = 0;
+  #conditionedBytes = 0;
   #rejected = 0;
   #rejectedInARow = 0;
   /** True from the low watermark up to the high one. */
@@ -103,6 +123,7 @@ export class Collector {
   constructor(options: CollectorOptions) {
     this.#options = options;
     this.#wait = options.wait ?? systemWait;
+    this.#reader = new SourceReader({ ...options, limits: options.limits ?? UNLIMITED, wait: this.#wait });
   }
 
   start(): void {
@@ -120,6 +141,10 @@ export class Collector {
     return this.#state === 'closed';
   }
 
+  get state(): SourceState {
+    return this.#state;
+  }
+
   status(): SourceStatus {
     return {
       name: this.#options.backend.name,
@@ -129,6 +154,7 @@ export class Collector {
       lastLot: this.#lastLot,
       lotsAccepted: this.#accepted,
       lotsRejected: this.#rejected,
+      conditionedBytes: this.#conditionedBytes,
       across: { raw: this.#across.raw.verdict(), conditioned: this.#across.conditioned.verdict() },
       reads: { ...this.#reads },
       health: this.#lastMonitor?.state() ?? null,
@@ -143,9 +169,13 @@ export class Collector {
         const pauseMs = await this.#step();
         if (pauseMs > 0 && !this.closed) await this.#wait(pauseMs, signal);
       } catch (error) {
-        if (error !== signal.reason || !signal.aborted) throw error;
+        if (!this.#isStop(error)) throw error;
       }
     }
+  }
+
+  #isStop(error: unknown): boolean {
+    return this.#stopping.signal.aborted && error === this.#stopping.signal.reason;
   }
 
   /** What earlier runs found counts across lots: a restart is no way to a clean slate. */
@@ -159,26 +189,30 @@ export class Collector {
     }
   }
 
-  #remember({ assessments }: LotRecord): void {
-    for (const block of assessments) if (block.of !== 'system') this.#across[block.of].add(block);
+  #remember(lot: LotRecord): void {
+    this.#results.add(lot);
+    for (const block of lot.assessments) if (block.of !== 'system') this.#across[block.of].add(block);
   }
 
-  /** Looks at the levels and, when they are low, makes one lot. Gives the pause before the next step. */
+  /** Looks at the levels and, when they are low or a job is paid for, makes one lot. Gives the pause before the next step. */
   async #step(): Promise<number> {
+    let mustRead: boolean;
     try {
       this.#filling = await this.#isLow();
+      mustRead = this.#filling || (await this.#reader.isOwed(this.#stopping.signal));
     } catch (error) {
+      if (this.#isStop(error)) throw error;
       this.#options.log.error({ reason: reasonOf(error) }, 'levels of the reservoir not read');
       return IDLE_CHECK_MS; // no fault of the source
     }
-    if (!this.#filling) {
+    if (!mustRead) {
       if (this.#state === 'starting') this.#state = 'ok';
       return IDLE_CHECK_MS;
     }
     try {
       await this.#collect();
     } catch (error) {
-      if (this.#stopping.signal.aborted && error === this.#stopping.signal.reason) throw error;
+      if (this.#isStop(error)) throw error;
       return this.#failed(error);
     }
     if (this.#state === 'failing') return this.#nextRetryMs();
@@ -188,41 +222,78 @@ export class Collector {
 
   /** Reads, tests and stores one lot. */
   async #collect(): Promise<void> {
-    const read = await this.#read();
-    const health = this.#check(read);
+    const { read, jobKey } = await this.#read();
+    const health = this.#check(read, jobKey);
     const lot = await this.#makeLot(read, health);
-    try {
-      await this.#options.store.addLot(lot.record, lot.blocks);
-    } finally {
-      wipe(lot.output);
-    }
+    if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
     this.#remember(lot.record);
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
+    if (jobKey !== undefined) await this.#settle(jobKey);
   }
 
-  async #read(): Promise<RawRead> {
-    const { backend, lotRawBits = LOT_RAW_BITS } = this.#options;
+  /** The lot is stored and serves: a provider that does not forget its job is asked again later. */
+  async #settle(jobKey: string): Promise<void> {
     try {
-      return await readBackend(backend, lotRawBits, this.#stopping.signal, this.#wait);
+      await this.#reader.lotStored(jobKey, this.#stopping.signal);
+    } catch (error) {
+      if (this.#isStop(error)) throw error;
+      this.#options.log.error({ job: jobKey, reason: reasonOf(error) }, 'a job was not brought to its end');
+    }
+  }
+
+  async #read(): Promise<SourceRead> {
+    const { lotRawBits = LOT_RAW_BITS } = this.#options;
+    try {
+      return await this.#reader.read(lotRawBits, this.#stopping.signal);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#reads.failed++;
       throw error;
     }
   }
 
-  #check(read: RawRead): HealthVerdict {
+  #check(read: RawRead, jobKey: string | undefined): HealthVerdict {
+    const last = this.#lastJob;
+    // A job whose lot was not stored is fetched again: the same samples, not new ones, and no replay.
+    if (last !== undefined && last.key === jobKey && last.rawSha256 === read.rawSha256) return last.verdict;
     this.#lastMonitor = this.#monitor(read.width);
     const verdict = this.#lastMonitor.check(read);
     this.#reads[verdict.grade]++;
+    if (jobKey !== undefined) this.#lastJob = { key: jobKey, rawSha256: read.rawSha256, verdict };
     return verdict;
+  }
+
+  /** False when the job gave a lot before. The lot's bytes are gone from memory afterwards in any case. */
+  async #store({ record, blocks, output }: Lot, jobKey: string | undefined): Promise<boolean> {
+    const { store, log } = this.#options;
+    try {
+      for (let tries = 1, pauseMs = RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
+        try {
+          if (await store.addLot(record, blocks, jobKey)) return true;
+          log.error({ lot: record.id, job: jobKey }, 'a job that gave a lot before: not stored');
+          this.#reader.lotNotStored();
+          return false;
+        } catch (error) {
+          this.#reader.lotNotStored();
+          if (jobKey === undefined || tries === STORE_TRIES) throw error;
+          log.error({ lot: record.id, job: jobKey, reason: reasonOf(error) }, 'lot not stored, tried again');
+          await this.#wait(pauseMs, this.#stopping.signal);
+        }
+      }
+    } finally {
+      wipe(output);
+    }
   }
 
   /** A stop does not wait for the tests: they are left to end by themselves, and their lot is not kept. */
   async #makeLot(read: RawRead, health: HealthVerdict): Promise<Lot> {
     const { backend, assessor, clock } = this.#options;
-    const making = makeLot(backend, read, health, assessor, clock);
+    const earlier = health.grade === 'pass' ? this.#results.lotOf(read.rawSha256) : undefined;
+    const making =
+      earlier === undefined
+        ? makeLot(backend, read, health, assessor, clock)
+        : replayedLot(backend, read, health, earlier, assessor, clock);
     const late = () => new Error(`the tests of a lot took longer than ${ASSESSMENT_TIMEOUT_MS / 1000} s`);
     const limit = { timeoutMs: ASSESSMENT_TIMEOUT_MS, late };
     let isKept = false;
@@ -238,6 +309,7 @@ export class Collector {
 
   async #accept(lot: LotRecord): Promise<void> {
     this.#accepted++;
+    this.#conditionedBytes += lot.conditionedBytes;
     this.#rejectedInARow = 0;
     this.#state = 'ok';
     this.#lastError = '';
@@ -300,8 +372,13 @@ export class Collector {
 
   /** Fills up to the high watermark once begun; begins at half of it, or when seeds run low. */
   async #isLow(): Promise<boolean> {
-    const { store, pureBytesHigh } = this.#options;
-    const { pure, seed } = await store.blockLevels();
+    const { store, pureBytesHigh, isWanted } = this.#options;
+    const levels = await store.blockLevels();
+    const wanted = isWanted?.(levels) ?? true;
+    if (!wanted) this.#state = 'standby';
+    else if (this.#state === 'standby') this.#state = 'starting';
+    if (!wanted) return false;
+    const { pure, seed } = levels;
     if (seed.blocks < SEEDS_LOW) return true;
     return pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BackendError } from '../backend/backend.ts';
 
 /** Waits `ms` milliseconds; rejects with the signal's reason as soon as that is aborted. Injected: tests do not wait. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -10,6 +11,11 @@ export const systemWait: Wait = async (ms, signal) => {
     throw signal.aborted ? signal.reason : error;
   }
 };
+
+/** The deadline of one call on a backend. */
+export function answerWithin(timeoutMs: number): { timeoutMs: number; late: () => BackendError } {
+  return { timeoutMs, late: () => new BackendError('retryable', `no answer within ${timeoutMs / 1000} s`) };
+}
 
 /**
  * Settles as `work` does, unless `timeoutMs` pass first (rejects with `late()`) or the caller's signal is aborted

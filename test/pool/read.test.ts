@@ -70,6 +70,15 @@ describe('a stream read', () => {
     );
   });
 
+  it('has as much time as the source names', async () => {
+    const { time, read } = reading({ ...stallingBackend(), readTimeoutMs: 45_000 });
+    const rejected = assert.rejects(read, hasKind('retryable', /no answer within 45 s/));
+    await time.pass(44_999);
+    assert.deepEqual(time.pending(), [45_000]);
+    await time.pass(1);
+    await rejected;
+  });
+
   for (const deaf of [false, true]) {
     it(`gives up a backend that stalls${deaf ? ', deaf to its signal' : ''}`, async () => {
       const { time, read } = reading(stallingBackend({ deaf }));
@@ -90,7 +99,7 @@ describe('a stream read', () => {
   }
 });
 
-describe('a job', () => {
+describe('a job that nobody keeps', () => {
   it('is submitted, polled as the provider asks, and fetched', async () => {
     const job = new JobDouble(
       { state: 'queued' },
@@ -176,7 +185,7 @@ describe('a job', () => {
     const rejected = assert.rejects(read, hasKind('retryable', /not done in 24 h/));
     await time.pass(25 * HOUR_MS);
     await rejected;
-    assert.equal(job.calls.filter((call) => call === 'poll').length, 288);
+    assert.equal(job.calls.filter((call) => call === 'poll').length, 289);
     assert.deepEqual(job.cancelled, ['job 1']);
   });
 
@@ -192,7 +201,7 @@ describe('a job', () => {
     }
   });
 
-  it('is cancelled by a stop, which rejects with its reason and waits two seconds at most', async () => {
+  it('is cancelled by a stop, which rejects with its reason and waits ten seconds at most', async () => {
     for (const stalls of [false, true]) {
       const job = new JobDouble({ state: 'queued' });
       job.repeatsLastState = true;
@@ -201,7 +210,7 @@ describe('a job', () => {
       const rejected = assert.rejects(read, (error) => error === 'the service stops');
       await time.pass(12_000);
       stopping.abort('the service stops');
-      if (stalls) await time.pass(2_000);
+      if (stalls) await time.pass(10_000);
       await rejected;
       assert.deepEqual(job.cancelled, ['job 1']);
       assert.deepEqual(time.pending(), []);
