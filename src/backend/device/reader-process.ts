@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { type Failure, identityOf, type Order, type Report } from './reader-protocol.ts';
+
+/**
+ * The process that reads a device. A read blocks in the driver for as long as that likes: it heeds no AbortSignal, holds
+ * a thread of libuv's pool, and a process that ends waits for those threads. Not every driver knows O_NONBLOCK, and of
+ * those that do some give it only crumbs (virtio-rng: 64 bytes a call). So the wait is here, where SIGKILL ends it.
+ * One order, then reports until whoever ordered has had enough and kills this process.
+ */
+
+/**
+ * Bytes of one read(2): a generator of 1 kB/s shows a sign of life every 4 seconds. It is also what Linux buffers of a
+ * serial line (N_TTY_BUF_SIZE).
+ */
+const PIECE_BYTES = 4096;
+/** Between looks at an empty FIFO. Its 64 KiB fill in that time at 6 MB/s, faster than generators are. */
+const FIFO_LOOK_MS = 10;
+
+const report = (message: Report) => process.send?.(message);
+
+/** Opens what was ordered. A FIFO without O_NONBLOCK would wait for a writer although bytes lie in it. */
+async function openDevice({ path, isFifo, baud }: Order): Promise<FileHandle | Failure> {
+  const flags = constants.O_RDONLY | constants.O_NOCTTY;
+  if (isFifo) return open(path, flags | constants.O_NONBLOCK);
+  if (baud === null) return open(path, flags);
+  // With O_NONBLOCK the line opens without its carrier; the mode that is set on it then is that of the line, and holds
+  // for the handle that reads. In between the first handle keeps DTR up.
+  const line = await open(path, flags | constants.O_NONBLOCK);
+  try {
+    const words = rawMode(line, baud);
+    return words === undefined ? await open(path, flags) : { step: 'line', words };
+  } finally {
+    await line.close();
+  }
+}
+
+/** Sets a serial line to eight bits that nothing interprets. Gives what stty objects to. */
+function rawMode(line: FileHandle, baud: number): string | undefined {
+  const mode = ['raw', '-echo', 'cs8', '-parenb', '-cstopb', '-crtscts', 'clocal', 'cread', String(baud)];
+  const { status, stderr, error } = spawnSync('stty', mode, {
+    stdio: [line.fd, 'ignore', 'pipe'],
+    encoding: 'utf8',
+    env: { LC_ALL: 'C' },
+  });
+  if (error !== undefined) return error.message;
+  return status === 0 ? undefined : stderr.trim();
+}
+
+async function findFault(device: FileHandle, order: Order): Promise<Failure | undefined> {
+  if (identityOf(await device.stat({ bigint: true })) !== order.identity) return { step: 'changed' };
+  // In its usual mode a line swallows and changes bytes: 3 is an interrupt, 13 becomes 10.
+  if (order.baud === null && isatty(device.fd)) return { step: 'mode' };
+  return undefined;
+}
+
+/** Reads `count` bytes and hands each piece on. Gives what ended it early. */
+async function readBytes(
+  device: FileHandle,
+  { isFifo, count }: { readonly isFifo: boolean; readonly count: number },
+  take: (piece: Uint8Array) => void,
+): Promise<Failure | undefined> {
+  const piece = new Uint8Array(Math.min(PIECE_BYTES, count));
+  let left = count;
+  while (left > 0) {
+    const size = await readSome(device, piece.subarray(0, Math.min(piece.length, left)));
+    if (size === 0 && !isFifo) return { step: 'ended' };
+    if (size > 0) {
+      take(piece.subarray(0, size));
+      left -= size;
+      continue;
+    }
+    if (size === 0) report({ type: 'no-writer' }); // a feeder that is started anew between blocks leaves such gaps
+    await sleep(FIFO_LOOK_MS);
+  }
+  return undefined;
+}
+
+/** Bytes read, 0 at the end, -1 when a FIFO has a writer that has written nothing yet. */
+async function readSome(device: FileHandle, target: Uint8Array): Promise<number> {
+  try {
+    return (await device.read(target, 0, target.length)).bytesRead;
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return -1;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+async function carryOut(order: Order): Promise<Failure | undefined> {
+  const device = await openDevice(order);
+  if ('step' in device) return device;
+  const { isFifo, discardBytes } = order;
+  return (
+    (await findFault(device, order)) ??
+    (await readBytes(device, { isFifo, count: discardBytes }, () => report({ type: 'discarded' }))) ??
+    (await readBytes(device, { isFifo, count: order.bytes }, (bytes) => report({ type: 'bytes', bytes })))
+  );
+}
+
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')); // an exit would wait for the blocked read
+process.once('message', (order: Order) => {
+  carryOut(order).then(
+    (failure) => failure !== undefined && report({ type: 'failed', failure }),
+    (error: unknown) => {
+      if (codeOf(error) === '') throw error;
+      report({ type: 'failed', failure: { step: 'call', code: codeOf(error), words: String(error) } });
+    },
+  );
+});
