@@ -1,4 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { ConfigError } from './config/config-error.ts';
+import { readJsonObject, settingText } from './config/json-file.ts';
+import {
+  logName,
+  metricsPort,
+  oneOf,
+  origins,
+  share,
+  sourceNames,
+  text,
+  url,
+  wholeNumber,
+} from './config/parsers.ts';
+import { isSourceVariable, readSources, type SourceSetting } from './config/sources.ts';
 import type { LogLevel } from './core/log.ts';
 
 /**
@@ -6,7 +19,7 @@ import type { LogLevel } from './core/log.ts';
  * sees `process.env`. A variable wins over the file, the file over the default. An unknown `QRN_` variable or name in
  * the file is an error: a misspelt setting must not be silently ignored.
  */
-export interface Config {
+export interface Settings {
   /** Address to listen on. */
   readonly host: string;
   /** TCP port; 0 lets the system choose. */
@@ -17,8 +30,12 @@ export interface Config {
   readonly baseUrl: string | null;
   /** Public base URL of the verification page; null derives it from host and port. */
   readonly verifyUrlBase: string | null;
-  /** Name of the entropy backend. */
-  readonly backend: string;
+  /** Names of the quantum sources, the most wanted first. */
+  readonly backend: readonly string[];
+  /** JSON file of sources and their options; empty for none. */
+  readonly sourcesFile: string;
+  /** `priority`: a source fills the pool when those before it do not. `share`: all fill it side by side. */
+  readonly sourcePolicy: SourcePolicy;
   /** HTTP front threads. */
   readonly fronts: number;
   /** Piscina worker threads. */
@@ -46,6 +63,14 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
+/** Settings, with the sources that they name. */
+export interface Config extends Settings {
+  /** The most wanted first. */
+  readonly sources: readonly SourceSetting[];
+}
+
+export type SourcePolicy = 'priority' | 'share';
+
 interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
@@ -58,67 +83,6 @@ interface Setting<T> {
   readonly parse: (text: string) => T;
 }
 
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
-
-const text = (value: string): string => value;
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (value) => {
-    const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(parsed >= min && parsed <= max)) throw new ConfigError(`a whole number from ${min} to ${max}`);
-    return parsed;
-  };
-}
-
-function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
-  return (value) => {
-    const found = values.find((candidate) => candidate === value);
-    if (found === undefined) throw new ConfigError(`one of ${values.join(', ')}`);
-    return found;
-  };
-}
-
-function logName(value: string): string {
-  if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
-    throw new ConfigError('1 to 100 visible ASCII characters without plus');
-  return value;
-}
-
-function share(value: string): number {
-  const parsed = /^(0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(value) ? Number(value) : Number.NaN;
-  if (Number.isNaN(parsed)) throw new ConfigError('a decimal number from 0 to 1');
-  return parsed;
-}
-
-/** A list of origins (RFC 6454 §6.2), `*`, or nothing. */
-function origins(value: string): readonly string[] {
-  if (value === '') return [];
-  const given = value.split(',').map((each) => each.trim());
-  const wrong = given.find((each) => each !== '*' && !(URL.canParse(each) && new URL(each).origin === each));
-  if (wrong !== undefined || (given.includes('*') && given.length > 1)) {
-    throw new ConfigError('empty, * or a comma-separated list of origins such as https://example.org');
-  }
-  return given;
-}
-
-function metricsPort(value: string): Config['metricsPort'] {
-  if (value === 'main' || value === 'off') return value;
-  try {
-    return wholeNumber(0, 65_535)(value);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError('main, off or a whole number from 0 to 65535');
-  }
-}
-
-function url(value: string): string | null {
-  if (value === '') return null;
-  if (!URL.canParse(value) || !/^https?:/.test(value)) throw new ConfigError('an http or https URL');
-  return value.replace(/\/+$/, '');
-}
-
 function settings(defaultWorkers: number) {
   const setting = <T>(variable: string, fallback: string, meaning: string, parse: (text: string) => T) =>
     ({ variable, fallback, meaning, parse }) satisfies Setting<T>;
@@ -128,7 +92,19 @@ function settings(defaultWorkers: number) {
     dataDir: setting('QRN_DATA_DIR', './data', 'folder of everything that lasts', text),
     baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', url),
     verifyUrlBase: setting('QRN_VERIFY_URL_BASE', '', 'public base URL of the verification page', url),
-    backend: setting('QRN_BACKEND', 'simulator', 'entropy backend', text),
+    backend: setting(
+      'QRN_BACKEND',
+      'simulator',
+      'quantum sources by name, the most wanted first, with commas',
+      sourceNames,
+    ),
+    sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', text),
+    sourcePolicy: setting(
+      'QRN_SOURCE_POLICY',
+      'priority',
+      'priority: a source fills when those before it do not; share: all fill side by side',
+      oneOf('priority', 'share'),
+    ),
     fronts: setting('QRN_FRONTS', '1', 'HTTP front threads', wholeNumber(1, 64)),
     workers: setting('QRN_WORKERS', String(defaultWorkers), 'worker threads', wholeNumber(1, 256)),
     durability: setting('QRN_DURABILITY', 'fsync', 'fsync or commit', oneOf('fsync', 'commit')),
@@ -191,7 +167,7 @@ type SettingName = keyof ReturnType<typeof settings>;
 /** Names the file; not in the file itself. */
 const FILE_VARIABLE = 'QRN_CONFIG';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One setting as it is in force. */
 export interface SettingInForce {
@@ -203,12 +179,15 @@ export interface SettingInForce {
   readonly from: 'environment' | 'file' | 'default';
 }
 
-/** Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. */
+/**
+ * Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. Options of sources
+ * are left to whoever needs the sources.
+ */
 export function readSettings(environment: Environment, cores = 2): SettingInForce[] {
   const table = settings(Math.max(1, cores - 1));
   const variables = [FILE_VARIABLE, ...Object.values(table).map((each) => each.variable)];
   const unknown = Object.keys(environment).find(
-    (each) => each.startsWith('QRN_') && !variables.includes(each),
+    (each) => each.startsWith('QRN_') && !variables.includes(each) && !isSourceVariable(each),
   );
   if (unknown !== undefined) {
     throw new ConfigError(`${unknown} is not a setting; the settings are ${variables.join(', ')}`);
@@ -246,37 +225,22 @@ function checked<T>(parse: (text: string) => T, value: string, where: string): T
 
 /** A JSON object of settings by name: strings, numbers, booleans, and lists of strings. */
 function readFile(path: string, names: readonly string[]): Map<string, string> {
-  const parsed = parseFile(path);
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new ConfigError(`${path} does not hold one JSON object`);
-  }
-  const entries = Object.entries(parsed).map(([name, value]): [string, string] => {
-    if (!names.includes(name)) {
-      throw new ConfigError(`${path}: ${name} is not a setting; the settings are ${names.join(', ')}`);
-    }
-    return [name, settingText(value, `${name} in ${path}`)];
-  });
+  const entries = Object.entries(readJsonObject(FILE_VARIABLE, path)).map(
+    ([name, value]): [string, string] => {
+      if (!names.includes(name)) {
+        throw new ConfigError(`${path}: ${name} is not a setting; the settings are ${names.join(', ')}`);
+      }
+      return [name, settingText(value, `${name} in ${path}`)];
+    },
+  );
   return new Map(entries);
 }
 
-function parseFile(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`${FILE_VARIABLE}: ${path} cannot be read as JSON: ${why}`);
-  }
-}
-
-function settingText(value: unknown, where: string): string {
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(',');
-  throw new ConfigError(`${where} is not a string, a number, true, false or a list of strings`);
-}
-
-/** Reads and checks the whole configuration. Throws a ConfigError that names the setting and what it may be. */
-export function loadConfig(environment: Environment, cores = 2): Config {
+/**
+ * Reads and checks all settings but the options of sources, which a command that draws nothing needs neither to see nor
+ * to have. Throws a ConfigError that names the setting and what it may be.
+ */
+export function loadSettings(environment: Environment, cores = 2): Settings {
   const table = settings(Math.max(1, cores - 1));
   const inForce = new Map(readSettings(environment, cores).map(({ name, value }) => [name, value]));
   const value = <N extends SettingName>(name: N) =>
@@ -284,12 +248,19 @@ export function loadConfig(environment: Environment, cores = 2): Config {
   const { tlsCertFile, tlsKeyFile, ...plain } = table;
   const values = Object.fromEntries(
     Object.keys(plain).map((name) => [name, value(name as SettingName)]),
-  ) as Omit<Config, 'tls'>;
+  ) as Omit<Settings, 'tls'>;
   const tls = tlsFiles(
     tlsCertFile.parse(inForce.get('tlsCertFile')!),
     tlsKeyFile.parse(inForce.get('tlsKeyFile')!),
   );
   return Object.freeze({ ...values, tls });
+}
+
+/** The whole configuration. Throws a ConfigError that names the setting, or the option of a source. */
+export function loadConfig(environment: Environment, cores = 2): Config {
+  const loaded = loadSettings(environment, cores);
+  const sources = readSources(environment, loaded.backend, loaded.sourcesFile);
+  return Object.freeze({ ...loaded, sources });
 }
 
 function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
@@ -306,5 +277,10 @@ export function describeSettings(cores = 2): { variable: string; fallback: strin
     fallback,
     meaning,
   }));
-  return [fileRow, ...rows];
+  const sourceRow = {
+    variable: 'QRN_SOURCE_<NAME>_<OPTION>',
+    fallback: '',
+    meaning: 'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
+  };
+  return [fileRow, ...rows, sourceRow];
 }

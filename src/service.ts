@@ -2,7 +2,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { OwnedCells } from './account/cells.ts';
 import type { Backend } from './backend/backend.ts';
-import { createBackend } from './backend/select.ts';
 import { type LedgerThread, startLedgerThread } from './certificate/ledger-thread.ts';
 import type { Config } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
@@ -12,6 +11,7 @@ import { createMetricMemory } from './core/metrics.ts';
 import { openSecretFile } from './crypto/key-files.ts';
 import type { EntropyDesk } from './delivery/desk.ts';
 import { OwnedRunningKeys } from './delivery/idempotency.ts';
+import { UNLIMITED } from './pool/budget.ts';
 import { DeliveredSampler, type DeliveredStream } from './pool/delivered-sample.ts';
 import type { SeedSchedule } from './pool/seeds.ts';
 import { every } from './service/every.ts';
@@ -20,6 +20,7 @@ import { type FrontThread, startFrontThread } from './service/front-thread.ts';
 import { startMetricsFront } from './service/metrics-front.ts';
 import { Monitor } from './service/monitor.ts';
 import { type Pool, startPool } from './service/pool.ts';
+import { ledgerMemory, openSource, type Source } from './service/sources.ts';
 import { Watch } from './service/watch.ts';
 import type { Ledger } from './store/ledger.ts';
 import { Workers } from './workers/dispatch.ts';
@@ -38,10 +39,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** What tests put in the place of what the configuration names. An unknown backend fails before anything is opened. */
+/** What tests put in the place of what the configuration names. */
 export interface ServiceParts {
   readonly clock?: Clock;
   readonly backend?: Backend;
+  /** Several, the most wanted first. */
+  readonly backends?: readonly Backend[];
 }
 
 /** How often limiter states are written down: what a killed process can forget of requests that were refused. */
@@ -56,7 +59,7 @@ const DAY_MS = 86_400_000;
 export async function startService(
   config: Config,
   log: Log,
-  { clock = systemClock, backend = createBackend(config.backend, clock) }: ServiceParts = {},
+  { clock = systemClock, backend, backends = backend && [backend] }: ServiceParts = {},
 ): Promise<Service> {
   const { durability, logLevel } = config;
   const keysPath = join(config.dataDir, 'keys');
@@ -71,7 +74,10 @@ export async function startService(
   });
   const started: (() => Promise<unknown>)[] = [() => thread.stop()];
   try {
-    return await startOn(thread, backend, await portShared(config), log, clock, started);
+    const sources =
+      backends?.map((each): Source => ({ backend: each, limits: UNLIMITED })) ??
+      config.sources.map((each) => openSource(each, ledgerMemory(each.name, thread.ledger), clock));
+    return await startOn(thread, sources, await portShared(config), log, clock, started);
   } catch (error) {
     for (const stop of started.reverse()) await stop();
     throw error;
@@ -94,7 +100,7 @@ async function portShared(config: Config): Promise<Config> {
 /** `started` takes what must be stopped when a later step fails. */
 async function startOn(
   thread: LedgerThread,
-  backend: Backend,
+  sources: readonly Source[],
   config: Config,
   log: Log,
   clock: Clock,
@@ -143,7 +149,7 @@ async function startOn(
   started.push(() => main.drain(0));
   const threads = await Promise.all(
     thread.doors.map((door, i) => {
-      const own: Config = { ...config, port: main.port };
+      const own: Config = { ...config, port: main.port, sources: [] }; // no secret goes to another thread
       const data = {
         config: own,
         door,
@@ -163,7 +169,7 @@ async function startOn(
   if (metricsFront !== undefined) started.push(() => metricsFront.drain(0));
   const entropy = startPool({
     ledger,
-    backend,
+    sources,
     assessor: workers,
     config,
     log,

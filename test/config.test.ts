@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { ConfigError, describeSettings, loadConfig, readSettings } from '../src/config.ts';
+import { ConfigError } from '../src/config/config-error.ts';
+import { describeSettings, loadConfig, loadSettings, readSettings } from '../src/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -26,30 +27,35 @@ function refused(environment: Record<string, string>, message: RegExp): void {
 describe('the configuration', () => {
   it('is whole without any setting, and frozen', () => {
     const config = loadConfig({ PATH: '/bin' }, 8);
+    const { sources, ...plain } = config;
     assert.deepEqual(
-      { ...config },
-      {
-        host: '127.0.0.1',
-        port: 3000,
-        dataDir: './data',
-        baseUrl: null,
-        verifyUrlBase: null,
-        backend: 'simulator',
-        fronts: 1,
-        workers: 7,
-        durability: 'fsync',
-        certificateRetentionDays: 400,
-        reservoirBytes: 8_388_608,
-        logName: 'qrn.localhost/log',
-        poweredBy: 'Lang Quantum Circuits',
-        rateLimitFields: true,
-        corsOrigins: [],
-        metricsPort: 'main',
-        accessLogSample: 0.01,
-        tls: null,
-        logLevel: 'info',
-      },
+      sources.map(({ name, kind }) => [name, kind.type]),
+      [['simulator', 'simulator']],
     );
+    assert.deepEqual({ ...loadSettings({}, 8) }, plain);
+    assert.deepEqual(plain, {
+      host: '127.0.0.1',
+      port: 3000,
+      dataDir: './data',
+      baseUrl: null,
+      verifyUrlBase: null,
+      backend: ['simulator'],
+      sourcesFile: '',
+      sourcePolicy: 'priority',
+      fronts: 1,
+      workers: 7,
+      durability: 'fsync',
+      certificateRetentionDays: 400,
+      reservoirBytes: 8_388_608,
+      logName: 'qrn.localhost/log',
+      poweredBy: 'Lang Quantum Circuits',
+      rateLimitFields: true,
+      corsOrigins: [],
+      metricsPort: 'main',
+      accessLogSample: 0.01,
+      tls: null,
+      logLevel: 'info',
+    });
     assert.ok(Object.isFrozen(config));
     assert.equal(loadConfig({}, 1).workers, 1);
   });
@@ -104,6 +110,10 @@ describe('the configuration', () => {
       refused({ QRN_CORS_ORIGINS: origins }, /a comma-separated list of origins/);
     }
     refused({ QRN_METRICS_PORT: 'none' }, /main, off or/);
+    refused({ QRN_SOURCE_POLICY: 'both' }, /one of priority, share/);
+    for (const names of ['', 'a,', 'a,a', 'A', 'a_b', '-a', 'a b', 'a'.repeat(33)]) {
+      refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a list of names with commas, each once/);
+    }
     refused({ QRN_TLS_KEY_FILE: 'k.pem' }, /give both or none/);
   });
 
@@ -123,7 +133,7 @@ describe('the configuration', () => {
     assert.equal(new Set(rows.map(({ variable }) => variable)).size, rows.length);
     assert.ok(rows.every(({ meaning }) => meaning !== ''));
     assert.deepEqual(
-      rows.map(({ variable }) => variable).slice(1),
+      rows.map(({ variable }) => variable).slice(1, -1), // without the file and the options of sources
       readSettings({}).map(({ variable }) => variable),
     );
   });

@@ -1,21 +1,26 @@
-import type { Clock } from '../core/clock.ts';
-import type { Backend } from './backend.ts';
-import { createSimulator } from './simulator/simulator.ts';
-import { createSystemSource } from './system.ts';
+import { QRNG_PRESETS } from './qrng-http/presets.ts';
+import { qrngHttpSource } from './qrng-http/source.ts';
+import { simulatorSource } from './simulator/source.ts';
+import type { SourceKind } from './source-kind.ts';
+import { systemSource } from './system.ts';
 
-const CONSTRUCTORS: ReadonlyMap<string, (clock: Clock) => Backend> = new Map([
-  ['simulator', (clock: Clock): Backend => createSimulator({ clock })],
-  ['system', createSystemSource],
+/** Every kind of source that can be configured, as it is listed. */
+export const SOURCE_KINDS: readonly SourceKind[] = [simulatorSource, qrngHttpSource, systemSource];
+
+/** What a source is when it is only named: a kind, and options that the name stands for. */
+export interface SourcePreset {
+  readonly type: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** Names that need no type: those of kinds, and those of services that a kind knows by name. */
+export const SOURCE_PRESETS: ReadonlyMap<string, SourcePreset> = new Map([
+  ...SOURCE_KINDS.map(({ type }) => [type, { type, options: {} }] as const),
+  ...[...QRNG_PRESETS.keys()].map((name) => {
+    return [name, { type: qrngHttpSource.type, options: { preset: name } }] as const;
+  }),
 ]);
 
-/**
- * The backend that the operator named. An unknown name is a mistake in the configuration: the error lists the
- * known.
- */
-export function createBackend(name: string, clock: Clock): Backend {
-  const create = CONSTRUCTORS.get(name);
-  if (create === undefined) {
-    throw new Error(`unknown backend "${name}"; known: ${[...CONSTRUCTORS.keys()].join(', ')}`);
-  }
-  return create(clock);
+export function sourceKindOf(type: string): SourceKind | undefined {
+  return SOURCE_KINDS.find((kind) => kind.type === type);
 }

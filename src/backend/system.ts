@@ -3,8 +3,16 @@ import { promisify } from 'node:util';
 import type { Clock } from '../core/clock.ts';
 import type { RawRead, StreamBackend } from './backend.ts';
 import { wholeShots } from './shots.ts';
+import { sourceKind } from './source-kind.ts';
 
 const randomFillAsync = promisify<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(randomFill);
+
+export const systemSource = sourceKind({
+  type: 'system',
+  summary: "the operating system's generator; no quantum origin, and every answer says so",
+  options: {},
+  create: (name, _options, { clock }) => ({ ...createSystemSource(clock), name }),
+});
 
 /**
  * The operating system's CSPRNG as an entropy source: what `csprng` answers come from. It has no circuit and

@@ -1,6 +1,6 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { loadSettings } from '../config.ts';
 import { silentLog } from '../core/log.ts';
 import type { AuditReport } from '../store/ledger.ts';
 import { openLmdbLedger } from '../store/lmdb.ts';
@@ -75,7 +75,7 @@ export const ledger = group('qrn ledger', 'Audits, backs up and compacts the led
 ]);
 
 function ledgerPath(context: CommandContext): string {
-  return join(loadConfig(context.environment).dataDir, 'ledger');
+  return join(loadSettings(context.environment).dataDir, 'ledger');
 }
 
 function describe(report: AuditReport) {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { loadSettings } from '../config.ts';
 import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
@@ -39,7 +39,7 @@ const rotateKey = action({
     'The first checkpoint after that carries the signature of both.',
   options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
   run: async (input, context) => {
-    const config = loadConfig(context.environment);
+    const config = loadSettings(context.environment);
     const directory = join(config.dataDir, 'keys');
     if (!existsSync(directory)) throw new CommandError(`there are no keys in ${directory}`);
     const { published } = rotateLogKeys(directory, config.logName, context.clock);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyAnswer } from '../certificate/verify.ts';
-import { loadConfig } from '../config.ts';
+import { loadSettings } from '../config.ts';
 import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
@@ -87,7 +87,7 @@ async function keysFor(input: Input, context: CommandContext): Promise<unknown> 
 
 /** The public page needs no key. */
 function verifyUrlOf(input: Input, context: CommandContext): string {
-  const configured = loadConfig(context.environment).verifyUrlBase;
+  const configured = loadSettings(context.environment).verifyUrlBase;
   if (configured !== null && !input.has('url')) return configured;
   return `${originOf(input, context)}/verify`;
 }
@@ -96,7 +96,7 @@ function originOf(input: Input, context: CommandContext): string {
   const given = input.option('url');
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given)))
     throw new UsageError(`--url is an http or https URL, not ${JSON.stringify(given)}`);
-  const config = loadConfig(context.environment);
+  const config = loadSettings(context.environment);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return new URL(given ?? config.baseUrl ?? `http://${host}:${config.port}`).origin;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { loadSettings } from '../config.ts';
 import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { openLmdbLedger } from '../store/lmdb.ts';
@@ -16,7 +16,7 @@ export async function withLedger<T>(
   access: 'read' | 'write' | 'create',
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const path = join(loadConfig(context.environment).dataDir, 'ledger');
+  const path = join(loadSettings(context.environment).dataDir, 'ledger');
   if (access !== 'create' && !existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
   const ledger = await openLmdbLedger({
     path,

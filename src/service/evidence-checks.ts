@@ -11,31 +11,12 @@ import type { AssessedBlock } from '../store/records.ts';
  * rows are told and change no status.
  */
 export function evidenceChecks(
-  source: SourceStatus,
+  sources: readonly SourceStatus[],
   delivered: readonly DeliveredState[],
 ): Record<string, readonly HealthCheck[]> {
-  const { lastLot, across } = source;
-  const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
-  const conditioned = lastLot && verifyingBlock(lastLot);
   return {
-    'source:raw_noise': [
-      {
-        ...blockCheck(raw, across.raw),
-        status: 'pass',
-        details: {
-          ...blockDetails(raw, across.raw),
-          lot: lastLot?.id ?? null,
-          min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
-          min_entropy_method: lastLot?.minEntropyMethod ?? null,
-        },
-      },
-    ],
-    'source:conditioned': [
-      {
-        ...blockCheck(conditioned, across.conditioned),
-        details: { ...blockDetails(conditioned, across.conditioned), lot: lastLot?.id ?? null },
-      },
-    ],
+    'source:raw_noise': sources.map(rawNoiseCheck),
+    'source:conditioned': sources.map(conditionedCheck),
     'delivery:sample': delivered.map((state) => ({
       ...blockCheck(state.last, state.across),
       details: {
@@ -44,6 +25,29 @@ export function evidenceChecks(
         sampled_at: new Date(state.sampledAtMs).toISOString(),
       },
     })),
+  };
+}
+
+function rawNoiseCheck({ name, lastLot, across }: SourceStatus): HealthCheck {
+  const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
+  return {
+    ...blockCheck(raw, across.raw),
+    status: 'pass',
+    details: {
+      name,
+      ...blockDetails(raw, across.raw),
+      lot: lastLot?.id ?? null,
+      min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
+      min_entropy_method: lastLot?.minEntropyMethod ?? null,
+    },
+  };
+}
+
+function conditionedCheck({ name, lastLot, across }: SourceStatus): HealthCheck {
+  const conditioned = lastLot && verifyingBlock(lastLot);
+  return {
+    ...blockCheck(conditioned, across.conditioned),
+    details: { name, ...blockDetails(conditioned, across.conditioned), lot: lastLot?.id ?? null },
   };
 }
 

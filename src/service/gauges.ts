@@ -1,6 +1,6 @@
 import type { ExposedFamily } from '../http/metrics.ts';
-import { nistVerified } from '../store/lot-facts.ts';
 import { pureSecondsLeft, type Readings, SERVICE_VERSION, seedSecondsLeft } from './readings.ts';
+import { sourceFamilies } from './source-gauges.ts';
 
 /** What a process uses, as the operating system counts it. */
 export interface ProcessUse {
@@ -8,16 +8,18 @@ export interface ProcessUse {
   readonly residentBytes: number;
 }
 
-const SOURCE_STATES = ['ok', 'starting', 'failing', 'closed'] as const;
-
 /** What is read off when Prometheus asks, beside what the fronts count. Names: its conventions, base units. */
 export function gaugeFamilies(readings: Readings, use: ProcessUse): ExposedFamily[] {
   return [
     ...ledgerFamilies(readings),
     ...poolFamilies(readings),
     ...seedFamilies(readings),
-    ...sourceFamilies(readings),
-    ...healthTestFamilies(readings),
+    ...sourceFamilies(readings.sources),
+    gauge(
+      'qrn_csprng_ready',
+      '1 when the system source is tested and serves.',
+      readings.systemLot === undefined ? 0 : 1,
+    ),
     ...processFamilies(readings, use),
   ];
 }
@@ -103,110 +105,6 @@ function seedFamilies({ seeds }: Readings): ExposedFamily[] {
       '1 when the group has a seed to draw from.',
       'group',
       by(({ inForce }) => (inForce ? 1 : 0)),
-    ),
-  ];
-}
-
-function sourceFamilies({ source, systemLot }: Readings): ExposedFamily[] {
-  const { name, origin, state, reads, lastLot } = source;
-  const states = SOURCE_STATES.map((each) => ({
-    labels: { source: name, origin, state: each },
-    value: state === each ? 1 : 0,
-  }));
-  return [
-    {
-      name: 'qrn_source_state',
-      type: 'gauge',
-      help: '1 for the state that the quantum source is in.',
-      samples: states,
-    },
-    labelled(
-      'qrn_source_reads_total',
-      'counter',
-      'Reads of the quantum source by what came of them.',
-      'result',
-      {
-        ...reads,
-      },
-    ),
-    labelled('qrn_lots_total', 'counter', 'Lots of the quantum source.', 'verdict', {
-      accepted: source.lotsAccepted,
-      rejected: source.lotsRejected,
-    }),
-    known(
-      'qrn_lot_min_entropy_per_bit',
-      'SP 800-90B estimate of the newest lot.',
-      lastLot?.minEntropyPerBit ?? null,
-    ),
-    known(
-      'qrn_lot_nist_verified',
-      '1 when the conditioned block of the newest lot passed SP 800-22.',
-      lastLot === undefined ? null : nistVerified(lastLot) ? 1 : 0,
-    ),
-    known(
-      'qrn_lot_timestamp_seconds',
-      'When the newest lot was read.',
-      lastLot === undefined ? null : lastLot.finishedAtMs / 1000,
-    ),
-    gauge(
-      'qrn_csprng_ready',
-      '1 when the system source is tested and serves.',
-      systemLot === undefined ? 0 : 1,
-    ),
-  ];
-}
-
-/** SP 800-90B §4.4 on raw noise, since the start. */
-function healthTestFamilies({ source }: Readings): ExposedFamily[] {
-  const { health } = source;
-  const totals = health?.totals;
-  return [
-    labelled(
-      'qrn_health_test_failures_total',
-      'counter',
-      'Failures of the health tests on raw noise.',
-      'test',
-      {
-        rct: totals?.rctFailures ?? 0,
-        apt: totals?.aptFailures ?? 0,
-        startup: totals?.startupFailures ?? 0,
-        replay: totals?.replayFailures ?? 0,
-      },
-    ),
-    {
-      name: 'qrn_health_test_samples_total',
-      type: 'counter',
-      help: 'Raw bits tested.',
-      samples: [{ value: totals?.samples ?? 0 }],
-    },
-    known(
-      'qrn_health_test_longest_run',
-      'Longest run of equal raw bits on any channel (RCT).',
-      totals?.longestRun ?? null,
-    ),
-    labelled(
-      'qrn_health_test_rct_cutoff',
-      'gauge',
-      'Run length at which the repetition count test fails.',
-      'grade',
-      health === null ? {} : { ...health.rctCutoffs },
-    ),
-    known(
-      'qrn_health_test_most_matches',
-      'Most matches in any window of 1024 raw bits (APT).',
-      totals?.mostMatches ?? null,
-    ),
-    labelled(
-      'qrn_health_test_apt_cutoff',
-      'gauge',
-      'Matches at which the adaptive proportion test fails.',
-      'grade',
-      health === null ? {} : { ...health.aptCutoffs },
-    ),
-    gauge(
-      'qrn_health_test_latched',
-      '1 when a permanent failure closed the tap.',
-      (health?.latchedBy.length ?? 0) > 0 ? 1 : 0,
     ),
   ];
 }

@@ -1,6 +1,5 @@
 import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
 import { type HealthCheck, type HealthReport, type HealthStatus, overallOf } from '../http/health.ts';
-import type { HealthState } from '../pool/health.ts';
 import { evidenceChecks } from './evidence-checks.ts';
 import {
   pureSecondsLeft,
@@ -9,6 +8,7 @@ import {
   type SeedReading,
   seedSecondsLeft,
 } from './readings.ts';
+import { rounded, sourceChecks } from './source-checks.ts';
 
 /*
  * From which values on a check warns. A warning says "look at it before it hurts"; docs/operations.md tells for each
@@ -35,7 +35,7 @@ export function healthReport(readings: Readings): HealthReport {
     ...ledgerChecks(readings),
     ...poolChecks(readings),
     ...sourceChecks(readings),
-    ...evidenceChecks(readings.source, readings.delivered),
+    ...evidenceChecks(readings.sources, readings.delivered),
     ...systemChecks(readings),
   };
   return {
@@ -89,10 +89,10 @@ function ledgerChecks({ ledger, minute, totals }: Readings): Record<string, read
 
 /** What each mode has to draw on, and how long that lasts. */
 function poolChecks(readings: Readings): Record<string, readonly HealthCheck[]> {
-  const { levels, pureBytesHigh, pureBytesPerS, source, systemLot, seeds } = readings;
+  const { levels, pureBytesHigh, pureBytesPerS, sources, systemLot, seeds } = readings;
   const pureLeftS = pureSecondsLeft(readings);
   const seedsLeftS = seedSecondsLeft(readings);
-  const isPureOpen = source.state !== 'closed' && levels.pure.bytes > 0;
+  const isPureOpen = !sources.every(({ state }) => state === 'closed') && levels.pure.bytes > 0;
   return {
     'pool:pure': [
       {
@@ -142,73 +142,6 @@ function seedCheck({ group, intervalMs, ageMs, generation, inForce }: SeedReadin
   };
 }
 
-function sourceChecks({ source, systemLot }: Readings): Record<string, readonly HealthCheck[]> {
-  const { state, lastError, lastLot, health } = source;
-  const isLatched = (health?.latchedBy.length ?? 0) > 0;
-  return {
-    'source:state': [
-      {
-        componentType: 'component',
-        status: state === 'closed' ? 'fail' : state === 'ok' ? 'pass' : 'warn',
-        observedValue: state,
-        ...(lastError === '' ? {} : { output: lastError }),
-        details: { name: source.name, origin: source.origin, reads: source.reads },
-      },
-      {
-        componentType: 'component',
-        status: systemLot === undefined ? 'warn' : 'pass',
-        observedValue: systemLot === undefined ? 'starting' : 'ok',
-        details: { name: 'system', origin: 'system' },
-      },
-    ],
-    'source:health_tests': [
-      {
-        componentType: 'component',
-        status: isLatched ? 'fail' : (health?.intermittentInARow ?? 0) > 0 ? 'warn' : 'pass',
-        observedValue: (health?.totals.rctFailures ?? 0) + (health?.totals.aptFailures ?? 0),
-        observedUnit: 'failures',
-        details: health === null ? { reads: 0 } : healthTestDetails(health),
-      },
-    ],
-    'source:last_lot': [
-      {
-        componentType: 'component',
-        status: lastLot === undefined || lastLot.accepted ? 'pass' : 'warn',
-        observedValue: lastLot === undefined ? null : lastLot.accepted ? 'accepted' : 'rejected',
-        ...(lastLot === undefined || lastLot.accepted ? {} : { output: lastLot.rejection }),
-        details: {
-          lot: lastLot?.id ?? null,
-          read_at: lastLot === undefined ? null : new Date(lastLot.finishedAtMs).toISOString(),
-          lots_accepted: source.lotsAccepted,
-          lots_rejected: source.lotsRejected,
-        },
-      },
-    ],
-  };
-}
-
-/** SP 800-90B §4.4: cutoffs, and what was seen since the start. */
-function healthTestDetails(health: HealthState): object {
-  const { totals } = health;
-  return {
-    channels: health.width,
-    claimed_min_entropy_per_bit: health.minEntropyPerBit,
-    samples: totals.samples,
-    reads: health.reads,
-    reads_failed: health.intermittentReads,
-    rct: { failures: totals.rctFailures, longest_run: totals.longestRun, cutoffs: health.rctCutoffs },
-    apt: {
-      failures: totals.aptFailures,
-      most_matches: totals.mostMatches,
-      window: health.aptWindow,
-      cutoffs: health.aptCutoffs,
-    },
-    startup_passed: health.startupPassed,
-    replays: totals.replayFailures,
-    latched_by: health.latchedBy,
-  };
-}
-
 function systemChecks({ totals, minute, diskFreeBytes }: Readings): Record<string, readonly HealthCheck[]> {
   const queue = totals.value(WORKERS_QUEUE);
   const isLate = minute.lateSeconds >= LATE_SECONDS_HIGH;
@@ -242,9 +175,4 @@ function systemChecks({ totals, minute, diskFreeBytes }: Readings): Record<strin
       },
     ],
   };
-}
-
-/** To three decimals. */
-function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(value * 1000) / 1000;
 }

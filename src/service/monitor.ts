@@ -78,7 +78,8 @@ export class Monitor {
 }
 
 function statusFacts(readings: Readings, report: HealthReport, history: readonly StatusPoint[]): StatusFacts {
-  const { source, levels, pureBytesHigh, minute, seeds } = readings;
+  const { sources, levels, pureBytesHigh, minute, seeds } = readings;
+  const bytes = sources.reduce((sum, { conditionedBytes }) => sum + conditionedBytes, 0);
   return {
     atMs: readings.atMs,
     startedAtMs: readings.startedAtMs,
@@ -87,13 +88,14 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
     checks: Object.entries(report.checks).flatMap(([name, each]) =>
       each.map(({ status }) => ({ name, status })),
     ),
-    source: {
+    sources: sources.map((source) => ({
       name: source.name,
       origin: source.origin,
       backend: source.lastLot?.quantumBackend ?? null,
       state: source.state,
       lastLotAtMs: source.lastLot?.finishedAtMs ?? null,
-    },
+      share: bytes === 0 ? null : source.conditionedBytes / bytes,
+    })),
     pure: { bytes: levels.pure.bytes, highBytes: pureBytesHigh, secondsLeft: pureSecondsLeft(readings) },
     seeds: {
       onHand: levels.seed.blocks,

@@ -1,5 +1,4 @@
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
-import type { Backend } from '../backend/backend.ts';
 import { createSystemSource } from '../backend/system.ts';
 import type { Config } from '../config.ts';
 import { assert } from '../core/assert.ts';
@@ -16,14 +15,17 @@ import { SeedSchedule } from '../pool/seeds.ts';
 import type { Ledger } from '../store/ledger.ts';
 import type { LotRecord } from '../store/records.ts';
 import { every } from './every.ts';
+import { FillingOrder } from './filling-order.ts';
 import type { FrontEvents } from './front-stack.ts';
+import { lotRawBitsOf, type Source } from './sources.ts';
 
 /** How often seeds are looked at. */
 const SEED_CHECK_INTERVAL_MS = 250;
 
-/** The entropy pool of a process: the collector fills the ledger, the schedule takes seeds, the fronts are told. */
+/** The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told. */
 export interface Pool {
-  readonly collector: Collector;
+  /** The most wanted first. */
+  readonly sources: readonly PooledSource[];
   readonly schedule: SeedSchedule;
   /** The lot that csprng answers are certified by; undefined until it is tested. */
   systemLot(): LotRecord | undefined;
@@ -32,9 +34,15 @@ export interface Pool {
   stop(): Promise<void>;
 }
 
+/** A source with the one who reads it. */
+export interface PooledSource extends Source {
+  readonly collector: Pick<Collector, 'status'>;
+}
+
 export interface PoolOptions {
   readonly ledger: Ledger;
-  readonly backend: Backend;
+  /** The most wanted first; at least one. */
+  readonly sources: readonly Source[];
   readonly assessor: Assessor;
   readonly config: Config;
   readonly log: Log;
@@ -46,7 +54,7 @@ export interface PoolOptions {
 }
 
 export function startPool(options: PoolOptions): Pool {
-  const { ledger, backend, assessor, config, log, clock, fronts } = options;
+  const { ledger, assessor, log, clock, fronts } = options;
   const catalog = new LotCatalog(ledger);
   const schedule = new SeedSchedule(ledger, catalog, clock, log);
   schedule.onSeed((seed, quantumSeed) => {
@@ -81,19 +89,13 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
   };
-  const collector = new Collector({
-    backend,
-    store: ledger,
-    assessor,
-    clock,
-    log,
-    pureBytesHigh: config.reservoirBytes,
-    onLot: look,
-    onClosed: () => {
-      schedule.close();
-      for (const front of fronts) front.tapClosed();
-    },
-  });
+  // The tap is closed when no source is left: lots that came from one before it failed had passed their tests.
+  const closeTap = () => {
+    if (!collectors.every(({ closed }) => closed)) return;
+    schedule.close();
+    for (const front of fronts) front.tapClosed();
+  };
+  const collectors = collectorsOf(options, look, closeTap);
   const systemLot = assessSystemSource(ledger, assessor, clock, stopping.signal).then((lot) => {
     if (!lot.accepted) throw new Error(`the system source was refused: ${lot.rejection}`);
     for (const front of fronts) front.installSystemLot(lot);
@@ -102,10 +104,10 @@ export function startPool(options: PoolOptions): Pool {
   systemLot.catch((error: unknown) => {
     if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'csprng mode cannot be served');
   });
-  collector.start();
+  for (const collector of collectors) collector.start();
   const timer = every(SEED_CHECK_INTERVAL_MS, log, look);
   return {
-    collector,
+    sources: options.sources.map((source, place) => ({ ...source, collector: collectors[place] })),
     schedule,
     systemLot: () => installed,
     ready: readiness.promise,
@@ -113,9 +115,37 @@ export function startPool(options: PoolOptions): Pool {
       stopping.abort();
       clearInterval(timer);
       schedule.close();
-      await collector.stop();
+      await Promise.all(collectors.map((collector) => collector.stop()));
     },
   };
+}
+
+/** One collector for each source; which of them may fill at a time is the policy's to say. */
+function collectorsOf(
+  { ledger, sources, assessor, config, log, clock }: PoolOptions,
+  onLot: () => Promise<void>,
+  onClosed: () => void,
+): Collector[] {
+  assert(sources.length > 0, 'a pool has a source');
+  const { reservoirBytes: pureBytesHigh, sourcePolicy: policy } = config;
+  const states = () => collectors.map(({ state }) => state);
+  const order = new FillingOrder({ policy, pureBytesHigh, clock, states });
+  const collectors = sources.map(({ backend, limits }, place) => {
+    return new Collector({
+      backend,
+      limits,
+      store: ledger,
+      assessor,
+      clock,
+      log,
+      pureBytesHigh,
+      lotRawBits: lotRawBitsOf(backend),
+      isWanted: (levels) => order.isWanted(place, levels),
+      onLot,
+      onClosed,
+    });
+  });
+  return collectors;
 }
 
 /** Tests the system source and keeps the result as the lot that csprng answers are certified by. */

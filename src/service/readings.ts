@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, dayOf } from '../core/clock.ts';
 import type { MetricTotals } from '../core/metrics.ts';
-import type { Collector, SourceStatus } from '../pool/collector.ts';
+import { estimateOf } from '../pool/budget.ts';
+import type { SourceStatus } from '../pool/collector.ts';
 import type { DeliveredState } from '../pool/delivered-sample.ts';
 import type { SeedSchedule } from '../pool/seeds.ts';
 import { freeBytesOf } from '../store/free-space.ts';
 import type { Ledger } from '../store/ledger.ts';
-import type { BlockKind, LotRecord } from '../store/records.ts';
+import type { BlockKind, LotRecord, SpendLimits } from '../store/records.ts';
+import type { PooledSource } from './pool.ts';
 import type { LastMinute, Watch, Writability } from './watch.ts';
 
 /** The version of this service, from its manifest. */
@@ -22,8 +24,8 @@ export interface Readings {
   /** The level up to which pure bytes are kept. */
   readonly pureBytesHigh: number;
   readonly pureBytesPerS: number;
-  /** The quantum source; its last lot may be one from before a restart. */
-  readonly source: SourceStatus;
+  /** The quantum sources, the most wanted first. */
+  readonly sources: readonly SourceReading[];
   /** The lot of the system source that csprng answers are certified by; undefined until it is tested. */
   readonly systemLot: LotRecord | undefined;
   readonly seeds: readonly SeedReading[];
@@ -37,6 +39,19 @@ export interface Readings {
   readonly logEntries: number;
 }
 
+/** A quantum source; its last lot may be one from before a restart. */
+export interface SourceReading extends SourceStatus {
+  /** What it took of its provider on this UTC day; null for a source that costs nothing. */
+  readonly spend: DaySpend | null;
+}
+
+export interface DaySpend {
+  readonly amount: number;
+  readonly currency: string;
+  readonly calls: number;
+  readonly limits: SpendLimits;
+}
+
 export interface SeedReading {
   /** Tier and interval in milliseconds, e.g. `pro/3600000`. */
   readonly group: string;
@@ -48,8 +63,8 @@ export interface SeedReading {
 }
 
 export interface ReadingSources {
-  readonly ledger: Pick<Ledger, 'blockLevels' | 'lots'>;
-  readonly collector: Pick<Collector, 'status'>;
+  readonly ledger: Pick<Ledger, 'blockLevels' | 'lots' | 'spent'>;
+  readonly sources: readonly PooledSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
   readonly systemLot: () => LotRecord | undefined;
   readonly delivered: () => readonly DeliveredState[];
@@ -62,38 +77,59 @@ export interface ReadingSources {
   readonly startedAtMs: number;
 }
 
-/** Lots looked through for the newest of the quantum source after a restart. */
-const LOTS_LOOKED_AT = 16;
+/** Lots looked through for the newest of each quantum source after a restart. */
+const LOTS_LOOKED_AT = 64;
 
-export async function takeReadings(sources: ReadingSources): Promise<Readings> {
-  const { ledger, collector, watch, clock } = sources;
-  const source = collector.status();
-  const [levels, lastLot, checkpoint] = await Promise.all([
+export async function takeReadings(from: ReadingSources): Promise<Readings> {
+  const { ledger, watch, clock } = from;
+  const [levels, sources, checkpoint] = await Promise.all([
     ledger.blockLevels(),
-    source.lastLot ?? newestLotOf(source.name, ledger),
-    sources.checkpoint(),
+    sourceReadings(from),
+    from.checkpoint(),
   ]);
   const atMs = clock.wallMs();
   return {
     atMs,
-    startedAtMs: sources.startedAtMs,
+    startedAtMs: from.startedAtMs,
     levels,
-    pureBytesHigh: sources.pureBytesHigh,
+    pureBytesHigh: from.pureBytesHigh,
     pureBytesPerS: watch.pureBytesPerS(),
-    source: { ...source, lastLot },
-    systemLot: sources.systemLot(),
-    seeds: seedReadings(sources, atMs),
-    delivered: sources.delivered(),
+    sources,
+    systemLot: from.systemLot(),
+    seeds: seedReadings(from, atMs),
+    delivered: from.delivered(),
     totals: watch.totals(),
     minute: watch.lastMinute(),
     ledger: watch.writability(),
-    diskFreeBytes: freeBytesOf(sources.dataDir),
+    diskFreeBytes: freeBytesOf(from.dataDir),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
   };
 }
 
-async function newestLotOf(name: string, ledger: Pick<Ledger, 'lots'>): Promise<LotRecord | undefined> {
-  return (await ledger.lots(LOTS_LOOKED_AT)).find(({ source }) => source === name);
+async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promise<SourceReading[]> {
+  const statuses = sources.map(({ collector }) => collector.status());
+  const areNew = statuses.every(({ lastLot }) => lastLot !== undefined);
+  const earlier = areNew ? [] : await ledger.lots(LOTS_LOOKED_AT);
+  const day = dayOf(clock.wallMs());
+  return Promise.all(
+    statuses.map(async (status, place) => ({
+      ...status,
+      lastLot: status.lastLot ?? earlier.find(({ source }) => source === status.name),
+      spend: await daySpend(sources[place], day, ledger),
+    })),
+  );
+}
+
+/** The spend of a UTC day; null for a source that costs nothing. */
+export async function daySpend(
+  { backend, limits }: Pick<PooledSource, 'backend' | 'limits'>,
+  day: number,
+  ledger: Pick<Ledger, 'spent'>,
+): Promise<DaySpend | null> {
+  const price = estimateOf(backend, 1);
+  if (price === undefined) return null;
+  const { amount, calls } = await ledger.spent(backend.name, day);
+  return { amount, calls, currency: price.currency, limits };
 }
 
 function seedReadings({ schedule }: ReadingSources, atMs: number): SeedReading[] {

@@ -24,7 +24,11 @@ describe('the status page in Chromium', { skip: noBrowser() }, () => {
     const banners = await page.locator('.banner').allInnerTexts();
     assert.match(banners[0], /^SIMULATED: no quantum processor is connected\./);
     assert.match(banners[1], /^(Everything works|Working, with warnings)\./);
-    assert.deepEqual(await page.locator('dd strong').allInnerTexts(), ['Served', 'Served', 'Served']);
+    assert.deepEqual(await page.locator('[aria-labelledby=modes] dd strong').allInnerTexts(), [
+      'Served',
+      'Served',
+      'Served',
+    ]);
     assert.equal(await page.locator('svg[role=img][aria-label]').count(), 5);
     assert.deepEqual(complaints, []);
     assert.ok(requests.every((each) => each.split(' ')[1].startsWith(server.origin)));

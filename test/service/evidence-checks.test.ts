@@ -26,6 +26,7 @@ function status(changes: Partial<SourceStatus> = {}): SourceStatus {
     lastLot: undefined,
     lotsAccepted: 0,
     lotsRejected: 0,
+    conditionedBytes: 0,
     across: { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(0, 0) },
     reads: { pass: 0, intermittent: 0, permanent: 0, failed: 0 },
     health: null,
@@ -52,7 +53,7 @@ describe('evidence in health', () => {
       across: verdictOnRejections(7, 0),
     };
     const across = { raw: verdictOnRejections(50, 50), conditioned: verdictOnRejections(51, 1) };
-    const checks = evidenceChecks(status({ lastLot, across }), [stream]);
+    const checks = evidenceChecks([status({ lastLot, across })], [stream]);
     const rule = { bits: 1_000_000, smallest_p: 0.001 };
     assert.deepEqual(checks['source:raw_noise'], [
       {
@@ -61,6 +62,7 @@ describe('evidence in health', () => {
         observedValue: '40/188 passed',
         output: '50 of 50 blocks were rejected',
         details: {
+          name: 'test',
           ...rule,
           sha256: 'r',
           verified: false,
@@ -79,6 +81,7 @@ describe('evidence in health', () => {
         status: 'pass',
         observedValue: '187/188 passed',
         details: {
+          name: 'test',
           ...rule,
           sha256: 'c2',
           verified: true,
@@ -110,12 +113,12 @@ describe('evidence in health', () => {
 
   it('warns when more blocks are rejected than chance rejects', () => {
     const across = { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(100, 4) };
-    const [conditioned] = evidenceChecks(status({ lastLot, across }), [])['source:conditioned'];
+    const [conditioned] = evidenceChecks([status({ lastLot, across })], [])['source:conditioned'];
     assert.deepEqual([conditioned.status, conditioned.output], ['warn', '4 of 100 blocks were rejected']);
   });
 
   it('says nothing of what was not tested', () => {
-    const checks = evidenceChecks(status(), []);
+    const checks = evidenceChecks([status()], []);
     for (const name of ['source:raw_noise', 'source:conditioned']) {
       const [{ status, observedValue, details }] = checks[name];
       assert.deepEqual([status, observedValue], ['pass', null]);

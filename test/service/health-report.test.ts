@@ -29,7 +29,7 @@ describe('health', () => {
     assert.equal(healthReport({ ...SOUND, ledger }).status, 'fail');
     assert.equal(healthReport({ ...SOUND, ledger }).checks['ledger:writable'][0].output, 'the disk is full');
     const worst: Partial<Readings> = {
-      source: { ...SOURCE, state: 'closed', lastError: 'stuck' },
+      sources: [{ ...SOURCE, state: 'closed', lastError: 'stuck' }],
       levels: { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } },
       systemLot: undefined,
       seeds: SOUND.seeds.map((seed) => ({ ...seed, inForce: false })),
@@ -60,28 +60,30 @@ describe('health', () => {
         { 'pool:quantum-seeded': 'fail', 'pool:seed_age': 'fail' },
       ],
       [{ systemLot: undefined }, { 'pool:csprng': 'fail', 'source:state': 'warn' }],
-      [{ source: { ...SOURCE, state: 'failing' } }, { 'source:state': 'warn' }],
-      [{ source: { ...SOURCE, state: 'starting' } }, { 'source:state': 'warn' }],
-      [{ source: { ...SOURCE, state: 'closed' } }, { 'source:state': 'fail', 'pool:pure': 'fail' }],
-      [{ source: { ...SOURCE, lastLot: lot } }, { 'source:last_lot': 'warn' }],
-      [{ source: { ...SOURCE, lastLot: undefined } }, {}],
+      [{ sources: [{ ...SOURCE, state: 'failing' }] }, { 'source:state': 'warn' }],
+      [{ sources: [{ ...SOURCE, state: 'starting' }] }, { 'source:state': 'warn' }],
+      [{ sources: [{ ...SOURCE, state: 'closed' }] }, { 'source:state': 'fail', 'pool:pure': 'fail' }],
+      [{ sources: [{ ...SOURCE, lastLot: lot }] }, { 'source:last_lot': 'warn' }],
+      [{ sources: [{ ...SOURCE, lastLot: undefined }] }, {}],
       [
-        { source: { ...SOURCE, health: { ...health, intermittentInARow: 1 } } },
+        { sources: [{ ...SOURCE, health: { ...health, intermittentInARow: 1 } }] },
         { 'source:health_tests': 'warn' },
       ],
       [
         {
-          source: {
-            ...SOURCE,
-            health: {
-              ...health,
-              latchedBy: [{ test: 'rct', grade: 'permanent', channel: 3, observed: 70, cutoff: 62 }],
+          sources: [
+            {
+              ...SOURCE,
+              health: {
+                ...health,
+                latchedBy: [{ test: 'rct', grade: 'permanent', channel: 3, observed: 70, cutoff: 62 }],
+              },
             },
-          },
+          ],
         },
         { 'source:health_tests': 'fail' },
       ],
-      [{ source: { ...SOURCE, health: null } }, {}],
+      [{ sources: [{ ...SOURCE, health: null }] }, {}],
     ];
     for (const [change, expected] of cases) assert.deepEqual(wrong(change), expected, JSON.stringify(change));
   });

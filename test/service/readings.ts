@@ -1,6 +1,5 @@
 import { createMetricMemory, MetricTotals } from '../../src/core/metrics.ts';
-import type { SourceStatus } from '../../src/pool/collector.ts';
-import type { Readings } from '../../src/service/readings.ts';
+import type { Readings, SourceReading } from '../../src/service/readings.ts';
 import type { LotRecord } from '../../src/store/records.ts';
 
 const PASSED = { passed: true, sequences: 3, rejected: 0, p: 1, rule: 'a rule', falseRejectRate: 1e-6 };
@@ -24,7 +23,7 @@ export const LOT = {
   ],
 } as unknown as LotRecord;
 
-export const SOURCE: SourceStatus = {
+export const SOURCE: SourceReading = {
   name: 'simulator',
   origin: 'simulated',
   state: 'ok',
@@ -32,6 +31,7 @@ export const SOURCE: SourceStatus = {
   lastLot: LOT,
   lotsAccepted: 3,
   lotsRejected: 0,
+  conditionedBytes: 900_000,
   across: { raw: PASSED, conditioned: PASSED },
   reads: { pass: 3, intermittent: 0, permanent: 0, failed: 0 },
   health: {
@@ -55,6 +55,23 @@ export const SOURCE: SourceStatus = {
     },
     latchedBy: [],
   },
+  spend: null,
+};
+
+/** One that costs money, of which a day's budget is half spent. */
+export const PAID_SOURCE: SourceReading = {
+  ...SOURCE,
+  name: 'ibm',
+  origin: 'quantum-processor',
+  state: 'standby',
+  lotsAccepted: 1,
+  conditionedBytes: 300_000,
+  spend: {
+    amount: 5,
+    currency: 'USD',
+    calls: 3,
+    limits: { amountPerDay: 10, callsPerDay: 20 },
+  },
 };
 
 /** A service with which everything is as it should be. */
@@ -64,7 +81,7 @@ export const SOUND: Readings = {
   levels: { pure: { blocks: 1000, bytes: 4_096_000 }, seed: { blocks: 200, bytes: 6400 } },
   pureBytesHigh: 8_388_608,
   pureBytesPerS: 100,
-  source: SOURCE,
+  sources: [SOURCE],
   systemLot: LOT,
   seeds: [
     { group: 'pro/3600000', intervalMs: 3_600_000, ageMs: 60_000, generation: 4, inForce: true },

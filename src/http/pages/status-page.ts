@@ -12,14 +12,8 @@ export interface StatusFacts {
   readonly status: HealthStatus;
   /** Every check of /v1/health by name. */
   readonly checks: readonly { readonly name: string; readonly status: HealthStatus }[];
-  readonly source: {
-    readonly name: string;
-    readonly origin: Origin;
-    /** The processor that the newest lot came from. */
-    readonly backend: string | null;
-    readonly state: string;
-    readonly lastLotAtMs: number | null;
-  };
+  /** The most wanted first; at least one. */
+  readonly sources: readonly StatusSource[];
   readonly pure: { readonly bytes: number; readonly highBytes: number; readonly secondsLeft: number | null };
   readonly seeds: {
     readonly onHand: number;
@@ -32,6 +26,17 @@ export interface StatusFacts {
   readonly logEntries: number;
   /** The last hour, oldest first. */
   readonly history: readonly StatusPoint[];
+}
+
+export interface StatusSource {
+  readonly name: string;
+  readonly origin: Origin;
+  /** The processor that the newest lot came from. */
+  readonly backend: string | null;
+  readonly state: string;
+  readonly lastLotAtMs: number | null;
+  /** Of the bytes that all sources gave since the start; null when none did. */
+  readonly share: number | null;
 }
 
 export interface StatusPoint {
@@ -57,6 +62,7 @@ ${statusBanner(facts)}
 ${healthStrip(facts)}
 <div class="plots">${plots(facts)}</div></section>
 <section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts)}</section>
+<section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
 <section aria-labelledby="links"><h2 id="links">Use it</h2>
 <ul class="links">
 <li><a href="/docs">Documentation</a> with examples that run, and a form to try each call</li>
@@ -68,37 +74,86 @@ ${healthStrip(facts)}
 This page is as of <time datetime="${isoOf(facts.atMs)}">${utcText(facts.atMs)}</time>; reload for a newer one.</p>`;
 }
 
-function sourceBanner({ source }: StatusFacts): Markup {
-  const backend = source.backend ?? source.name;
-  switch (source.origin) {
+/** The one source, or the loudest of several: what is not quantum is said before what is. */
+function sourceBanner({ sources }: StatusFacts): Markup {
+  const [first] = sources;
+  if (sources.every(({ origin }) => origin === first.origin)) return originBanner(first, sources);
+  const others = sources.filter(({ origin }) => !isQuantum(origin));
+  if (others.length === 0) {
+    return banner('good', 'Quantum processors and devices are the sources.', stateWords(sources));
+  }
+  return banner(
+    'wait',
+    'MIXED: not every source is a quantum one.',
+    `${others.map(({ name, origin }) => `${name} is ${ORIGIN_WORDS[origin]}`).join('; ')}. Every answer names the origin of what it drew on.`,
+  );
+}
+
+function isQuantum(origin: Origin): boolean {
+  return origin === 'quantum-processor' || origin === 'qrng-device';
+}
+
+const ORIGIN_WORDS: Readonly<Record<Origin, string>> = {
+  'quantum-processor': 'a quantum processor',
+  'qrng-device': 'a quantum device',
+  simulated: 'simulated',
+  replay: 'a replay of bits recorded earlier',
+  system: 'the generator of the operating system',
+};
+
+/** All sources have the origin of `first`. */
+function originBanner(first: StatusSource, sources: readonly StatusSource[]): Markup {
+  const backends = sources.map(({ backend, name }) => backend ?? name).join(', ');
+  const [is, several] = sources.length === 1 ? ['The source is', false] : ['The sources are', true];
+  switch (first.origin) {
     case 'simulated':
       return banner(
         'wait',
         'SIMULATED: no quantum processor is connected.',
-        `The source is ${backend}, a program that simulates one. Its statistics are real, its quantum origin is not; every answer and every certificate says so.`,
+        `${is} ${backends}, ${several ? 'programs that simulate one' : 'a program that simulates one'}. The statistics are real, the quantum origin is not; every answer and every certificate says so.`,
       );
     case 'replay':
       return banner(
         'wait',
         'REPLAY: no source is live.',
-        `Bits recorded earlier from ${backend} are played back; every answer says so.`,
+        `Bits recorded earlier from ${backends} are played back; every answer says so.`,
       );
     case 'system':
       return banner(
         'wait',
         'No quantum source.',
-        `The source is ${backend}, the generator of the operating system; every answer says so.`,
+        `${is} ${backends}, the generator of the operating system; every answer says so.`,
       );
     case 'quantum-processor':
+      return banner(
+        'good',
+        several ? 'Quantum processors are the sources.' : 'A quantum processor is the source.',
+        stateWords(sources),
+      );
     case 'qrng-device':
       return banner(
         'good',
-        source.origin === 'quantum-processor'
-          ? 'A quantum processor is the source.'
-          : 'A quantum device is the source.',
-        `${backend}, state: ${source.state}.`,
+        several ? 'Quantum devices are the sources.' : 'A quantum device is the source.',
+        stateWords(sources),
       );
   }
+}
+
+function stateWords(sources: readonly StatusSource[]): string {
+  return `${sources.map(({ backend, name, state }) => `${backend ?? name}, state: ${state}`).join('; ')}.`;
+}
+
+function sourceList({ sources }: StatusFacts): Markup {
+  return html`<dl>${sources.map(({ name, origin, state, share, lastLotAtMs }) => {
+    const works = state === 'ok' || state === 'standby';
+    const given = share === null ? '' : `, gave ${Math.round(100 * share)} % of the bytes since the start`;
+    const last =
+      lastLotAtMs === null
+        ? html`, no lot yet`
+        : html`, newest lot <time datetime="${isoOf(lastLotAtMs)}">${utcText(lastLotAtMs)}</time>`;
+    return html`<div><dt><code>${name}</code></dt>
+<dd><strong class="${works ? 'works' : 'closed'}">${state}</strong>, ${ORIGIN_WORDS[origin]}${given}${last}</dd></div>`;
+  })}</dl>`;
 }
 
 const STATUS_WORDS: Readonly<Record<HealthStatus, string>> = {
@@ -164,8 +219,8 @@ function plots({ history, atMs, pure }: StatusFacts): Markup[] {
   ];
 }
 
-function modes({ pure, seeds, csprngReady, source }: StatusFacts): Markup {
-  const isPureOpen = pure.bytes > 0 && source.state !== 'closed';
+function modes({ pure, seeds, csprngReady, sources }: StatusFacts): Markup {
+  const isPureOpen = pure.bytes > 0 && !sources.every(({ state }) => state === 'closed');
   const rows: [mode: string, works: boolean, what: string][] = [
     ['quantum-seeded', seeds.inForce, `${grouped(seeds.onHand)} seeds on hand${lasting(seeds.secondsLeft)}`],
     ['pure', isPureOpen, `${(pure.bytes / 2 ** 20).toFixed(2)} MiB on hand${lasting(pure.secondsLeft)}`],

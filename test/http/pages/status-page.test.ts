@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
 import { plot } from '../../../src/http/pages/plot.ts';
-import { type StatusFacts, type StatusPoint, statusMain } from '../../../src/http/pages/status-page.ts';
+import {
+  type StatusFacts,
+  type StatusPoint,
+  type StatusSource,
+  statusMain,
+} from '../../../src/http/pages/status-page.ts';
 
 const NOW = 1_700_003_600_000;
 
@@ -15,6 +20,15 @@ const POINT: StatusPoint = {
   commitMaxMs: 8,
 };
 
+const SOURCE: StatusSource = {
+  name: 'simulator',
+  origin: 'simulated',
+  backend: 'simulator-statevector',
+  state: 'ok',
+  lastLotAtMs: NOW,
+  share: 1,
+};
+
 const FACTS: StatusFacts = {
   atMs: NOW,
   startedAtMs: NOW - 7_200_000,
@@ -24,13 +38,7 @@ const FACTS: StatusFacts = {
     { name: 'ledger:writable', status: 'pass' },
     { name: 'pool:pure', status: 'pass' },
   ],
-  source: {
-    name: 'simulator',
-    origin: 'simulated',
-    backend: 'simulator-statevector',
-    state: 'ok',
-    lastLotAtMs: NOW,
-  },
+  sources: [SOURCE],
   pure: { bytes: 4 * 2 ** 20, highBytes: 8 * 2 ** 20, secondsLeft: 7_300 },
   seeds: { onHand: 1200, secondsLeft: 200_000, inForce: true },
   csprngReady: true,
@@ -41,8 +49,8 @@ const FACTS: StatusFacts = {
 };
 
 const pageOf = (change: Partial<StatusFacts> = {}) => statusMain({ ...FACTS, ...change }).text;
-const sourceOf = (change: Partial<StatusFacts['source']>) =>
-  pageOf({ source: { ...FACTS.source, ...change } });
+const sourceOf = (...changes: Partial<StatusSource>[]) =>
+  pageOf({ sources: changes.map((change) => ({ ...SOURCE, ...change })) });
 
 describe('the status page', () => {
   it('names a quantum source only where there is one', () => {
@@ -52,6 +60,37 @@ describe('the status page', () => {
       assert.equal(quantum, origin === 'quantum-processor' || origin === 'qrng-device', origin);
       assert.equal(/SIMULATED/.test(text), origin === 'simulated', origin);
     }
+  });
+
+  it('says of several sources what is not quantum first', () => {
+    const qpu = { name: 'ibm', origin: 'quantum-processor', backend: 'ibm_fez' } as const;
+    const device = { name: 'anu', origin: 'qrng-device', backend: 'anu', state: 'standby' } as const;
+    assert.match(sourceOf(qpu, qpu), /Quantum processors are the sources/);
+    assert.match(
+      sourceOf(qpu, device),
+      /Quantum processors and devices are the sources\.<\/strong> ibm_fez, state: ok; anu, state: standby\./,
+    );
+    for (const origin of ['simulated', 'replay', 'system'] as const) {
+      const text = sourceOf(qpu, { name: 'other', origin });
+      assert.match(text, /banner wait"><p><strong>MIXED: not every source is a quantum one\./, origin);
+      assert.match(text, /<\/strong> other is [a-z ]+\. Every answer names the origin/);
+    }
+    assert.match(sourceOf({}, { name: 'second' }), /SIMULATED.*programs that simulate one/);
+  });
+
+  it('lists every source with its state and share', () => {
+    const text = sourceOf(
+      { share: 0.754 },
+      { name: 'anu', origin: 'qrng-device', state: 'failing', share: 0.246, lastLotAtMs: null },
+    );
+    assert.match(
+      text,
+      /<code>simulator<\/code><\/dt>\s*<dd><strong class="works">ok<\/strong>, simulated, gave 75 % of/,
+    );
+    assert.match(
+      text,
+      /<code>anu<\/code><\/dt>\s*<dd><strong class="closed">failing<\/strong>, a quantum device, gave 25 % .*, no lot yet/,
+    );
   });
 
   it('says what is not as it should be', () => {
@@ -75,6 +114,8 @@ describe('the status page', () => {
     assert.match(text, /4\.00 MiB on hand, enough for 2 hours without new lots/);
     assert.equal([...text.matchAll(/>Served</g)].length, 3);
     const closed = sourceOf({ state: 'closed' });
+    const half = sourceOf({ state: 'closed' }, { name: 'second' });
+    assert.match(half, /<code>pure<\/code><\/dt>\s*<dd><strong class="works">Served/);
     assert.match(closed, /<code>pure<\/code><\/dt>\s*<dd><strong class="closed">Not served/);
     assert.match(pageOf({ pure: { ...FACTS.pure, secondsLeft: 119 } }), /enough for 1 minutes/);
     assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);

@@ -1,0 +1,79 @@
+import { ConfigError } from './config-error.ts';
+
+/** Parsers of settings; each error says what the text may be. */
+
+export const text = (value: string): string => value;
+
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (value) => {
+    const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(parsed >= min && parsed <= max)) throw new ConfigError(`a whole number from ${min} to ${max}`);
+    return parsed;
+  };
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
+  return (value) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found === undefined) throw new ConfigError(`one of ${values.join(', ')}`);
+    return found;
+  };
+}
+
+export function logName(value: string): string {
+  if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
+    throw new ConfigError('1 to 100 visible ASCII characters without plus');
+  return value;
+}
+
+export function share(value: string): number {
+  const parsed = /^(0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isNaN(parsed)) throw new ConfigError('a decimal number from 0 to 1');
+  return parsed;
+}
+
+/** A list of origins (RFC 6454 §6.2), `*`, or nothing. */
+export function origins(value: string): readonly string[] {
+  if (value === '') return [];
+  const given = value.split(',').map((each) => each.trim());
+  const wrong = given.find((each) => each !== '*' && !(URL.canParse(each) && new URL(each).origin === each));
+  if (wrong !== undefined || (given.includes('*') && given.length > 1)) {
+    throw new ConfigError('empty, * or a comma-separated list of origins such as https://example.org');
+  }
+  return given;
+}
+
+export function metricsPort(value: string): 'main' | 'off' | number {
+  if (value === 'main' || value === 'off') return value;
+  try {
+    return wholeNumber(0, 65_535)(value);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError('main, off or a whole number from 0 to 65535');
+  }
+}
+
+export function url(value: string): string | null {
+  if (value === '') return null;
+  if (!URL.canParse(value) || !/^https?:/.test(value)) throw new ConfigError('an http or https URL');
+  return value.replace(/\/+$/, '');
+}
+
+/** What a source may be called: it becomes a label of metrics and a part of variables' names. */
+const SOURCE_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const SOURCE_NAME_LENGTH_MAX = 32;
+
+export function isSourceName(value: string): boolean {
+  return value.length <= SOURCE_NAME_LENGTH_MAX && SOURCE_NAME.test(value);
+}
+
+/** Names of sources, the most wanted first. */
+export function sourceNames(value: string): readonly string[] {
+  const names = value.split(',').map((each) => each.trim());
+  if (!names.every(isSourceName) || new Set(names).size < names.length) {
+    throw new ConfigError(
+      'a list of names with commas, each once: lower-case letters and digits, words joined by -',
+    );
+  }
+  return names;
+}

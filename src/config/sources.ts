@@ -1,0 +1,342 @@
+import { readFileSync, statSync } from 'node:fs';
+import { decimal, wholeNumber } from '../backend/options.ts';
+import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../backend/select.ts';
+import {
+  type OptionDefinition,
+  type OptionDefinitions,
+  OptionError,
+  Secret,
+  type SourceKind,
+} from '../backend/source-kind.ts';
+import type { SpendLimits } from '../store/records.ts';
+import { ConfigError } from './config-error.ts';
+import { isObject, readJsonObject, settingText } from './json-file.ts';
+import { isSourceName } from './parsers.ts';
+
+/**
+ * The sources that an operator configured. Options of a source come from `QRN_SOURCE_<NAME>_<OPTION>` or from the JSON file
+ * that `QRN_SOURCES` names (`{"lab": {"type": "device", "path": "/dev/qrandom0"}}`); a secret comes from its variable or
+ * from the file that `QRN_SOURCE_<NAME>_<OPTION>_FILE` names, never from the JSON. Whatever is misspelt is an error.
+ */
+export interface SourceSetting {
+  readonly name: string;
+  readonly kind: SourceKind;
+  /** As the kind parses them; secrets are Secrets. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly limits: SpendLimits;
+  /** True when the operator said what a day may cost, be it that it may cost anything. */
+  readonly isBudgeted: boolean;
+  /** The type and every option with where it comes from. */
+  readonly inForce: readonly OptionInForce[];
+  /** What works and should not stay so, e.g. a secret that everybody on the machine can read. */
+  readonly warnings: readonly string[];
+}
+
+/** One option as it is in force. */
+export interface OptionInForce {
+  readonly name: string;
+  readonly variable: string;
+  /** As text; `[secret]` for one. */
+  readonly value: string;
+  /** `name`: the source's name stands for it. */
+  readonly from: 'environment' | 'file' | 'name' | 'default';
+}
+
+/** A day's money in the source's currency: undefined when nothing was said, null for no bound. */
+function dayBudget(text: string): number | null | undefined {
+  if (text === '') return undefined;
+  if (text === 'none') return null;
+  try {
+    return decimal(0, 1e9)(text);
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    throw new OptionError(`none or ${error.message}`);
+  }
+}
+
+/** What every source may be told beside the options of its kind. */
+export const COMMON_OPTIONS = {
+  type: {
+    meaning: 'kind of the source; the name says it where a kind or a known service is called so',
+    fallback: '',
+    parse: (text: string) => text,
+  },
+  budget_per_day: {
+    meaning:
+      "most that a UTC day may cost, in the source's currency, or `none`; a source that costs money needs it",
+    fallback: '',
+    parse: dayBudget,
+  },
+  calls_per_day: {
+    meaning: 'most calls or jobs of a UTC day; empty for no bound',
+    fallback: '',
+    parse: (text: string) => (text === '' ? null : wholeNumber(0, 1e9)(text)),
+  },
+} as const satisfies OptionDefinitions;
+
+const PREFIX = 'QRN_SOURCE_';
+const SOURCES_VARIABLE = 'QRN_SOURCES';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type FiledSources = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+/** True for the name of a variable that belongs to some source, known or not. */
+export function isSourceVariable(variable: string): boolean {
+  return variable.startsWith(PREFIX);
+}
+
+export function sourceVariable(source: string, option: string): string {
+  return `${PREFIX}${source.replaceAll('-', '_')}_${option}`.toUpperCase();
+}
+
+/**
+ * The named sources, in the order of the names. `path` is the JSON file; empty for none. Sources that are configured and
+ * not named may lack options, but what is said of them must exist. Throws a ConfigError.
+ */
+export function readSources(
+  environment: Environment,
+  names: readonly string[],
+  path: string,
+): SourceSetting[] {
+  const filed = path === '' ? new Map() : readSourcesFile(path);
+  const described = new Map(
+    [...new Set([...names, ...filed.keys(), ...SOURCE_PRESETS.keys()])].map((name) => {
+      return [name, describeSource(name, environment, filed)] as const;
+    }),
+  );
+  checkVariables(environment, [...described.values()]);
+  for (const [name, options] of filed) checkFiledOptions(name, described.get(name)!.kind, options, path);
+  return names.map((name) => settingOf(described.get(name)!, environment, filed.get(name) ?? {}, path));
+}
+
+/** The names of sources that may be asked for: those of the file, and those that need no options or only secrets. */
+export function knownSourceNames(path: string): string[] {
+  const filed: FiledSources = path === '' ? new Map() : readSourcesFile(path);
+  return [...new Set([...filed.keys(), ...SOURCE_PRESETS.keys()])];
+}
+
+function readSourcesFile(path: string): FiledSources {
+  return new Map(
+    Object.entries(readJsonObject(SOURCES_VARIABLE, path)).map(([name, options]) => {
+      if (!isSourceName(name)) {
+        throw new ConfigError(`${path}: ${JSON.stringify(name)} is no name of a source: a-z, 0-9 and -`);
+      }
+      if (!isObject(options)) throw new ConfigError(`${path}: ${name} is not an object of options`);
+      return [name, options] as const;
+    }),
+  );
+}
+
+interface DescribedSource {
+  readonly name: string;
+  readonly kind: SourceKind;
+  readonly type: OptionInForce;
+  /** What the name stands for. */
+  readonly preset: Readonly<Record<string, string>>;
+}
+
+function describeSource(name: string, environment: Environment, filed: FiledSources): DescribedSource {
+  const variable = sourceVariable(name, 'type');
+  const given = environment[variable];
+  const fromFile = filed.get(name)?.['type'];
+  const preset = SOURCE_PRESETS.get(name);
+  const type: OptionInForce | undefined =
+    given !== undefined
+      ? { name: 'type', variable, value: given, from: 'environment' }
+      : fromFile !== undefined
+        ? { name: 'type', variable, value: settingText(fromFile, `type of ${name}`), from: 'file' }
+        : preset && { name: 'type', variable, value: preset.type, from: 'name' };
+  const types = SOURCE_KINDS.map((kind) => kind.type).join(', ');
+  if (type === undefined) {
+    const known = [...new Set([...filed.keys(), ...SOURCE_PRESETS.keys()])].join(', ');
+    throw new ConfigError(
+      `there is no source ${name}; known are ${known}, and ${variable} makes it one of the types ${types}`,
+    );
+  }
+  const kind = sourceKindOf(type.value);
+  if (kind === undefined) {
+    throw new ConfigError(`type of ${name}: ${JSON.stringify(type.value)} is not one of ${types}`);
+  }
+  return { name, kind, type, preset: preset?.type === kind.type ? preset.options : {} };
+}
+
+/** Every `QRN_SOURCE_` variable belongs to one option of one source. */
+function checkVariables(environment: Environment, sources: readonly DescribedSource[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, kind } of sources) {
+    for (const [option, { secret }] of Object.entries(optionsOf(kind))) {
+      const variable = sourceVariable(name, option);
+      for (const each of secret === true ? [variable, `${variable}_FILE`] : [variable]) {
+        const other = owners.get(each);
+        if (other !== undefined && environment[each] !== undefined) {
+          throw new ConfigError(`${each} may belong to ${other} as well as to ${name}: rename one of them`);
+        }
+        owners.set(each, name);
+      }
+    }
+  }
+  for (const variable of Object.keys(environment).filter(isSourceVariable)) {
+    if (environment[variable] !== undefined && !owners.has(variable) && !isPlainSetting(variable)) {
+      throw new ConfigError(unknownVariable(variable, sources));
+    }
+  }
+}
+
+/** Settings of all sources together that happen to begin like an option of one. */
+function isPlainSetting(variable: string): boolean {
+  return variable === `${PREFIX}POLICY`;
+}
+
+function unknownVariable(variable: string, sources: readonly DescribedSource[]): string {
+  const owner = sources
+    .filter(({ name }) => variable.startsWith(sourceVariable(name, '')))
+    .sort((a, b) => b.name.length - a.name.length)
+    .at(0);
+  if (owner === undefined) {
+    return `${variable} names no source; known are ${sources.map(({ name }) => name).join(', ')}`;
+  }
+  const options = Object.keys(optionsOf(owner.kind)).join(', ');
+  return `${variable} is no option of ${owner.name} (${owner.kind.type}); its options are ${options}`;
+}
+
+function checkFiledOptions(
+  source: string,
+  kind: SourceKind,
+  filed: Readonly<Record<string, unknown>>,
+  path: string,
+): void {
+  const options = optionsOf(kind);
+  for (const option of Object.keys(filed)) {
+    if (!Object.hasOwn(options, option)) {
+      const known = Object.keys(options).join(', ');
+      throw new ConfigError(
+        `${path}: ${option} is no option of ${source} (${kind.type}); its options are ${known}`,
+      );
+    }
+    if (options[option].secret === true) {
+      const variable = sourceVariable(source, option);
+      throw new ConfigError(
+        `${path}: ${option} of ${source} is a secret and does not belong there; give ${variable} or ${variable}_FILE`,
+      );
+    }
+  }
+}
+
+function optionsOf(kind: SourceKind): OptionDefinitions {
+  return { ...COMMON_OPTIONS, ...kind.options };
+}
+
+function settingOf(
+  { name, kind, type, preset }: DescribedSource,
+  environment: Environment,
+  filed: Readonly<Record<string, unknown>>,
+  path: string,
+): SourceSetting {
+  const options: Record<string, unknown> = {};
+  const inForce: OptionInForce[] = [type];
+  const warnings: string[] = [];
+  for (const [option, definition] of Object.entries(optionsOf(kind))) {
+    if (option === 'type') continue;
+    const given = givenText(name, option, definition, { environment, filed, path, preset });
+    options[option] = parsed(definition, given, name);
+    const value = definition.secret === true && given.text !== '' ? '[secret]' : given.text;
+    inForce.push({ name: option, variable: given.variable, value, from: given.from });
+    if (given.warning !== undefined) warnings.push(given.warning);
+  }
+  const { budget_per_day: budget, calls_per_day: callsPerDay, ...own } = options;
+  return {
+    name,
+    kind,
+    options: own,
+    limits: {
+      amountPerDay: (budget as ReturnType<typeof dayBudget>) ?? null,
+      callsPerDay: callsPerDay as number | null,
+    },
+    isBudgeted: budget !== undefined,
+    inForce,
+    warnings,
+  };
+}
+
+interface GivenText {
+  readonly text: string;
+  readonly variable: string;
+  readonly from: OptionInForce['from'];
+  /** As errors name the place. */
+  readonly where: string;
+  readonly warning?: string;
+}
+
+interface Places {
+  readonly environment: Environment;
+  readonly filed: Readonly<Record<string, unknown>>;
+  readonly path: string;
+  readonly preset: Readonly<Record<string, string>>;
+}
+
+/** The variable wins over the file, the file over what the name stands for, that over the default. */
+function givenText(
+  source: string,
+  option: string,
+  definition: OptionDefinition<unknown>,
+  { environment, filed, path, preset }: Places,
+): GivenText {
+  const variable = sourceVariable(source, option);
+  const fromFile = definition.secret === true ? secretFile(variable, environment) : undefined;
+  if (fromFile !== undefined) return fromFile;
+  const text = environment[variable];
+  // an empty variable is how a container's environment leaves a secret out
+  if (text !== undefined && !(definition.secret === true && text === '')) {
+    return { text, variable, from: 'environment', where: variable };
+  }
+  if (Object.hasOwn(filed, option)) {
+    const where = `${option} of ${source} in ${path}`;
+    return { text: settingText(filed[option], where, ['true', 'false']), variable, from: 'file', where };
+  }
+  if (Object.hasOwn(preset, option)) {
+    return { text: preset[option], variable, from: 'name', where: variable };
+  }
+  if (definition.fallback !== undefined) {
+    return { text: definition.fallback, variable, from: 'default', where: variable };
+  }
+  const ways = definition.secret === true ? `${variable} or ${variable}_FILE` : variable;
+  throw new ConfigError(`${source} needs ${option}, ${definition.meaning}: give ${ways}`);
+}
+
+/** The first line of the file that `<variable>_FILE` names. */
+function secretFile(variable: string, environment: Environment): GivenText | undefined {
+  const naming = `${variable}_FILE`;
+  const path = environment[naming] ?? '';
+  if (path === '') return undefined;
+  if ((environment[variable] ?? '') !== '') throw new ConfigError(`give ${variable} or ${naming}, not both`);
+  const { text, mode } = readSecret(naming, path);
+  const given = { text, variable: naming, from: 'environment', where: naming } as const;
+  // Windows has no such bits and says 666 of every file
+  if ((mode & 0o004) === 0 || process.platform === 'win32') return given;
+  return { ...given, warning: `${naming}: everybody on this machine can read ${path}; chmod o-r hides it` };
+}
+
+function readSecret(naming: string, path: string): { text: string; mode: number } {
+  let text: string;
+  let mode: number;
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    ({ mode } = statSync(path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${naming}: the secret cannot be read: ${why}`);
+  }
+  if (text === '' || /[\r\n]/.test(text)) throw new ConfigError(`${naming}: ${path} does not hold one line`);
+  return { text, mode };
+}
+
+function parsed(definition: OptionDefinition<unknown>, given: GivenText, source: string): unknown {
+  try {
+    const value = definition.parse(given.text);
+    return definition.secret === true ? new Secret(given.text) : value;
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    const what = definition.secret === true ? `the secret of ${source}` : JSON.stringify(given.text);
+    throw new ConfigError(`${given.where}: ${what} is not ${error.message}`);
+  }
+}

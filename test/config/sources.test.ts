@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
+import type { Secret } from '../../src/backend/source-kind.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { COMMON_OPTIONS, readSources, type SourceSetting, sourceVariable } from '../../src/config/sources.ts';
+import { loadConfig, loadSettings } from '../../src/config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-sources-'));
+after(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+function file(content: unknown, mode = 0o600): string {
+  const path = join(folder, `${files++}.json`);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  chmodSync(path, mode);
+  return path;
+}
+
+type Environment = Record<string, string>;
+const one = (environment: Environment): SourceSetting => loadConfig(environment).sources[0];
+
+function refused(environment: Environment, message: RegExp): void {
+  assert.throws(
+    () => loadConfig(environment),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, message);
+      return true;
+    },
+  );
+}
+
+/** A kind with an option that must be given, a secret among them. */
+const ANU = { QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
+
+describe('sources', () => {
+  it('are those that QRN_BACKEND names, in its order', () => {
+    const path = file({ lab: { type: 'simulator' }, 'second-lab': { type: 'system' } });
+    const config = loadConfig({ QRN_SOURCES: path, QRN_BACKEND: 'second-lab, simulator,lab' });
+    assert.deepEqual(
+      config.sources.map(({ name, kind }) => [name, kind.type]),
+      [
+        ['second-lab', 'system'],
+        ['simulator', 'simulator'],
+        ['lab', 'simulator'],
+      ],
+    );
+  });
+
+  it('have the type that their variable, the file or their name says', () => {
+    const path = file({ lab: { type: 'simulator' } });
+    assert.equal(one({ QRN_BACKEND: 'lab', QRN_SOURCES: path }).kind.type, 'simulator');
+    const given = { QRN_BACKEND: 'lab', QRN_SOURCES: path, QRN_SOURCE_LAB_TYPE: 'system' };
+    assert.equal(one(given).kind.type, 'system');
+    assert.equal(one({ QRN_BACKEND: 'a-lab', QRN_SOURCE_A_LAB_TYPE: 'system' }).kind.type, 'system');
+    assert.equal(one(ANU).kind.type, 'qrng-http');
+    refused({ QRN_BACKEND: 'lab' }, /^there is no source lab; known are .*simulator.*QRN_SOURCE_LAB_TYPE/);
+    refused(
+      { QRN_BACKEND: 'lab', QRN_SOURCE_LAB_TYPE: 'toaster' },
+      /^type of lab: "toaster" is not one of .*simulator, /,
+    );
+  });
+
+  it('take an option from its variable before the file, and from the file before the default', () => {
+    const path = file({ anu: { budget_per_day: 2.5, calls_per_day: 7 } });
+    const from = (setting: SourceSetting) =>
+      Object.fromEntries(setting.inForce.map(({ name, value, from }) => [name, `${value} ${from}`]));
+    const filed = one({ ...ANU, QRN_SOURCES: path });
+    assert.deepEqual(filed.limits, { amountPerDay: 2.5, callsPerDay: 7 });
+    const both = one({ ...ANU, QRN_SOURCES: path, QRN_SOURCE_ANU_CALLS_PER_DAY: '9' });
+    assert.deepEqual(both.limits, { amountPerDay: 2.5, callsPerDay: 9 });
+    const shown = from(both);
+    assert.equal(shown['budget_per_day'], '2.5 file');
+    assert.equal(shown['calls_per_day'], '9 environment');
+    assert.equal(shown['preset'], 'anu name');
+    assert.equal(shown['type'], 'qrng-http name');
+    assert.equal(shown['api_key'], '[secret] environment');
+  });
+
+  it('have a budget of a number, of none said, or of none at all', () => {
+    const budget = (text?: string) => {
+      const { limits, isBudgeted } = one({
+        ...ANU,
+        ...(text === undefined ? {} : { QRN_SOURCE_ANU_BUDGET_PER_DAY: text }),
+      });
+      return [limits.amountPerDay, isBudgeted];
+    };
+    assert.deepEqual(budget(), [null, false]);
+    assert.deepEqual(budget('none'), [null, true]);
+    assert.deepEqual(budget('0'), [0, true]);
+    assert.deepEqual(budget('12.75'), [12.75, true]);
+    for (const text of ['-1', '1e3', 'ten', '1.']) {
+      refused(
+        { ...ANU, QRN_SOURCE_ANU_BUDGET_PER_DAY: text },
+        /^QRN_SOURCE_ANU_BUDGET_PER_DAY: ".*" is not none or a decimal number from 0 to/,
+      );
+    }
+  });
+
+  it('refuse what they do not know, and list what they do', () => {
+    refused(
+      { ...ANU, QRN_SOURCE_ANU_KEY: 'x' },
+      /^QRN_SOURCE_ANU_KEY is no option of anu \(qrng-http\); its options are type, budget_per_day, .*api_key/,
+    );
+    refused({ QRN_SOURCE_NOBODY_KEY: 'x' }, /^QRN_SOURCE_NOBODY_KEY names no source; known are simulator/);
+    refused({ QRN_SOURCE_POLICE: 'share' }, /^QRN_SOURCE_POLICE names no source/);
+    const filed = file({ simulator: { qbits: 3 } });
+    refused({ QRN_SOURCES: filed }, /: qbits is no option of simulator \(simulator\); its options are type,/);
+    refused({ QRN_SOURCES: file({ toString: {} }) }, /"toString" is no name of a source/);
+    refused({ QRN_SOURCES: file({ anu: 3 }) }, /anu is not an object of options/);
+    refused(
+      { QRN_SOURCES: file({ anu: { calls_per_day: null } }), ...ANU },
+      /^calls_per_day of anu in .* is not/,
+    );
+    refused({ QRN_SOURCES: file([]) }, /does not hold one JSON object/);
+    refused({ QRN_SOURCES: join(folder, 'missing') }, /^QRN_SOURCES: .* cannot be read as JSON: ENOENT/);
+    refused(
+      { QRN_SOURCES: file({ 'a-b': { type: 'simulator' }, simulator: { calls_per_day: -1 } }) },
+      /^calls_per_day of simulator in .*: "-1" is not a whole number/,
+    );
+  });
+
+  it('may be configured and not used, and then lack what they need', () => {
+    const { sources } = loadConfig({ QRN_SOURCE_ANU_BUDGET_PER_DAY: '3' });
+    assert.deepEqual(
+      sources.map(({ name }) => name),
+      ['simulator'],
+    );
+    refused(
+      { QRN_BACKEND: 'anu' },
+      /^anu needs api_key, .*: give QRN_SOURCE_ANU_API_KEY or QRN_SOURCE_ANU_API_KEY_FILE$/,
+    );
+    assert.equal(
+      readSources({ QRN_SOURCE_ANU_API_KEY: 'k' }, ['anu'], '')[0].kind.type,
+      'qrng-http',
+      'one that is not in use may be asked for',
+    );
+  });
+
+  it('that a variable cannot tell apart must be renamed', () => {
+    const path = file({ lab: { type: 'qrng-http' }, 'lab-base': { type: 'qrng-http' } });
+    loadConfig({ QRN_SOURCES: path });
+    refused(
+      { QRN_SOURCES: path, QRN_SOURCE_LAB_BASE_URL: 'https://x.example' }, // base_url of lab, url of lab-base
+      /^QRN_SOURCE_LAB_BASE_URL may belong to lab as well as to lab-base: rename one of them$/,
+    );
+  });
+
+  it('are nothing that a command without entropy needs to be right', () => {
+    const { dataDir } = loadSettings({ QRN_BACKEND: 'lab', QRN_SOURCE_LAB_X: '1', QRN_DATA_DIR: '/srv' });
+    assert.equal(dataDir, '/srv');
+  });
+});
+
+describe('a secret', () => {
+  const secretOf = (environment: Environment) => one(environment).options['api_key'] as Secret;
+
+  it('comes from its variable or from the file that its _FILE variable names', () => {
+    assert.equal(secretOf(ANU).reveal(), 'tell-nobody');
+    const path = file('tell-nobody\n');
+    const filed = { QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: path };
+    assert.equal(secretOf(filed).reveal(), 'tell-nobody');
+    assert.equal(secretOf({ ...filed, QRN_SOURCE_ANU_API_KEY: '' }).reveal(), 'tell-nobody');
+    assert.deepEqual(
+      one(filed).inForce.find(({ name }) => name === 'api_key'),
+      { name: 'api_key', variable: 'QRN_SOURCE_ANU_API_KEY_FILE', value: '[secret]', from: 'environment' },
+    );
+    refused(
+      { ...filed, QRN_SOURCE_ANU_API_KEY: 'other' },
+      /^give QRN_SOURCE_ANU_API_KEY or .*_FILE, not both$/,
+    );
+  });
+
+  it('is missed when the file is missing, empty or of several lines', () => {
+    const from = (path: string) => ({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: path });
+    refused(from(join(folder, 'missing')), /^QRN_SOURCE_ANU_API_KEY_FILE: the secret cannot be read: ENOENT/);
+    refused(from(file('\n')), /does not hold one line$/);
+    refused(from(file('one\ntwo\n')), /does not hold one line$/);
+    refused({ QRN_BACKEND: 'ibm', QRN_SOURCE_IBM_API_KEY: '' }, /^ibm needs api_key/);
+  });
+
+  it('that everybody on the machine can read is warned of', { skip: process.platform === 'win32' }, () => {
+    const warnings = (mode: number) =>
+      one({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: file('k', mode) }).warnings;
+    assert.deepEqual(warnings(0o600), []);
+    assert.deepEqual(warnings(0o640), []);
+    assert.match(warnings(0o644).join(), /^QRN_SOURCE_ANU_API_KEY_FILE: everybody on this machine can read/);
+  });
+
+  it('never stands in the JSON file', () => {
+    refused(
+      { ...ANU, QRN_SOURCES: file({ anu: { api_key: 'tell-nobody' } }) },
+      /: api_key of anu is a secret and does not belong there; give QRN_SOURCE_ANU_API_KEY or QRN_SOURCE_ANU_API_KEY_FILE$/,
+    );
+  });
+
+  it('stands in nothing that is printed of a configuration, nor in its errors', () => {
+    const config = loadConfig(ANU);
+    for (const text of [
+      JSON.stringify(config),
+      inspect(config, { depth: 20, showHidden: true }),
+      String(config.sources[0].options['api_key']),
+      `${config.sources[0].options['api_key']}`,
+    ]) {
+      assert.ok(!text.includes('tell-nobody'), text);
+    }
+    for (const wrong of [
+      { QRN_SOURCE_ANU_TYPO: 'x' },
+      { QRN_SOURCES: file({ anu: { api_key: 'tell-nobody' } }) },
+    ]) {
+      assert.throws(
+        () => loadConfig({ ...ANU, ...wrong } as unknown as Environment),
+        (error: Error) => !error.message.includes('tell-nobody'),
+      );
+    }
+  });
+});
+
+describe('the kinds of source', () => {
+  it('have types and options that variables can name, none of them twice', () => {
+    const types = SOURCE_KINDS.map(({ type }) => type);
+    assert.equal(new Set(types).size, types.length);
+    for (const { type, summary, options } of SOURCE_KINDS) {
+      assert.match(type, /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
+      assert.ok(summary.length > 10);
+      const names = [...Object.keys(COMMON_OPTIONS), ...Object.keys(options)];
+      const variables = names.flatMap((name) => {
+        const secret = (options as Record<string, { secret?: true }>)[name]?.secret === true;
+        return secret
+          ? [sourceVariable('x', name), `${sourceVariable('x', name)}_FILE`]
+          : [sourceVariable('x', name)];
+      });
+      assert.equal(new Set(variables).size, variables.length, `${type}: ${names}`);
+      for (const [name, { meaning, fallback, secret, parse }] of Object.entries(options)) {
+        assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, type);
+        assert.ok(meaning.length > 5, `${type} ${name}`);
+        if (fallback !== undefined && secret !== true) parse(fallback);
+      }
+    }
+  });
+
+  it('are named by themselves, and services by their presets', () => {
+    for (const [name, preset] of SOURCE_PRESETS) {
+      const kind = SOURCE_KINDS.find(({ type }) => type === preset.type);
+      assert.ok(kind, name);
+      for (const [option, text] of Object.entries(preset.options)) kind.options[option].parse(text);
+    }
+  });
+});
