@@ -54,20 +54,13 @@ export class CertificateIds {
   }
 
   textOf(segment: number, index: number): string {
-    return this.batch(segment, index, 1)[0];
+    return PREFIX + base32Of(this.blocks(segment, index, 1));
   }
 
-  /** The ids of `count` records of a segment from index `from` on, by one cipher call. */
-  batch(segment: number, from: number, count: number): string[] {
-    const blocks = this.blocks(segment, from, count);
-    const texts = new Array<string>(count);
-    for (let i = 0; i < count; i++) {
-      texts[i] = PREFIX + base32Of(blocks.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES));
-    }
-    return texts;
-  }
-
-  /** The same ids as 16 bytes each, one behind the other. */
+  /**
+   * The ids of `count` records of a segment from index `from` on, before they are printed: 16 bytes each, one behind the
+   * other, by one cipher call.
+   */
   blocks(segment: number, from: number, count: number): Uint8Array<ArrayBuffer> {
     assert(isCount(segment, SEGMENT_MAX), 'a segment is numbered in 48 bits');
     assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');

@@ -56,15 +56,29 @@ export function writeLatin1(text: string, target: Uint8Array, at: number): numbe
 
 /** A whole number from 0 to 2^53 - 1 in decimal. */
 export function writeNumber(value: number, target: Uint8Array, at: number): number {
-  assert(Number.isSafeInteger(value) && value >= 0, 'only whole numbers from 0 on are written');
-  let digits = 1;
-  for (let power = 10; power <= value; power *= 10) digits++;
-  const end = at + digits;
+  const end = at + decimalDigits(value);
+  let place = end - 1;
   let rest = value;
-  for (let place = end - 1; place >= at; place--) {
-    const tenth = Math.floor(rest / 10);
+  for (; rest > INT32_MAX; place--) {
+    const tenth = Math.floor(rest / 10); // beyond 31 bits an integer division would wrap
+    target[place] = ZERO + (rest - tenth * 10);
+    rest = tenth;
+  }
+  for (; place >= at; place--) {
+    const tenth = (rest / 10) | 0;
     target[place] = ZERO + (rest - tenth * 10);
     rest = tenth;
   }
   return end;
+}
+
+const INT32_MAX = 0x7fff_ffff;
+
+/** How many digits `writeNumber` writes. */
+export function decimalDigits(value: number): number {
+  if (value < 10 && value >= 0 && (value | 0) === value) return 1;
+  assert(Number.isSafeInteger(value) && value >= 0, 'only whole numbers from 0 on are written');
+  let digits = 2;
+  for (let power = 100; power <= value; power *= 10) digits++;
+  return digits;
 }

@@ -25,8 +25,9 @@ export type KeyLabel = keyof typeof KEY_LABELS;
  * against 1.4 µs at 466 bytes), so it comes as one character a byte.
  */
 export function sha256(data: Uint8Array): Uint8Array<ArrayBuffer> {
-  const digest = Buffer.alloc(SHA256_BYTES);
-  digest.write(hash('sha256', data, 'binary'), 'latin1');
+  const text = hash('sha256', data, 'binary');
+  const digest = new Uint8Array(SHA256_BYTES);
+  for (let i = 0; i < SHA256_BYTES; i++) digest[i] = text.charCodeAt(i);
   return digest;
 }
 

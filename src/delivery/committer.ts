@@ -23,11 +23,18 @@ export type Settled = (failure: Error | undefined, atMonotonicMs?: number) => vo
 /** Told of each commit once it is over, with the milliseconds that it took. */
 export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
 
+/**
+ * While one segment is made durable the next stands in the ledger's queue already: its disk need not wait for a turn of
+ * this thread.
+ */
+const SEGMENTS_IN_FLIGHT_MAX = 2;
+
 /** Certificate ids are made this many at a time, with one cipher call. */
 const ID_BATCH = 64;
+const ID_BYTES = 16;
 
 /**
- * Group commit of one front: the answers made while one commit is under way form the next segment. An answer waits
+ * Group commit of one front: the answers made while commits are under way form the next segment. An answer waits
  * here until its certificate, its spend and its counters are durable, and only then leaves.
  */
 export class Committer {
@@ -41,12 +48,19 @@ export class Committer {
   readonly #writer = new SegmentWriter();
   #sequence: number;
   readonly #sequenceStride: number;
-  #certificateIds: string[] = [];
+  /** The ids of one batch of the open segment, and a view of each. */
+  readonly #idBytes = new Uint8Array(ID_BATCH * ID_BYTES);
+  readonly #idViews = Array.from({ length: ID_BATCH }, (_, i) =>
+    this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
+  );
+  #idBatch = -1;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
   #answers: StoredAnswer[] = [];
   #waiting: Settled[] = [];
-  #inFlight = 0;
+  /** Segments under way, and the answers in them. */
+  #segmentsInFlight = 0;
+  #answersInFlight = 0;
   #scheduled = false;
   readonly #onCommit: CommitListener | undefined;
   #failed: Error | undefined;
@@ -74,7 +88,7 @@ export class Committer {
 
   /** Answers that wait now. */
   get pending(): number {
-    return this.#waiting.length + this.#inFlight;
+    return this.#waiting.length + this.#answersInFlight;
   }
 
   /** Sheds with 503 before anything is drawn when too many answers wait or the ledger has failed. */
@@ -83,13 +97,15 @@ export class Committer {
     if (this.pending >= LIMITS.pendingRepliesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 
-  /** The certificate id that the next `add` gets. Read and add in one turn of the loop. */
-  nextCertificateId(): string {
+  /** The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one turn. */
+  nextCertificateId(): Uint8Array {
     const index = this.#writer.count;
-    while (index >= this.#certificateIds.length) {
-      this.#certificateIds.push(...this.#ids.batch(this.#sequence, this.#certificateIds.length, ID_BATCH));
+    const batch = (index / ID_BATCH) | 0;
+    if (batch !== this.#idBatch) {
+      this.#idBytes.set(this.#ids.blocks(this.#sequence, batch * ID_BATCH, ID_BATCH));
+      this.#idBatch = batch;
     }
-    return this.#certificateIds[index];
+    return this.#idViews[index % ID_BATCH];
   }
 
   /** The index of a source among those of the open segment, for the entry of the next `add`. */
@@ -117,7 +133,7 @@ export class Committer {
 
   /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight > 0) return;
+    if (this.#scheduled || this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -126,14 +142,15 @@ export class Committer {
   }
 
   #commit(): void {
-    if (this.#inFlight > 0 || this.#waiting.length === 0) return;
+    if (this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX || this.#waiting.length === 0) return;
     const settled = this.#waiting;
     const answers = this.#answers;
     const segment = this.#closeSegment();
     const giveBack = this.room.closeWindow();
     this.#waiting = [];
     this.#answers = [];
-    this.#inFlight = settled.length;
+    this.#segmentsInFlight++;
+    this.#answersInFlight += settled.length;
     const startedMs = this.#clock.monotonicMs();
     this.#books.commit([segment], answers).then(
       () => this.#finish(settled, undefined, giveBack, startedMs),
@@ -158,7 +175,7 @@ export class Committer {
       entries,
     };
     this.#sequence += this.#sequenceStride;
-    this.#certificateIds = [];
+    this.#idBatch = -1;
     this.#sources = [];
     this.#sourceIndex = new Map();
     return segment;
@@ -171,7 +188,8 @@ export class Committer {
     startedMs: number,
   ): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#inFlight = 0;
+    this.#segmentsInFlight--;
+    this.#answersInFlight -= settled.length;
     if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
     for (const each of settled) each(failure, nowMs);
     giveBack(); // the front has copied what it did not send at once

@@ -1,5 +1,5 @@
 import { pack } from 'msgpackr';
-import { uuidText } from '../core/ids.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
 import type { DataRequest } from '../delivery/data-request.ts';
 import { DATA_START, type Delivered } from '../delivery/deliver.ts';
 import { dataObject } from '../delivery/frame.ts';
@@ -66,7 +66,7 @@ export function answerFields(facts: EnvelopeFacts, form: Representation, ignored
   // the bare values carry their metadata in headers alone
   if (form === 'octet-stream') {
     fields.push(
-      ['X-Certificate-ID', facts.certificateId],
+      ['X-Certificate-ID', `cert_${base32Of(facts.certificateId)}`],
       ['X-Certificate-Salt', Buffer.from(facts.certificateSalt).toString('hex')],
       ['X-Timestamp', facts.timestamp],
       ['X-Processing-Time-Ms', String(facts.durationMs)],

@@ -1,7 +1,7 @@
 import type { DrawnFrom } from '../delivery/desk.ts';
 import { type EnvelopeFacts, EnvelopeTemplate } from './envelope.ts';
 import { type Field, type HeadSlot, HeadTemplate, type PatchField } from './head.ts';
-import { policyOf, type RateFacts, standingOf } from './rate-fields.ts';
+import { policyOf, type RateFacts, STANDING } from './rate-fields.ts';
 import { MEDIA_TYPES } from './representation.ts';
 
 /** The header fields that all answers from one source share. */
@@ -85,8 +85,8 @@ export class AnswerTemplate {
       const [left, reset, policy, standing] = this.#rate;
       left.setNumber(rate.remaining);
       reset.setNumber(rate.resetAtS);
-      policy?.setText(policyOf(rate));
-      standing?.setText(standingOf(rate));
+      policy?.setText(policyOf(rate.burst));
+      standing?.setLabelled(STANDING[0], rate.remaining, STANDING[1], rate.resetAfterS);
     }
     return this.#head.bytes;
   }

@@ -1,5 +1,5 @@
 import { assert, InvariantError } from '../core/assert.ts';
-import { writeUuid } from '../core/text-bytes.ts';
+import { decimalDigits, writeLatin1, writeNumber, writeUuid } from '../core/text-bytes.ts';
 
 /**
  * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes
@@ -172,6 +172,20 @@ export class HeadSlot {
     const from = this.#end - length;
     this.#bytes.fill(BLANK, this.#start, from);
     for (let i = 0; i < length; i++) this.#bytes[from + i] = text.charCodeAt(i);
+  }
+
+  /**
+   * Sets visible ASCII, a number, visible ASCII and a number in a row, without a string between. Throws as `setText`
+   * and `setNumber` do, but may leave a part of the value behind.
+   */
+  setLabelled(first: string, one: number, second: string, two: number): void {
+    const length = first.length + decimalDigits(one) + second.length + decimalDigits(two);
+    if (length > this.#end - this.#start) this.#refuse(`${first}${one}${second}${two}`);
+    const from = this.#end - length;
+    this.#bytes.fill(BLANK, this.#start, from);
+    let at = writeLatin1(first, this.#bytes, from);
+    at = writeLatin1(second, this.#bytes, writeNumber(one, this.#bytes, at));
+    writeNumber(two, this.#bytes, at);
   }
 
   /** Sets 16 bytes in the 8-4-4-4-12 form of RFC 9562; the slot has 36 bytes. */

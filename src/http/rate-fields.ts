@@ -27,13 +27,21 @@ export function rateFacts(
   return { remaining, resetAtS: resetAtUnixS(decision, nowMs), resetAfterS, burst, draftFields };
 }
 
-export function policyOf(rate: RateFacts): string {
-  return `"burst";q=${rate.burst};w=60`;
+/** The same for all accounts of a limit, so it is made once for each. */
+export function policyOf(burst: number): string {
+  let policy = policies.get(burst);
+  if (policy === undefined) {
+    if (policies.size >= POLICIES_MAX) policies.clear();
+    policies.set(burst, (policy = `"burst";q=${burst};w=60`));
+  }
+  return policy;
 }
 
-export function standingOf(rate: RateFacts): string {
-  return `"burst";r=${rate.remaining};t=${rate.resetAfterS}`;
-}
+const policies = new Map<number, string>();
+const POLICIES_MAX = 256;
+
+/** The texts before the remaining requests and before the seconds to the full burst. */
+export const STANDING = ['"burst";r=', ';t='] as const;
 
 /** The same as header fields, for replies that are made one by one. */
 export function rateFields(rate: RateFacts | undefined): Field[] {
@@ -42,6 +50,11 @@ export function rateFields(rate: RateFacts | undefined): Field[] {
     ['X-RateLimit-Remaining', String(rate.remaining)],
     ['X-RateLimit-Reset', String(rate.resetAtS)],
   ];
-  if (rate.draftFields) fields.push(['RateLimit-Policy', policyOf(rate)], ['RateLimit', standingOf(rate)]);
+  if (rate.draftFields)
+    fields.push(['RateLimit-Policy', policyOf(rate.burst)], ['RateLimit', standingOf(rate)]);
   return fields;
+}
+
+function standingOf(rate: RateFacts): string {
+  return `${STANDING[0]}${rate.remaining}${STANDING[1]}${rate.resetAfterS}`;
 }

@@ -22,7 +22,7 @@ const facts = fc.record({
   from: fc.constantFrom(FROM, { ...FROM, nistVerified: false, quantumBackend: 'ä"\\ backend' }),
   requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
   timestamp: fc.constant('2026-11-21T08:40:07.786Z'),
-  certificateId: fc.constant(`cert_${'0'.repeat(26)}`),
+  certificateId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
   certificateSalt: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   durationMs: fc.nat({ max: 99_999_999 }),
   consumedBytes: fc.nat({ max: 2 ** 32 }),
