@@ -1,0 +1,304 @@
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Origin } from '../../core/vocabulary.ts';
+import {
+  BackendError,
+  type JobBackend,
+  type JobReference,
+  type JobState,
+  type RawRead,
+  type SourceFacts,
+  type Spend,
+} from '../backend.ts';
+import type { OptionValues, SourceParts } from '../source-kind.ts';
+import { IbmCloud } from './cloud.ts';
+import { Device } from './device.ts';
+import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from './json.ts';
+import { apiUrlOf, type IBM_OPTIONS } from './options.ts';
+import { layoutOf, type Plan, planIn, programsOf, totalShots } from './plan.ts';
+import { RecentNotes } from './recent-notes.ts';
+import { ResultReader } from './result-reader.ts';
+
+export type IbmOptions = OptionValues<typeof IBM_OPTIONS>;
+
+/** POST /jobs is limited to so many a minute and user (IBM's description of the call). */
+const JOBS_PER_MINUTE = 5;
+/** A Sampler job may have so many executions: PUBs times shots. */
+const EXECUTIONS_MAX = 10_000_000;
+/** A tag has at most so many characters. */
+const TAG_LENGTH_MAX = 86;
+/** A budget of seconds is counted over weeks, a processor is calibrated daily: asking again each hour is often enough. */
+const ASK_AGAIN_MS = 3_600_000;
+const OFFLINE_PAUSE_MS = 600_000;
+/** A queue takes minutes to hours and names no position; what runs is done within `max_seconds`. */
+const QUEUED_POLL_MS = 30_000;
+const RUNNING_POLL_MS = 5_000;
+const REASON_LENGTH_MAX = 200;
+
+/**
+ * A processor of IBM Quantum Platform as a source of jobs: the sampler primitive on circuits of basis gates, on the qubits
+ * that the calibration of the day shows to be good.
+ *
+ * `origin` is that of a processor until IBM says that the device is a simulator, which it says before the first lot.
+ */
+export class IbmBackend implements JobBackend {
+  readonly kind = 'job';
+  readonly name: string;
+  readonly quantumBackend: string;
+  readonly deterministic = false;
+  readonly claimedMinEntropyPerBit: number;
+  readonly lotRawBits: number;
+  readonly #options: IbmOptions;
+  readonly #clock: Clock;
+  readonly #cloud: IbmCloud;
+  readonly #device: Device;
+  readonly #reader: ResultReader;
+  /** Plans by idempotency key, those of jobs under way among them. */
+  readonly #plans: RecentNotes;
+  /** When jobs were submitted in the last minute, on the monotonic clock. */
+  #submittedAtMs: number[] = [];
+  #isSimulator = false;
+  /** Channels of the last plan; what a job costs depends on them. */
+  #width: number;
+
+  constructor(name: string, options: IbmOptions, claimedMinEntropyPerBit: number, parts: SourceParts) {
+    this.name = name;
+    this.quantumBackend = options.device;
+    this.claimedMinEntropyPerBit = claimedMinEntropyPerBit;
+    this.lotRawBits = options.bits_per_job;
+    this.#options = options;
+    this.#clock = parts.clock;
+    this.#cloud = new IbmCloud({
+      apiUrl: options.api_url === 'auto' ? apiUrlOf(options.crn) : options.api_url,
+      iamUrl: options.iam_url,
+      apiKey: options.api_key,
+      crn: options.crn,
+      apiVersion: options.api_version,
+      clock: parts.clock,
+    });
+    this.#device = new Device(options.device, this.#cloud);
+    this.#reader = new ResultReader(this.#cloud, this.#device, parts);
+    this.#plans = new RecentNotes(parts.memory, 'plans', 4);
+    this.#width = options.circuit === 'bell-chsh' ? 2 * Math.floor(options.qubits / 2) : options.qubits;
+  }
+
+  get origin(): Origin {
+    return this.#isSimulator ? 'simulated' : 'quantum-processor';
+  }
+
+  /**
+   * IBM's formula for usage, seconds per job + seconds per execution, with the qubits of the last job (before the first: as
+   * many as are asked for); never above `max_seconds`, at which IBM ends a job.
+   */
+  estimate(bits: number): Spend {
+    const { circuit, test_share, max_seconds, price_per_second, currency } = this.#options;
+    const seconds = this.#secondsOf(totalShots(layoutOf(circuit, bits, this.#width, test_share)));
+    return { amount: Math.min(seconds, max_seconds) * price_per_second, currency, calls: 1 };
+  }
+
+  #secondsOf(executions: number): number {
+    const { seconds_per_job, seconds_per_shot } = this.#options;
+    return seconds_per_job + seconds_per_shot * executions;
+  }
+
+  /**
+   * Looks for a job that carries the key as a tag before it starts one. The plan is kept first: what the results mean is
+   * known whatever happens between IBM's taking the job and its answer.
+   */
+  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
+    signal.throwIfAborted();
+    const tag = `qrn-${idempotencyKey}`;
+    assert(tag.length <= TAG_LENGTH_MAX, 'an idempotency key fits into a tag');
+    const kept = await this.#plans.get(idempotencyKey);
+    const memo = kept ?? '';
+    const found = await this.#jobTagged(tag, signal);
+    if (found !== null) {
+      const job = { jobId: found, idempotencyKey, bits, memo };
+      if (memo === '') await this.cancel(job); // nobody can read its results
+      return job;
+    }
+    this.#checkRate();
+    const plan = planIn(memo) ?? (await this.#plan(bits, signal));
+    const text = JSON.stringify(plan);
+    if (text !== kept) await this.#plans.put(idempotencyKey, text);
+    return { jobId: await this.#start(plan, tag, signal), idempotencyKey, bits, memo: text };
+  }
+
+  /** The oldest job with the tag, or null. The tag is compared again: an API that ignores the filter lists every job. */
+  async #jobTagged(tag: string, signal: AbortSignal): Promise<string | null> {
+    const query = `tags=${encodeURIComponent(tag)}&exclude_params=true&limit=200`;
+    const { jobs } = await this.#cloud.get(`/jobs?${query}`, signal);
+    const tagged = listIn(jobs)
+      .map(objectIn)
+      .filter(({ tags }) => listIn(tags).includes(tag));
+    tagged.sort((a, b) => (instantIn(a.created) ?? 0) - (instantIn(b.created) ?? 0));
+    return textIn(tagged[0]?.id);
+  }
+
+  /** A job that IBM would refuse is not sent: each refusal counts as well. */
+  #checkRate(): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#submittedAtMs = this.#submittedAtMs.filter((atMs) => nowMs - atMs < 60_000);
+    if (this.#submittedAtMs.length < JOBS_PER_MINUTE) return;
+    const waitMs = this.#submittedAtMs[0] + 60_000 - nowMs;
+    throw new BackendError('retryable', `IBM Quantum takes ${JOBS_PER_MINUTE} jobs a minute`, waitMs);
+  }
+
+  async #plan(bits: number, signal: AbortSignal): Promise<Plan> {
+    const { circuit, test_share, max_seconds, device, result_form } = this.#options;
+    const state = await this.#device.state(signal);
+    if (state.word !== null && state.word.toLowerCase() !== 'online') {
+      throw new BackendError('retryable', `${device} is ${state.word}`, OFFLINE_PAUSE_MS);
+    }
+    const choice = await this.#device.choose(circuit, this.#quality(), signal);
+    const width = choice.qubits.length;
+    if (width === 0) throw new BackendError('retryable', `${device}: ${choice.why}`, ASK_AGAIN_MS);
+    const layout = layoutOf(circuit, bits, width, test_share);
+    const seconds = this.#secondsOf(totalShots(layout));
+    if (seconds > max_seconds || totalShots(layout) > EXECUTIONS_MAX) {
+      const job = `${bits} bits of ${width} good qubits are ${totalShots(layout)} executions, ${Math.ceil(seconds)} s`;
+      const limits = `more than max_seconds ${max_seconds}, or than IBM's ${EXECUTIONS_MAX}`;
+      throw new BackendError('retryable', `${device}: ${job}: ${limits}`, ASK_AGAIN_MS);
+    }
+    this.#width = width;
+    return {
+      circuit,
+      isSimulator: choice.isSimulator || state.isSimulator,
+      deviceQubits: choice.deviceQubits,
+      qubits: choice.qubits,
+      ...layout,
+      form: result_form,
+      isPrivate: this.#options.private,
+      plannedAtMs: this.#clock.wallMs(),
+      e01: choice.e01,
+      e10: choice.e10,
+      calibrationDate: choice.calibrationDate,
+    };
+  }
+
+  #quality() {
+    const { max_readout_error, max_gate_error, qubits } = this.#options;
+    return { maxReadoutError: max_readout_error, maxGateError: max_gate_error, qubits };
+  }
+
+  async #start(plan: Plan, tag: string, signal: AbortSignal): Promise<string> {
+    this.#submittedAtMs.push(this.#clock.monotonicMs());
+    const reply = await this.#cloud.send({
+      method: 'POST',
+      path: '/jobs',
+      body: this.#jobOf(plan, tag),
+      accepts: [409],
+      signal,
+    });
+    if (reply.status === 409) {
+      throw new BackendError('quota', "IBM Quantum: the instance's usage limit is reached", ASK_AGAIN_MS);
+    }
+    this.#isSimulator = plan.isSimulator;
+    const jobId = textIn(this.#cloud.object(reply, '/jobs').id);
+    if (jobId === null) throw new BackendError('retryable', 'IBM Quantum took a job and did not name it');
+    return jobId;
+  }
+
+  #jobOf(plan: Plan, tag: string): JsonObject {
+    const { texts } = programsOf(plan);
+    return {
+      program_id: this.#options.program,
+      backend: this.#options.device,
+      tags: ['qrn', tag],
+      cost: this.#options.max_seconds,
+      ...(plan.isPrivate && { private: true }),
+      params: {
+        version: 2,
+        support_qiskit: plan.form === 'qiskit',
+        pubs: plan.order.map((program) => [texts[program], null, plan.shotsPerPub]),
+        options: {
+          // Nothing may be done to the shots: mitigation and twirling rewrite outcomes.
+          dynamical_decoupling: { enable: false },
+          twirling: { enable_gates: false, enable_measure: false },
+          execution: { init_qubits: true, meas_type: 'classified' },
+        },
+      },
+    };
+  }
+
+  /** A word that is not known is a job still under way. */
+  async poll({ jobId, memo }: JobReference, signal: AbortSignal): Promise<JobState> {
+    signal.throwIfAborted();
+    const plan = planIn(memo);
+    if (plan === null) return { state: 'failed', reason: 'what the job measures is not known any more' };
+    const path = `/jobs/${encodeURIComponent(jobId)}?exclude_params=true`;
+    const reply = await this.#cloud.send({ method: 'GET', path, accepts: [404], signal });
+    if (reply.status === 404) return { state: 'failed', reason: 'IBM Quantum does not know the job' };
+    this.#isSimulator = plan.isSimulator;
+    return stateOf(this.#cloud.object(reply, path));
+  }
+
+  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
+    signal.throwIfAborted();
+    const plan = planIn(job.memo);
+    if (plan === null)
+      throw new BackendError('permanent', `job ${job.jobId}: what it measures is not known any more`);
+    const read = await this.#reader.read(job.jobId, plan, signal);
+    this.#isSimulator = plan.isSimulator;
+    return read;
+  }
+
+  /** 404 and 409: there is nothing left to cancel. */
+  async cancel({ jobId }: JobReference): Promise<void> {
+    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+    const path = `/jobs/${encodeURIComponent(jobId)}/cancel`;
+    await this.#cloud.send({ method: 'POST', path, accepts: [404, 409], signal });
+  }
+
+  /** A private job's circuits were deleted when it ended and its results when they were read. */
+  async forget({ jobId, memo }: JobReference, signal: AbortSignal): Promise<void> {
+    if (planIn(memo)?.isPrivate === true) return;
+    const path = `/jobs/${encodeURIComponent(jobId)}`;
+    await this.#cloud.send({ method: 'DELETE', path, accepts: [404], signal });
+  }
+
+  async describe(signal: AbortSignal): Promise<SourceFacts> {
+    const state = await this.#device.state(signal);
+    this.#isSimulator ||= state.isSimulator;
+    const choice = await this.#device.choose(this.#options.circuit, this.#quality(), signal);
+    const usageReply = await this.#cloud.send({
+      method: 'GET',
+      path: '/instances/usage',
+      accepts: [403, 404],
+      signal,
+    });
+    const usage = usageReply.status === 200 ? this.#cloud.object(usageReply, '/instances/usage') : {};
+    return {
+      device: this.#options.device,
+      state: state.word,
+      queue: state.queue,
+      wait_seconds: state.waitSeconds,
+      processor: state.processor,
+      simulator: state.isSimulator || choice.isSimulator,
+      qubits: choice.deviceQubits,
+      qubits_used: choice.qubits.length,
+      calibration: choice.calibrationDate,
+      usage_consumed_seconds: numberIn(usage.usage_consumed_seconds),
+      usage_remaining_seconds: numberIn(usage.usage_remaining_seconds),
+    };
+  }
+}
+
+const CANCEL_TIMEOUT_MS = 10_000;
+
+function stateOf(job: JsonObject): JobState {
+  const state = objectIn(job.state);
+  const word = (textIn(state.status) ?? textIn(job.status) ?? '').toLowerCase();
+  if (word === 'completed') return { state: 'done' };
+  if (word === 'queued') return { state: 'queued', retryAfterMs: QUEUED_POLL_MS };
+  if (word === 'failed') return { state: 'failed', reason: reasonOf(state) };
+  // The flat status says `Cancelled - Ran too long` where `cost` was exceeded.
+  if (word.startsWith('cancelled')) return { state: 'cancelled', reason: reasonOf(state) };
+  return { state: 'running', retryAfterMs: RUNNING_POLL_MS };
+}
+
+function reasonOf(state: JsonObject): string {
+  const { reason_code: code, reason, reason_solution: solution } = state;
+  const words = [code, reason, solution].filter((part) => typeof part === 'number' || textIn(part) !== null);
+  return words.length === 0 ? 'no reason given' : words.join(' ').slice(0, REASON_LENGTH_MAX);
+}

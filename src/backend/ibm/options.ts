@@ -1,0 +1,122 @@
+import { anyText, decimal, httpUrl, oneOf, secretOption, wholeNumber } from '../options.ts';
+import { MAX_READ_BITS } from '../shots.ts';
+import { OptionError } from '../source-kind.ts';
+import { CIRCUITS, RESULT_FORMS } from './plan.ts';
+
+const yesOrNo = (text: string): boolean => {
+  if (text !== 'true' && text !== 'false') throw new OptionError('true or false');
+  return text === 'true';
+};
+
+/** `auto`, or what `parse` makes of the text. */
+const orAuto =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | 'auto' =>
+    text === 'auto' ? text : parse(text);
+
+const deviceName = (text: string): string => {
+  if (!/^[a-z0-9_-]{1,64}$/i.test(text)) throw new OptionError('the name of a processor, e.g. ibm_fez');
+  return text;
+};
+
+/** A CRN of an instance; its sixth part is the region. */
+const instanceCrn = (text: string): string => {
+  if (!/^crn:v1:[a-z0-9-]*:[a-z0-9-]*:quantum-computing:[a-z0-9-]+:[!-9;-~]+:[!-9;-~]+::$/.test(text)) {
+    throw new OptionError('the CRN of an instance: crn:v1:bluemix:public:quantum-computing:REGION:a/…:…::');
+  }
+  return text;
+};
+
+const isoDate = (text: string): string => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw new OptionError('a date, e.g. 2026-04-15');
+  return text;
+};
+
+const currency = (text: string): string => {
+  if (!/^[A-Za-z-]{3,16}$/.test(text)) throw new OptionError('an ISO 4217 code, or qpu-seconds');
+  return text;
+};
+
+const claim = (text: string): number => {
+  const parsed = decimal(0, 1)(text);
+  if (parsed === 0) throw new OptionError('auto, or a decimal number above 0 and up to 1');
+  return parsed;
+};
+
+export const IBM_OPTIONS = {
+  api_key: secretOption('API key of IBM Cloud'),
+  crn: { meaning: 'CRN of the instance whose minutes are used', parse: instanceCrn },
+  device: { meaning: 'the processor, e.g. ibm_fez', parse: deviceName },
+  circuit: {
+    meaning: 'superposition; x-check adds tests in the X basis; bell-chsh takes the bits from Bell tests',
+    fallback: 'superposition',
+    parse: oneOf(...CIRCUITS),
+  },
+  qubits: { meaning: 'qubits used at most', fallback: '100', parse: wholeNumber(1, 1024) },
+  max_readout_error: {
+    meaning: 'a qubit whose e01 + e10 is larger is not used',
+    fallback: '0.05',
+    parse: decimal(0, 1),
+  },
+  max_gate_error: {
+    meaning: 'a qubit whose sx, or a pair whose cz, fails more often is not used',
+    fallback: '0.02',
+    parse: decimal(0, 1),
+  },
+  min_entropy: {
+    meaning: 'min-entropy per raw bit that is claimed; auto: 0.8, and 0.5 with bell-chsh',
+    fallback: 'auto',
+    parse: orAuto(claim),
+  },
+  test_share: {
+    meaning: 'share of the PUBs that are X-basis tests, with x-check',
+    fallback: '0.125',
+    parse: decimal(0, 0.9),
+  },
+  bits_per_job: {
+    meaning: 'raw bits of one job, at least',
+    fallback: '4194304',
+    parse: wholeNumber(1024, MAX_READ_BITS),
+  },
+  max_seconds: {
+    meaning: 'IBM ends a job that holds the processor for longer; one that would is not submitted',
+    fallback: '60',
+    parse: wholeNumber(1, 10_800),
+  },
+  private: {
+    meaning: 'IBM keeps neither circuits nor results, which can then be read only once',
+    fallback: 'true',
+    parse: yesOrNo,
+  },
+  result_form: {
+    meaning: 'how results travel: json, or the smaller qiskit',
+    fallback: 'json',
+    parse: oneOf(...RESULT_FORMS),
+  },
+  price_per_second: {
+    meaning: 'of the processor, in the currency; 1 where free minutes are used',
+    fallback: '1.60',
+    parse: decimal(0, 1_000_000),
+  },
+  currency: {
+    meaning: 'of the price; qpu-seconds where free minutes are used',
+    fallback: 'USD',
+    parse: currency,
+  },
+  seconds_per_job: { meaning: 'that a job takes beside its shots', fallback: '2', parse: decimal(0, 10_800) },
+  seconds_per_shot: { meaning: 'that one shot takes', fallback: '0.00035', parse: decimal(0, 60) },
+  program: { meaning: 'the primitive that is called', fallback: 'sampler', parse: anyText },
+  api_version: { meaning: 'IBM-API-Version', fallback: '2026-04-15', parse: isoDate },
+  api_url: {
+    meaning: "base of the REST API; auto: that of the CRN's region",
+    fallback: 'auto',
+    parse: orAuto(httpUrl),
+  },
+  iam_url: { meaning: 'where tokens come from', fallback: 'https://iam.cloud.ibm.com', parse: httpUrl },
+} as const;
+
+/** The API of the region that the CRN names: us-east has no prefix (qiskit-ibm-runtime, default_runtime_url_resolver). */
+export function apiUrlOf(crn: string): string {
+  const region = crn.split(':')[5];
+  return `https://${region === 'us-east' ? '' : `${region}.`}quantum.cloud.ibm.com/api/v1`;
+}
