@@ -43,7 +43,7 @@ export class JobCalls {
   async end(job: JobReference, waitMaxMs: number, signal: AbortSignal): Promise<JobEnd | undefined> {
     for (let waitedMs = 0; ; ) {
       const state = await this.#insist((over) => this.#backend.poll(job, over), signal);
-      if (state.state !== 'queued' && state.state !== 'running') return state;
+      if (state.state === 'done' || 'reason' in state) return state;
       if (waitedMs >= waitMaxMs) return undefined;
       const askedMs = state.retryAfterMs ?? POLL_INTERVAL_MS;
       const pauseMs = Math.min(Math.max(askedMs, POLL_INTERVAL_MIN_MS), POLL_INTERVAL_MAX_MS);

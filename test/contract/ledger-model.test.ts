@@ -16,10 +16,14 @@ import {
   block,
   DAY_MS,
   filledSegment,
+  job,
   key,
   lot,
   lotId,
   NOON_MS,
+  spend,
+  submitted,
+  TODAY,
 } from '../support/ledger-records.ts';
 
 /**
@@ -79,6 +83,9 @@ async function observe({ ledger }: Side): Promise<unknown> {
       numbers.map((n) => ask(() => ledger.storedAnswer(n, answer(n, n, 0).keyDigest))),
     ),
     head: await ask(() => ledger.getLog('head')),
+    spent: await Promise.all([TODAY, TODAY + 1].map((day) => ask(() => ledger.spent('simulator', day)))),
+    jobs: await ask(() => ledger.openJobs('simulator')),
+    note: await ask(() => ledger.sourceNote('simulator', 'offset')),
     audit: await ledger.audit(),
   };
 }
@@ -125,6 +132,12 @@ class Restart implements fc.AsyncCommand<Side, Real> {
 
 const accountNumber = fc.integer({ min: 1, max: ACCOUNTS });
 const lotNumber = fc.integer({ min: 1, max: LOTS });
+const jobNumber = fc.integer({ min: 1, max: 4 });
+/** Room for a few of the charges of a day, or for all. */
+const limits = fc.record({
+  amountPerDay: fc.constantFrom(null, 0.3, 0.6),
+  callsPerDay: fc.constantFrom(null, 3),
+});
 const sequence = fc.integer({ min: 1, max: SEQUENCES });
 const kind = fc.constantFrom('pure', 'seed');
 
@@ -143,15 +156,23 @@ const commands = [
     const record = key(n, account(n).id, { revokedAtMs: revoked ? NOON_MS : null });
     return new Step(`put key ${n} ${revoked}`, ({ ledger }) => insist(() => ledger.putKey(record)));
   }),
-  fc.record({ n: lotNumber, blocks: fc.integer({ min: 0, max: 5 }), accepted: fc.boolean() }).map((given) => {
-    const { n, blocks, accepted } = given;
-    const content = Array.from({ length: blocks }, (_, i) =>
-      block(i % 2 === 0 ? 'pure' : 'seed', n * 16 + i),
-    );
-    return new Step(`lot ${n} of ${blocks} ${accepted}`, ({ ledger }) =>
-      insist(() => ledger.addLot(lot(n, { accepted }), content)),
-    );
-  }),
+  fc
+    .record({
+      n: lotNumber,
+      blocks: fc.integer({ min: 0, max: 5 }),
+      accepted: fc.boolean(),
+      ofJob: fc.option(jobNumber, { nil: undefined }),
+    })
+    .map((given) => {
+      const { n, blocks, accepted, ofJob } = given;
+      const jobKey = ofJob === undefined ? undefined : job(ofJob).key;
+      const content = Array.from({ length: blocks }, (_, i) =>
+        block(i % 2 === 0 ? 'pure' : 'seed', n * 16 + i),
+      );
+      return new Step(`lot ${n} of ${blocks} ${accepted} by ${jobKey}`, ({ ledger }) =>
+        insist(() => ledger.addLot(lot(n, { accepted }), content, jobKey)),
+      );
+    }),
   fc.record({ n: lotNumber, why: fc.constantFrom('x', 'y') }).map(({ n, why }) => {
     return new Step(`revoke ${n} ${why}`, ({ ledger }) =>
       insist(() => ledger.revokeLot({ lotId: lotId(n), why, atMs: NOON_MS + n })),
@@ -191,6 +212,41 @@ const commands = [
       insist(() => ledger.putLog([{ key: 'head', value: new Uint8Array([value]) }])),
     );
   }),
+  fc.record({ n: jobNumber, tomorrow: fc.boolean(), limits }).map(({ n, tomorrow, limits }) => {
+    const opened = job(n, { day: TODAY + Number(tomorrow) });
+    return new Step(`open job ${n} ${tomorrow} ${JSON.stringify(limits)}`, ({ ledger }) =>
+      insist(() => ledger.openJob(opened, limits)),
+    );
+  }),
+  fc
+    .record({
+      n: jobNumber,
+      state: fc.constantFrom('intended', 'submitted', 'stored', 'ended'),
+      memo: fc.constantFrom('', 'x'),
+      failure: fc.constantFrom('', '', 'failed'),
+      tomorrow: fc.constantFrom(false, false, true),
+    })
+    .map(({ n, state, memo, failure, tomorrow }) => {
+      const more = { memo, day: TODAY + Number(tomorrow) };
+      const record = state === 'intended' ? job(n, more) : submitted(n, { ...more, state, failure });
+      return new Step(`put job ${n} ${state} ${memo} ${failure} ${tomorrow}`, ({ ledger }) =>
+        insist(() => ledger.putJob(record)),
+      );
+    }),
+  fc
+    .record({ n: jobNumber, amount: fc.constantFrom(0, 0.1, 0.25), euro: fc.boolean(), limits })
+    .map((given) => {
+      const { n, amount, euro, limits } = given;
+      const charged = spend(amount, euro ? { currency: 'EUR' } : {});
+      return new Step(`charge ${n} ${amount} ${euro} ${JSON.stringify(limits)}`, ({ ledger }) =>
+        insist(() => ledger.charge(`charge ${n}`, charged, limits)),
+      );
+    }),
+  fc.constantFrom('1', '2').map((value) => {
+    return new Step(`note ${value}`, ({ ledger }) =>
+      insist(() => ledger.putSourceNote('simulator', 'offset', value)),
+    );
+  }),
   fc.constant(new Restart()),
 ];
 
@@ -219,6 +275,6 @@ for (const durability of ['fsync', 'commit'] as const) {
         rmSync(path, { recursive: true, force: true });
       }
     });
-    await fc.assert(property, { numRuns: 60, seed: 20_261_120, endOnFailure: false });
+    await fc.assert(property, { numRuns: 100, seed: 20_261_120, endOnFailure: false });
   });
 }

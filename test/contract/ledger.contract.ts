@@ -28,6 +28,8 @@ export interface OpenLedger {
   readonly ledger: Ledger;
   /** Closes the ledger and opens it again. */
   reopen(): Promise<Ledger>;
+  /** The ledger as it was opened last. */
+  current(): Ledger;
   /** The wall clock of the ledger, for the test to set. */
   readonly clock: { wall: number };
   close(): Promise<void>;
@@ -409,7 +411,7 @@ function sequencesOf(segments: readonly SegmentRecord[]): number[] {
   return segments.map(({ sequence }) => sequence);
 }
 
-async function assertSound(ledger: Ledger, expected: Record<string, number>): Promise<void> {
+export async function assertSound(ledger: Ledger, expected: Record<string, number>): Promise<void> {
   const report = await ledger.audit();
   assert.deepEqual(report.problems, []);
   assert.ok(report.ok);

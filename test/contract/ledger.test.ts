@@ -1,23 +1,35 @@
-import { after } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import { ManualClock } from '../../src/core/clock.ts';
 import { MemoryLedger } from '../../src/store/memory.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
-import { ledgerContract } from './ledger.contract.ts';
+import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
+import { sourcesContract } from './sources.contract.ts';
 
-ledgerContract(
+/** Both suites on one implementation. */
+function contract(
+  name: string,
+  open: (t: TestContext) => Promise<OpenLedger>,
+  options: ContractOptions = {},
+): void {
+  ledgerContract(name, open, options);
+  sourcesContract(name, open, options);
+}
+
+contract(
   'memory',
   async () => {
     const clock = new ManualClock(NOON_MS);
     const ledger = new MemoryLedger(clock);
-    return { ledger, clock, reopen: async () => ledger, close: () => ledger.close() };
+    const current = () => ledger;
+    return { ledger, clock, reopen: async () => ledger, current, close: () => ledger.close() };
   },
   { withoutBackup: 'the model forgets with its process' },
 );
 
 for (const durability of ['fsync', 'commit'] as const) {
-  ledgerContract(`LMDB, durability ${durability}`, async (t) => {
+  contract(`LMDB, durability ${durability}`, async (t) => {
     const path = temporaryFolder(t);
     const clock = new ManualClock(NOON_MS);
     let ledger = await openTestLedger(path, { durability, clock });
@@ -26,14 +38,14 @@ for (const durability of ['fsync', 'commit'] as const) {
       ledger = await openTestLedger(path, { durability, clock });
       return ledger;
     };
-    return { ledger, clock, reopen, close: () => ledger.close() };
+    return { ledger, clock, reopen, current: () => ledger, close: () => ledger.close() };
   });
 }
 
 const thread = new LedgerThread();
 after(() => thread.stop());
 
-ledgerContract('LMDB behind a thread', async (t) => {
+contract('LMDB behind a thread', async (t) => {
   const path = temporaryFolder(t);
   const clock = new SharedClock(NOON_MS);
   let opened = await thread.open(path, 'fsync', clock);
@@ -42,5 +54,11 @@ ledgerContract('LMDB behind a thread', async (t) => {
     opened = await thread.open(path, 'fsync', clock);
     return opened.ledger;
   };
-  return { ledger: opened.ledger, clock, reopen, close: () => opened.close() };
+  return {
+    ledger: opened.ledger,
+    clock,
+    reopen,
+    current: () => opened.ledger,
+    close: () => opened.close(),
+  };
 });

@@ -1,12 +1,16 @@
+import { dayOf } from '../../src/core/clock.ts';
 import { base32Of } from '../../src/core/ids.ts';
 import type { DataEndpoint, EntropyMode } from '../../src/core/vocabulary.ts';
 import type {
   AccountRecord,
   AnswerEntry,
   DrawSource,
+  JobRecord,
   KeyRecord,
   LotRecord,
   SegmentRecord,
+  SourceSpend,
+  SpendLimits,
   StoredAnswer,
 } from '../../src/store/records.ts';
 import { SegmentWriter } from '../../src/store/segment.ts';
@@ -156,6 +160,44 @@ export function answer(accountNumber: number, n: number, expiresAtMs: number): S
     expiresAtMs,
     sealed: new Uint8Array([n, 1, 2, 3]),
   };
+}
+
+/** The day of NOON_MS. */
+export const TODAY = dayOf(NOON_MS);
+
+export const NO_LIMITS: SpendLimits = { amountPerDay: null, callsPerDay: null };
+
+export function job(n: number, more: Partial<JobRecord> = {}): JobRecord {
+  return {
+    key: `job ${n}`,
+    source: 'simulator',
+    state: 'intended',
+    bits: 65_536,
+    jobId: null,
+    memo: '',
+    day: TODAY,
+    amount: 0.1,
+    currency: 'USD',
+    calls: 1,
+    intendedAtMs: NOON_MS + n,
+    submittedAtMs: null,
+    failure: '',
+    ...more,
+  };
+}
+
+export function submitted(n: number, more: Partial<JobRecord> = {}): JobRecord {
+  const named = {
+    state: 'submitted',
+    jobId: `id ${n}`,
+    memo: `memo ${n}`,
+    submittedAtMs: NOON_MS + n,
+  } as const;
+  return job(n, { ...named, ...more });
+}
+
+export function spend(amount: number, more: Partial<SourceSpend> = {}): SourceSpend {
+  return { source: 'simulator', day: TODAY, amount, currency: 'USD', calls: 1, ...more };
 }
 
 export const SOME_ENDPOINTS: readonly DataEndpoint[] = ['integers', 'uuid', 'batch'];
