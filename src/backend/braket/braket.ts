@@ -1,0 +1,263 @@
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/clock.ts';
+import {
+  BackendError,
+  type JobBackend,
+  type JobReference,
+  type JobState,
+  type RawRead,
+  type SourceFacts,
+  type Spend,
+} from '../backend.ts';
+import { joinParts, partCounts, shotsOfPart } from '../measured-parts.ts';
+import { SeenResults } from '../seen-results.ts';
+import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../source-kind.ts';
+import { type Device, deviceOf, isOpen } from './device.ts';
+import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
+import { actionOf, BRAKET_PROGRAM_VERSION, sourcesSha256 } from './program.ts';
+import { readResult, type TaskResult } from './result.ts';
+import { BraketService, type Task } from './service.ts';
+import { depthOf, planTask, sourcesOf, type TaskPlan } from './task-plan.ts';
+
+export const braketSource = sourceKind({
+  type: 'braket',
+  summary:
+    'Quantum computers of IQM, Rigetti, IonQ and AQT on Amazon Braket, by the default AWS credentials.',
+  options: braketOptions,
+  create: (name, options, parts) => new Braket(name, options, parts),
+});
+
+/** CreateQuantumTask takes a client token of at most so many characters. */
+const CLIENT_TOKEN_LENGTH_MAX = 64;
+/** Between polls of a task that waits, for each place of the queue that is before it; and of one that runs. */
+const QUEUE_POLL_MS = 15_000;
+const QUEUE_POLL_MAX_MS = 300_000;
+const RUN_POLL_MS = 2_000;
+/** JSON spends `1, ` on a bit and `[`, `], ` on a shot; what stands around the measurements fits in the rest. */
+const RESULT_BYTES_PER_BIT = 8;
+const RESULT_BYTES_FREE = 4 * 1024 * 1024;
+/** The plan of the last task, noted before it is submitted. */
+const PLAN_NOTE = 'plan';
+
+interface PlanNote {
+  readonly key: string;
+  readonly bits: number;
+  readonly plan: TaskPlan;
+}
+
+class Braket implements JobBackend {
+  readonly kind = 'job';
+  readonly name: string;
+  readonly origin: 'quantum-processor' | 'simulated';
+  readonly quantumBackend: string;
+  readonly deterministic = false;
+  readonly claimedMinEntropyPerBit: number;
+  readonly lotRawBits: number;
+  readonly #options: BraketOptions;
+  readonly #pricePerShot: number;
+  readonly #service: BraketService;
+  readonly #clock: Clock;
+  readonly #memory: SourceMemory;
+  readonly #seen: SeenResults;
+
+  constructor(name: string, options: BraketOptions, { clock, memory }: SourceParts) {
+    const { device, circuit, qubits, shots } = options;
+    const region = options.region || device.region;
+    if (region === '') throw new OptionError(`region: give the region in which ${device.name} is to run`);
+    if (device.isSimulator && circuit !== 'superposition') {
+      throw new OptionError('circuit: a simulator has no native gates and runs superposition alone');
+    }
+    if (circuit === 'bell-chsh' && qubits % 2 !== 0) throw new OptionError('qubits: bell-chsh takes pairs');
+    this.name = name;
+    this.origin = device.isSimulator ? 'simulated' : 'quantum-processor';
+    this.quantumBackend = `braket-${device.name.replace('/', '-').toLowerCase()}`;
+    this.claimedMinEntropyPerBit = claimOf(options);
+    this.lotRawBits = qubits * shots;
+    this.#options = options;
+    this.#pricePerShot = pricePerShot(options);
+    const { endpoint, s3_endpoint: s3Endpoint } = options;
+    this.#service = new BraketService({ region, endpoint, s3Endpoint, clock });
+    this.#clock = clock;
+    this.#memory = memory;
+    this.#seen = new SeenResults(memory);
+  }
+
+  estimate(bits: number): Spend {
+    const { circuit, qubits, price_per_task: perTask } = this.#options;
+    const shots = partCounts(circuit).all * shotsOfPart(circuit, bits, qubits);
+    return { amount: perTask + shots * this.#pricePerShot, currency: 'USD', calls: 1 };
+  }
+
+  async describe(signal: AbortSignal): Promise<SourceFacts> {
+    return factsOf(await this.#device(signal), this.#clock.wallMs());
+  }
+
+  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
+    assert(idempotencyKey.length <= CLIENT_TOKEN_LENGTH_MAX, 'an idempotency key fits in a client token');
+    const plan = await this.#planOf(bits, idempotencyKey, signal);
+    const jobId = await this.#service.createTask(
+      {
+        clientToken: idempotencyKey,
+        deviceArn: this.#options.device.arn,
+        shots: plan.parts.length * plan.shotsOfPart,
+        outputS3Bucket: this.#options.bucket,
+        outputS3KeyPrefix: this.#options.prefix,
+        action: actionOf(sourcesOf(plan)),
+      },
+      signal,
+    );
+    return { jobId, idempotencyKey, bits, memo: JSON.stringify(plan) };
+  }
+
+  /**
+   * The plan of the task with this key. It is noted before the first submission: a second one after a crash would choose other qubits
+   * if the device was calibrated in between, and one client token with two requests is an error.
+   */
+  async #planOf(bits: number, key: string, signal: AbortSignal): Promise<TaskPlan> {
+    const note = await this.#memory.recall(PLAN_NOTE);
+    if (note !== undefined) {
+      const noted = JSON.parse(note) as PlanNote;
+      if (noted.key === key && noted.bits === bits) return noted.plan;
+    }
+    const device = await this.#device(signal);
+    const plan = planTask(device, this.#options, this.#pricePerShot, bits, key);
+    await this.#memory.keep(PLAN_NOTE, JSON.stringify({ key, bits, plan } satisfies PlanNote));
+    return plan;
+  }
+
+  async #device(signal: AbortSignal): Promise<Device> {
+    return deviceOf(await this.#service.device(this.#options.device.arn, signal));
+  }
+
+  async poll(job: JobReference, signal: AbortSignal): Promise<JobState> {
+    const task = await this.#service.task(job.jobId, signal);
+    if (task === undefined) return { state: 'failed', reason: 'the service knows no such task' };
+    switch (task.status) {
+      case 'COMPLETED':
+        return { state: 'done' };
+      case 'FAILED':
+        return { state: 'failed', reason: task.failureReason };
+      case 'CANCELLED':
+        return { state: 'cancelled', reason: task.failureReason };
+      case 'CREATED':
+      case 'QUEUED':
+        return { state: 'queued', retryAfterMs: queuePollMs(task.queuePosition) };
+      default: // RUNNING, CANCELLING, and words to come
+        return { state: 'running', retryAfterMs: planIn(job).pollMs ?? RUN_POLL_MS };
+    }
+  }
+
+  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
+    const plan = planIn(job);
+    const task = await this.#service.task(job.jobId, signal);
+    if (task?.status !== 'COMPLETED') {
+      throw new BackendError('retryable', `${job.jobId} is ${task?.status ?? 'not known'}, not COMPLETED`);
+    }
+    if (task.deviceArn !== this.#options.device.arn) {
+      throw new BackendError('permanent', `${job.jobId} ran on ${task.deviceArn}`);
+    }
+    const result = await this.#result(job, plan, task, signal);
+    await this.#seen.admit(result.rawSha256, job.jobId);
+    return this.#read(job, plan, task, result);
+  }
+
+  #result(job: JobReference, plan: TaskPlan, task: Task, signal: AbortSignal): Promise<TaskResult> {
+    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shotsOfPart * plan.qubits.length;
+    const read = async (key: string) => {
+      const object = await this.#service.object(task.bucket, key, bytesMax, signal);
+      if (object === undefined) throw new BackendError('retryable', `${task.bucket} has no object ${key}`);
+      return object;
+    };
+    const { parts, qubits, shotsOfPart: perPart } = plan;
+    const { directory, successfulShots } = task;
+    return readResult(read, {
+      taskArn: job.jobId,
+      directory,
+      parts,
+      qubits,
+      shotsOfPart: perPart,
+      successfulShots,
+    });
+  }
+
+  #read(job: JobReference, plan: TaskPlan, task: Task, { parts, rawSha256 }: TaskResult): RawRead {
+    const given = parts.reduce((sum, { shots }) => sum + shots, 0);
+    const { bits, width, shots, witness } = joinParts(parts, plan.qubits.length);
+    if (width * shots < job.bits) {
+      const said = `${task.successfulShots ?? given} successful shots of ${task.shots}`;
+      throw new BackendError('retryable', `${job.jobId} gave ${width * shots} of ${job.bits} bits: ${said}`);
+    }
+    const endedAtMs = task.endedAtMs ?? this.#clock.wallMs();
+    return {
+      bits,
+      width,
+      shots,
+      rawSha256,
+      ...(witness === null ? {} : { witness }),
+      provenance: {
+        provider: 'amazon-braket',
+        device: this.#options.device.name,
+        jobId: job.jobId,
+        circuit: `${plan.circuit}-${width}`,
+        circuitVersion: BRAKET_PROGRAM_VERSION,
+        circuitSha256: sourcesSha256(sourcesOf(plan)),
+        qubitsUsed: width,
+        circuitDepth: depthOf(plan),
+        shots,
+        // The service says when a task was created and when it ended, not when it began to run.
+        startedAtMs: Math.min(task.createdAtMs ?? endedAtMs, endedAtMs),
+        finishedAtMs: endedAtMs,
+        calibration: given === task.shots ? plan.calibration : withShots(plan, task.shots, given),
+      },
+    };
+  }
+
+  async cancel(job: JobReference): Promise<void> {
+    await this.#service.cancelTask(job.jobId);
+  }
+
+  /** Deletes the objects of the task. In a bucket with versions, old versions stay until its own rules remove them. */
+  async forget(job: JobReference, signal: AbortSignal): Promise<void> {
+    const task = await this.#service.task(job.jobId, signal);
+    if (task === undefined) return;
+    await this.#service.deleteObjects(task.bucket, `${task.directory}/`, signal);
+  }
+}
+
+function planIn(job: JobReference): TaskPlan {
+  return JSON.parse(job.memo) as TaskPlan;
+}
+
+/** A result with fewer shots than were asked for says so where the device's figures stand. */
+function withShots({ calibration }: TaskPlan, asked: number, successful: number) {
+  return { ...calibration, shots_asked: asked, shots_successful: successful };
+}
+
+/** The further back in the queue, the longer until something changes. `>2000` and no position are far back and near. */
+function queuePollMs(position: string | undefined): number {
+  const before = position === undefined ? 1 : Number(position.replace('>', ''));
+  return Math.min(QUEUE_POLL_MS * Math.max(1, Number.isNaN(before) ? 1 : before), QUEUE_POLL_MAX_MS);
+}
+
+function factsOf(device: Device, wallMs: number): SourceFacts {
+  const { windows } = device;
+  const fidelities = [...device.qubits.values()].flatMap(({ readoutFidelity: f }) => (f === null ? [] : [f]));
+  return {
+    device: `${device.provider} ${device.name}`,
+    arn: device.arn,
+    type: device.isSimulator ? 'simulator' : 'QPU',
+    status: device.status,
+    location: device.location,
+    qubits: device.qubitCount,
+    native_gates: device.natives === null ? null : Object.values(device.natives).join(', '),
+    shots_per_program: `${device.shotsMin} to ${device.shotsMax}`,
+    programs_per_task: device.programSet?.programsMax ?? 1,
+    price_per_shot_usd: device.pricePerShot,
+    queue: device.queue.join('; ') || null,
+    execution_windows: windows.map(({ day, start, end }) => `${day} ${start}-${end} UTC`).join('; ') || null,
+    open_now: isOpen(windows, wallMs),
+    calibrated_at: device.updatedAt,
+    readout_fidelity_best: fidelities.length > 0 ? Math.max(...fidelities) : device.readoutFidelity,
+    readout_fidelity_worst: fidelities.length > 0 ? Math.min(...fidelities) : device.readoutFidelity,
+  };
+}

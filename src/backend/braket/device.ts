@@ -1,0 +1,233 @@
+import { BackendError } from '../backend.ts';
+import { ENTANGLERS } from '../pulse-circuit.ts';
+import type { NativeGates } from './program.ts';
+
+/** What GetDevice says, as far as this adapter needs it. Facts that a device does not publish are null. */
+export interface Device {
+  readonly arn: string;
+  readonly provider: string;
+  readonly name: string;
+  /** True for SV1 and its like. */
+  readonly isSimulator: boolean;
+  /** ONLINE, OFFLINE or RETIRED. */
+  readonly status: string;
+  readonly qubitCount: number;
+  /** Null for a machine whose pulses this adapter cannot write, and for simulators. */
+  readonly natives: NativeGates | null;
+  /** Bounds of the shots of one program. */
+  readonly shotsMin: number;
+  readonly shotsMax: number;
+  /** What one task of several programs may hold; null where there are none. */
+  readonly programSet: { readonly programsMax: number; readonly shotsMax: number } | null;
+  /** USD per shot; null where the price has another unit. */
+  readonly pricePerShot: number | null;
+  readonly pollMs: number | null;
+  readonly location: string | null;
+  /** When the published properties were measured or refreshed (ISO 8601). */
+  readonly updatedAt: string | null;
+  readonly windows: readonly ExecutionWindow[];
+  readonly queue: readonly string[];
+  /** By physical qubit, in ascending order. */
+  readonly qubits: ReadonlyMap<number, QubitCalibration>;
+  /** Fidelity of the entangling gate, by `a-b` with a < b; empty where a device has no figure by pair. */
+  readonly pairs: ReadonlyMap<string, number>;
+  /** True when any two qubits can be joined. */
+  readonly isFullyConnected: boolean;
+  /** Mean readout fidelity of a device that publishes no figures by qubit. */
+  readonly readoutFidelity: number | null;
+}
+
+export interface QubitCalibration {
+  readonly readoutFidelity: number | null;
+  /** P(reads 1 | prepared 0) and P(reads 0 | prepared 1): IQM publishes both, most publish the fidelity alone. */
+  readonly e01: number | null;
+  readonly e10: number | null;
+}
+
+export interface ExecutionWindow {
+  readonly day: string;
+  /** HH:MM:SS, UTC. */
+  readonly start: string;
+  readonly end: string;
+}
+
+/** The reply of GetDevice as the SDK gives it. */
+export interface DeviceReply {
+  readonly deviceArn: string | undefined;
+  readonly deviceName: string | undefined;
+  readonly providerName: string | undefined;
+  readonly deviceType: string | undefined;
+  readonly deviceStatus: string | undefined;
+  readonly deviceCapabilities: unknown;
+  readonly deviceQueueInfo?:
+    | readonly {
+        readonly queue: string | undefined;
+        readonly queueSize: string | undefined;
+        readonly queuePriority?: string | undefined;
+      }[]
+    | undefined;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent error. */
+export function deviceOf(reply: DeviceReply): Device {
+  const capabilities = capabilitiesOf(reply);
+  const service = objectOf(capabilities.service);
+  const paradigm = objectOf(capabilities.paradigm);
+  const actions = objectOf(capabilities.action);
+  const standardized = objectOf(capabilities.standardized);
+  const [shotsMin, shotsMax] = Array.isArray(service.shotsRange) ? service.shotsRange : [];
+  const arn = reply.deviceArn ?? '';
+  if (!isCount(shotsMin) || !isCount(shotsMax) || !isCount(paradigm.qubitCount)) {
+    throw new BackendError('permanent', `${arn}: no gate-model device: its shots or qubits are not given`);
+  }
+  const natives = nativesOf(paradigm.nativeGateSet);
+  const cost = objectOf(service.deviceCost);
+  return {
+    arn,
+    provider: reply.providerName ?? '',
+    name: reply.deviceName ?? '',
+    isSimulator: reply.deviceType === 'SIMULATOR',
+    status: reply.deviceStatus ?? '',
+    qubitCount: paradigm.qubitCount,
+    natives,
+    shotsMin,
+    shotsMax,
+    programSet: programSetOf(objectOf(actions['braket.ir.openqasm.program_set'])),
+    pricePerShot: cost.unit === 'shot' && typeof cost.price === 'number' ? cost.price : null,
+    pollMs: isCount(service.getTaskPollIntervalMillis) ? service.getTaskPollIntervalMillis : null,
+    location: textOf(service.deviceLocation),
+    updatedAt: textOf(standardized.updatedAt) ?? textOf(service.updatedAt),
+    windows: windowsOf(service.executionWindows),
+    queue: (reply.deviceQueueInfo ?? []).map(
+      ({ queue, queuePriority, queueSize }) => `${queue} ${queuePriority ?? ''}: ${queueSize}`,
+    ),
+    qubits: qubitsOf(paradigm, objectOf(standardized.oneQubitProperties)),
+    pairs: pairsOf(objectOf(standardized.twoQubitProperties), natives),
+    isFullyConnected: objectOf(paradigm.connectivity).fullyConnected === true,
+    readoutFidelity: meanFidelity(standardized.readoutFidelity),
+  };
+}
+
+/** `deviceCapabilities` is JSON in a string. */
+function capabilitiesOf({ deviceArn, deviceCapabilities }: DeviceReply): Json {
+  try {
+    return objectOf(JSON.parse(String(deviceCapabilities)));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new BackendError('retryable', `${deviceArn}: capabilities that are no JSON`);
+  }
+}
+
+function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? (value as Json) : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isProbability(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= 1;
+}
+
+function nativesOf(gates: unknown): NativeGates | null {
+  if (!Array.isArray(gates)) return null;
+  const names = new Set(gates.map((gate) => String(gate).toLowerCase()));
+  const entangler = ENTANGLERS.find((gate) => names.has(gate)) ?? null;
+  if (names.has('prx')) return { pulse: 'prx', entangler };
+  if (names.has('gpi2')) return { pulse: 'gpi2', entangler };
+  if (names.has('rx') && names.has('rz')) return { pulse: 'rx-rz', entangler };
+  return null;
+}
+
+function programSetOf(action: Json): Device['programSet'] {
+  const { maximumExecutables, maximumTotalShots } = action;
+  if (!isCount(maximumExecutables) || !isCount(maximumTotalShots)) return null;
+  return { programsMax: maximumExecutables, shotsMax: maximumTotalShots };
+}
+
+function windowsOf(windows: unknown): ExecutionWindow[] {
+  if (!Array.isArray(windows)) return [];
+  return windows.map(objectOf).map(({ executionDay, windowStartHour, windowEndHour }) => ({
+    day: String(executionDay),
+    start: String(windowStartHour),
+    end: String(windowEndHour),
+  }));
+}
+
+/** The qubits that gates can reach, and what is published of each. */
+function qubitsOf(paradigm: Json, properties: Json): Map<number, QubitCalibration> {
+  const graph = Object.keys(objectOf(objectOf(paradigm.connectivity).connectivityGraph));
+  const names = graph.length > 0 ? graph : Object.keys(properties);
+  const indices = names.length > 0 ? names.map(Number) : [...new Array(paradigm.qubitCount as number).keys()];
+  return new Map(
+    indices
+      .filter(isCount)
+      .sort((a, b) => a - b)
+      .map((qubit) => [qubit, calibrationOf(objectOf(properties[qubit]).oneQubitFidelity)]),
+  );
+}
+
+function calibrationOf(fidelities: unknown): QubitCalibration {
+  const figures = new Map<string, number>();
+  for (const each of Array.isArray(fidelities) ? fidelities.map(objectOf) : []) {
+    const name = textOf(objectOf(each.fidelityType).name);
+    if (name !== null && isProbability(each.fidelity)) figures.set(name, each.fidelity);
+  }
+  return {
+    readoutFidelity: figures.get('READOUT') ?? null,
+    e01: figures.get('READOUT_ERROR_0_TO_1') ?? null,
+    e10: figures.get('READOUT_ERROR_1_TO_0') ?? null,
+  };
+}
+
+function pairsOf(properties: Json, natives: NativeGates | null): Map<string, number> {
+  const pairs = new Map<string, number>();
+  for (const [name, value] of Object.entries(properties)) {
+    const [a, b] = name.split('-').map(Number);
+    const fidelities = objectOf(value).twoQubitGateFidelity;
+    for (const each of Array.isArray(fidelities) ? fidelities.map(objectOf) : []) {
+      const gate = String(each.gateName).toLowerCase();
+      if (gate !== natives?.entangler || !isProbability(each.fidelity)) continue;
+      pairs.set(`${Math.min(a, b)}-${Math.max(a, b)}`, each.fidelity);
+    }
+  }
+  return pairs;
+}
+
+function meanFidelity(fidelities: unknown): number | null {
+  const found = Array.isArray(fidelities) ? objectOf(fidelities[0]).fidelity : null;
+  return isProbability(found) ? found : null;
+}
+
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** Whether tasks run at this time; true for a device that names no windows. */
+export function isOpen(windows: readonly ExecutionWindow[], wallMs: number): boolean {
+  if (windows.length === 0) return true;
+  const now = new Date(wallMs);
+  const time = now.toISOString().slice(11, 19);
+  return windows.some(
+    ({ day, start, end }) => includesDay(day, now.getUTCDay()) && start <= time && time <= end,
+  );
+}
+
+function includesDay(day: string, weekday: number): boolean {
+  const isWeekend = weekday === 0 || weekday === 6;
+  switch (day) {
+    case 'Everyday':
+      return true;
+    case 'Weekdays':
+      return !isWeekend;
+    case 'Weekend':
+      return isWeekend;
+    default:
+      return day === DAYS[weekday];
+  }
+}

@@ -1,0 +1,123 @@
+import { PART_PLANS, type PartPlan } from '../measured-parts.ts';
+import { decimal, httpUrl, oneOf, wholeNumber } from '../options.ts';
+import { type OptionDefinitions, OptionError, type OptionValues } from '../source-kind.ts';
+
+export const braketOptions = {
+  device: {
+    meaning: 'ARN of the device, e.g. arn:aws:braket:eu-north-1::device/qpu/iqm/Garnet',
+    parse: deviceArn,
+  },
+  bucket: { meaning: 'S3 bucket for the results, in the region of the device', parse: bucketName },
+  prefix: { meaning: 'key prefix of the results in the bucket', fallback: 'qrn', parse: keyPrefix },
+  region: { meaning: 'AWS region; left out, that of the ARN', fallback: '', parse: regionName },
+  endpoint: { meaning: "URL of Braket; left out, the region's own", fallback: '', parse: optional(httpUrl) },
+  s3_endpoint: { meaning: "URL of S3; left out, the region's own", fallback: '', parse: optional(httpUrl) },
+  circuit: {
+    meaning: 'superposition; x-check adds test shots to it; bell-chsh makes Bell tests of all shots',
+    fallback: 'superposition',
+    parse: oneOf(...PART_PLANS),
+  },
+  qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
+  shots: {
+    meaning: 'shots of a task that become raw bits; a lot is qubits times shots',
+    // 32,000 raw bits of 16 qubits condition to 2,240 bytes at the default claim: the 64 seeds of a lot.
+    fallback: '2000',
+    // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
+    parse: wholeNumber(1024, 200_000),
+  },
+  min_readout_fidelity: {
+    meaning: 'qubits with a lower published readout fidelity are not used',
+    fallback: '0.9',
+    parse: decimal(0.5, 1),
+  },
+  min_entropy: {
+    meaning: 'claimed min-entropy per raw bit; auto: 0.7, and 0.5 for bell-chsh',
+    fallback: 'auto',
+    parse: orAuto(decimal(0.01, 1)),
+  },
+  price_per_task: { meaning: 'USD per task', fallback: '0.30', parse: decimal(0, 1_000) },
+  price_per_shot: {
+    meaning: 'USD per shot; auto: the price of the device as of 2026-11, where it is known',
+    fallback: 'auto',
+    parse: orAuto(decimal(0, 1_000)),
+  },
+} as const satisfies OptionDefinitions;
+
+export type BraketOptions = OptionValues<typeof braketOptions>;
+
+/** What an ARN of a device names. */
+export interface DeviceArn {
+  readonly arn: string;
+  /** Empty for simulators, which every region has. */
+  readonly region: string;
+  readonly isSimulator: boolean;
+  /** e.g. `iqm/Garnet`. */
+  readonly name: string;
+}
+
+function deviceArn(text: string): DeviceArn {
+  const match =
+    /^arn:aws[\w-]*:braket:([a-z0-9-]*)::device\/(qpu|quantum-simulator)\/([\w.-]+\/[\w.-]+)$/.exec(text);
+  if (match === null) throw new OptionError('the ARN of a Braket QPU or simulator');
+  const [arn, region, type, name] = match;
+  return { arn, region, isSimulator: type === 'quantum-simulator', name };
+}
+
+function regionName(text: string): string {
+  if (!/^[a-z0-9-]*$/.test(text)) throw new OptionError('the name of an AWS region');
+  return text;
+}
+
+function bucketName(text: string): string {
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new OptionError('the name of an S3 bucket');
+  return text;
+}
+
+function keyPrefix(text: string): string {
+  if (!/^[\w.-]+(\/[\w.-]+)*$/.test(text)) throw new OptionError('letters, digits, . _ - and / between them');
+  return text;
+}
+
+function optional<T>(parse: (text: string) => T): (text: string) => T | undefined {
+  return (text) => (text === '' ? undefined : parse(text));
+}
+
+function orAuto<T>(parse: (text: string) => T): (text: string) => T | 'auto' {
+  return (text) => (text === 'auto' ? text : parse(text));
+}
+
+/**
+ * USD per shot as of 2026-11, from the devices' own `deviceCost` and the price list. They move: where the device publishes
+ * another price than the one in force, submission compares.
+ */
+const PRICES_PER_SHOT: ReadonlyMap<string, number> = new Map([
+  ['ionq/Aria-1', 0.03],
+  ['ionq/Forte-1', 0.08],
+  ['ionq/Forte-Enterprise-1', 0.08],
+  ['iqm/Garnet', 0.00145],
+  ['rigetti/Ankaa-3', 0.0009],
+  ['rigetti/Cepheus-1-108Q', 0.000425],
+]);
+
+/** What a shot is taken to cost. A simulator is billed by the minute, some cents for what is asked of it here. */
+export function pricePerShot({ device, price_per_shot: price }: BraketOptions): number {
+  if (price !== 'auto') return price;
+  if (device.isSimulator) return 0;
+  const known = PRICES_PER_SHOT.get(device.name);
+  if (known === undefined) throw new OptionError(`price_per_shot: give the price of ${device.name}`);
+  return known;
+}
+
+/**
+ * A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2 of the shots. Who knows
+ * when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits. A pair of a Bell test, whose likeliest outcome has
+ * (1 + 1/√2) / 4, is guessed with 0.64 · 0.427 + 0.32 · 0.5 + 0.04 = 0.473: 0.54 bits each. Both are rounded down.
+ */
+const CLAIMS: Readonly<Record<PartPlan, number>> = { superposition: 0.7, 'x-check': 0.7, 'bell-chsh': 0.5 };
+
+export function claimOf({
+  circuit,
+  min_entropy: claim,
+}: Pick<BraketOptions, 'circuit' | 'min_entropy'>): number {
+  return claim === 'auto' ? CLAIMS[circuit] : claim;
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { BackendError } from '../backend.ts';
+import { type Part, type PartShots, ShotPacker } from '../measured-parts.ts';
+
+/** Gives an object of the task's folder, verbatim; rejects when there is none. */
+export type ReadObject = (key: string) => Promise<Uint8Array<ArrayBuffer>>;
+
+export interface ExpectedResult {
+  readonly taskArn: string;
+  /** Where the objects of the task lie, without a slash at the end. */
+  readonly directory: string;
+  readonly parts: readonly Part[];
+  /** Channel i is this qubit: its physical number, or its place in a simulator's register. */
+  readonly qubits: readonly number[];
+  readonly shotsOfPart: number;
+  /** Of the whole task; undefined when the service does not say. */
+  readonly successfulShots: number | undefined;
+}
+
+export interface TaskResult {
+  readonly parts: readonly PartShots[];
+  /** SHA-256 (hex) of the objects read, in order. */
+  readonly rawSha256: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ONE_PROGRAM = 'braket.task_result.gate_model_task_result';
+const PROGRAM_SET = 'braket.task_result.program_set_task_result';
+const FAILED_PROGRAM = 'braket.task_result.program_set_executable_failure';
+
+/**
+ * Reads `results.json` and, for a program set, what it refers to. Only `measurements` counts: a result with probabilities alone is
+ * refused, since shots made of them would be invented. Fewer shots than were asked for are taken when the service itself counts
+ * so many as successful.
+ */
+export async function readResult(read: ReadObject, expected: ExpectedResult): Promise<TaskResult> {
+  const objects = new Objects(read);
+  const result = await objects.json(`${expected.directory}/results.json`);
+  const name = schemaOf(result);
+  const isOne = expected.parts.length === 1;
+  if (name !== (isOne ? ONE_PROGRAM : PROGRAM_SET)) throw refused(expected, `a result of schema ${name}`);
+  const measured = isOne ? [result] : await programResults(objects, result, expected);
+  await checkTask(objects, result, expected);
+  const parts = measured.map((each, at) => shotsOf(each, expected.parts[at], expected));
+  const total = parts.reduce((sum, { shots }) => sum + shots, 0);
+  const asked = expected.parts.length * expected.shotsOfPart;
+  if (total !== asked && total !== expected.successfulShots) {
+    const said = expected.successfulShots ?? 'an unknown number';
+    throw refused(expected, `${total} shots, ${asked} asked and ${said} counted as successful`);
+  }
+  return { parts, rawSha256: objects.sha256() };
+}
+
+/** Objects of the task's folder, hashed as they come, before anything decodes them. */
+class Objects {
+  readonly #read: ReadObject;
+  readonly #hash = createHash('sha256');
+
+  constructor(read: ReadObject) {
+    this.#read = read;
+  }
+
+  async json(key: string): Promise<Json> {
+    const bytes = await this.#read(key);
+    this.#hash.update(bytes);
+    try {
+      const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+      if (typeof value === 'object' && value !== null) return value as Json;
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+    }
+    throw new BackendError('retryable', `${key} is no JSON object`);
+  }
+
+  /** The value itself, or the object at that path below `folder`. */
+  async follow(value: unknown, folder: string): Promise<{ readonly json: Json; readonly folder: string }> {
+    if (typeof value !== 'string') return { json: objectOf(value), folder };
+    const key = `${folder}/${value}`;
+    return { json: await this.json(key), folder: key.slice(0, key.lastIndexOf('/')) };
+  }
+
+  sha256(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** The executable of every program, in order: results.json → programs/i/results.json → programs/i/executables/0.json. */
+async function programResults(objects: Objects, result: Json, expected: ExpectedResult): Promise<Json[]> {
+  const programs = listOf(result.programResults);
+  if (programs.length !== expected.parts.length) {
+    throw refused(expected, `${programs.length} programs of ${expected.parts.length}`);
+  }
+  const measured: Json[] = [];
+  for (const each of programs) {
+    const program = await objects.follow(each, expected.directory);
+    const executables = listOf(program.json.executableResults);
+    if (executables.length !== 1) throw refused(expected, `a program with ${executables.length} results`);
+    measured.push((await objects.follow(executables[0], program.folder)).json);
+  }
+  return measured;
+}
+
+/** A result that names another task is another task's. */
+async function checkTask(objects: Objects, result: Json, expected: ExpectedResult): Promise<void> {
+  const { json: metadata } = await objects.follow(result.taskMetadata, expected.directory);
+  if (metadata.id !== expected.taskArn) throw refused(expected, `a result of task ${String(metadata.id)}`);
+}
+
+function shotsOf(measured: Json, part: Part, expected: ExpectedResult): PartShots {
+  if (schemaOf(measured) === FAILED_PROGRAM) return { part, bits: new Uint8Array(0), shots: 0 };
+  const { measurements } = measured;
+  if (!Array.isArray(measurements)) {
+    throw new BackendError('no_raw_shots', `${expected.taskArn}: a result without measurements by shot`);
+  }
+  if (measurements.length > expected.shotsOfPart) {
+    throw refused(expected, `${measurements.length} shots of ${expected.shotsOfPart}`);
+  }
+  const columns = columnsOf(measured.measuredQubits, expected);
+  const packer = new ShotPacker(columns.order.length, measurements.length);
+  for (const row of measurements) {
+    if (!Array.isArray(row) || row.length !== columns.count || !row.every((bit) => bit === 0 || bit === 1)) {
+      throw refused(expected, `a shot that is not ${columns.count} bits`);
+    }
+    packer.add((channel) => row[columns.order[channel]] === 1);
+  }
+  return packer.take(part);
+}
+
+/** The column of each channel: `measurements[shot][i]` is of `measuredQubits[i]`. */
+function columnsOf(measuredQubits: unknown, expected: ExpectedResult): { order: number[]; count: number } {
+  const measured = listOf(measuredQubits);
+  const order = expected.qubits.map((qubit) => measured.indexOf(qubit));
+  if (new Set(measured).size !== measured.length || order.includes(-1)) {
+    throw refused(expected, 'measured qubits that are not those of the circuit');
+  }
+  return { order, count: measured.length };
+}
+
+function schemaOf(json: Json): string {
+  return String(objectOf(json.braketSchemaHeader).name);
+}
+
+function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? (value as Json) : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function refused({ taskArn }: ExpectedResult, what: string): BackendError {
+  return new BackendError('permanent', `${taskArn}: ${what}`.slice(0, 400));
+}

@@ -1,0 +1,253 @@
+import type { BraketClient, GetQuantumTaskResponse } from '@aws-sdk/client-braket';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { Clock } from '../../core/clock.ts';
+import { BackendError } from '../backend.ts';
+import { awsError, statusOf } from './aws-error.ts';
+import type { DeviceReply } from './device.ts';
+
+export interface ServiceOptions {
+  readonly region: string;
+  /** Undefined: the region's public endpoints. */
+  readonly endpoint: string | undefined;
+  readonly s3Endpoint: string | undefined;
+  readonly clock: Clock;
+}
+
+export interface TaskRequest {
+  readonly clientToken: string;
+  readonly deviceArn: string;
+  readonly shots: number;
+  readonly outputS3Bucket: string;
+  readonly outputS3KeyPrefix: string;
+  readonly action: string;
+}
+
+/** What GetQuantumTask says of a task. */
+export interface Task {
+  readonly status: string;
+  readonly failureReason: string;
+  readonly deviceArn: string;
+  readonly shots: number;
+  readonly successfulShots: number | undefined;
+  readonly bucket: string;
+  readonly directory: string;
+  readonly createdAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+  /** "2", ">2000" or undefined. */
+  readonly queuePosition: string | undefined;
+}
+
+/**
+ * The calls on Braket and S3. Rejects with a BackendError, or with the signal's reason. The SDK's own retries are off: the
+ * pool repeats calls, with the same token, and heeds Retry-After and its deadlines.
+ */
+export class BraketService {
+  readonly #options: ServiceOptions;
+  #braketParts: Promise<BraketParts> | undefined;
+  #s3Parts: Promise<S3Parts> | undefined;
+
+  constructor(options: ServiceOptions) {
+    this.#options = options;
+  }
+
+  device(deviceArn: string, signal: AbortSignal): Promise<DeviceReply> {
+    return this.#onBraket('GetDevice', signal, ({ client, sdk }) =>
+      client.send(new sdk.GetDeviceCommand({ deviceArn }), { abortSignal: signal }),
+    );
+  }
+
+  /** The task's ARN. The same client token and request give the same task. */
+  async createTask(request: TaskRequest, signal: AbortSignal): Promise<string> {
+    const { quantumTaskArn } = await this.#onBraket('CreateQuantumTask', signal, ({ client, sdk }) =>
+      client.send(new sdk.CreateQuantumTaskCommand(request), { abortSignal: signal }),
+    );
+    if (quantumTaskArn === undefined) throw this.#unreadable('CreateQuantumTask', 'no quantumTaskArn');
+    return quantumTaskArn;
+  }
+
+  /** Undefined when the service knows no such task. */
+  async task(quantumTaskArn: string, signal: AbortSignal): Promise<Task | undefined> {
+    const reply = await this.#onBraket('GetQuantumTask', signal, async ({ client, sdk }) => {
+      const command = new sdk.GetQuantumTaskCommand({
+        quantumTaskArn,
+        additionalAttributeNames: ['QueueInfo'],
+      });
+      return orMissing(client.send(command, { abortSignal: signal }));
+    });
+    return reply === undefined
+      ? undefined
+      : taskOf(reply, () => this.#unreadable('GetQuantumTask', 'no task'));
+  }
+
+  /** A task that has ended, or is not known, is left as it is. */
+  async cancelTask(quantumTaskArn: string): Promise<void> {
+    const { signal } = new AbortController();
+    await this.#onBraket('CancelQuantumTask', signal, async ({ client, sdk }) => {
+      try {
+        await client.send(new sdk.CancelQuantumTaskCommand({ quantumTaskArn }));
+      } catch (error) {
+        if (![404, 409].includes(statusOf(error) ?? 0)) throw error;
+      }
+    });
+  }
+
+  /** The whole object, verbatim; a larger one than `bytesMax` is given up. Undefined when there is none. */
+  object(
+    bucket: string,
+    key: string,
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#onS3('GetObject', signal, async ({ client, sdk }) => {
+      const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
+      const reply = await orMissing(client.send(command, { abortSignal: signal }), 'NoSuchKey');
+      if (reply === undefined) return undefined;
+      const body = reply.Body as unknown as AsyncIterable<Uint8Array> & { destroy(error?: Error): void };
+      const stop = () => body.destroy();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        return await wholeBody(body, bytesMax, `${this.#s3Host()}: ${key}`);
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    });
+  }
+
+  /** Deletes every object whose key begins with the prefix. */
+  async deleteObjects(bucket: string, prefix: string, signal: AbortSignal): Promise<void> {
+    await this.#onS3('DeleteObject', signal, async ({ client, sdk }) => {
+      let after: string | undefined;
+      do {
+        const page = await client.send(
+          new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: after }),
+          { abortSignal: signal },
+        );
+        for (const { Key } of page.Contents ?? []) {
+          await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key }), { abortSignal: signal });
+        }
+        after = page.NextContinuationToken;
+      } while (after !== undefined);
+    });
+  }
+
+  #onBraket<T>(operation: string, signal: AbortSignal, call: (parts: BraketParts) => Promise<T>): Promise<T> {
+    const what = `${this.#braketHost()}: ${operation}`;
+    return this.#send(what, signal, async () => call(await (this.#braketParts ??= this.#openBraket())));
+  }
+
+  #onS3<T>(operation: string, signal: AbortSignal, call: (parts: S3Parts) => Promise<T>): Promise<T> {
+    const what = `${this.#s3Host()}: ${operation}`;
+    return this.#send(what, signal, async () => call(await (this.#s3Parts ??= this.#openS3())));
+  }
+
+  async #send<T>(what: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof BackendError) throw error;
+      throw awsError(error, what, this.#options.clock.wallMs()) ?? error;
+    }
+  }
+
+  // Imported when first used: the two clients take some 100 ms and 20 MB that a service without Braket does not pay.
+  async #openBraket(): Promise<BraketParts> {
+    const sdk = await import('@aws-sdk/client-braket');
+    const { region, endpoint } = this.#options;
+    return {
+      sdk,
+      client: new sdk.BraketClient({
+        region,
+        maxAttempts: 1,
+        ...(endpoint === undefined ? {} : { endpoint }),
+      }),
+    };
+  }
+
+  async #openS3(): Promise<S3Parts> {
+    const sdk = await import('@aws-sdk/client-s3');
+    const { region, s3Endpoint } = this.#options;
+    return {
+      sdk,
+      client: new sdk.S3Client({
+        region,
+        maxAttempts: 1,
+        ...(s3Endpoint === undefined ? {} : { endpoint: s3Endpoint, forcePathStyle: true }),
+      }),
+    };
+  }
+
+  #braketHost(): string {
+    const { endpoint, region } = this.#options;
+    return endpoint === undefined ? `braket.${region}.amazonaws.com` : new URL(endpoint).host;
+  }
+
+  #s3Host(): string {
+    const { s3Endpoint, region } = this.#options;
+    return s3Endpoint === undefined ? `s3.${region}.amazonaws.com` : new URL(s3Endpoint).host;
+  }
+
+  #unreadable(operation: string, what: string): BackendError {
+    return new BackendError('retryable', `${this.#braketHost()}: ${operation}: a reply with ${what}`);
+  }
+}
+
+interface BraketParts {
+  readonly sdk: typeof import('@aws-sdk/client-braket');
+  readonly client: BraketClient;
+}
+
+interface S3Parts {
+  readonly sdk: typeof import('@aws-sdk/client-s3');
+  readonly client: S3Client;
+}
+
+/** Undefined for what the service answers 404 to; of S3's two sorts of 404, a bucket that is not there stays an error. */
+async function orMissing<T>(reply: Promise<T>, name?: string): Promise<T | undefined> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (statusOf(error) === 404 && (name === undefined || (error as Error).name === name)) return undefined;
+    throw error;
+  }
+}
+
+function taskOf(reply: GetQuantumTaskResponse, unreadable: () => BackendError): Task {
+  const { status, deviceArn, shots, outputS3Bucket: bucket, outputS3Directory: directory } = reply;
+  if (!status || !deviceArn || shots === undefined || !bucket || !directory) throw unreadable();
+  const position = reply.queueInfo?.position;
+  return {
+    status,
+    failureReason: reply.failureReason ?? 'no reason is given',
+    deviceArn,
+    shots,
+    successfulShots: reply.numSuccessfulShots,
+    bucket,
+    directory,
+    createdAtMs: reply.createdAt?.getTime(),
+    endedAtMs: reply.endedAt?.getTime(),
+    queuePosition: position === 'None' ? undefined : position,
+  };
+}
+
+async function wholeBody(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+  what: string,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    length += piece.length;
+    if (length > bytesMax) throw new BackendError('permanent', `${what}: more than ${bytesMax} bytes`);
+    pieces.push(piece);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}

@@ -1,0 +1,151 @@
+import { hash } from 'node:crypto';
+import { assert } from '../core/assert.ts';
+import type { RawRead, Witness } from './backend.ts';
+import { CHSH_SETTINGS } from './named-circuits.ts';
+import {
+  chshPulses,
+  type Entangler,
+  type PulseCircuit,
+  superpositionPulses,
+  xTestPulses,
+} from './pulse-circuit.ts';
+import { wholeShots } from './shots.ts';
+
+/**
+ * What a job runs, as an operator names it. A job has one part, or several that run one after the other with the same
+ * number of shots each: `x-check` mixes parts that test the preparation into those that make bits, `bell-chsh` mixes the
+ * four settings of a Bell test.
+ */
+export const PART_PLANS = ['superposition', 'x-check', 'bell-chsh'] as const;
+export type PartPlan = (typeof PART_PLANS)[number];
+
+/** `bits`: shots that are raw bits; `x-test`: test shots; 0 to 3: raw bits of a Bell test in that setting. */
+export type Part = 'bits' | 'x-test' | 0 | 1 | 2 | 3;
+
+/** Enough to spread tests over the time of a job; a job's machine time is what costs, not its parts. */
+const PARTS = 16;
+/** One shot in eight is a test; the margin on the error rate falls with the root of their number, so with larger jobs. */
+const X_TESTS = 2;
+
+/** Parts of a job: all of them, and those whose shots are raw bits. */
+export function partCounts(plan: PartPlan): { readonly all: number; readonly raw: number } {
+  if (plan === 'superposition') return { all: 1, raw: 1 };
+  return { all: PARTS, raw: plan === 'x-check' ? PARTS - X_TESTS : PARTS };
+}
+
+/** Shots of each part, such that the raw ones hold at least `bits` bits. */
+export function shotsOfPart(plan: PartPlan, bits: number, width: number): number {
+  return Math.ceil(wholeShots(bits, width) / partCounts(plan).raw);
+}
+
+/**
+ * The parts of the job with this idempotency key, in the order in which they run. The order is a shuffle drawn from the
+ * key, which is random (122 bits of the operating system's CSPRNG) and made for one job: nobody who prepares shots
+ * beforehand knows which of them are tests, and a repeated submission has the same order.
+ */
+export function partsOf(plan: PartPlan, idempotencyKey: string): Part[] {
+  if (plan === 'superposition') return ['bits'];
+  const parts = Array.from({ length: PARTS }, (_, at): Part => {
+    if (plan === 'x-check') return at < X_TESTS ? 'x-test' : 'bits';
+    return (at % CHSH_SETTINGS.length) as Part;
+  });
+  for (let last = PARTS - 1; last > 0; last--) {
+    // 48 bits of a digest: the bias of the remainder is below 2^-44.
+    const drawn = hash('sha256', `parts ${idempotencyKey} ${last}`, 'buffer').readUIntBE(0, 6) % (last + 1);
+    [parts[last], parts[drawn]] = [parts[drawn], parts[last]];
+  }
+  return parts;
+}
+
+/** The circuit that a part runs. */
+export function circuitOf(part: Part, qubits: number, entangler: Entangler | null): PulseCircuit {
+  if (part === 'bits') return superpositionPulses(qubits);
+  if (part === 'x-test') return xTestPulses(qubits);
+  assert(entangler !== null, 'a Bell test has an entangling gate');
+  return chshPulses(qubits, part, entangler);
+}
+
+/** What one part gave: shot by shot, `width` bits each, packed as RawRead.bits. */
+export interface PartShots {
+  readonly part: Part;
+  readonly bits: Uint8Array<ArrayBuffer>;
+  readonly shots: number;
+}
+
+/** The parts of a job, put together in the order in which they ran. Erases what it was given. */
+export function joinParts(
+  parts: readonly PartShots[],
+  width: number,
+): Pick<RawRead, 'bits' | 'width' | 'shots'> & { readonly witness: Witness | null } {
+  const raw = parts.filter(({ part }) => part !== 'x-test');
+  const tests = parts.filter(({ part }) => part === 'x-test');
+  const joined = { ...joinShots(raw, width), width };
+  const tested = joinShots(tests, width);
+  for (const { bits } of parts) bits.fill(0);
+  return { ...joined, witness: witnessOf(raw, tested) };
+}
+
+function witnessOf(
+  raw: readonly PartShots[],
+  tested: { readonly bits: Uint8Array<ArrayBuffer>; readonly shots: number },
+): Witness | null {
+  if (tested.shots > 0) return { kind: 'x-basis', ...tested };
+  if (!raw.some(({ part }) => typeof part === 'number')) return null;
+  const settings = new Uint8Array(raw.reduce((shots, part) => shots + part.shots, 0));
+  let at = 0;
+  for (const { part, shots } of raw) {
+    assert(typeof part === 'number', 'every raw shot of a Bell test has its setting');
+    settings.fill(part, at, at + shots);
+    at += shots;
+  }
+  return { kind: 'chsh', settings };
+}
+
+function joinShots(parts: readonly PartShots[], width: number): Pick<RawRead, 'bits' | 'shots'> {
+  const shots = parts.reduce((sum, part) => sum + part.shots, 0);
+  const joined = new Uint8Array(Math.ceil((shots * width) / 8));
+  let at = 0;
+  for (const part of parts) {
+    appendBits(joined, at, part.bits, part.shots * width);
+    at += part.shots * width;
+  }
+  return { bits: joined, shots };
+}
+
+/** Writes `count` packed bits at bit position `at`; what is beyond them in `target` is still zero. */
+function appendBits(target: Uint8Array, at: number, source: Uint8Array, count: number): void {
+  const shift = at & 7;
+  const first = at >>> 3;
+  const bytes = Math.ceil(count / 8);
+  for (let i = 0; i < bytes; i++) {
+    target[first + i] |= source[i] >>> shift;
+    if (shift !== 0 && first + i + 1 < target.length) target[first + i + 1] |= source[i] << (8 - shift);
+  }
+}
+
+/** Packs shots one by one: bit i of a shot becomes channel i. */
+export class ShotPacker {
+  readonly #bits: Uint8Array<ArrayBuffer>;
+  readonly #width: number;
+  #shots = 0;
+
+  /** Room for at most `shotsMax` shots. */
+  constructor(width: number, shotsMax: number) {
+    this.#width = width;
+    this.#bits = new Uint8Array(Math.ceil((width * shotsMax) / 8));
+  }
+
+  /** `isOne(channel)` for the channels 0 to width - 1. */
+  add(isOne: (channel: number) => boolean): void {
+    let at = this.#shots++ * this.#width;
+    for (let channel = 0; channel < this.#width; channel++, at++) {
+      if (isOne(channel)) this.#bits[at >>> 3] |= 0x80 >>> (at & 7);
+    }
+  }
+
+  /** What was added, as shots of `part`. */
+  take(part: Part): PartShots {
+    const size = Math.ceil((this.#shots * this.#width) / 8);
+    return { part, bits: this.#bits.slice(0, size), shots: this.#shots };
+  }
+}

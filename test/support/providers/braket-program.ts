@@ -1,0 +1,105 @@
+import type { Circuit, Gate } from '../../../src/backend/circuit.ts';
+
+/** What a device takes, of its published capabilities. */
+export interface ProgramRules {
+  /** Null for a simulator: virtual qubits, no verbatim boxes. */
+  readonly nativeGates: readonly string[] | null;
+  /** Physical qubits that exist. */
+  readonly qubits: readonly number[];
+  /** Pairs `a-b`, a < b, that a gate may join. */
+  readonly pairs: ReadonlySet<string>;
+}
+
+export interface Program {
+  readonly circuit: Circuit;
+  /** By channel: what `measuredQubits` says of it. */
+  readonly measuredQubits: readonly number[];
+}
+
+/** Reads the programs that Braket would take of the adapter, and refuses the rest in the words of a validation error. */
+export function parseProgram(source: string, rules: ProgramRules): Program {
+  const lines = source.trimEnd().split('\n');
+  const expected = rules.nativeGates === null ? /^qubit\[\d+\] q;$/ : /^#pragma braket verbatim$/;
+  if (lines[0] !== 'OPENQASM 3.0;' || !/^bit\[\d+\] b;$/.test(lines[1]) || !expected.test(lines[2])) {
+    throw new Error(`Unsupported header: ${lines.slice(0, 3).join(' ')}`);
+  }
+  const body = lines.slice(3).filter((line) => line !== 'box{' && line !== '}');
+  const gates: Gate[] = [];
+  const measured: number[] = [];
+  const local = new Map<number, number>();
+  const qubitOf = (text: string): number => {
+    const match = /^(?:\$(\d+)|q\[(\d+)\])$/.exec(text);
+    const isPhysical = rules.nativeGates !== null;
+    const found = match?.[isPhysical ? 1 : 2];
+    if (found === undefined || !rules.qubits.includes(Number(found))) throw new Error(`No such qubit: ${text}`);
+    if (!local.has(Number(found))) local.set(Number(found), local.size);
+    return Number(found);
+  };
+  for (const line of body) {
+    const measurement = /^b\[(\d+)\] = measure (\S+);$/.exec(line);
+    if (measurement !== null) {
+      if (Number(measurement[1]) !== measured.length) throw new Error('Bits are measured in order');
+      measured.push(qubitOf(measurement[2]));
+      continue;
+    }
+    const call = /^([a-z0-9]+)(?:\(([^)]*)\))? (\S+?)(?:, (\S+))?;$/.exec(line);
+    if (call === null) throw new Error(`Cannot parse: ${line}`);
+    const [, name, parameters = '', first, second] = call;
+    if (!(rules.nativeGates ?? ['h']).includes(name)) throw new Error(`${name} is not a native gate`);
+    const qubits = [first, ...(second === undefined ? [] : [second])].map(qubitOf);
+    if (qubits.length === 2 && !rules.pairs.has(`${Math.min(...qubits)}-${Math.max(...qubits)}`)) {
+      throw new Error(`Qubits ${qubits.join(' and ')} are not connected`);
+    }
+    const angles = parameters === '' ? [] : parameters.split(', ').map(Number);
+    gates.push(
+      ...plainGates(
+        name,
+        angles,
+        qubits.map((qubit) => local.get(qubit)!),
+      ),
+    );
+  }
+  if (Number(/\d+/.exec(lines[1])![0]) !== measured.length) throw new Error('Every bit is measured');
+  return {
+    circuit: { qubits: local.size, gates, measured: measured.map((qubit) => local.get(qubit)!) },
+    measuredQubits: measured,
+  };
+}
+
+/** A native gate as gates of the simulator, by the matrices in the documentation of Braket's gates. */
+export function plainGates(name: string, angles: readonly number[], [a, b]: readonly number[]): Gate[] {
+  const on = (gate: 'h' | 's', qubit: number): Gate => ({ gate, qubits: [qubit] });
+  const turn = (gate: 'rx' | 'rz', qubit: number, angle: number): Gate => ({ gate, qubits: [qubit], angle });
+  const cx = (control: number, target: number): Gate => ({ gate: 'cx', qubits: [control, target] });
+  const zz = (angle: number) => [cx(a, b), turn('rz', b, angle), cx(a, b)];
+  const xx = (angle: number) => [on('h', a), on('h', b), ...zz(angle), on('h', a), on('h', b)];
+  switch (name) {
+    case 'h':
+      return [on('h', a)];
+    case 'rx':
+    case 'rz':
+      return [turn(name, a, angles[0])];
+    case 'prx':
+      return [turn('rz', a, -angles[1]), turn('rx', a, angles[0]), turn('rz', a, angles[1])];
+    case 'gpi2':
+      return plainGates('prx', [Math.PI / 2, angles[0]], [a]);
+    case 'cz':
+      return [{ gate: 'cz', qubits: [a, b] }];
+    case 'zz':
+      return zz(angles[0]);
+    case 'xx':
+      return xx(angles[0]);
+    case 'ms':
+      return [
+        turn('rz', a, -angles[0]),
+        turn('rz', b, -angles[1]),
+        ...xx(angles[2]),
+        turn('rz', a, angles[0]),
+        turn('rz', b, angles[1]),
+      ];
+    case 'iswap':
+      return [on('s', a), on('s', b), on('h', a), cx(a, b), cx(b, a), on('h', b)];
+    default:
+      throw new Error(`${name} is not known`);
+  }
+}

@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
+import type { ManualClock } from '../../../src/core/clock.ts';
+import type { LocalDevice } from './braket-device.ts';
+import { parseProgram } from './braket-program.ts';
+import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
+import { LocalBucket } from './s3.ts';
+
+/** What the results of the tasks that are finished next have wrong. */
+export type ResultFault =
+  /** Probabilities by outcome in place of shots. */
+  | 'histogram'
+  /** Ten shots are missing and nobody says so. */
+  | 'truncated'
+  /** Ten shots are missing, and `numSuccessfulShots` says so. */
+  | 'fewer-successful'
+  /** A shot has one bit too few. */
+  | 'short-row'
+  /** The objects of the task that was finished before, under this task's keys. */
+  | 'replayed'
+  /** The measurements of the task before in an envelope of this task. */
+  | 'of-another-task'
+  /** Columns for other qubits than those that were asked for. */
+  | 'other-qubits'
+  /** One program of the set failed. */
+  | 'failed-program'
+  /** More columns than were asked for, in another order. */
+  | 'all-qubits';
+
+interface LocalTask {
+  readonly arn: string;
+  readonly token: string;
+  readonly request: string;
+  readonly shots: number;
+  readonly sources: readonly string[];
+  readonly directory: string;
+  readonly createdAt: string;
+  status: 'CREATED' | 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLING' | 'CANCELLED';
+  successfulShots: number | undefined;
+  endedAt: string | undefined;
+}
+
+/** What one program of a task measured: rows of bits by channel. */
+export interface Measured {
+  readonly source: string;
+  readonly rows: readonly (readonly number[])[];
+}
+
+export const BUCKET = 'amazon-braket-loopback';
+
+/** Amazon Braket and S3 on the loopback: programs run on our simulator with the device's own readout errors. */
+export class LocalBraket {
+  readonly api = new ProviderServer((request) => this.#handle(request));
+  readonly s3: LocalBucket;
+  readonly device: LocalDevice;
+  readonly #clock: ManualClock;
+  readonly #tasks = new Map<string, LocalTask>();
+  #finished: { measured: Measured[]; body: string } | undefined;
+  fault: ResultFault | undefined;
+  /** What the next finished task ends in. */
+  outcome: 'COMPLETED' | 'FAILED' = 'COMPLETED';
+  queuePosition = '3';
+
+  constructor(device: LocalDevice, clock: ManualClock) {
+    this.device = device;
+    this.#clock = clock;
+    this.s3 = new LocalBucket(BUCKET, this.#region());
+  }
+
+  async start(t: TestContext): Promise<this> {
+    await this.api.start(t);
+    await this.s3.server.start(t);
+    return this;
+  }
+
+  get tasks(): number {
+    return this.#tasks.size;
+  }
+
+  /** What the task that was finished last measured, program by program. */
+  get measured(): readonly Measured[] {
+    return this.#finished?.measured ?? [];
+  }
+
+  /** Runs every task that waits. */
+  async finish(): Promise<void> {
+    for (const task of this.#tasks.values()) {
+      if (task.status !== 'CREATED' && task.status !== 'QUEUED') continue;
+      task.status = this.outcome;
+      this.#clock.advance(60_000);
+      task.endedAt = new Date(this.#clock.wallMs()).toISOString();
+      if (this.outcome === 'COMPLETED') await this.#run(task);
+    }
+  }
+
+  #region(): string {
+    return this.device.arn.split(':')[3] || 'us-east-1';
+  }
+
+  #handle(request: ProviderRequest): ProviderReply | Promise<ProviderReply> {
+    const scope = new RegExp(
+      `^AWS4-HMAC-SHA256 Credential=\\S+/\\d{8}/${this.#region()}/braket/aws4_request, SignedHeaders=\\S+, Signature=[0-9a-f]{64}$`,
+    );
+    if (!scope.test(request.headers.authorization ?? '')) {
+      return braketError(403, 'AccessDeniedException', 'Missing Authentication Token');
+    }
+    const [, resource, name = '', action] = request.path.split('/').map(decodeURIComponent);
+    const call = `${request.method} ${resource}${action === undefined ? '' : ` ${action}`}`;
+    if (call === 'GET device') return this.#getDevice(name);
+    if (call === 'POST quantum-task') return this.#create(request.body);
+    const task = this.#tasks.get(name);
+    if (task === undefined) return braketError(404, 'ResourceNotFoundException', `${name} not found`);
+    if (call === 'GET quantum-task') return this.#get(task, request.query);
+    if (call === 'PUT quantum-task cancel') return this.#cancel(task);
+    return braketError(404, 'UnknownOperationException', call);
+  }
+
+  #getDevice(arn: string): ProviderReply {
+    const { provider, name, type, capabilities } = this.device;
+    if (arn !== this.device.arn) return braketError(404, 'ResourceNotFoundException', `${arn} not found`);
+    return {
+      body: {
+        deviceArn: arn,
+        deviceName: name,
+        providerName: provider,
+        deviceType: type,
+        deviceStatus: 'ONLINE',
+        deviceCapabilities: JSON.stringify(capabilities),
+        deviceQueueInfo: [{ queue: 'QUANTUM_TASKS_QUEUE', queueSize: '7', queuePriority: 'Normal' }],
+      },
+    };
+  }
+
+  #create(body: string): ProviderReply {
+    const request = JSON.parse(body);
+    const { clientToken, deviceArn, shots, outputS3Bucket, outputS3KeyPrefix, action } = request;
+    assert.ok(typeof clientToken === 'string' && clientToken.length <= 64);
+    for (const task of this.#tasks.values()) {
+      if (task.token !== clientToken) continue;
+      if (task.request === body) return { status: 201, body: { quantumTaskArn: task.arn } };
+      return braketError(409, 'ConflictException', 'The client token was used with other parameters');
+    }
+    const refusal = this.#refusal(deviceArn, shots, outputS3Bucket, action);
+    if (refusal !== undefined) return braketError(400, 'ValidationException', refusal);
+    const id = randomUUID();
+    const task: LocalTask = {
+      arn: `arn:aws:braket:${this.#region()}:123456789012:quantum-task/${id}`,
+      token: clientToken,
+      request: body,
+      shots,
+      sources: sourcesIn(action),
+      directory: `${outputS3KeyPrefix}/${id}`,
+      createdAt: new Date(this.#clock.wallMs()).toISOString(),
+      status: 'CREATED',
+      successfulShots: undefined,
+      endedAt: undefined,
+    };
+    this.#tasks.set(task.arn, task);
+    return { status: 201, body: { quantumTaskArn: task.arn } };
+  }
+
+  #refusal(deviceArn: string, shots: number, bucket: string, action: string): string | undefined {
+    if (deviceArn !== this.device.arn) return `${deviceArn} is not a device of this region`;
+    if (bucket !== BUCKET) return `Caller doesn't have access to ${bucket} or it doesn't exist`;
+    const sources = sourcesIn(action);
+    if (shots % sources.length !== 0) return 'Total shots must be divisible by number of executables';
+    try {
+      for (const source of sources) parseProgram(source, this.device.rules);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return undefined;
+  }
+
+  #get(task: LocalTask, query: URLSearchParams): ProviderReply {
+    const isQueued = task.status === 'CREATED' || task.status === 'QUEUED';
+    const queueInfo = { queue: 'QUANTUM_TASKS_QUEUE', position: isQueued ? this.queuePosition : 'None' };
+    return {
+      body: {
+        quantumTaskArn: task.arn,
+        status: task.status,
+        ...(task.status === 'FAILED' ? { failureReason: 'The device lost its qubits' } : {}),
+        deviceArn: this.device.arn,
+        deviceParameters: '{}',
+        shots: task.shots,
+        outputS3Bucket: BUCKET,
+        outputS3Directory: task.directory,
+        createdAt: task.createdAt,
+        ...(task.endedAt === undefined ? {} : { endedAt: task.endedAt }),
+        ...(task.successfulShots === undefined ? {} : { numSuccessfulShots: task.successfulShots }),
+        ...(query.get('additionalAttributeNames') === 'QueueInfo' ? { queueInfo } : {}),
+      },
+    };
+  }
+
+  #cancel(task: LocalTask): ProviderReply {
+    if (task.status !== 'CREATED' && task.status !== 'QUEUED') {
+      return braketError(409, 'ConflictException', `The task is ${task.status}`);
+    }
+    task.status = 'CANCELLED';
+    return { body: { quantumTaskArn: task.arn, cancellationStatus: 'CANCELLED' } };
+  }
+
+  /** Sets the status of every task. */
+  setStatus(status: LocalTask['status']): void {
+    for (const task of this.#tasks.values()) task.status = status;
+  }
+
+  async #run(task: LocalTask): Promise<void> {
+    const before = this.#finished;
+    const perProgram = task.shots / task.sources.length;
+    const results: Readonly<Record<string, unknown>>[] = [];
+    const measured: Measured[] = [];
+    for (const source of task.sources) {
+      const program = parseProgram(source, this.device.rules);
+      const missing = this.fault === 'truncated' || this.fault === 'fewer-successful' ? 10 : 0;
+      const isFailed = this.fault === 'failed-program' && measured.length === 1;
+      const shots = isFailed ? 0 : perProgram - (measured.length === 0 ? missing : 0);
+      const rows = await this.#measure(program, shots);
+      measured.push({ source, rows });
+      results.push(isFailed ? failedResult() : this.#resultOf(program.measuredQubits, rows));
+    }
+    const total = measured.reduce((sum, { rows }) => sum + rows.length, 0);
+    task.successfulShots = this.fault === 'truncated' ? task.shots : total;
+    let body = this.#store(task, results);
+    if (this.fault === 'replayed') body = before!.body;
+    if (this.fault === 'of-another-task') body = body.replaceAll(task.arn, `${task.arn}-other`);
+    this.s3.put(`${task.directory}/results.json`, body);
+    this.#finished = { measured, body };
+    this.fault = undefined;
+  }
+
+  async #measure(program: ReturnType<typeof parseProgram>, shots: number): Promise<number[][]> {
+    if (shots === 0) return [];
+    const { circuit, measuredQubits } = program;
+    const simulator = createSimulator({
+      clock: this.#clock,
+      circuit: { name: 'local', version: '1.0.0', circuit },
+      noise: {
+        readout: measuredQubits.map((qubit) => this.device.readout.get(qubit)!),
+        depolarizing: 0,
+        bias: 0,
+      },
+    });
+    const { bits, width } = await simulator.read(shots * measuredQubits.length, new AbortController().signal);
+    return Array.from({ length: shots }, (_, shot) =>
+      Array.from({ length: width }, (_, channel) => {
+        const at = shot * width + channel;
+        return (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
+      }),
+    );
+  }
+
+  #resultOf(
+    measuredQubits: readonly number[],
+    rows: readonly (readonly number[])[],
+  ): Record<string, unknown> {
+    if (this.fault === 'histogram') {
+      return { measurements: null, measurementProbabilities: { '00': 0.5, '11': 0.5 }, measuredQubits };
+    }
+    if (this.fault === 'other-qubits') {
+      return { measurements: rows, measuredQubits: measuredQubits.map((qubit) => qubit + 100) };
+    }
+    if (this.fault === 'short-row') {
+      return { measurements: [rows[0].slice(1), ...rows.slice(1)], measuredQubits };
+    }
+    if (this.fault === 'all-qubits') {
+      return {
+        measurements: rows.map((row) => [0, ...row.toReversed()]),
+        measuredQubits: [99, ...measuredQubits.toReversed()],
+      };
+    }
+    return { measurements: rows, measurementProbabilities: null, measuredQubits };
+  }
+
+  /** Writes all objects but results.json, which it gives. */
+  #store(task: LocalTask, results: readonly Readonly<Record<string, unknown>>[]): string {
+    const metadata = {
+      id: task.arn,
+      deviceId: this.device.arn,
+      shots: task.shots,
+      requestedShots: task.shots,
+      successfulShots: task.successfulShots,
+      createdAt: task.createdAt,
+      endedAt: task.endedAt,
+      status: 'COMPLETED',
+    };
+    const schema = (name: string) => ({ braketSchemaHeader: { name: `braket.task_result.${name}`, version: '1' } });
+    if (results.length === 1) {
+      return JSON.stringify({
+        ...schema('gate_model_task_result'),
+        ...results[0],
+        resultTypes: [],
+        taskMetadata: metadata,
+        additionalMetadata: { action: {} },
+      });
+    }
+    const put = (key: string, value: unknown) => this.s3.put(`${task.directory}/${key}`, JSON.stringify(value));
+    results.forEach((result, index) => {
+      put(`programs/${index}/results.json`, {
+        ...schema('program_result'),
+        executableResults: ['executables/0.json'],
+        source: 'program.json',
+      });
+      put(`programs/${index}/executables/0.json`, {
+        ...schema('program_set_executable_result'),
+        inputsIndex: 0,
+        ...result,
+      });
+    });
+    put('metadata.json', { ...schema('program_set_task_metadata'), ...metadata });
+    return JSON.stringify({
+      ...schema('program_set_task_result'),
+      programResults: results.map((_, index) => `programs/${index}/results.json`),
+      taskMetadata: 'metadata.json',
+      s3Location: [BUCKET, task.directory],
+    });
+  }
+}
+
+function failedResult(): Record<string, unknown> {
+  return {
+    braketSchemaHeader: { name: 'braket.task_result.program_set_executable_failure', version: '1' },
+    failureMetadata: { failureReason: 'The device was sick', retryable: true, category: 'DEVICE' },
+  };
+}
+
+function sourcesIn(action: string): string[] {
+  const { braketSchemaHeader, source, programs } = JSON.parse(action);
+  if (braketSchemaHeader.name === 'braket.ir.openqasm.program') return [source];
+  assert.equal(braketSchemaHeader.name, 'braket.ir.openqasm.program_set');
+  return programs.map((program: { source: string }) => program.source);
+}
+
+/** An error as Braket answers with one (REST JSON). */
+export function braketError(
+  status: number,
+  name: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ProviderReply {
+  return { status, headers: { 'x-amzn-errortype': name, ...headers }, body: { message } };
+}
