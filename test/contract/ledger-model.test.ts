@@ -20,6 +20,7 @@ import {
   key,
   lot,
   lotId,
+  NO_LIMITS,
   NOON_MS,
   spend,
   submitted,
@@ -242,6 +243,13 @@ const commands = [
         insist(() => ledger.charge(`charge ${n}`, charged, limits)),
       );
     }),
+  fc.record({ n: jobNumber, of: lotNumber }).map(({ n, of }) => {
+    return new Step(`run job ${n} to lot ${of}`, async ({ ledger }) => [
+      await insist(() => ledger.openJob(job(n), NO_LIMITS)),
+      await insist(() => ledger.putJob(submitted(n))),
+      await insist(() => ledger.addLot(lot(of), [block('pure', of * 16)], job(n).key)),
+    ]);
+  }),
   fc.constantFrom('1', '2').map((value) => {
     return new Step(`note ${value}`, ({ ledger }) =>
       insist(() => ledger.putSourceNote('simulator', 'offset', value)),
