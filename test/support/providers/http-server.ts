@@ -26,9 +26,9 @@ export interface ProviderReply {
  * What a provider does wrong: a reply sent in place of the right one, or
  * `stall` never answers; `reset` closes the connection instead; `cut` closes it halfway through the right reply;
  * `broken-json` sends half of the right body as if it were whole; `replay` sends again what it last sent to the same method
- * and path; `slow` sends the right reply after some 50 ms.
+ * and path; `slow` sends the right reply after some 50 ms; `none` is the right reply, for a fault of a later request.
  */
-export type Fault = ProviderReply | 'stall' | 'reset' | 'cut' | 'broken-json' | 'replay' | 'slow';
+export type Fault = ProviderReply | 'stall' | 'reset' | 'cut' | 'broken-json' | 'replay' | 'slow' | 'none';
 
 /**
  * A provider on the loopback, over real HTTP. Faults are served one a request, in the order in which they were injected;
@@ -110,7 +110,7 @@ export class ProviderServer {
   }
 
   async #spoiled(
-    fault: 'broken-json' | 'replay' | 'slow' | undefined,
+    fault: 'broken-json' | 'replay' | 'slow' | 'none' | undefined,
     target: string,
     reply: ProviderReply & { readonly body: Buffer<ArrayBuffer> },
   ): Promise<ProviderReply> {

@@ -1,0 +1,91 @@
+import { BackendError } from '../backend.ts';
+import type { HttpReply } from '../http-call.ts';
+import { valuesAt } from './json-path.ts';
+import type { Decoder, QrngService } from './service.ts';
+
+/**
+ * The bytes of one good reply: exactly `items` items, in their order, or a BackendError. `retryable`: the reply is not whole.
+ * `permanent`: it is not what the description says. `no_raw_shots`: it is whole, and no list of outcomes.
+ */
+export function decodeReply(
+  reply: HttpReply,
+  json: unknown,
+  service: QrngService,
+  items: number,
+): Uint8Array<ArrayBuffer> {
+  const wanted = items * service.itemBytes;
+  const pieces = piecesOf(reply, json, service);
+  if (service.list === 'items') {
+    if (pieces.length !== items) throw notWhole(`${pieces.length} of ${items} items`);
+    for (const piece of pieces) {
+      if (piece.length !== service.itemBytes) {
+        throw notWhole(`an item of ${piece.length} instead of ${service.itemBytes} bytes`);
+      }
+    }
+  }
+  const bytes = new Uint8Array(Buffer.concat(pieces));
+  if (bytes.length !== wanted) throw notWhole(`${bytes.length} of ${wanted} bytes`);
+  return bytes;
+}
+
+function piecesOf(reply: HttpReply, json: unknown, service: QrngService): Buffer[] {
+  const { decoder, itemBytes, path } = service;
+  if (decoder === 'bytes') return [Buffer.from(reply.body)];
+  const values = path === '' ? textItems(reply, decoder) : valuesAt(json, path);
+  if (values === undefined) throw unlike(`nothing at ${path}`);
+  return values.map((value) => {
+    // 0.25 of shots, or shots by outcome: no order, no entropy that could be named
+    if (typeof value === 'object' || (typeof value === 'number' && !Number.isInteger(value))) {
+      throw new BackendError('no_raw_shots', 'probabilities or counts, not the outcomes in their order');
+    }
+    return decoder === 'decimal' ? decimalBytes(value, itemBytes) : textBytes(value, decoder);
+  });
+}
+
+function textItems({ body }: HttpReply, decoder: Decoder): readonly string[] {
+  const text = new TextDecoder('latin1').decode(body).trim();
+  return decoder === 'decimal' ? text.split(/[\s,]+/) : [text];
+}
+
+function textBytes(value: unknown, decoder: Exclude<Decoder, 'decimal' | 'bytes'>): Buffer {
+  if (typeof value !== 'string') throw unlike(`a ${typeof value} where ${decoder} text is due`);
+  if (decoder === 'base64') return base64Bytes(value);
+  if (decoder === 'hex') {
+    if (!/^([0-9a-f]{2})*$/i.test(value)) throw unlike('text that is not hex');
+    return Buffer.from(value, 'hex');
+  }
+  if (!/^([01]{8})*$/.test(value)) throw unlike('text that is not of whole bytes of 0 and 1');
+  return Buffer.from((value.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** RFC 4648 §4; line breaks and left out padding are let pass, other characters and stray bits are not. */
+function base64Bytes(value: string): Buffer {
+  const text = value.replaceAll(/\s/g, '').replace(/={0,2}$/, '');
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64').replace(/={0,2}$/, '') !== text) throw unlike('text that is not base64');
+  return bytes;
+}
+
+/** No service documents numbers of more than 10,000 bits: 3,011 digits. */
+const DIGITS = /^\d{1,3011}$/;
+
+/** An unsigned whole number, as a JSON number or as text, big-endian in `itemBytes` bytes. */
+function decimalBytes(value: unknown, itemBytes: number): Buffer {
+  const isExact = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  if (!isExact && !(typeof value === 'string' && DIGITS.test(value))) {
+    throw unlike('an item that is not an unsigned whole number');
+  }
+  const hex = BigInt(value as number | string)
+    .toString(16)
+    .padStart(2 * itemBytes, '0');
+  if (hex.length > 2 * itemBytes) throw unlike(`a number that does not fit ${itemBytes} bytes`);
+  return Buffer.from(hex, 'hex');
+}
+
+function notWhole(what: string): BackendError {
+  return new BackendError('retryable', what);
+}
+
+function unlike(what: string): BackendError {
+  return new BackendError('permanent', what);
+}

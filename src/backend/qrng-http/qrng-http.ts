@@ -1,0 +1,309 @@
+import { createHash } from 'node:crypto';
+import { assert } from '../../core/assert.ts';
+import { concatBytes, wipe } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
+import {
+  BackendError,
+  type Provenance,
+  type RawRead,
+  type SourceFacts,
+  type Spend,
+  type StreamBackend,
+} from '../backend.ts';
+import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { MAX_READ_BITS } from '../shots.ts';
+import type { Secret, SourceParts } from '../source-kind.ts';
+import { systemWait, type Wait } from '../wait.ts';
+import { decodeReply } from './decoder.ts';
+import { SeenResponses } from './seen-responses.ts';
+import { bytesPerCall, type Draw, type QrngService } from './service.ts';
+import { wordsOf } from './words.ts';
+
+export interface QrngHttpParts extends SourceParts {
+  readonly wait?: Wait;
+}
+
+export interface QrngHttpSettings {
+  readonly service: QrngService;
+  /** Absent for a service that takes none. */
+  readonly key: Secret | undefined;
+  readonly callTimeoutMs: number;
+}
+
+/** A call that fails and may be tried again is tried this often, the pauses doubling. */
+const CALL_TRIES = 4;
+const CALL_RETRY_FIRST_MS = 1_000;
+/** A service that asks for more patience than this gets it between reads: what came until then is kept. */
+const RETRY_AFTER_MAX_MS = 10_000;
+/** Pauses of failed calls that a read may take before the pool gives it up. */
+const RETRY_ALLOWANCE_MS = 30_000;
+/** A spent quota that names no end is looked at again every hour. */
+const QUOTA_PAUSE_MS = 3_600_000;
+/** The fewest bytes of a call: by so many, two responses are never equal by chance. */
+export const CALL_BYTES_MIN = 32;
+/** Text for one byte: `{"decimal":"173","binary":"10101101","hexadecimal":"ad","octal":"255"},` is 72 characters. */
+const REPLY_BYTES_PER_BYTE = 128;
+const REPLY_BYTES_BESIDE = 64 * 1024;
+const WORDS_MAX = 200;
+
+/** What one good call gave. */
+interface Taken {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly draws: readonly Draw[];
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+}
+
+/**
+ * A QRNG service that is asked over HTTP, as its description says. A read is as many calls as it needs; when one fails for
+ * good, what came before it was paid for, and begins the next read.
+ */
+export class QrngHttp implements StreamBackend {
+  readonly kind = 'stream';
+  readonly name: string;
+  readonly origin: StreamBackend['origin'];
+  readonly quantumBackend: string;
+  readonly deterministic = false;
+  readonly claimedMinEntropyPerBit: number;
+  readonly lotRawBits: number;
+  readonly readTimeoutMs: number;
+  readonly #settings: QrngHttpSettings;
+  readonly #clock: Clock;
+  readonly #wait: Wait;
+  readonly #seen: SeenResponses;
+  /** What came for a read that failed. */
+  #left: readonly Taken[] = [];
+  /** On the monotonic clock. */
+  #nextCallAtMs = 0;
+
+  constructor(name: string, settings: QrngHttpSettings, parts: QrngHttpParts) {
+    const { service, callTimeoutMs } = settings;
+    this.name = name;
+    this.origin = service.origin;
+    this.quantumBackend = service.quantumBackend;
+    this.claimedMinEntropyPerBit = service.minEntropyPerBit;
+    this.lotRawBits = service.callsPerLot * bytesPerCall(service) * 8;
+    this.readTimeoutMs = service.callsPerLot * (service.intervalMs + callTimeoutMs) + RETRY_ALLOWANCE_MS;
+    this.#settings = settings;
+    this.#clock = parts.clock;
+    this.#wait = parts.wait ?? systemWait;
+    this.#seen = new SeenResponses(parts.memory);
+  }
+
+  estimate(bits: number): Spend {
+    const { service } = this.#settings;
+    const calls = Math.ceil(bits / 8 / bytesPerCall(service));
+    return { amount: calls * service.pricePerCall, currency: service.currency, calls };
+  }
+
+  /** What is configured: these services tell nothing of themselves without a draw. */
+  async describe(): Promise<SourceFacts> {
+    const { service } = this.#settings;
+    return {
+      provider: service.provider,
+      device: service.device,
+      host: this.#host,
+      bytes_per_call: bytesPerCall(service),
+      calls_per_lot: service.callsPerLot,
+      interval_ms: service.intervalMs,
+      claimed_min_entropy: service.minEntropyPerBit,
+      bytes_left_of_a_failed_read: bytesOf(this.#left),
+    };
+  }
+
+  async read(bits: number, signal: AbortSignal): Promise<RawRead> {
+    assert(Number.isSafeInteger(bits) && bits >= 1 && bits <= MAX_READ_BITS, `a read of ${bits} bits`);
+    signal.throwIfAborted();
+    const taken = [...this.#left];
+    this.#left = [];
+    try {
+      await this.#seen.recall();
+      while (8 * bytesOf(taken) < bits) {
+        const items = this.#itemsFor(bits - 8 * bytesOf(taken));
+        taken.push(await this.#take(items, signal));
+      }
+      await this.#seen.keep();
+    } catch (error) {
+      this.#left = [...taken, ...this.#left];
+      throw error;
+    }
+    return this.#joined(taken);
+  }
+
+  /** A call asks for no more than is missing, where the service lets it choose. */
+  #itemsFor(missingBits: number): number {
+    const { url, body, itemBytes, itemsPerCall } = this.#settings.service;
+    if (!/\{(items|bytes)\}/.test(url + body)) return itemsPerCall;
+    const missing = Math.max(CALL_BYTES_MIN, missingBits / 8);
+    return Math.min(itemsPerCall, Math.ceil(missing / itemBytes));
+  }
+
+  /** One good call, after as many failed ones as may be. */
+  async #take(items: number, signal: AbortSignal): Promise<Taken> {
+    for (let tries = 1, pauseMs = CALL_RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
+      await this.#turn(signal);
+      try {
+        return await this.#call(items, signal);
+      } catch (error) {
+        const again = error instanceof BackendError && error.kind === 'retryable' && tries < CALL_TRIES;
+        if (!again || (error.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS) throw error;
+        await this.#wait(Math.max(pauseMs, error.retryAfterMs ?? 0), signal);
+      }
+    }
+  }
+
+  /** Keeps the service's pace. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    const earlyMs = this.#nextCallAtMs - this.#clock.monotonicMs();
+    if (earlyMs > 0) await this.#wait(earlyMs, signal);
+  }
+
+  async #call(items: number, signal: AbortSignal): Promise<Taken> {
+    const startedAtMs = this.#clock.wallMs();
+    const reply = await this.#send(items, signal);
+    const finishedAtMs = this.#clock.wallMs();
+    const json = jsonOf(reply);
+    this.#assertGiven(reply, json);
+    const bytes = this.#decoded(reply, json, items);
+    const draws = this.#settings.service.draws?.(json) ?? [];
+    this.#assertCertified(draws);
+    if (!this.#seen.add(bytes)) throw this.#error('retryable', 'bits that it delivered before');
+    return { body: reply.body, bytes, draws, startedAtMs, finishedAtMs };
+  }
+
+  async #send(items: number, signal: AbortSignal): Promise<HttpReply> {
+    const { service, callTimeoutMs } = this.#settings;
+    const late = AbortSignal.timeout(callTimeoutMs);
+    const filled = (template: string) =>
+      template.replaceAll('{items}', String(items)).replaceAll('{bytes}', String(items * service.itemBytes));
+    try {
+      return await httpCall({
+        method: service.method,
+        url: filled(service.url),
+        headers: this.#headers(),
+        ...(service.body === '' ? {} : { body: filled(service.body) }),
+        replyBytesMax: REPLY_BYTES_BESIDE + REPLY_BYTES_PER_BYTE * items * service.itemBytes,
+        signal: AbortSignal.any([signal, late]),
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (late.aborted) throw this.#error('retryable', `no answer within ${callTimeoutMs / 1000} s`);
+      throw error;
+    } finally {
+      this.#nextCallAtMs = this.#clock.monotonicMs() + service.intervalMs;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    const { service, key } = this.#settings;
+    const headers: Record<string, string> = {
+      accept: service.path === '' ? '*/*' : 'application/json',
+      'cache-control': 'no-store', // a cache on the way must not answer: its bits were given before
+    };
+    if (service.body !== '') headers['content-type'] = 'application/json';
+    if (key !== undefined) {
+      const colon = service.authHeader.indexOf(':');
+      const value = service.authHeader.slice(colon + 1).trim();
+      headers[service.authHeader.slice(0, colon)] = value.replaceAll('{key}', () => key.reveal());
+    }
+    return headers;
+  }
+
+  /** Throws what the service said instead of giving bits. */
+  #assertGiven(reply: HttpReply, json: unknown): void {
+    const { service } = this.#settings;
+    const refusal = service.refusal?.(reply.status, json);
+    const nowMs = this.#clock.wallMs();
+    if (refusal !== undefined) {
+      throw this.#error(refusal.kind, refusal.words, retryAfterMs(reply, nowMs), reply.status);
+    }
+    if (reply.status < 200 || reply.status > 299) {
+      const { kind, retryAfterMs: afterMs } = statusError(reply, nowMs, this.name);
+      throw this.#error(kind, wordsOf(json), afterMs, reply.status);
+    }
+    if (json === undefined && service.path !== '') throw this.#error('retryable', 'a reply that is not JSON');
+  }
+
+  #decoded(reply: HttpReply, json: unknown, items: number): Uint8Array<ArrayBuffer> {
+    try {
+      return decodeReply(reply, json, this.#settings.service, items);
+    } catch (error) {
+      if (error instanceof BackendError) throw this.#error(error.kind, error.message);
+      throw error;
+    }
+  }
+
+  /** The claim holds for every bit that goes on, so a draw that its maker certifies for less does not. */
+  #assertCertified(draws: readonly Draw[]): void {
+    const claimed = this.claimedMinEntropyPerBit;
+    for (const { chsh, minEntropy } of draws) {
+      if (chsh === null || minEntropy === null)
+        throw this.#error('permanent', 'a draw without its certificate');
+      if (minEntropy >= claimed) continue;
+      throw this.#error('retryable', `a draw certified for ${minEntropy} bit per bit, below ${claimed}`);
+    }
+  }
+
+  #joined(taken: readonly Taken[]): RawRead {
+    const bits = concatBytes(...taken.map(({ bytes }) => bytes));
+    const digest = createHash('sha256');
+    for (const { body } of taken) digest.update(body);
+    const rawSha256 = digest.digest('hex');
+    for (const { body, bytes } of taken) wipe(body, bytes);
+    return {
+      bits,
+      width: 1,
+      shots: bits.length * 8,
+      rawSha256,
+      provenance: this.#provenance(taken, bits.length * 8),
+    };
+  }
+
+  #provenance(taken: readonly Taken[], shots: number): Provenance {
+    const { provider, device } = this.#settings.service;
+    const draws = taken.flatMap((each) => each.draws);
+    return {
+      provider,
+      device,
+      jobId: draws.length === 1 ? draws[0].id : null,
+      circuit: 'none',
+      circuitVersion: 'none',
+      circuitSha256: null,
+      qubitsUsed: 0,
+      circuitDepth: 0,
+      shots,
+      startedAtMs: taken[0].startedAtMs,
+      finishedAtMs: taken[taken.length - 1].finishedAtMs,
+      calibration: draws.length === 0 ? null : certificatesOf(draws),
+    };
+  }
+
+  get #host(): string {
+    return new URL(this.#settings.service.url).host;
+  }
+
+  /** Names the host, the status and the service's words: on one line, short, and without the key if it echoed that. */
+  #error(kind: BackendError['kind'], words: string, afterMs?: number, status?: number): BackendError {
+    const key = this.#settings.key?.reveal();
+    const safe = (key === undefined ? words : words.replaceAll(key, '[secret]'))
+      .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+      .slice(0, WORDS_MAX);
+    const what = [status === undefined ? '' : `HTTP ${status}`, safe].filter((part) => part !== '');
+    const pauseMs = kind === 'quota' ? (afterMs ?? QUOTA_PAUSE_MS) : afterMs;
+    return new BackendError(kind, `${this.name} (${this.#host}): ${what.join(': ')}`, pauseMs);
+  }
+}
+
+function bytesOf(taken: readonly Taken[]): number {
+  return taken.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+/** What the service certifies of each draw, in their order. */
+function certificatesOf(draws: readonly Draw[]): Record<string, string | readonly number[]> {
+  return {
+    draws: draws.map(({ id }) => id).join(' '),
+    chsh: draws.flatMap(({ chsh }) => chsh ?? []),
+    min_entropy: draws.flatMap(({ minEntropy }) => minEntropy ?? []),
+  };
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { BackendError } from '../../src/backend/backend.ts';
+import { decodeReply } from '../../src/backend/qrng-http/decoder.ts';
+import { isJsonPath, valuesAt } from '../../src/backend/qrng-http/json-path.ts';
+import { QRNG_PRESETS } from '../../src/backend/qrng-http/presets.ts';
+import type { Decoder, QrngService } from '../../src/backend/qrng-http/service.ts';
+
+interface Shape {
+  readonly decoder: Decoder;
+  readonly itemBytes: number;
+  readonly list: QrngService['list'];
+  readonly path?: string;
+}
+
+function decoded(shape: Shape, text: string | Uint8Array, items: number): Buffer {
+  const service = { ...QRNG_PRESETS.get('lfd')!, path: 'data', ...shape };
+  const body = typeof text === 'string' ? new TextEncoder().encode(text) : new Uint8Array(text);
+  const json = service.path === '' ? undefined : JSON.parse(String(text));
+  return Buffer.from(decodeReply({ status: 200, headers: new Headers(), body }, json, service, items));
+}
+
+/** How a service would write the items, by code that shares nothing with the decoder. */
+const WRITTEN: Readonly<Record<Exclude<Decoder, 'bytes'>, (bytes: Buffer) => string>> = {
+  hex: (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
+  base64: (bytes) => btoa(String.fromCharCode(...bytes)),
+  binary: (bytes) => [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join(''),
+  decimal: (bytes) => bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n).toString(),
+};
+
+const itemLists = fc
+  .tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 20 }))
+  .chain(([size, count]) =>
+    fc.array(fc.uint8Array({ minLength: size, maxLength: size }), { minLength: count, maxLength: count }),
+  );
+
+for (const [decoder, written] of Object.entries(WRITTEN) as [
+  Exclude<Decoder, 'bytes'>,
+  (bytes: Buffer) => string,
+][]) {
+  test(`${decoder}: every list of items comes back as it was`, () => {
+    fc.assert(
+      fc.property(itemLists, (items) => {
+        const shape = { decoder, itemBytes: items[0].length, list: 'items' } as const;
+        const text = JSON.stringify({ data: items.map((item) => written(Buffer.from(item))) });
+        assert.deepEqual(decoded(shape, text, items.length), Buffer.concat(items));
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+  });
+
+  test(`${decoder}: a list with one item less or more is refused`, () => {
+    const item = written(Buffer.from([1, 2]));
+    const shape = { decoder, itemBytes: 2, list: 'items' } as const;
+    for (const count of [0, 1, 3]) {
+      const text = JSON.stringify({ data: new Array(count).fill(item) });
+      assert.throws(() => decoded(shape, text, 2), isKind('retryable'));
+    }
+  });
+}
+
+test('numbers may come as JSON numbers while they are exact', () => {
+  const shape = { decoder: 'decimal', itemBytes: 2, list: 'items' } as const;
+  assert.deepEqual([...decoded(shape, '{"data":[0,255,256,65535]}', 4)], [0, 0, 0, 255, 1, 0, 255, 255]);
+  for (const wrong of ['[65536]', '[-1]', '["-1"]', '["1e2"]', '[""]', '[true]', '["0x1"]']) {
+    assert.throws(() => decoded(shape, `{"data":${wrong}}`, 1), isKind('permanent'), wrong);
+  }
+  const wide = { ...shape, itemBytes: 8 };
+  assert.throws(() => decoded(wide, '{"data":[9007199254740993]}', 1), isKind('permanent'));
+  assert.deepEqual([...decoded(wide, '{"data":["9007199254740993"]}', 1)], [0, 32, 0, 0, 0, 0, 0, 1]);
+});
+
+test('counts, shares and probabilities are no outcomes', () => {
+  const shape = { decoder: 'decimal', itemBytes: 1, list: 'items' } as const;
+  for (const wrong of ['{"0":512,"1":512}', '[0.5,0.5]', '[[1,2],[3,4]]', '[{"value":1}]']) {
+    assert.throws(() => decoded(shape, `{"data":${wrong}}`, 2), isKind('no_raw_shots'), wrong);
+  }
+});
+
+test('pieces of any size are exact together', () => {
+  const shape = { decoder: 'base64', itemBytes: 1, list: 'pieces', path: 'jobs[].bytes' } as const;
+  const text = '{"jobs":[{"bytes":"AQID"},{"note":"no bytes"},{"bytes":"BA=="}]}';
+  assert.deepEqual([...decoded(shape, text, 4)], [1, 2, 3, 4]);
+  for (const items of [3, 5]) assert.throws(() => decoded(shape, text, items), isKind('retryable'));
+});
+
+test('base64 may lack its padding and be broken into lines, and nothing else', () => {
+  const shape = { decoder: 'base64', itemBytes: 4, list: 'pieces' } as const;
+  for (const right of ['AQIDBA==', 'AQIDBA', 'AQID\\nBA==\\n']) {
+    assert.deepEqual([...decoded(shape, `{"data":"${right}"}`, 1)], [1, 2, 3, 4]);
+  }
+  for (const wrong of ['AQIDBB==', 'AQI-_A==', 'AQIDBA===', 'A=QIDBA', 'AQIDB*==']) {
+    assert.throws(() => decoded(shape, `{"data":"${wrong}"}`, 1), isKind('permanent'), wrong);
+  }
+});
+
+test('a reply that is no JSON is taken whole', () => {
+  const plain = { itemBytes: 1, list: 'pieces', path: '' } as const;
+  assert.deepEqual([...decoded({ ...plain, decoder: 'hex' }, 'c0FFee\n', 3)], [0xc0, 0xff, 0xee]);
+  assert.deepEqual([...decoded({ ...plain, decoder: 'decimal' }, '1\n22,133\n', 3)], [1, 22, 133]);
+  assert.deepEqual([...decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0, 10, 255), 3)], [0, 10, 255]);
+  assert.throws(() => decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0), 3), isKind('retryable'));
+});
+
+test('paths find what lies behind them', () => {
+  assert.deepEqual(valuesAt([{ a: 1 }, { b: 2 }, { a: 3 }], '[].a'), [1, 3]);
+  assert.deepEqual(valuesAt({ a: { b: ['x', 'y'] } }, 'a.b'), ['x', 'y']);
+  assert.deepEqual(valuesAt({ a: { b: ['x', 'y'] } }, 'a.b[]'), ['x', 'y']);
+  assert.deepEqual(valuesAt({ a: null }, 'a'), undefined);
+  assert.deepEqual(valuesAt({ a: 'x' }, 'a.length'), []);
+  assert.equal(valuesAt({}, 'constructor'), undefined);
+  for (const path of ['a', 'a.b-c', 'a[].b', '[]', '[].a_1[]']) assert.ok(isJsonPath(path), path);
+  for (const path of ['', '.', 'a.', 'a[0]', '$.a', 'a b', '[]a']) assert.ok(!isJsonPath(path), path);
+});
+
+function isKind(kind: string) {
+  return (error: unknown) => error instanceof BackendError && error.kind === kind;
+}

@@ -1,0 +1,34 @@
+import {
+  type OptionDefinitions,
+  type OptionValues,
+  Secret,
+  type SourceKind,
+  type SourceMemory,
+} from '../../src/backend/source-kind.ts';
+
+/** The values of a kind's options as the configuration makes them: of the given texts, else of the fallbacks. */
+export function optionValues<Options extends OptionDefinitions>(
+  kind: SourceKind<Options>,
+  texts: Readonly<Partial<Record<keyof Options & string, string>>>,
+): OptionValues<Options> {
+  const values = Object.entries(kind.options).map(([name, option]) => {
+    const text = texts[name as keyof Options & string] ?? option.fallback;
+    if (text === undefined) throw new Error(`the option ${name} must be given`);
+    const value = option.parse(text);
+    return [name, option.secret === true ? new Secret(String(value)) : value];
+  });
+  return Object.fromEntries(values) as OptionValues<Options>;
+}
+
+/** What a source keeps, in memory: it outlives the backends of a test as the ledger outlives the service. */
+export class MemoryNotes implements SourceMemory {
+  readonly notes = new Map<string, string>();
+
+  async recall(key: string): Promise<string | undefined> {
+    return this.notes.get(key);
+  }
+
+  async keep(key: string, value: string): Promise<void> {
+    this.notes.set(key, value);
+  }
+}
