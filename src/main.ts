@@ -44,6 +44,11 @@ const commands = [
     'Shows the transparency log and rotates its key.',
     async () => (await import('./cli/log.ts')).log,
   ),
+  later(
+    'sources',
+    'Lists the sources of entropy and tries one.',
+    async () => (await import('./cli/sources.ts')).sources,
+  ),
   later('config', 'Prints the settings in force.', async () => (await import('./cli/config.ts')).config),
   later('assess', 'Tests a file of random bits.', async () => (await import('./cli/assess.ts')).assess),
 ];

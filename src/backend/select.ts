@@ -1,11 +1,19 @@
+import { deviceSource } from './device/source.ts';
 import { QRNG_PRESETS } from './qrng-http/presets.ts';
 import { qrngHttpSource } from './qrng-http/source.ts';
+import { replaySource } from './replay/source.ts';
 import { simulatorSource } from './simulator/source.ts';
 import type { SourceKind } from './source-kind.ts';
 import { systemSource } from './system.ts';
 
 /** Every kind of source that can be configured, as it is listed. */
-export const SOURCE_KINDS: readonly SourceKind[] = [simulatorSource, qrngHttpSource, systemSource];
+export const SOURCE_KINDS: readonly SourceKind[] = [
+  simulatorSource,
+  qrngHttpSource,
+  deviceSource,
+  replaySource,
+  systemSource,
+];
 
 /** What a source is when it is only named: a kind, and options that the name stands for. */
 export interface SourcePreset {

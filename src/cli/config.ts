@@ -4,20 +4,50 @@ import { action, json, table } from './command.ts';
 
 export const config = action({
   path: 'config',
-  summary: 'Prints the settings in force and where each comes from.',
+  summary: 'Prints the settings in force and where each comes from. Secrets are not shown.',
   options: {
-    json: { meaning: 'as one JSON object: by name the variable, the value and where it comes from' },
+    json: {
+      meaning:
+        'as one JSON object: by name the variable, the value and where it comes from; the same of each source under sources',
+    },
   },
   async run(input, context) {
-    loadConfig(context.environment); // also checks what several settings say together
+    // also checks what several settings say together
+    const { sources } = loadConfig(context.environment, availableParallelism());
     const settings = readSettings(context.environment, availableParallelism());
+    for (const warning of sources.flatMap(({ warnings }) => warnings)) context.talk(`${warning}\n`);
     if (input.has('json')) {
-      const entries = settings.map(({ name, variable, value, from }) => [name, { variable, value, from }]);
-      context.out(json(Object.fromEntries(entries)));
-    } else {
-      const rows = settings.map(({ name, variable, value, from }) => [name, variable, value || '-', from]);
-      context.out(table(['NAME', 'VARIABLE', 'VALUE', 'FROM'], rows));
+      context.out(
+        json({
+          ...byName(settings),
+          sources: Object.fromEntries(sources.map(({ name, inForce }) => [name, byName(inForce)])),
+        }),
+      );
+      return 0;
     }
+    const ofSources = sources.flatMap(({ name: source, inForce }) =>
+      inForce.map((option) => ({ ...option, name: `${source}.${option.name}` })),
+    );
+    const rows = [...settings, ...ofSources].map(({ name, variable, value, from }) => [
+      name,
+      variable,
+      value || '-',
+      from,
+    ]);
+    context.out(table(['NAME', 'VARIABLE', 'VALUE', 'FROM'], rows));
     return 0;
   },
 });
+
+interface InForce {
+  readonly name: string;
+  readonly variable: string;
+  readonly value: string;
+  readonly from: string;
+}
+
+function byName(entries: readonly InForce[]): Record<string, Omit<InForce, 'name'>> {
+  return Object.fromEntries(
+    entries.map(({ name, variable, value, from }) => [name, { variable, value, from }]),
+  );
+}

@@ -19,6 +19,9 @@ export const serve = action({
   async run(input, context) {
     const config = loadConfig(context.environment, availableParallelism());
     const log = createLog(config.logLevel);
+    for (const { name, warnings } of config.sources) {
+      for (const warning of warnings) log.warn({ source: name }, warning);
+    }
     const stopped = stopSignal();
     const service = await startService(config, log, { clock: context.clock });
     if (!input.has('no-demo')) await introduce(service, config.dataDir, context);

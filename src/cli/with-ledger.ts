@@ -16,7 +16,7 @@ export async function withLedger<T>(
   access: 'read' | 'write' | 'create',
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const path = join(loadSettings(context.environment).dataDir, 'ledger');
+  const path = ledgerPath(context);
   if (access !== 'create' && !existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
   const ledger = await openLmdbLedger({
     path,
@@ -31,4 +31,17 @@ export async function withLedger<T>(
   } finally {
     await ledger.close();
   }
+}
+
+/** As `withLedger`, on undefined where there is no ledger yet. */
+export async function withLedgerIfAny<T>(
+  context: CommandContext,
+  access: 'read' | 'write',
+  use: (ledger: Ledger | undefined) => Promise<T>,
+): Promise<T> {
+  return existsSync(ledgerPath(context)) ? withLedger(context, access, use) : use(undefined);
+}
+
+function ledgerPath({ environment }: CommandContext): string {
+  return join(loadSettings(environment).dataDir, 'ledger');
 }

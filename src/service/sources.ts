@@ -1,4 +1,4 @@
-import type { Backend } from '../backend/backend.ts';
+import type { Backend, Spend } from '../backend/backend.ts';
 import { OptionError, type SourceMemory } from '../backend/source-kind.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { type SourceSetting, sourceVariable } from '../config/sources.ts';
@@ -25,14 +25,20 @@ export function ledgerMemory(
   };
 }
 
-/** Makes the configured source; calls nobody. Throws a ConfigError when its options do not fit each other. */
+/** Makes the configured source, ready to be read; calls nobody. Throws a ConfigError. */
 export function openSource(setting: SourceSetting, memory: SourceMemory, clock: Clock): Source {
-  const backend = backendOf(setting, memory, clock);
-  checkLimits(setting, backend);
+  const backend = makeBackend(setting, memory, clock);
+  const problem = limitProblem(setting, backend);
+  if (problem !== undefined) throw new ConfigError(problem);
   return { backend, limits: setting.limits };
 }
 
-function backendOf({ name, kind, options }: SourceSetting, memory: SourceMemory, clock: Clock): Backend {
+/** Throws a ConfigError when the options do not fit each other. */
+export function makeBackend(
+  { name, kind, options }: SourceSetting,
+  memory: SourceMemory,
+  clock: Clock,
+): Backend {
   try {
     return kind.create(name, options, { clock, memory });
   } catch (error) {
@@ -47,31 +53,36 @@ export function lotRawBitsOf(backend: Backend): number {
 }
 
 /**
- * Money is spent on purpose or not at all: the first fill of an empty pool may take hundreds of lots. A bound that bounds
- * nothing, or below which nothing can be read, is a mistake to be told of now.
+ * Why the source may not be read as it is configured. Money is spent on purpose or not at all: the first fill of an empty
+ * pool may take hundreds of lots. A bound that bounds nothing, or below which nothing can be read, is a mistake to be told
+ * of before it is one.
  */
-function checkLimits({ name, limits, isBudgeted }: SourceSetting, backend: Backend): void {
+export function limitProblem(
+  { name, limits, isBudgeted }: SourceSetting,
+  backend: Backend,
+): string | undefined {
+  const { amountPerDay, callsPerDay } = limits;
   const lot = estimateOf(backend, lotRawBitsOf(backend));
-  const variable = sourceVariable(name, 'budget_per_day');
   if (lot === undefined) {
-    if (limits.amountPerDay === null && limits.callsPerDay === null) return;
-    throw new ConfigError(`source ${name} costs nothing: budget_per_day and calls_per_day bound nothing`);
+    if (amountPerDay === null && callsPerDay === null) return undefined;
+    return `source ${name} costs nothing: budget_per_day and calls_per_day bound nothing`;
   }
-  const price = `${lot.amount} ${lot.currency}`;
+  const variable = sourceVariable(name, 'budget_per_day');
+  const price = priceText(lot);
   if (lot.amount > 0 && !isBudgeted) {
-    throw new ConfigError(
-      `source ${name} costs about ${price} a lot: say by ${variable} what a day may cost, or none for no bound`,
-    );
+    return `source ${name} costs about ${price} a lot: say by ${variable} what a day may cost, or none for no bound`;
   }
-  if (limits.amountPerDay !== null && lot.amount > limits.amountPerDay) {
-    throw new ConfigError(
-      `${variable}: one lot of ${name} costs about ${price}, more than the ${limits.amountPerDay} of a day`,
-    );
+  if (amountPerDay !== null && lot.amount > amountPerDay) {
+    return `${variable}: one lot of ${name} costs about ${price}, more than the ${amountPerDay} of a day`;
   }
-  if (limits.callsPerDay !== null && lot.calls > limits.callsPerDay) {
+  if (callsPerDay !== null && lot.calls > callsPerDay) {
     const calls = sourceVariable(name, 'calls_per_day');
-    throw new ConfigError(
-      `${calls}: one lot of ${name} takes ${lot.calls} calls, more than the ${limits.callsPerDay} of a day`,
-    );
+    return `${calls}: one lot of ${name} takes ${lot.calls} calls, more than the ${callsPerDay} of a day`;
   }
+  return undefined;
+}
+
+/** For people: money to a ten-thousandth. */
+export function priceText({ amount, currency }: Pick<Spend, 'amount' | 'currency'>): string {
+  return `${Number(amount.toFixed(4))} ${currency}`;
 }

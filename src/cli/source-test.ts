@@ -1,0 +1,235 @@
+import {
+  type Backend,
+  BackendError,
+  type BackendErrorKind,
+  type JobBackend,
+  type JobReference,
+  type RawRead,
+  type SourceFacts,
+  type Spend,
+} from '../backend/backend.ts';
+import type { SourceMemory } from '../backend/source-kind.ts';
+import { readSources, type SourceSetting } from '../config/sources.ts';
+import { loadSettings } from '../config.ts';
+import { wipe } from '../core/bytes.ts';
+import { Budget, estimateOf } from '../pool/budget.ts';
+import { readBackend } from '../pool/read.ts';
+import { makeBackend, priceText } from '../service/sources.ts';
+import { action, type CommandContext, CommandError, facts, json } from './command.ts';
+import { withLedgerIfAny } from './with-ledger.ts';
+
+/** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
+const TRIAL_BITS = 4096;
+
+export const sourceTest = action({
+  path: 'sources test',
+  summary:
+    'Asks the source what it says of itself, then reads a little of it and shows what came. Keeps no bits. A read that\n' +
+    "costs is charged to the source's day, where there is a ledger. Works beside a running service and without one.",
+  operands: [{ name: 'NAME', meaning: 'the source; it need not be in use' }],
+  options: {
+    spend: { meaning: 'submit a job; without it a source of jobs only tells what one would cost' },
+    json: { meaning: 'one JSON object: source, type, origin, facts, estimate, read' },
+  },
+  run: async (input, context) => {
+    const [name] = input.operands;
+    const { sourcesFile } = loadSettings(context.environment);
+    const [setting] = readSources(context.environment, [name], sourcesFile);
+    for (const warning of setting.warnings) context.talk(`${warning}\n`);
+    const backend = makeBackend(setting, trialMemory(name, context), context.clock);
+    const trial = await untilStopped((signal) =>
+      tryOut(setting, backend, input.has('spend'), context, signal),
+    );
+    context.out(input.has('json') ? json(trial) : textOf(trial));
+    if (trial.read === null) throw new CommandError('nothing was read; --spend submits the job');
+    return 0;
+  },
+});
+
+interface Trial {
+  readonly source: string;
+  readonly type: string;
+  readonly origin: Backend['origin'];
+  readonly quantum_backend: string;
+  /** Null when the source tells nothing of itself. */
+  readonly facts: SourceFacts | null;
+  /** What reading so many bits costs; null when it costs nothing. */
+  readonly estimate: Spend | null;
+  readonly read: ReturnType<typeof describeRead> | null;
+}
+
+async function tryOut(
+  setting: SourceSetting,
+  backend: Backend,
+  maySpend: boolean,
+  context: CommandContext,
+  stopping: AbortSignal,
+): Promise<Trial> {
+  const { name, kind } = setting;
+  const told = (await backend.describe?.(stopping)) ?? null;
+  const estimate = estimateOf(backend, TRIAL_BITS) ?? null;
+  const trial = {
+    source: name,
+    type: kind.type,
+    origin: backend.origin,
+    quantum_backend: backend.quantumBackend,
+    facts: told,
+    estimate,
+  };
+  if (backend.kind === 'job' && !maySpend) return { ...trial, read: null };
+  if (estimate !== null) await charge(setting, estimate, context);
+  const startedMs = context.clock.monotonicMs();
+  const read =
+    backend.kind === 'job'
+      ? await readJob(backend, stopping, context)
+      : await readBackend(backend, TRIAL_BITS, stopping);
+  try {
+    const tookMs = Math.round(context.clock.monotonicMs() - startedMs);
+    // the origin may be known only now, when the provider has named its device
+    return { ...trial, origin: backend.origin, read: describeRead(backend, read, tookMs) };
+  } finally {
+    wipe(read.bits);
+    if (read.witness !== undefined) wipe(witnessBytes(read.witness));
+  }
+}
+
+function witnessBytes(witness: NonNullable<RawRead['witness']>): Uint8Array {
+  return witness.kind === 'chsh' ? witness.settings : witness.bits;
+}
+
+/** A read that nobody keeps takes from the day's budget like any other. */
+async function charge({ name, limits }: SourceSetting, spend: Spend, context: CommandContext): Promise<void> {
+  await withLedgerIfAny(context, 'write', async (ledger) => {
+    if (ledger !== undefined) await new Budget(name, ledger, limits, context.clock).charge(spend);
+  });
+}
+
+/** A person waits: the job is named as soon as it has a name, and its raw results are deleted in the end. */
+async function readJob(backend: JobBackend, signal: AbortSignal, context: CommandContext): Promise<RawRead> {
+  let submitted: JobReference | undefined;
+  let told = '';
+  const tell = (text: string) => {
+    if (text !== told) context.talk(`${text}\n`);
+    told = text;
+  };
+  const watched: JobBackend = {
+    kind: 'job',
+    name: backend.name,
+    origin: backend.origin,
+    quantumBackend: backend.quantumBackend,
+    deterministic: backend.deterministic,
+    claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit,
+    async submit(bits, idempotencyKey, over) {
+      submitted = await backend.submit(bits, idempotencyKey, over);
+      tell(`job ${submitted.jobId} submitted; ^C cancels it`);
+      return submitted;
+    },
+    async poll(job, over) {
+      const state = await backend.poll(job, over);
+      tell(`job ${job.jobId} ${state.state}`);
+      return state;
+    },
+    fetch: (job, over) => backend.fetch(job, over),
+    cancel: (job) => backend.cancel(job),
+  };
+  const read = await readBackend(watched, TRIAL_BITS, signal);
+  if (submitted !== undefined) await backend.forget?.(submitted, signal);
+  return read;
+}
+
+/** What the source keeps is forgotten with the trial; what a service kept is known. */
+function trialMemory(source: string, context: CommandContext): SourceMemory {
+  const kept = new Map<string, string>();
+  return {
+    recall: async (key) =>
+      kept.get(key) ??
+      (await withLedgerIfAny(context, 'read', async (ledger) => ledger?.sourceNote(source, key))),
+    keep: async (key, value) => {
+      kept.set(key, value);
+    },
+  };
+}
+
+/** `work` until it is done or the person has seen enough. What the source refuses is told with its sort. */
+async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort(new CommandError('stopped'));
+  for (const signal of STOP_SIGNALS) process.once(signal, stop);
+  try {
+    return await work(stopping.signal);
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    throw new CommandError(`${ERROR_WORDS[error.kind]}: ${error.message}`);
+  } finally {
+    for (const signal of STOP_SIGNALS) process.off(signal, stop);
+  }
+}
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+const ERROR_WORDS: Readonly<Record<BackendErrorKind, string>> = {
+  retryable: 'it may work later',
+  quota: 'spent',
+  auth: 'credentials refused',
+  permanent: 'it cannot work like this',
+  no_raw_shots: 'no single shots to be had',
+};
+
+function describeRead(backend: Backend, read: RawRead, tookMs: number) {
+  const { width, shots, rawSha256, provenance, witness } = read;
+  return {
+    bits: width * shots,
+    channels: width,
+    shots,
+    /** By channel. */
+    ones_share: onesShares(read),
+    claimed_min_entropy_per_bit: backend.claimedMinEntropyPerBit,
+    raw_output: `sha256:${rawSha256}`,
+    took_ms: tookMs,
+    provider: provenance.provider,
+    device: provenance.device,
+    job_id: provenance.jobId,
+    lang_circuit: provenance.circuit,
+    qubits_used: provenance.qubitsUsed,
+    circuit_depth: provenance.circuitDepth,
+    calibration: provenance.calibration,
+    witness: witness?.kind ?? null,
+  };
+}
+
+/** How often each channel gave 1, to four decimals. */
+function onesShares({ bits, width, shots }: RawRead): number[] {
+  const ones = new Array<number>(width).fill(0);
+  for (let at = 0; at < width * shots; at++) ones[at % width] += (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
+  return ones.map((count) => Number((count / shots).toFixed(4)));
+}
+
+function textOf({ facts: told, estimate, read, ...source }: Trial): string {
+  const parts = [facts(source), facts(textsOf(told ?? { facts: 'none told' }))];
+  parts.push(facts({ estimate: estimate === null ? 'costs nothing' : estimateText(estimate) }));
+  if (read !== null) {
+    const { ones_share: shares, calibration, ...plain } = read;
+    const stuck = shares.flatMap((share, channel) => (share === 0 || share === 1 ? [channel] : []));
+    parts.push(
+      facts({
+        ...textsOf(plain),
+        ones_share: `${Math.min(...shares)} to ${Math.max(...shares)}`,
+        stuck_channels: stuck.join(', ') || 'none',
+        ...textsOf(calibration ?? { calibration: null }),
+      }),
+    );
+  }
+  return parts.join('\n');
+}
+
+function estimateText(estimate: Spend): string {
+  return `${TRIAL_BITS} bits: about ${priceText(estimate)}, ${estimate.calls} ${estimate.calls === 1 ? 'call' : 'calls'}`;
+}
+
+function textsOf(
+  values: Readonly<Record<string, string | number | boolean | null | readonly number[]>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === null ? '-' : String(value)]),
+  );
+}

@@ -1,0 +1,150 @@
+import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/select.ts';
+import type { SourceMemory } from '../backend/source-kind.ts';
+import { COMMON_OPTIONS, type SourceSetting } from '../config/sources.ts';
+import { loadConfig } from '../config.ts';
+import { dayOf } from '../core/clock.ts';
+import { estimateOf } from '../pool/budget.ts';
+import { type DaySpend, daySpend } from '../service/readings.ts';
+import { limitProblem, lotRawBitsOf, makeBackend, priceText } from '../service/sources.ts';
+import type { SourceStore } from '../store/ledger.ts';
+import { action, type CommandContext, group, json, table } from './command.ts';
+import { sourceTest } from './source-test.ts';
+import { withLedgerIfAny } from './with-ledger.ts';
+
+const list = action({
+  path: 'sources list',
+  summary:
+    'Lists the sources in use, the most wanted first, with their options and what they cost today, and all kinds of source\n' +
+    'that can be configured. Calls no provider. Secrets are not shown.',
+  options: { json: { meaning: 'one JSON object: policy, sources, kinds, names' } },
+  run: async (input, context) => {
+    const { sources, sourcePolicy: policy } = loadConfig(context.environment);
+    const described = await withLedgerIfAny(context, 'read', (ledger) =>
+      Promise.all(sources.map((setting, i) => describeSource(setting, i + 1, ledger, context))),
+    );
+    for (const { warnings, problem } of described) {
+      for (const each of problem === null ? warnings : [...warnings, problem]) context.talk(`${each}\n`);
+    }
+    const listing = {
+      policy,
+      sources: described,
+      kinds: SOURCE_KINDS.map(describeKind),
+      names: namesOfKinds(),
+    };
+    context.out(input.has('json') ? json(listing) : textOf(listing));
+    return 0;
+  },
+});
+
+export const sources = group(
+  'qrn sources',
+  'Sources of quantum entropy: what is configured, and whether it works.',
+  [list, sourceTest],
+);
+
+type DescribedSource = Awaited<ReturnType<typeof describeSource>>;
+
+async function describeSource(
+  setting: SourceSetting,
+  priority: number,
+  ledger: Pick<SourceStore, 'spent'> | undefined,
+  { clock }: CommandContext,
+) {
+  const { name, kind, limits, inForce, warnings } = setting;
+  const backend = makeBackend(setting, NO_MEMORY, clock);
+  const lot = estimateOf(backend, lotRawBitsOf(backend));
+  const spend = ledger && (await daySpend({ backend, limits }, dayOf(clock.wallMs()), ledger));
+  return {
+    name,
+    type: kind.type,
+    priority,
+    origin: backend.origin,
+    quantum_backend: backend.quantumBackend,
+    claimed_min_entropy_per_bit: backend.claimedMinEntropyPerBit,
+    lot_raw_bits: lotRawBitsOf(backend),
+    lot_cost: lot === undefined ? null : { amount: lot.amount, currency: lot.currency, calls: lot.calls },
+    spent_today: spend === null || spend === undefined ? null : { amount: spend.amount, calls: spend.calls },
+    budget_per_day: limits.amountPerDay,
+    calls_per_day: limits.callsPerDay,
+    options: Object.fromEntries(
+      inForce.map(({ name: option, variable, value, from }) => [option, { variable, value, from }]),
+    ),
+    warnings,
+    /** Why `serve` would refuse it. */
+    problem: limitProblem(setting, backend) ?? null,
+  };
+}
+
+/** Nothing is read here, so nothing is to be known again. */
+const NO_MEMORY: SourceMemory = { recall: async () => undefined, keep: async () => {} };
+
+function describeKind({ type, summary, options }: (typeof SOURCE_KINDS)[number]) {
+  return {
+    type,
+    summary,
+    options: Object.entries({ ...COMMON_OPTIONS, ...options }).map(([name, definition]) => ({
+      name,
+      meaning: definition.meaning,
+      default: definition.fallback ?? null,
+      secret: 'secret' in definition,
+    })),
+  };
+}
+
+/** What a source may be called without saying its type. */
+function namesOfKinds() {
+  return [...SOURCE_PRESETS].map(([name, { type }]) => ({ name, type }));
+}
+
+interface Listing {
+  readonly policy: string;
+  readonly sources: readonly DescribedSource[];
+  readonly kinds: readonly ReturnType<typeof describeKind>[];
+  readonly names: readonly { readonly name: string; readonly type: string }[];
+}
+
+function textOf({ policy, sources: described, kinds, names }: Listing): string {
+  const overview = described.map((each) => [
+    String(each.priority),
+    each.name,
+    each.type,
+    each.origin,
+    each.lot_cost === null ? 'nothing' : costText(each.lot_cost),
+    each.spent_today === null || each.lot_cost === null
+      ? '-'
+      : costText({ ...each.lot_cost, ...each.spent_today }),
+    boundText(each),
+  ]);
+  const options = described.flatMap(({ name, options: inForce }) =>
+    Object.entries(inForce)
+      .filter(([, { value }]) => value !== '') // what is left out
+      .map(([option, { value, from }]) => [name, option, value, from]),
+  );
+  const known = kinds.map(({ type, summary }) => {
+    const called = names.filter((each) => each.type === type && each.name !== type).map(({ name }) => name);
+    return [type, called.join(', ') || '-', summary];
+  });
+  return [
+    `policy ${policy}\n\n`,
+    table(['ORDER', 'NAME', 'TYPE', 'ORIGIN', 'A LOT COSTS', 'SPENT TODAY', 'OF A DAY'], overview),
+    `\n${table(['SOURCE', 'OPTION', 'VALUE', 'FROM'], options)}`,
+    `\n${table(['KIND', 'ALSO BY NAME', 'WHAT IT IS'], known)}`,
+  ].join('');
+}
+
+function costText({ amount, currency, calls }: Pick<DaySpend, 'amount' | 'currency' | 'calls'>): string {
+  const counted = `${calls} ${calls === 1 ? 'call' : 'calls'}`;
+  return amount === 0 ? counted : `${priceText({ amount, currency })}, ${counted}`;
+}
+
+function boundText({
+  lot_cost: cost,
+  budget_per_day: budget,
+  calls_per_day: calls,
+}: DescribedSource): string {
+  const bounds = [
+    ...(budget === null || cost === null ? [] : [priceText({ amount: budget, currency: cost.currency })]),
+    ...(calls === null ? [] : [`${calls} calls`]),
+  ];
+  return bounds.join(', ') || 'no bound';
+}
