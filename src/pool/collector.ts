@@ -9,7 +9,7 @@ import type { Assessor } from './assessor.ts';
 import { BlockHistory, HISTORY_BLOCKS } from './block-history.ts';
 import { UNLIMITED } from './budget.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
-import { type Lot, makeLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
+import { type Lot, makeLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
 import { RawResults, replayedLot } from './replays.ts';
 import { type SourceRead, SourceReader } from './source-reader.ts';
 import { systemWait, type Wait, withDeadline } from './wait.ts';
@@ -302,7 +302,7 @@ export class Collector {
       isKept = true;
       return lot;
     } finally {
-      wipe(read.bits);
+      wipeRead(read);
       if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {}); // reported by the race, if it came in time
     }
   }

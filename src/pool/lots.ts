@@ -5,9 +5,10 @@ import { concatBytes, toHex, wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../core/ids.ts';
 import { sha256 } from '../crypto/digest.ts';
-import type { AssessedBlock, BlockKind, LotRecord } from '../store/records.ts';
+import type { AssessedBlock, BlockKind, LotEvidence, LotRecord } from '../store/records.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { condition, rawBitsFor } from './conditioner.ts';
+import { evidenceOf } from './evidence/ladder.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 
 /** A seed block is one seed. */
@@ -27,7 +28,7 @@ export interface Lot {
 
 /**
  * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned bytes
- * cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes `read.bits`.
+ * cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the read (`wipeRead`).
  */
 export async function makeLot(
   backend: Backend,
@@ -36,37 +37,37 @@ export async function makeLot(
   assessor: Assessor,
   clock: Clock,
 ): Promise<Lot> {
-  const reject = (
-    rejection: string,
-    assessments: readonly AssessedBlock[],
-    measured: number | null,
-  ): Lot => ({
-    record: { ...recordOf(backend, read, health, clock, assessments, measured), rejection },
+  const reject = (rejection: string, findings: Findings): Lot => ({
+    record: { ...recordOf(backend, read, health, clock, findings), rejection },
     blocks: [],
     output: new Uint8Array(0),
   });
-  if (health.grade !== 'pass') return reject(`health tests: ${inWords(health.failures)}`, [], null);
+  if (health.grade !== 'pass')
+    return reject(`health tests: ${inWords(health.failures)}`, { assessments: [], measured: null });
   const rawBits = read.width * read.shots;
+  const evidence = await evidenceOf(backend.origin, read);
   const raw = await assessor.testBits('raw', read.bits, Math.min(rawBits, ASSESSED_BITS));
   const measured = await assessor.minEntropyPerBit(read.bits, Math.min(rawBits, ASSESSED_BITS));
+  const found = { assessments: [raw], measured, evidence };
   if (measured !== null && measured < MIN_ENTROPY_FLOOR) {
-    return reject(`min-entropy ${measured.toFixed(3)} per bit is below the floor`, [raw], measured);
+    return reject(`min-entropy ${measured.toFixed(3)} per bit is below the floor`, found);
   }
   const claimed = backend.claimedMinEntropyPerBit;
-  const output = await conditionInSlices(read.bits, rawBits, Math.min(claimed, measured ?? claimed));
+  const least = Math.min(claimed, measured ?? claimed, evidence.minEntropyPerBit ?? claimed);
+  const output = await conditionInSlices(read.bits, rawBits, least);
   let isAccepted = false;
   try {
-    if (output.length < SEED_BLOCK_BYTES) return reject('too few bits for one seed', [raw], measured);
+    if (output.length < SEED_BLOCK_BYTES) return reject('too few bits for one seed', found);
     const tested = await testConditioned(assessor, output);
-    const assessments = [raw, ...tested];
+    const findings = { ...found, assessments: [raw, ...tested] };
     if (tested.every((block) => block.bits >= ASSESSED_BITS && !block.sp80022.verified)) {
       const blocks = tested.length === 1 ? 'the only block' : 'two blocks';
-      return reject(`SP 800-22 failed on ${blocks} of the conditioned output`, assessments, measured);
+      return reject(`SP 800-22 failed on ${blocks} of the conditioned output`, findings);
     }
     isAccepted = true;
     return {
       record: {
-        ...recordOf(backend, read, health, clock, assessments, measured),
+        ...recordOf(backend, read, health, clock, findings),
         conditionedBytes: output.length,
         processedSha256: toHex(sha256(output)),
         accepted: true,
@@ -133,13 +134,20 @@ function inWords(failures: readonly HealthFailure[]): string {
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
+/** What the tests of a read that is not discarded unseen came to. */
+interface Findings {
+  readonly assessments: readonly AssessedBlock[];
+  /** SP 800-90B §6.3; null when not assessed. */
+  readonly measured: number | null;
+  readonly evidence?: LotEvidence;
+}
+
 function recordOf(
   backend: Backend,
   read: RawRead,
   health: HealthVerdict,
   clock: Clock,
-  assessments: readonly AssessedBlock[],
-  measured: number | null,
+  { assessments, measured, ...evidence }: Findings,
 ): LotRecord {
   return {
     id: newLotId(clock),
@@ -163,6 +171,7 @@ function recordOf(
       measured === null
         ? 'not assessed: too few raw bits'
         : 'SP 800-90B 6.3, least of ten estimators on raw bits; at most what the source claims',
+    ...evidence,
     assessments,
     accepted: false,
     rejection: '',
@@ -187,7 +196,17 @@ function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[]
   return blocks;
 }
 
-/** A lot of the system source: tested and recorded as evidence for csprng mode, never drawn from. */
+/** Erases the bits of a read, those of its witness too. */
+export function wipeRead({ bits, witness }: RawRead): void {
+  wipe(bits);
+  if (witness?.kind === 'x-basis') wipe(witness.bits);
+  if (witness?.kind === 'chsh') wipe(witness.settings);
+}
+
+/**
+ * A lot of the system source: tested and recorded for csprng mode, never drawn from. It makes no claim to
+ * be quantum, and so has no evidence of that.
+ */
 export async function makeSystemLot(
   backend: Backend,
   read: RawRead,
@@ -199,7 +218,7 @@ export async function makeSystemLot(
   const tested = await assessor.testBits('system', read.bits, Math.min(bits, ASSESSED_BITS));
   const measured = await assessor.minEntropyPerBit(read.bits, Math.min(bits, ASSESSED_BITS));
   return {
-    ...recordOf(backend, read, health, clock, [tested], measured),
+    ...recordOf(backend, read, health, clock, { assessments: [tested], measured }),
     processedSha256: read.rawSha256,
     accepted: health.grade === 'pass',
     rejection: health.grade === 'pass' ? '' : `health tests: ${inWords(health.failures)}`,

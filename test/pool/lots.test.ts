@@ -1,19 +1,48 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../src/backend/backend.ts';
+import { simulatorWith } from '../../src/backend/simulator/source.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { bytesOfBase32 } from '../../src/core/ids.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { ASSESSED_BITS } from '../../src/pool/assessor.ts';
 import { condition } from '../../src/pool/conditioner.ts';
+import { evidenceOf } from '../../src/pool/evidence/ladder.ts';
 import { HealthMonitor, type HealthVerdict } from '../../src/pool/health.ts';
-import { makeLot, makeSystemLot, PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../src/pool/lots.ts';
-import { biasedBackend, soundBackend, stuckBackend } from '../support/backends.ts';
+import { makeLot, makeSystemLot, PURE_BLOCK_BYTES, SEED_BLOCK_BYTES, wipeRead } from '../../src/pool/lots.ts';
+import { biasedBackend, fixedBytes, soundBackend, stuckBackend } from '../support/backends.ts';
 import { isZero, ScriptedAssessor } from './fixtures.ts';
 
 const NEVER = new AbortController().signal;
 const MEBIBIT = 1024 * 1024;
+
+/** A simulated device without noise. */
+const SIMULATOR = {
+  circuit: 'superposition',
+  qubits: 16,
+  x_test_share: 0.125,
+  profile: null,
+  readout_e01: 0,
+  readout_e10: 0,
+  bias: 0,
+  depolarizing: 0,
+  faults: [],
+} as const;
+
+const PASSED: HealthVerdict = {
+  grade: 'pass',
+  failures: [],
+  counters: {
+    samples: 2 * MEBIBIT,
+    rctFailures: 0,
+    aptFailures: 0,
+    startupFailures: 0,
+    replayFailures: 0,
+    longestRun: 1,
+    mostMatches: 512,
+  },
+};
 
 async function readOf(
   backend: StreamBackend,
@@ -68,6 +97,7 @@ describe('a lot that may serve', () => {
       health: { samples: 4 * MEBIBIT, rctFailures: 0, aptFailures: 0, grade: 'pass' },
       minEntropyPerBit: 0.85,
       minEntropyMethod: 'SP 800-90B 6.3, least of ten estimators on raw bits; at most what the source claims',
+      evidence: await evidenceOf('simulated', read),
       assessments: [raw, conditioned],
       accepted: true,
       rejection: '',
@@ -130,6 +160,29 @@ describe('a lot that may serve', () => {
     }
   });
 
+  it('is conditioned at what its evidence gives, when that is the least, and keeps the evidence', async () => {
+    const clock = new ManualClock();
+    for (const [circuit, claim] of [
+      ['x-check', 'source-independent'],
+      ['bell-chsh', 'bell-witness'],
+    ] as const) {
+      const options = { ...SIMULATOR, circuit, readout_e01: 0.02 };
+      const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
+      // The same shots as if a device had measured them: what a simulator may not claim.
+      const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
+      const { lot, read } = await lotOf(backend, 2 * MEBIBIT);
+      const { evidence, minEntropyPerBit } = lot.record;
+      assert.equal(evidence?.claim, claim);
+      assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
+      assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, evidence.minEntropyPerBit).output);
+
+      const simulated = await makeLot(simulator, read, PASSED, new ScriptedAssessor(), clock);
+      assert.equal(simulated.record.evidence?.claim, 'simulated');
+      assert.deepEqual(simulated.record.evidence?.figures, evidence.figures);
+      assert.ok(simulated.output.length > lot.output.length, 'no figure: claim and estimate alone');
+    }
+  });
+
   it('with too few bits for the tests says that it was not assessed, and relies on the claim', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
     const { lot, read } = await lotOf(backend, MEBIBIT / 4);
@@ -179,6 +232,7 @@ describe('a lot that may not serve', () => {
     const { lot, read, assessor } = await lotOf(stuckBackend(3), MEBIBIT);
     assert.equal(lot.record.accepted, false);
     assert.match(lot.record.rejection, /^health tests: rct on channel 3, apt on channel 3$/);
+    assert.ok(!('evidence' in lot.record), 'what fails the health tests is evidence of nothing else');
     assert.deepEqual(lot.record.health, {
       samples: MEBIBIT,
       rctFailures: 1,
@@ -202,6 +256,7 @@ describe('a lot that may not serve', () => {
     const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
     assert.equal(lot.record.rejection, 'min-entropy 0.299 per bit is below the floor');
     assert.equal(lot.record.minEntropyPerBit, 0.299);
+    assert.equal(lot.record.evidence?.claim, 'simulated');
     assert.equal(lot.record.accepted, false);
     assert.deepEqual([lot.blocks, lot.output.length], [[], 0]);
     assert.deepEqual(
@@ -255,6 +310,7 @@ describe("the system source's lot", () => {
     assert.equal(record.conditionedBytes, 0);
     assert.equal(record.processedSha256, sha256Hex(read.bits));
     assert.equal(only(record.assessments).of, 'system');
+    assert.ok(!('evidence' in record), 'it makes no claim to be quantum');
     assert.equal(record.minEntropyPerBit, 0.85);
   });
 
@@ -264,5 +320,22 @@ describe("the system source's lot", () => {
     const record = await makeSystemLot(backend, read, health, new ScriptedAssessor(), new ManualClock());
     assert.equal(record.accepted, false);
     assert.equal(record.rejection, 'health tests: rct on channel 0, apt on channel 0');
+  });
+});
+
+describe('a read that is done with', () => {
+  it('leaves none of its bits, nor those of its witness', async () => {
+    for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
+      const options = { ...SIMULATOR, circuit, readout_e01: 0.1 };
+      const read = await simulatorWith('sim', options, new ManualClock(), fixedBytes('wiped')).read(
+        8000,
+        NEVER,
+      );
+      const { witness } = read;
+      const witnessed = witness?.kind === 'x-basis' ? witness.bits : witness?.settings;
+      assert.ok(!isZero(read.bits) && (witnessed === undefined || !isZero(witnessed)));
+      wipeRead(read);
+      assert.ok(isZero(read.bits) && (witnessed === undefined || isZero(witnessed)), circuit);
+    }
   });
 });
