@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { suite, test } from 'node:test';
+import { BackendError } from '../../src/backend/backend.ts';
+import { DeviceReader, type ReaderProcess } from '../../src/backend/device/reader.ts';
+import type { Failure, Order, Report } from '../../src/backend/device/reader-protocol.ts';
+import { makeFifo } from '../support/providers/device-fifo.ts';
+
+const NEVER = new AbortController().signal;
+const ORDER: Order = {
+  path: '/dev/rng',
+  identity: 'device 1',
+  isFifo: false,
+  baud: null,
+  discardBytes: 0,
+  bytes: 4,
+};
+const PATIENT_MS = 60_000;
+
+/** A process that reports what it is told to, and dies of SIGKILL when it can. */
+class ProcessDouble extends EventEmitter implements ReaderProcess {
+  exitCode: number | null = null;
+  signalCode: string | null = null;
+  readonly #script: readonly Report[];
+  readonly #isKillable: boolean;
+
+  constructor(script: readonly Report[], isKillable = true) {
+    super();
+    this.#script = script;
+    this.#isKillable = isKillable;
+  }
+
+  send(): void {
+    queueMicrotask(() => {
+      for (const report of this.#script) this.emit('message', report);
+      this.emit('told');
+    });
+  }
+
+  kill(): void {
+    if (this.#isKillable) this.end(null, 'SIGKILL');
+  }
+
+  end(code: number | null, signal: string | null): void {
+    this.exitCode = code;
+    this.signalCode = signal;
+    this.emit('exit', code, signal);
+  }
+}
+
+const bytes = (...values: number[]): Report => ({ type: 'bytes', bytes: Uint8Array.from(values) });
+
+function readerOf(script: readonly Report[]): DeviceReader {
+  return new DeviceReader(() => new ProcessDouble(script));
+}
+
+async function errorOf(failure: Failure): Promise<unknown> {
+  const reader = readerOf([bytes(1, 2), { type: 'failed', failure }]);
+  return reader.read(ORDER, PATIENT_MS, NEVER).then(
+    () => assert.fail('what must fail was given'),
+    (error: unknown) => error,
+  );
+}
+
+suite('the reading of a device', () => {
+  test('joins the pieces and erases them where they came', async () => {
+    const pieces = [bytes(1), { type: 'discarded' } as const, bytes(2, 3), bytes(4)];
+    assert.deepEqual([...(await readerOf(pieces).read(ORDER, PATIENT_MS, NEVER))], [1, 2, 3, 4]);
+    const left = pieces.flatMap((piece) => ('bytes' in piece ? [...piece.bytes] : []));
+    assert.deepEqual(left, [0, 0, 0, 0]);
+  });
+
+  const errors: [Failure, BackendError['kind'], RegExp][] = [
+    ...['ENOENT', 'ENODEV', 'ENXIO', 'EBUSY', 'EIO'].map((code): [Failure, BackendError['kind'], RegExp] => [
+      { step: 'call', code, words: 'words' },
+      'retryable',
+      new RegExp(`^/dev/rng .*\\(${code}\\)$`),
+    ]),
+    [{ step: 'call', code: 'EACCES', words: '' }, 'auth', /permission denied/],
+    [{ step: 'call', code: 'EPERM', words: '' }, 'auth', /permission denied/],
+    [{ step: 'ended' }, 'retryable', /ended after 2 bytes/],
+    [{ step: 'changed' }, 'retryable', /another device/],
+    [{ step: 'mode' }, 'permanent', /serial line/],
+    [{ step: 'line', words: 'x'.repeat(1000) }, 'permanent', /^\/dev\/rng: stty: x{200}$/],
+  ];
+  for (const [failure, kind, message] of errors) {
+    test(`${'code' in failure ? failure.code : failure.step} is ${kind}`, async () => {
+      const error = await errorOf(failure);
+      assert.ok(error instanceof BackendError);
+      assert.equal(error.kind, kind);
+      assert.match(error.message, message);
+    });
+  }
+
+  test('a system call that fails for no known reason is a fault', async () => {
+    const error = await errorOf({ step: 'call', code: 'EMFILE', words: 'EMFILE: too many open files' });
+    assert.ok(error instanceof Error && !(error instanceof BackendError));
+    assert.match(error.message, /EMFILE/);
+  });
+
+  test('a process that ends by itself is a fault', async () => {
+    const child = new ProcessDouble([bytes(1)]);
+    const reading = new DeviceReader(() => child).read(ORDER, PATIENT_MS, NEVER);
+    await once(child, 'told');
+    child.end(1, null);
+    await assert.rejects(reading, /^Error: \/dev\/rng: the process that reads it ended by itself \(1\)$/);
+  });
+
+  test('a process that cannot be started is a fault', async () => {
+    const child = new ProcessDouble([]);
+    const reading = new DeviceReader(() => child).read(ORDER, PATIENT_MS, NEVER);
+    child.emit('error', new Error('spawn EAGAIN'));
+    await assert.rejects(reading, /^Error: spawn EAGAIN$/);
+  });
+
+  test('each sign of life starts the watch anew', async () => {
+    const child = new ProcessDouble([]);
+    const reading = new DeviceReader(() => child).read(ORDER, 400, NEVER);
+    const watched = assert.rejects(reading, /nothing came for 400 ms, after 1 of 4 bytes/);
+    let isOver = false;
+    watched.finally(() => {
+      isOver = true;
+    });
+    for (let beat = 0; beat < 8; beat++) {
+      await new Promise((resume) => setTimeout(resume, 100)); // 800 ms in all
+      assert.equal(isOver, false);
+      child.emit('message', beat === 0 ? bytes(1) : { type: 'discarded' });
+    }
+    await watched;
+    assert.equal(child.signalCode, 'SIGKILL');
+  });
+
+  test('a FIFO that nobody writes to shows no sign of life by saying so', async () => {
+    const child = new ProcessDouble([]);
+    const reading = new DeviceReader(() => child).read(ORDER, 100, NEVER);
+    const saying = setInterval(() => child.emit('message', { type: 'no-writer' }), 10);
+    try {
+      await assert.rejects(reading, /nobody wrote to it for 100 ms/);
+    } finally {
+      clearInterval(saying);
+    }
+  });
+
+  test('a process that its driver holds beyond SIGKILL is waited for before the next', async () => {
+    const children = [new ProcessDouble([], false), new ProcessDouble([bytes(1, 2, 3, 4)])];
+    let started = 0;
+    const reader = new DeviceReader(() => children[started++]);
+    await assert.rejects(reader.read(ORDER, 50, NEVER), /nothing came/);
+    await assert.rejects(reader.read(ORDER, 50, NEVER), (error) => {
+      assert.ok(error instanceof BackendError);
+      assert.equal(error.kind, 'retryable');
+      assert.match(error.message, /still hangs in the driver/);
+      return true;
+    });
+    assert.equal(started, 1);
+    children[0].end(null, 'SIGKILL');
+    assert.deepEqual([...(await reader.read(ORDER, 50, NEVER))], [1, 2, 3, 4]);
+  });
+
+  test('a device that is exchanged between being looked at and opened is not read', async (t) => {
+    const path = makeFifo(t);
+    const order = { ...ORDER, path, isFifo: true };
+    await assert.rejects(new DeviceReader().read(order, PATIENT_MS, NEVER), /another device took its place/);
+  });
+});

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Device } from '../../../src/backend/device/device.ts';
+import { DeviceReader, startReaderProcess } from '../../../src/backend/device/reader.ts';
+import { deviceSource } from '../../../src/backend/device/source.ts';
+import { ManualClock } from '../../../src/core/clock.ts';
+import { MemoryNotes, optionValues } from '../source-parts.ts';
+
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-device-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function makeFifo(t: TestContext): string {
+  const path = join(temporaryFolder(t), 'fifo');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+/** What a declaration of a device may leave out, and a test need not say. */
+export const DECLARED = { maker: 'Maker', model: 'Model 1', min_entropy: '0.9' } as const;
+
+/** A generator behind a FIFO: each time that a reader comes it writes the bytes of one read. */
+export class FifoGenerator {
+  readonly path: string;
+  readonly notes = new MemoryNotes();
+  readonly bytesPerRead: number;
+  /** Processes that were started to read it. */
+  readers = 0;
+  /** What was written for the last read. */
+  lastBytes = new Uint8Array(0);
+  #next: 'whole' | 'silent' | 'half' | 'again' = 'whole';
+  #onReader = () => {};
+  readonly #writers: number[] = [];
+
+  constructor(t: TestContext, bytesPerRead: number) {
+    this.path = makeFifo(t);
+    this.bytesPerRead = bytesPerRead;
+    t.after(() => this.close());
+  }
+
+  /** A source that reads it, as after a start of the service. */
+  source(name = 'fifo'): Device {
+    const values = optionValues(deviceSource, { ...DECLARED, path: this.path, stall_ms: '500' });
+    const reader = new DeviceReader(() => {
+      this.readers++;
+      this.#serve();
+      this.#onReader();
+      return startReaderProcess();
+    });
+    return new Device(name, values, { clock: new ManualClock(), memory: this.notes }, { reader });
+  }
+
+  /** Nothing is written for the next reader. Resolves when that has come. */
+  silence(): Promise<void> {
+    this.#next = 'silent';
+    return new Promise((resolve) => {
+      this.#onReader = resolve;
+    });
+  }
+
+  /** The next reader gets half, then the generator goes away. */
+  breakOff(): void {
+    this.#next = 'half';
+  }
+
+  /** The next reader gets what the last one got. */
+  repeat(): void {
+    this.#next = 'again';
+  }
+
+  close(): void {
+    for (const writer of this.#writers.splice(0)) closeSync(writer);
+  }
+
+  #serve(): void {
+    const what = this.#next;
+    this.#next = 'whole';
+    this.close();
+    this.#writers.push(openSync(this.path, constants.O_WRONLY | constants.O_NONBLOCK));
+    if (what === 'silent') return;
+    if (what !== 'again') this.lastBytes = new Uint8Array(randomBytes(this.bytesPerRead));
+    const length = what === 'half' ? Math.floor(this.bytesPerRead / 2) : this.bytesPerRead;
+    writeSync(this.#writers[0], this.lastBytes, 0, length);
+    if (what === 'half') this.close();
+  }
+}
