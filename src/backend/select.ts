@@ -1,4 +1,6 @@
+import { braketSource } from './braket/braket.ts';
 import { deviceSource } from './device/source.ts';
+import { ibmSource } from './ibm/source.ts';
 import { QRNG_PRESETS } from './qrng-http/presets.ts';
 import { qrngHttpSource } from './qrng-http/source.ts';
 import { replaySource } from './replay/source.ts';
@@ -10,6 +12,8 @@ import { systemSource } from './system.ts';
 export const SOURCE_KINDS: readonly SourceKind[] = [
   simulatorSource,
   qrngHttpSource,
+  ibmSource,
+  braketSource,
   deviceSource,
   replaySource,
   systemSource,

@@ -41,6 +41,26 @@ describe('qrn config', () => {
     assert.equal(settings.tlsCertFile.from, 'default');
   });
 
+  it('shows the options of sources, and of a secret that there is one', async () => {
+    const environment = {
+      QRN_BACKEND: 'anu,simulator',
+      QRN_SOURCE_ANU_API_KEY: 'tell-nobody',
+      QRN_SOURCE_ANU_CALLS_PER_DAY: '40',
+    };
+    const { out } = await run([], environment);
+    assert.match(out, /^backend +QRN_BACKEND +anu,simulator +environment$/m);
+    assert.match(out, /^anu\.api_key +QRN_SOURCE_ANU_API_KEY +\[secret\] +environment$/m);
+    assert.match(out, /^anu\.preset +QRN_SOURCE_ANU_PRESET +anu +name$/m);
+    assert.match(out, /^simulator\.faults +QRN_SOURCE_SIMULATOR_FAULTS +none +default$/m);
+    const asJson = (await run(['--json'], environment)).out;
+    assert.deepEqual(JSON.parse(asJson).sources.anu.calls_per_day, {
+      variable: 'QRN_SOURCE_ANU_CALLS_PER_DAY',
+      value: '40',
+      from: 'environment',
+    });
+    assert.ok(!`${out}${asJson}`.includes('tell-nobody'));
+  });
+
   it('says in one line what is wrong, also of settings that do not fit each other', async () => {
     for (const environment of [{ QRN_PORT: 'x' }, { QRN_TLS_CERT_FILE: 'c.pem' }, { QRN_CONFIG: folder }]) {
       const { status, out, talk } = await run([], environment as unknown as Record<string, string>);

@@ -132,8 +132,8 @@ describe('sources', () => {
       ['simulator'],
     );
     refused(
-      { QRN_BACKEND: 'anu' },
-      /^anu needs api_key, .*: give QRN_SOURCE_ANU_API_KEY or QRN_SOURCE_ANU_API_KEY_FILE$/,
+      { QRN_BACKEND: 'ibm' },
+      /^ibm needs api_key, .*: give QRN_SOURCE_IBM_API_KEY or QRN_SOURCE_IBM_API_KEY_FILE$/,
     );
     assert.equal(
       readSources({ QRN_SOURCE_ANU_API_KEY: 'k' }, ['anu'], '')[0].kind.type,

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomFillSync } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it, type TestContext } from 'node:test';
+import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
+import { sources } from '../../src/cli/sources.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { openTestLedger } from '../support/ledger-folder.ts';
+import { NOON_MS } from '../support/ledger-records.ts';
+import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
+import { runCommand } from './run-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-sources-'));
+after(() => rmSync(folder, { recursive: true }));
+const DAY = Math.floor(NOON_MS / 86_400_000);
+
+let folders = 0;
+/** Runs a command on a data folder that is not there, unless one is named. */
+function qrn(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  dataDir = join(folder, `none-${folders++}`),
+) {
+  return runCommand(sources, args, { QRN_DATA_DIR: dataDir, ...environment }, new ManualClock(NOON_MS));
+}
+
+async function withLedgerIn<T>(use: (ledger: Awaited<ReturnType<typeof openTestLedger>>) => Promise<T>) {
+  const dataDir = join(folder, `data-${folders++}`);
+  const ledger = await openTestLedger(join(dataDir, 'ledger'));
+  await use(ledger);
+  await ledger.close();
+  return dataDir;
+}
+
+/** ANU's service on this machine. */
+async function anu(t: TestContext) {
+  const server = await anuServer(new ManualClock()).start(t);
+  return { server, environment: { QRN_SOURCE_ANU_API_KEY: ANU_KEY, QRN_SOURCE_ANU_BASE_URL: server.url } };
+}
+
+describe('qrn sources list', () => {
+  it('shows those in use, the most wanted first, and all that could be', async () => {
+    const { status, out, talk } = await qrn(['list'], {
+      QRN_BACKEND: 'anu,simulator',
+      QRN_SOURCE_ANU_API_KEY: 'tell-nobody',
+      QRN_SOURCE_ANU_CALLS_PER_DAY: '40',
+    });
+    assert.deepEqual([status, talk], [0, '']);
+    assert.match(out, /^policy priority$/m);
+    assert.match(out, /^1 +anu +qrng-http +qrng-device +10 calls +- +40 calls$/m);
+    assert.match(out, /^2 +simulator +simulator +simulated +nothing +- +no bound$/m);
+    assert.match(out, /^anu +api_key +\[secret\] +environment$/m);
+    assert.match(out, /^anu +preset +anu +name$/m);
+    assert.doesNotMatch(out, /^anu +base_url/m, 'what is left out is not in force');
+    for (const { type, summary } of SOURCE_KINDS) assert.ok(out.includes(summary), type);
+    for (const name of SOURCE_PRESETS.keys()) assert.ok(out.includes(name), name);
+    assert.ok(!out.includes('tell-nobody'));
+  });
+
+  it('gives the same as JSON, with what was spent today', async () => {
+    const dataDir = await withLedgerIn(async (ledger) => {
+      const limits = { amountPerDay: null, callsPerDay: null };
+      const spend = { source: 'anu', amount: 0, currency: '', calls: 7 };
+      await ledger.charge('a', { ...spend, day: DAY }, limits);
+      await ledger.charge('b', { ...spend, day: DAY - 1 }, limits);
+    });
+    const environment = { QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
+    const { out } = await qrn(['list', '--json'], environment, dataDir);
+    const listed = JSON.parse(out);
+    assert.equal(listed.policy, 'priority');
+    const [source] = listed.sources;
+    assert.deepEqual(
+      [source.name, source.type, source.priority, source.origin, source.problem],
+      ['anu', 'qrng-http', 1, 'qrng-device', null],
+    );
+    assert.equal(source.spent_today.calls, 7);
+    assert.deepEqual(source.options.api_key, {
+      variable: 'QRN_SOURCE_ANU_API_KEY',
+      value: '[secret]',
+      from: 'environment',
+    });
+    assert.deepEqual(
+      listed.kinds.map(({ type }: { type: string }) => type),
+      SOURCE_KINDS.map(({ type }) => type),
+    );
+    assert.ok(!out.includes('tell-nobody'));
+  });
+
+  it('says why the service would refuse a source, and shows it all the same', async () => {
+    const free = await qrn(['list', '--json'], { QRN_SOURCE_SIMULATOR_BUDGET_PER_DAY: '1' });
+    assert.match(
+      free.talk,
+      /^source simulator costs nothing: budget_per_day and calls_per_day bound nothing\n$/,
+    );
+    const paid = {
+      QRN_BACKEND: 'anu',
+      QRN_SOURCE_ANU_API_KEY: 'k',
+      QRN_SOURCE_ANU_PRICE_PER_CALL: '0.01',
+    };
+    assert.match(
+      (await qrn(['list'], paid)).talk,
+      /^source anu costs about 0\.1 AUD a lot: say by QRN_SOURCE_ANU_BUDGET_PER_DAY what a day may cost, or none/,
+    );
+    const tight = await qrn(['list'], { ...paid, QRN_SOURCE_ANU_BUDGET_PER_DAY: '0.09' });
+    assert.match(tight.talk, /one lot of anu costs about 0\.1 AUD, more than the 0\.09 of a day/);
+    const enough = await qrn(['list'], { ...paid, QRN_SOURCE_ANU_BUDGET_PER_DAY: '0.1' });
+    assert.deepEqual([enough.status, enough.talk], [0, '']);
+    const few = await qrn(['list'], {
+      ...paid,
+      QRN_SOURCE_ANU_BUDGET_PER_DAY: 'none',
+      QRN_SOURCE_ANU_CALLS_PER_DAY: '9',
+    });
+    assert.match(few.talk, /^QRN_SOURCE_ANU_CALLS_PER_DAY: one lot of anu takes 10 calls, more than the 9/);
+  });
+
+  it('fails in one line when the configuration does', async () => {
+    const { status, out, talk } = await qrn(['list'], { QRN_BACKEND: 'toaster' });
+    assert.deepEqual([status, out], [1, '']);
+    assert.match(talk, /^qrn sources list: there is no source toaster; known are .*\n$/);
+  });
+});
+
+describe('qrn sources test', () => {
+  it('reads a little of a stream and shows what came', async () => {
+    const { status, out, talk } = await qrn(['test', 'simulator', '--json']);
+    assert.deepEqual([status, talk], [0, '']);
+    const { source, origin, facts, estimate, read } = JSON.parse(out);
+    assert.deepEqual([source, origin, estimate], ['simulator', 'simulated', null]);
+    assert.equal(facts.qubits, 16);
+    assert.deepEqual([read.bits, read.channels, read.shots], [4096, 16, 256]);
+    assert.equal(read.ones_share.length, 16);
+    // 256 fair shots: seven standard deviations
+    for (const share of read.ones_share) assert.ok(Math.abs(share - 0.5) < 7 / 32, String(share));
+    assert.match(read.raw_output, /^sha256:[0-9a-f]{64}$/);
+    const text = await qrn(['test', 'simulator']);
+    assert.match(text.out, /^origin +simulated$/m);
+    assert.match(text.out, /^stuck_channels +none$/m);
+  });
+
+  it('names channels that are stuck', async () => {
+    const { out } = await qrn(['test', 'simulator'], { QRN_SOURCE_SIMULATOR_FAULTS: 'dead-qubit:3' });
+    assert.match(out, /^stuck_channels +3$/m);
+  });
+
+  it('asks a service once, for a source that is not in use, and keeps its key to itself', async (t) => {
+    const { server, environment } = await anu(t);
+    const dataDir = join(folder, 'not-made');
+    const { status, out, talk } = await qrn(['test', 'anu', '--json'], environment, dataDir);
+    assert.deepEqual([status, talk], [0, '']);
+    assert.equal(server.requests.length, 1);
+    const { read, estimate } = JSON.parse(out);
+    assert.equal(estimate.calls, 1);
+    assert.ok(read.bits >= 4096);
+    assert.equal(read.ones_share.length, 1);
+    assert.ok(!out.includes(ANU_KEY));
+    assert.ok(!existsSync(dataDir), 'nothing is kept');
+  });
+
+  it('charges the day where there is a ledger, and keeps to its bound', async (t) => {
+    const { server, environment } = await anu(t);
+    const dataDir = await withLedgerIn(async () => {});
+    const bounded = { ...environment, QRN_SOURCE_ANU_CALLS_PER_DAY: '1' };
+    assert.equal((await qrn(['test', 'anu'], bounded, dataDir)).status, 0);
+    const ledger = await openTestLedger(join(dataDir, 'ledger'));
+    assert.equal((await ledger.spent('anu', DAY)).calls, 1);
+    assert.deepEqual(await ledger.lots(1), []);
+    await ledger.close();
+    const { status, talk } = await qrn(['test', 'anu'], bounded, dataDir);
+    assert.equal(status, 1);
+    assert.match(talk, /^qrn sources test: spent: budget of anu: 1 of 1 calls are spent today/);
+    assert.equal(server.requests.length, 1);
+  });
+
+  it('says what sort of failure it is, and no secret', async (t) => {
+    const { environment } = await anu(t);
+    const wrong = { ...environment, QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
+    const { status, out, talk } = await qrn(['test', 'anu'], wrong);
+    assert.deepEqual([status, out], [1, '']);
+    assert.match(talk, /^qrn sources test: credentials refused: .*403.*\n$/);
+    assert.ok(!talk.includes('tell-nobody'));
+    const none = await qrn(['test', 'anu']);
+    assert.match(none.talk, /^qrn sources test: source anu \(qrng-http\): api_key: must be given/);
+    const nobody = await qrn(['test', 'nobody']);
+    assert.match(nobody.talk, /^qrn sources test: there is no source nobody; known are simulator, /);
+    assert.deepEqual((await qrn(['test'])).status, 2);
+  });
+
+  it('moves no position in a file that is read once', async () => {
+    const path = join(folder, 'recorded');
+    writeFileSync(path, randomFillSync(new Uint8Array(8192)));
+    const environment = { QRN_SOURCE_REPLAY_PATH: path, QRN_SOURCE_REPLAY_MIN_ENTROPY: '0.9' };
+    const hashes = new Set<string>();
+    for (const dataDir of [undefined, await withLedgerIn(async () => {})]) {
+      for (let again = 0; again < 2; again++) {
+        const { out, talk } = await qrn(['test', 'replay', '--json'], environment, dataDir);
+        assert.equal(talk, '');
+        hashes.add(JSON.parse(out).read.raw_output);
+      }
+    }
+    assert.equal(hashes.size, 1);
+  });
+});

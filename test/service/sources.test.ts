@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createAccount, createKey } from '../../src/account/administration.ts';
+import type { Backend, StreamBackend } from '../../src/backend/backend.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config.ts';
+import { dayOf, ManualClock, systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import type { HealthReport } from '../../src/http/health.ts';
+import { type ServiceParts, startService } from '../../src/service.ts';
+import { deadBackend, soundBackend, stallingBackend } from '../support/backends.ts';
+import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
+
+/** One lot fills it. */
+const SMALL = { QRN_RESERVOIR_BYTES: '65536' };
+
+function dataFolder(t: TestContext): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-sources-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+/** The whole service, with an account of tier Pro. It is stopped with the test. */
+async function start(
+  t: TestContext,
+  environment: Record<string, string>,
+  parts: ServiceParts = {},
+  dataDir = dataFolder(t),
+) {
+  const config = loadConfig({
+    QRN_DATA_DIR: dataDir,
+    QRN_PORT: '0',
+    QRN_LOG_LEVEL: 'silent',
+    ...environment,
+  });
+  const service = await startService(config, silentLog, parts);
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= service.stop());
+  t.after(stop);
+  const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
+  const key = (await createKey(service.ledger, systemClock, { accountId: account.id })).text;
+  const ask = async (path: string) => {
+    const response = await fetch(`${service.baseUrl}${path}`, { headers: { 'x-api-key': key } });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const checks = async () => ((await ask('/health')).body as HealthReport).checks;
+  const states = async () => {
+    const all = (await checks())['source:state'].slice(0, -1); // without the system source
+    return all.map(({ observedValue }) => observedValue);
+  };
+  return { service, ask, checks, states, stop, dataDir };
+}
+
+/** Waits for what comes within seconds. */
+async function soon(what: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isThere()); tries++) {
+    assert.ok(tries < 300, what);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const named = (name: string, backend: StreamBackend): StreamBackend => ({ ...backend, name });
+
+/** A source that dies when the test says so. */
+function mortal(name: string) {
+  const sound = soundBackend(name);
+  const dead = deadBackend();
+  const life = { isOver: false, reads: 0 };
+  const backend: StreamBackend = {
+    ...sound,
+    name,
+    read: (bits, signal) => {
+      life.reads++;
+      return life.isOver ? dead.read(bits, signal) : sound.read(bits, signal);
+    },
+  };
+  return { backend, life };
+}
+
+describe('several sources', () => {
+  it('serve while one of them does: a dead one closes nothing', async (t) => {
+    const backends: Backend[] = [named('first', deadBackend()), named('second', soundBackend())];
+    const { service, ask, checks, states } = await start(t, SMALL, { backends });
+    await service.ready;
+    assert.deepEqual(await states(), ['closed', 'ok']);
+    const pure = await ask('/bytes?entropy_mode=pure');
+    assert.equal(pure.status, 200);
+    assert.equal((await ask('/integers')).status, 200);
+    const health = await checks();
+    assert.equal(health['pool:pure'][0].status, 'pass');
+    assert.equal(health['source:state'][0].output, 'the device is gone');
+    const shares = health['source:state'].map(
+      ({ details }) => (details as { share_of_lots: number }).share_of_lots,
+    );
+    assert.deepEqual(shares.slice(0, 2), [0, 1]);
+    const text = await (await fetch(`${new URL(service.baseUrl).origin}/metrics`)).text();
+    assert.match(text, /^qrn_source_state\{source="first",origin="simulated",state="closed"\} 1$/m);
+    assert.match(text, /^qrn_lots_total\{source="second",verdict="accepted"\} [1-9]/m);
+  });
+
+  it('close the tap together: pure mode ends with the last of them', async (t) => {
+    const [first, second] = [mortal('first'), mortal('second')];
+    const backends = [first.backend, second.backend];
+    const { service, ask, states } = await start(t, { QRN_RESERVOIR_BYTES: '4194304' }, { backends });
+    await service.ready;
+    first.life.isOver = true;
+    await soon('the first closes', async () => (await states())[0] === 'closed');
+    assert.equal((await ask('/bytes?entropy_mode=pure')).status, 200);
+    second.life.isOver = true;
+    await soon('the second closes', async () => (await states())[1] === 'closed');
+    assert.equal((await ask('/bytes?entropy_mode=pure')).status, 503);
+    assert.equal((await ask('/integers')).status, 200, 'its seed came from a lot that passed');
+  });
+
+  it('by priority: the second stands by once the first has filled the pool', async (t) => {
+    const [first, second] = [mortal('first'), mortal('second')];
+    const { service, states } = await start(t, SMALL, { backends: [first.backend, second.backend] });
+    await service.ready;
+    await soon('the second stands by', async () => {
+      const [one, two] = await states();
+      return one === 'ok' && two === 'standby';
+    });
+    assert.ok(second.life.reads <= 1, 'at most while the pool was all but empty');
+  });
+
+  it('by shares: a source that hangs keeps no other from filling', async (t) => {
+    const backends = [named('first', stallingBackend()), named('second', soundBackend())];
+    const { service, states } = await start(t, { ...SMALL, QRN_SOURCE_POLICY: 'share' }, { backends });
+    await service.ready;
+    assert.deepEqual(await states(), ['starting', 'ok']);
+  });
+});
+
+describe('a configured source', () => {
+  it('gives what answers and certificates say of it, and its calls are counted', async (t) => {
+    // each look at the provider's clock is a second later: its rate is no concern of this test
+    const clock = new (class extends ManualClock {
+      override monotonicMs(): number {
+        this.advance(1_000);
+        return super.monotonicMs();
+      }
+    })();
+    const provider = await anuServer(clock).start(t);
+    const { service, ask, checks } = await start(t, {
+      ...SMALL,
+      QRN_BACKEND: 'anu',
+      QRN_SOURCE_ANU_API_KEY: ANU_KEY,
+      QRN_SOURCE_ANU_BASE_URL: provider.url,
+      QRN_SOURCE_ANU_INTERVAL_MS: '0',
+      QRN_SOURCE_ANU_CALLS_PER_DAY: '10',
+    });
+    await service.ready;
+    assert.equal(provider.requests.length, 10);
+    const { headers, body } = await ask('/bytes?entropy_mode=pure');
+    assert.equal(headers.get('x-entropy-origin'), 'qrng-device');
+    assert.equal(headers.get('x-quantum-backend'), 'anu-quantum-numbers');
+    assert.equal((body as { metadata: { entropy_origin: string } }).metadata.entropy_origin, 'qrng-device');
+    assert.equal((await service.ledger.spent('anu', dayOf(systemClock.wallMs()))).calls, 10);
+    const [spend] = (await checks())['source:spend'];
+    assert.deepEqual([spend.status, (spend.details as { calls: number }).calls], ['warn', 10]);
+    const [lot] = await service.ledger.lots(2).then((lots) => lots.filter(({ source }) => source === 'anu'));
+    assert.equal(lot.origin, 'qrng-device');
+  });
+
+  it('whose options contradict each other is refused, and the ledger is left in order', async (t) => {
+    const dataDir = dataFolder(t);
+    const environment = { QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' };
+    const wrong = {
+      ...environment,
+      QRN_SOURCE_SIMULATOR_CIRCUIT: 'bell-chsh',
+      QRN_SOURCE_SIMULATOR_QUBITS: '3',
+    };
+    await assert.rejects(
+      startService(loadConfig(wrong), silentLog),
+      (error: unknown) =>
+        error instanceof ConfigError && /^source simulator \(simulator\): an even/.test(error.message),
+    );
+    const { service } = await start(t, SMALL, {}, dataDir);
+    await service.ready;
+  });
+});
