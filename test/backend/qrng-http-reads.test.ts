@@ -93,6 +93,15 @@ test('a smaller read after a failure makes no call, and gives all that was left'
   assertRead(read, 8, subject.server.lastSent(2));
 });
 
+test('a read that was aborted before takes nothing of what is left', async (t) => {
+  const subject = await lfd(t);
+  for (const fault of ['none', { status: 402 }] as const) subject.server.inject(fault);
+  await assert.rejects(subject.backend.read(subject.bits, NEVER), isKind('quota'));
+  await assert.rejects(subject.backend.read(8, AbortSignal.abort(new Error('before'))), /before/);
+  assertRead(await subject.backend.read(subject.bits, NEVER), subject.bits, subject.sent());
+  assert.equal(subject.calls(), CALLS + 1);
+});
+
 test('an aborted read keeps what had come', async (t) => {
   const subject = await lfd(t);
   const stop = new AbortController();
