@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import type { ManualClock } from '../../../src/core/clock.ts';
+import { fixedBytes } from '../backends.ts';
 import type { LocalDevice } from './braket-device.ts';
 import { parseProgram } from './braket-program.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
@@ -56,10 +57,13 @@ export class LocalBraket {
   readonly s3: LocalBucket;
   readonly device: LocalDevice;
   readonly #clock: ManualClock;
+  readonly #outcomes = fixedBytes('braket');
   readonly #tasks = new Map<string, LocalTask>();
+  /** Settles when the tasks that run have ended. */
+  #running: Promise<void> = Promise.resolve();
   #finished: { measured: Measured[]; body: string } | undefined;
   fault: ResultFault | undefined;
-  /** What the next finished task ends in. */
+  /** What finished tasks end in. */
   outcome: 'COMPLETED' | 'FAILED' = 'COMPLETED';
   queuePosition = '3';
 
@@ -84,8 +88,12 @@ export class LocalBraket {
     return this.#finished?.measured ?? [];
   }
 
-  /** Runs every task that waits. */
-  async finish(): Promise<void> {
+  /** Runs every task that waits; what is asked meanwhile is answered afterwards. */
+  finish(): void {
+    this.#running = this.#finish();
+  }
+
+  async #finish(): Promise<void> {
     for (const task of this.#tasks.values()) {
       if (task.status !== 'CREATED' && task.status !== 'QUEUED') continue;
       task.status = this.outcome;
@@ -99,7 +107,8 @@ export class LocalBraket {
     return this.device.arn.split(':')[3] || 'us-east-1';
   }
 
-  #handle(request: ProviderRequest): ProviderReply | Promise<ProviderReply> {
+  async #handle(request: ProviderRequest): Promise<ProviderReply> {
+    await this.#running;
     const scope = new RegExp(
       `^AWS4-HMAC-SHA256 Credential=\\S+/\\d{8}/${this.#region()}/braket/aws4_request, SignedHeaders=\\S+, Signature=[0-9a-f]{64}$`,
     );
@@ -243,6 +252,7 @@ export class LocalBraket {
         depolarizing: 0,
         bias: 0,
       },
+      testBytes: this.#outcomes,
     });
     const { bits, width } = await simulator.read(shots * measuredQubits.length, new AbortController().signal);
     return Array.from({ length: shots }, (_, shot) =>
@@ -287,7 +297,9 @@ export class LocalBraket {
       endedAt: task.endedAt,
       status: 'COMPLETED',
     };
-    const schema = (name: string) => ({ braketSchemaHeader: { name: `braket.task_result.${name}`, version: '1' } });
+    const schema = (name: string) => ({
+      braketSchemaHeader: { name: `braket.task_result.${name}`, version: '1' },
+    });
     if (results.length === 1) {
       return JSON.stringify({
         ...schema('gate_model_task_result'),
@@ -297,7 +309,8 @@ export class LocalBraket {
         additionalMetadata: { action: {} },
       });
     }
-    const put = (key: string, value: unknown) => this.s3.put(`${task.directory}/${key}`, JSON.stringify(value));
+    const put = (key: string, value: unknown) =>
+      this.s3.put(`${task.directory}/${key}`, JSON.stringify(value));
     results.forEach((result, index) => {
       put(`programs/${index}/results.json`, {
         ...schema('program_result'),

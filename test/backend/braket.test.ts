@@ -1,0 +1,642 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { suite, type TestContext, test } from 'node:test';
+import { BackendError, type RawRead } from '../../src/backend/backend.ts';
+import { braketSource } from '../../src/backend/braket/braket.ts';
+import { OptionError } from '../../src/backend/source-kind.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
+import { BUCKET, braketError, LocalBraket, type ResultFault } from '../support/providers/braket.ts';
+import {
+  gridDevice,
+  type LocalDevice,
+  simulatorDevice,
+  trapDevice,
+} from '../support/providers/braket-device.ts';
+import { s3Error } from '../support/providers/s3.ts';
+import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+
+const NEVER = new AbortController().signal;
+const KEY_ID = 'AKIAIOSFODNN7EXAMPLE';
+const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
+const SESSION = 'IQoJb3JpZ2luX2VjEXAMPLETOKEN';
+
+// The first stop of the default chain of credentials; the machine's own profile is out of reach.
+Object.assign(process.env, {
+  AWS_ACCESS_KEY_ID: KEY_ID,
+  AWS_SECRET_ACCESS_KEY: SECRET,
+  AWS_SESSION_TOKEN: SESSION,
+  AWS_CONFIG_FILE: '/nonexistent/config',
+  AWS_SHARED_CREDENTIALS_FILE: '/nonexistent/credentials',
+  AWS_EC2_METADATA_DISABLED: 'true',
+});
+
+interface BraketSubject extends JobSubject {
+  readonly local: LocalBraket;
+  readonly notes: MemoryNotes;
+  readonly clock: ManualClock;
+}
+
+const QUBITS = 8;
+const SHOTS = 1100;
+const BITS = QUBITS * SHOTS;
+/** A Saturday. */
+const NOW_MS = Date.UTC(2026, 10, 21, 10);
+
+type Texts = Parameters<typeof optionValues<typeof braketSource.options>>[1];
+
+function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
+  const backend = braketSource.create('rigged', optionValues(braketSource, texts), { clock, memory });
+  assert.equal(backend.kind, 'job');
+  return backend;
+}
+
+async function makeSubject(t: TestContext, device = gridDevice(), texts: Texts = {}): Promise<BraketSubject> {
+  const clock = new ManualClock(NOW_MS);
+  const local = await new LocalBraket(device, clock).start(t);
+  const notes = new MemoryNotes();
+  const make = () =>
+    makeBackend(
+      {
+        device: device.arn,
+        bucket: BUCKET,
+        region: device.arn.split(':')[3] || 'us-east-1',
+        endpoint: local.api.url,
+        s3_endpoint: local.s3.server.url,
+        qubits: String(QUBITS),
+        shots: String(SHOTS),
+        ...texts,
+      },
+      clock,
+      notes,
+    );
+  return {
+    backend: make(),
+    bits: BITS,
+    secrets: [SECRET, SESSION, KEY_ID],
+    local,
+    notes,
+    clock,
+    restarted: make,
+    jobsStarted: () => local.tasks,
+    finishJobs: () => local.finish(),
+    calls: () => local.api.requests.length + local.s3.server.requests.length,
+    stall: () => Promise.race([local.api.inject('stall'), local.s3.server.inject('stall')]),
+    sent: () => ({ verbatim: local.s3.read.splice(0), bits: rawBits(local) }),
+  };
+}
+
+/** The rows of all programs but tests (theirs are the longer programs of two), packed the slow and obvious way. */
+function rawBits({ measured }: LocalBraket): Uint8Array {
+  const shortest = Math.min(...measured.map(({ source }) => source.length));
+  const isCheck = new Set(measured.map(({ source }) => source)).size === 2;
+  const rows = measured.flatMap(({ source, rows }) => (isCheck && source.length > shortest ? [] : rows));
+  return packed(rows);
+}
+
+function packed(rows: readonly (readonly number[])[]): Uint8Array {
+  const text = rows.map((row) => row.join('')).join('');
+  return Uint8Array.from(text.match(/.{1,8}/g) ?? [], (byte) => Number.parseInt(byte.padEnd(8, '0'), 2));
+}
+
+const arrangeResult = (fault: ResultFault) => async (subject: BraketSubject) => {
+  // The task ended well a moment ago: its result is made again, with the fault.
+  subject.local.setStatus('CREATED');
+  subject.local.fault = fault;
+  subject.local.finish();
+};
+
+jobBackendContract<BraketSubject>('braket', makeSubject, [
+  ...(
+    [
+      [400, 'ValidationException', "Caller doesn't have access to b or it doesn't exist", 'permanent'],
+      [400, 'ValidationException', 'The estimated cost exceeds the spending limit', 'quota'],
+      [402, 'ServiceQuotaExceededException', 'Too many tasks are queued', 'quota'],
+      [403, 'AccessDeniedException', 'User is not authorized', 'auth'],
+      [403, 'ExpiredTokenException', 'The security token is expired', 'auth'],
+      [400, 'UnrecognizedClientException', 'The security token is invalid', 'auth'],
+      [409, 'ConflictException', 'The token was used with other parameters', 'permanent'],
+      [410, 'DeviceRetiredException', 'The device is retired', 'permanent'],
+      [429, 'ThrottlingException', 'Rate exceeded', 'retryable'],
+      [500, 'InternalServiceException', 'Internal', 'retryable'],
+      [503, 'ServiceUnavailable', 'Busy', 'retryable'],
+    ] as const
+  ).map(([status, name, words, kind]) => ({
+    on: 'submit' as const,
+    what: `${status} ${name} (${words})`,
+    kind,
+    message: new RegExp(`127\\.0\\.0\\.1:\\d+: CreateQuantumTask: HTTP ${status} ${name}: ${words}`),
+    arrange: ({ local }: BraketSubject) => void local.api.inject(braketError(status, name, words), 'POST'),
+  })),
+  {
+    on: 'submit',
+    what: '424 while the device is offline',
+    kind: 'retryable',
+    retryAfterMs: 900_000,
+    arrange: ({ local }) =>
+      void local.api.inject(braketError(424, 'DeviceOfflineException', 'offline'), 'POST'),
+  },
+  {
+    on: 'submit',
+    what: '429 with Retry-After',
+    kind: 'retryable',
+    retryAfterMs: 7_000,
+    arrange: ({ local }) =>
+      void local.api.inject(
+        braketError(429, 'ThrottlingException', 'Rate exceeded', { 'retry-after': '7' }),
+        'POST',
+      ),
+  },
+  {
+    on: 'submit',
+    what: 'a broken connection',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.api.inject('reset', 'POST'),
+  },
+  {
+    on: 'submit',
+    what: 'an answer that got lost',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.api.inject('cut', 'POST'),
+  },
+  {
+    on: 'submit',
+    what: 'broken JSON of the device',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.api.inject('broken-json', 'GET /device'),
+  },
+  {
+    on: 'submit',
+    what: 'broken JSON',
+    kind: 'retryable',
+    message: /a reply that cannot be read/,
+    arrange: ({ local }) => void local.api.inject('broken-json', 'POST'),
+  },
+  {
+    on: 'poll',
+    what: '500',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.api.inject(braketError(500, 'InternalServiceException', 'no'), 'GET'),
+  },
+  {
+    on: 'poll',
+    what: '403',
+    kind: 'auth',
+    arrange: ({ local }) => void local.api.inject(braketError(403, 'AccessDeniedException', 'no'), 'GET'),
+  },
+  {
+    on: 'fetch',
+    what: 'S3 403',
+    kind: 'auth',
+    message: /GetObject: HTTP 403 AccessDenied: Access Denied/,
+    arrange: ({ local }) => void local.s3.server.inject(s3Error(403, 'AccessDenied', 'Access Denied')),
+  },
+  {
+    on: 'fetch',
+    what: 'S3 503 with Retry-After',
+    kind: 'retryable',
+    retryAfterMs: 2_000,
+    arrange: ({ local }) => {
+      const { body, headers } = s3Error(503, 'SlowDown', 'Please reduce your request rate');
+      void local.s3.server.inject({ status: 503, body, headers: { ...headers, 'retry-after': '2' } });
+    },
+  },
+  {
+    on: 'fetch',
+    what: 'no object yet',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.s3.server.inject(s3Error(404, 'NoSuchKey', 'no')),
+  },
+  {
+    on: 'fetch',
+    what: 'no bucket',
+    kind: 'permanent',
+    arrange: ({ local }) => void local.s3.server.inject(s3Error(404, 'NoSuchBucket', 'no')),
+  },
+  {
+    on: 'fetch',
+    what: 'an object cut off',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.s3.server.inject('cut'),
+  },
+  {
+    on: 'fetch',
+    what: 'broken JSON',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.s3.server.inject('broken-json'),
+  },
+  {
+    on: 'fetch',
+    what: 'an object beyond all measure',
+    kind: 'permanent',
+    arrange: ({ local }) => void local.s3.server.inject({ body: new Uint8Array(5 * 1024 * 1024) }),
+  },
+  {
+    on: 'fetch',
+    what: 'probabilities alone',
+    kind: 'no_raw_shots',
+    lasting: 'the result stays what it is',
+    arrange: arrangeResult('histogram'),
+  },
+  ...(['truncated', 'short-row', 'other-qubits', 'of-another-task'] as const).map((fault) => ({
+    on: 'fetch' as const,
+    what: fault,
+    kind: 'permanent' as const,
+    lasting: 'the result stays what it is',
+    arrange: arrangeResult(fault),
+  })),
+  {
+    on: 'fetch',
+    what: 'fewer shots than asked, counted as successful',
+    kind: 'retryable',
+    message: /gave 8720 of 8800 bits: 1090 successful shots of 1100/,
+    lasting: 'the result stays what it is',
+    arrange: arrangeResult('fewer-successful'),
+  },
+]);
+
+/** One job on `device`, with everything that its result must satisfy. */
+async function run(subject: BraketSubject): Promise<RawRead> {
+  const { read } = await runJob(subject);
+  assertRead(read, subject.bits, subject.sent());
+  return read;
+}
+
+function onesShare({ bits }: { readonly bits: Uint8Array }): number {
+  let ones = 0;
+  for (const byte of bits) for (let rest = byte; rest !== 0; rest &= rest - 1) ones++;
+  return ones / (8 * bits.length);
+}
+
+/** S = E00 + E01 + E10 - E11 over all pairs and shots. */
+function chshOf({ bits, width, shots, witness }: RawRead): number {
+  assert.equal(witness?.kind, 'chsh');
+  const correlation = [0, 0, 0, 0];
+  const count = [0, 0, 0, 0];
+  for (let shot = 0; shot < shots; shot++) {
+    for (let a = 0; a < width; a += 2) {
+      const at = shot * width + a;
+      const bit = (position: number) => (bits[position >>> 3] >>> (7 - (position & 7))) & 1;
+      correlation[witness.settings[shot]] += bit(at) === bit(at + 1) ? 1 : -1;
+      count[witness.settings[shot]]++;
+    }
+  }
+  const [e00, e01, e10, e11] = correlation.map((sum, setting) => sum / count[setting]);
+  return e00 + e01 + e10 - e11;
+}
+
+suite('braket: what a certificate will say', () => {
+  test('qubits, calibration, circuit and times of a task', async (t) => {
+    const read = await run(await makeSubject(t));
+    const { calibration, ...provenance } = read.provenance;
+    assert.deepEqual(
+      { ...provenance, jobId: '', circuitSha256: '' },
+      {
+        provider: 'amazon-braket',
+        device: 'iqm/Garnet',
+        jobId: '',
+        circuit: 'superposition-8',
+        circuitVersion: '1.0.0',
+        circuitSha256: '',
+        qubitsUsed: 8,
+        circuitDepth: 2,
+        shots: SHOTS,
+        startedAtMs: NOW_MS,
+        finishedAtMs: NOW_MS + 60_000,
+      },
+    );
+    // Qubit 3 reads badly and 7 has no figure; the rest are equal, so the lowest are taken.
+    const physical = [1, 2, 4, 5, 6, 8, 9, 10];
+    const fidelity = 1 - (0.01 + 0.012) / 2;
+    assert.deepEqual(calibration, {
+      date: '2026-11-20T16:45:26.355472+00:00',
+      physical_qubits: physical,
+      readout_fidelity: physical.map(() => fidelity),
+      readout_e01: physical.map(() => 0.01),
+      readout_e10: physical.map(() => 0.012),
+    });
+    assert.ok(Math.abs(onesShare(read) - 0.499) < 0.035, '6.5 standard errors of 8,800 bits');
+    assert.equal(read.witness, undefined);
+  });
+
+  test('a device that publishes one figure for all gives no lists', async (t) => {
+    const device = trapDevice(['gpi', 'gpi2', 'zz']);
+    const { provenance } = await run(await makeSubject(t, device));
+    assert.deepEqual(provenance.calibration, {
+      date: '2026-11-19T00:00:00+00:00',
+      physical_qubits: [0, 1, 2, 3, 4, 5, 6, 7],
+      readout_fidelity_mean: 0.9955,
+    });
+  });
+
+  test('fewer successful shots are taken when they are enough, and said', async (t) => {
+    const subject = await makeSubject(t);
+    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    subject.local.fault = 'fewer-successful';
+    subject.finishJobs();
+    const read = await subject.backend.fetch({ ...job, bits: BITS - 8 * 10 }, NEVER);
+    assert.equal(read.shots, SHOTS - 10);
+    assert.equal(read.provenance.shots, SHOTS - 10);
+    assert.equal(read.provenance.calibration?.shots_asked, SHOTS);
+    assert.equal(read.provenance.calibration?.shots_successful, SHOTS - 10);
+  });
+
+  test('a simulator is simulated, with virtual qubits and no calibration', async (t) => {
+    const subject = await makeSubject(t, simulatorDevice());
+    assert.equal(subject.backend.origin, 'simulated');
+    assert.equal(subject.backend.quantumBackend, 'braket-amazon-sv1');
+    const { provenance } = await run(subject);
+    assert.equal(provenance.calibration, null);
+    assert.equal(provenance.circuitDepth, 2);
+    const [{ source }] = subject.local.measured;
+    assert.match(source, /^OPENQASM 3\.0;\nbit\[8\] b;\nqubit\[8\] q;\nh q\[0\];\n/);
+  });
+
+  test('columns are taken by the qubit that they are of', async (t) => {
+    const subject = await makeSubject(t);
+    subject.local.fault = 'all-qubits';
+    await run(subject);
+  });
+});
+
+const MACHINES: readonly (readonly [string, () => LocalDevice])[] = [
+  ['prx and cz', gridDevice],
+  ['gpi2 and zz', () => trapDevice(['gpi', 'gpi2', 'zz'])],
+  ['gpi2 and ms', () => trapDevice(['gpi', 'gpi2', 'ms'])],
+  ['prx and xx', () => trapDevice(['prx', 'xx'])],
+  ['rx, rz and iswap', () => trapDevice(['rx', 'rz', 'iswap'])],
+  ['rx, rz and cz', () => trapDevice(['rx', 'rz', 'cz'])],
+];
+
+suite('braket: witnesses', () => {
+  for (const [natives, device] of MACHINES) {
+    test(`x-check with ${natives}: the tests are near zero, the bits are coins`, async (t) => {
+      const subject = await makeSubject(t, device(), { circuit: 'x-check', shots: '1600' });
+      const read = await run({ ...subject, bits: 12_800 });
+      assert.equal(subject.local.measured.length, 16);
+      assert.equal(read.witness?.kind, 'x-basis');
+      assert.equal(read.shots, 14 * 115); // the first multiple of 14 above 1,600
+      assert.equal(read.witness.shots, 2 * 115);
+      const tests = subject.local.measured.filter(({ source }) => source !== rawSource(subject.local));
+      assert.deepEqual(read.witness.bits, packed(tests.flatMap(({ rows }) => rows)));
+      assert.ok(onesShare(read.witness) < 0.04, 'e01 is at most 0.01');
+      assert.ok(Math.abs(onesShare(read) - 0.498) < 0.035);
+    });
+
+    test(`bell-chsh with ${natives}: S is near 2√2 after readout errors`, async (t) => {
+      const subject = await makeSubject(t, device(), { circuit: 'bell-chsh', shots: '2000' });
+      const read = await run({ ...subject, bits: 16_000 });
+      assert.equal(subject.local.measured.length, 16);
+      assert.equal(read.provenance.circuit, 'bell-chsh-8');
+      const s = chshOf(read);
+      // Readout shrinks S to 2.83 (1 - e01 - e10)² >= 2.70; 2,000 pairs a setting leave an error of 0.04.
+      assert.ok(s > 2.5 && s < 3, `S = ${s}`);
+    });
+  }
+
+  test('the settings stand beside the shots that they are of', async (t) => {
+    const subject = await makeSubject(t, gridDevice(), { circuit: 'bell-chsh', shots: '1600' });
+    const read = await run({ ...subject, bits: 12_800 });
+    assert.equal(read.witness?.kind, 'chsh');
+    const perPart = [0, 1, 2, 3].map(
+      (setting) => read.witness?.kind === 'chsh' && read.witness.settings.filter((s) => s === setting).length,
+    );
+    assert.deepEqual(perPart, [400, 400, 400, 400]);
+    const sources = subject.local.measured.map(({ source }) => source);
+    const ofPart = (part: number) => (read.witness?.kind === 'chsh' ? read.witness.settings[part * 100] : -1);
+    for (let a = 0; a < 16; a++) {
+      for (let b = 0; b < a; b++) assert.equal(sources[a] === sources[b], ofPart(a) === ofPart(b));
+    }
+  });
+
+  test('pairs are coupled, disjoint and the best', async (t) => {
+    const { provenance } = await run({
+      ...(await makeSubject(t, gridDevice(), { circuit: 'bell-chsh' })),
+      bits: BITS,
+    });
+    const { physical_qubits: physical, pair_fidelity: fidelities } = provenance.calibration ?? {};
+    assert.ok(Array.isArray(physical) && Array.isArray(fidelities));
+    assert.equal(new Set(physical).size, 8);
+    assert.ok(!physical.includes(3) && !physical.includes(7));
+    assert.deepEqual(
+      fidelities,
+      fidelities.toSorted((a: number, b: number) => b - a),
+    );
+  });
+
+  test('a program of the set that failed leaves fewer shots', async (t) => {
+    const subject = await makeSubject(t, gridDevice(), { circuit: 'bell-chsh', shots: '1600' });
+    const job = await subject.backend.submit(12_800, randomUUID(), NEVER);
+    subject.local.fault = 'failed-program';
+    subject.finishJobs();
+    await assert.rejects(
+      subject.backend.fetch(job, NEVER),
+      /gave 12000 of 12800 bits: 1500 successful shots of 1600/,
+    );
+    const read = await subject.backend.fetch({ ...job, bits: 12_000 }, NEVER);
+    assert.equal(read.shots, 1500);
+  });
+});
+
+/** The program that makes bits: the one that most parts run. */
+function rawSource({ measured }: LocalBraket): string {
+  const [first, second, third] = measured.map(({ source }) => source);
+  return first === second || first === third ? first : second;
+}
+
+suite('braket: the life of a task', () => {
+  test('a queue is polled by its length, a running task as the device asks', async (t) => {
+    const subject = await makeSubject(t, trapDevice(['gpi', 'gpi2', 'zz']));
+    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    assert.deepEqual(await subject.backend.poll(job, NEVER), { state: 'queued', retryAfterMs: 45_000 });
+    subject.local.queuePosition = '>2000';
+    assert.deepEqual(await subject.backend.poll(job, NEVER), { state: 'queued', retryAfterMs: 300_000 });
+    subject.local.queuePosition = 'None';
+    assert.deepEqual(await subject.backend.poll(job, NEVER), { state: 'queued', retryAfterMs: 15_000 });
+    subject.local.setStatus('RUNNING');
+    assert.deepEqual(await subject.backend.poll(job, NEVER), { state: 'running', retryAfterMs: 200 });
+    subject.local.setStatus('CANCELLING');
+    assert.equal((await subject.backend.poll(job, NEVER)).state, 'running');
+  });
+
+  test('a task that failed says why', async (t) => {
+    const subject = await makeSubject(t);
+    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    subject.local.outcome = 'FAILED';
+    subject.finishJobs();
+    const failed = { state: 'failed', reason: 'The device lost its qubits' };
+    assert.deepEqual(await subject.backend.poll(job, NEVER), failed);
+    await assert.rejects(subject.backend.fetch(job, NEVER), /is FAILED, not COMPLETED/);
+    const gone = { ...job, jobId: 'arn:aws:braket:eu-north-1:123456789012:quantum-task/none' };
+    assert.equal((await subject.backend.poll(gone, NEVER)).state, 'failed');
+  });
+
+  test('a submission is repeated to the byte, though the device was calibrated in between', async (t) => {
+    const device = gridDevice();
+    const subject = await makeSubject(t, device, { circuit: 'x-check' });
+    const key = randomUUID();
+    subject.local.api.inject('cut', 'POST');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), BackendError);
+    const { oneQubitProperties } = device.capabilities.standardized as { oneQubitProperties: object };
+    Object.assign(oneQubitProperties, { 1: { oneQubitFidelity: [] } });
+    const job = await subject.restarted().submit(BITS, key, NEVER);
+    assert.equal(subject.jobsStarted(), 1);
+    const [first, second] = subject.local.api.requests.filter(({ method }) => method === 'POST');
+    assert.equal(first.body, second.body);
+    assert.ok(JSON.parse(job.memo).qubits.includes(1));
+    const other = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    assert.ok(!JSON.parse(other.memo).qubits.includes(1));
+  });
+
+  test('a result that repeats the one before is refused, also after a restart', async (t) => {
+    const subject = await makeSubject(t);
+    const first = await runJob(subject);
+    assert.equal((await subject.backend.fetch(first.job, NEVER)).rawSha256, first.read.rawSha256);
+    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    subject.local.fault = 'replayed';
+    subject.finishJobs();
+    const repeated = { kind: 'permanent' };
+    await assert.rejects(subject.backend.fetch(job, NEVER), repeated);
+    // A replay that names the new task is known by its hash alone, whatever it says of itself.
+    await subject.notes.keep('results', JSON.stringify([[first.read.rawSha256, 'another-task']]));
+    await assert.rejects(subject.restarted().fetch(first.job, NEVER), /repeats that of job another-task/);
+  });
+
+  test('what is forgotten is gone from the bucket, the rest is not', async (t) => {
+    const subject = await makeSubject(t, gridDevice(), { circuit: 'x-check' });
+    const { job } = await runJob(subject);
+    const kept = await runJob(subject);
+    const before = subject.local.s3.keys();
+    assert.equal(before.length, 2 * 34);
+    await subject.backend.forget?.(job, NEVER);
+    const folder = before.find((key) => key.endsWith('results.json'))!.split('/')[1];
+    assert.deepEqual(
+      subject.local.s3.keys(),
+      before.filter((key) => !key.includes(folder)),
+    );
+    await subject.backend.fetch(kept.job, NEVER);
+  });
+});
+
+suite('braket: what is refused before a task is paid for', () => {
+  const refused = async (t: TestContext, device: LocalDevice, texts: Texts, message: RegExp, bits = BITS) => {
+    const subject = await makeSubject(t, device, texts);
+    await assert.rejects(subject.backend.submit(bits, randomUUID(), NEVER), (error) => {
+      assert.ok(error instanceof BackendError);
+      assert.match(error.message, message);
+      return true;
+    });
+    assert.equal(subject.jobsStarted(), 0);
+  };
+
+  test('more shots than the device takes', (t) =>
+    refused(
+      t,
+      trapDevice(['gpi2', 'zz']),
+      {},
+      /takes 100 to 5000 shots of a program, 6000 are asked/,
+      48_000,
+    ));
+
+  test('more qubits than read well', (t) =>
+    refused(t, gridDevice(), { qubits: '19' }, /19 asked, 18 have a readout fidelity of 0.9 or more/));
+
+  test('a higher price than the budget counts with', (t) =>
+    refused(
+      t,
+      gridDevice(),
+      { price_per_shot: '0.001' },
+      /costs 0.00145 USD a shot, price_per_shot is 0.001/,
+    ));
+
+  test('several programs where a task has one', (t) =>
+    refused(
+      t,
+      trapDevice(['gpi2', 'zz'], false),
+      { circuit: 'x-check' },
+      /takes one program a task/,
+      12_800,
+    ));
+
+  test('a Bell test without a gate that entangles', (t) =>
+    refused(t, trapDevice(['prx', 'cphase']), { circuit: 'bell-chsh' }, /no entangling gate/, 12_800));
+
+  test('native gates that are not known', (t) =>
+    refused(t, trapDevice(['u3', 'cz']), {}, /no native gates that this service writes/));
+
+  test('a simulator behind the ARN of a QPU', (t) =>
+    refused(t, { ...gridDevice(), type: 'SIMULATOR' }, {}, /is a simulator, which its ARN does not say/));
+
+  test('options that contradict each other', () => {
+    const device = gridDevice().arn;
+    const make = (texts: Texts) => () => makeBackend({ device, bucket: BUCKET, ...texts });
+    assert.throws(make({ circuit: 'bell-chsh', qubits: '7' }), OptionError);
+    assert.throws(make({ device: simulatorDevice().arn }), /give the region/);
+    assert.throws(
+      make({ device: simulatorDevice().arn, region: 'us-east-1', circuit: 'x-check' }),
+      OptionError,
+    );
+    assert.throws(make({ device: device.replace('Garnet', 'Emerald') }), /price_per_shot: give the price/);
+    assert.throws(make({ device: 'arn:aws:s3:::bucket' }), OptionError);
+    assert.throws(make({ bucket: 'No Bucket' }), OptionError);
+    assert.throws(make({ prefix: '/a' }), OptionError);
+  });
+});
+
+suite('braket: cost and facts', () => {
+  test('a task costs its fee and every shot, tests included', () => {
+    const device = gridDevice().arn;
+    const plain = makeBackend({ device, bucket: BUCKET });
+    assert.equal(plain.lotRawBits, 32_000);
+    assert.equal(plain.claimedMinEntropyPerBit, 0.7);
+    assert.deepEqual(plain.estimate?.(32_000), { amount: 0.3 + 2000 * 0.00145, currency: 'USD', calls: 1 });
+    const checked = makeBackend({ device, bucket: BUCKET, circuit: 'x-check', price_per_shot: '0.01' });
+    assert.equal(checked.estimate?.(32_000).amount, 0.3 + 16 * 143 * 0.01);
+    assert.equal(makeBackend({ device, bucket: BUCKET, circuit: 'bell-chsh' }).claimedMinEntropyPerBit, 0.5);
+  });
+
+  test('describe says what the device publishes, and whether its window is open', async (t) => {
+    const subject = await makeSubject(t);
+    const facts = await subject.backend.describe?.(NEVER);
+    assert.deepEqual(facts, {
+      device: 'IQM Garnet',
+      arn: gridDevice().arn,
+      type: 'QPU',
+      status: 'ONLINE',
+      location: 'Loopback',
+      qubits: 20,
+      native_gates: 'prx, cz',
+      shots_per_program: '1 to 20000',
+      programs_per_task: 100,
+      price_per_shot_usd: 0.00145,
+      queue: 'QUANTUM_TASKS_QUEUE Normal: 7',
+      execution_windows: 'Everyday 09:00:00-17:59:59 UTC',
+      open_now: true,
+      calibrated_at: '2026-11-20T16:45:26.355472+00:00',
+      readout_fidelity_best: 0.989,
+      readout_fidelity_worst: 0.8,
+    });
+    subject.clock.advance(8 * 3_600_000);
+    assert.equal((await subject.backend.describe?.(NEVER))?.open_now, false);
+  });
+
+  test('credentials that are not there are an error of authorization', async (t) => {
+    const subject = await makeSubject(t);
+    const { AWS_ACCESS_KEY_ID: id } = process.env;
+    delete process.env.AWS_ACCESS_KEY_ID;
+    t.after(() => Object.assign(process.env, { AWS_ACCESS_KEY_ID: id }));
+    await assert.rejects(subject.backend.submit(BITS, randomUUID(), NEVER), { kind: 'auth' });
+  });
+
+  test('a signal ends a download midway', async (t) => {
+    const subject = await makeSubject(t);
+    const { job } = await runJob(subject);
+    const stop = new AbortController();
+    const reason = new Error('stopped midway');
+    const reached = subject.local.s3.server.inject('stall');
+    const fetching = assert.rejects(subject.backend.fetch(job, stop.signal), (error) => error === reason);
+    await reached;
+    stop.abort(reason);
+    await fetching;
+  });
+});
