@@ -17,7 +17,15 @@ import {
   stallingBackend,
   stuckBackend,
 } from '../support/backends.ts';
-import { isZero, recordingLog, ScriptedAssessor, settle, withCalls } from './fixtures.ts';
+import {
+  isZero,
+  lotRecord,
+  MarkedBlocks,
+  recordingLog,
+  ScriptedAssessor,
+  settle,
+  withCalls,
+} from './fixtures.ts';
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -296,6 +304,25 @@ describe('a source that fails', () => {
     }
   });
 
+  it('over its budget is left alone, and nothing is read', async () => {
+    const priced = { ...soundBackend(), estimate: () => ({ amount: 1, currency: 'USD', calls: 1 }) };
+    const { backend, reads } = watched(priced);
+    const limits = { amountPerDay: 2, callsPerDay: null };
+    const { time, collector } = world(backend, { limits });
+    time.clock.wall = Date.UTC(2026, 10, 20, 22, 30);
+    collector.start();
+    await time.pass(0);
+    assert.equal(reads.length, 2);
+    assert.equal(collector.status().state, 'failing');
+    assert.match(collector.status().lastError, /^budget of test-sound: 2 of 2 USD are spent today/);
+    assert.deepEqual(time.pending(), [HOUR_MS]);
+    await time.pass(HOUR_MS + HOUR_MS / 2 - 1);
+    assert.equal(reads.length, 2);
+    await time.pass(1);
+    assert.equal(reads.length, 4, 'the next day has a budget of its own');
+    await collector.stop();
+  });
+
   it('serves jobs as well as streams', async () => {
     const jobs = new JobDouble({ state: 'running' }, { state: 'done' });
     const { time, collector, ledger } = world(jobs, { pureBytesHigh: 1 });
@@ -303,6 +330,152 @@ describe('a source that fails', () => {
     await time.pass(5_000);
     assert.equal(collector.status().state, 'ok');
     assert.equal((await ledger.lots(10)).length, 1);
+    await collector.stop();
+  });
+});
+
+describe('a job', () => {
+  it('that is paid for is read though the reservoir is full', async () => {
+    const jobs = new JobDouble({ state: 'queued', retryAfterMs: 60_000 }, { state: 'done' });
+    const first = world(jobs, { pureBytesHigh: 1 });
+    first.collector.start();
+    await first.time.pass(1_000);
+    await first.collector.stop();
+    assert.deepEqual(jobs.cancelled, []);
+    await first.ledger.addLot(lotRecord('lot_full'), [
+      ...new MarkedBlocks().pure(1),
+      ...new MarkedBlocks().seeds(64),
+    ]);
+    const second = world(jobs, { pureBytesHigh: 1, store: first.ledger });
+    second.collector.start();
+    await second.time.pass(60_000);
+    assert.equal(second.collector.status().lotsAccepted, 1);
+    assert.deepEqual([jobs.started, jobs.forgotten], [1, ['job 1']]);
+    assert.deepEqual(await first.ledger.openJobs(jobs.name), []);
+    await second.collector.stop();
+  });
+
+  it('whose lot cannot be stored is offered to the store again, with its bytes', async () => {
+    const jobs = new JobDouble();
+    const inner = new MemoryLedger(new VirtualTime().clock);
+    let failures = 4;
+    const store = withCalls(inner, {
+      addLot: (addLot) => async (lot, blocks, jobKey) => {
+        if (failures === 2) await addLot(lot, blocks, jobKey); // made, and its answer lost
+        if (failures-- > 0) throw new Error('the disk is full');
+        return addLot(lot, blocks, jobKey);
+      },
+    });
+    const { time, collector, assessor } = world(jobs, { store, pureBytesHigh: 1 });
+    collector.start();
+    await time.pass(60_000);
+    assert.deepEqual(time.passed.slice(0, 4), [1_000, 2_000, 4_000, 8_000]);
+    assert.deepEqual([collector.status().state, collector.status().lotsAccepted], ['ok', 1]);
+    assert.equal((await inner.lots(9)).length, 1);
+    assert.ok(!isZero((await inner.claimBlocks('pure', 1))[0].bytes));
+    for (const bytes of assessor.lent) assert.ok(isZero(bytes));
+    assert.equal(jobs.calls.filter((call) => call === 'fetch').length, 1);
+    await collector.stop();
+  });
+
+  it('that is fetched again, since nothing came of it, is no replay', async () => {
+    const jobs = new JobDouble();
+    const { time, collector, assessor, ledger } = world(jobs, { pureBytesHigh: 1 });
+    assessor.failure = new Error('the worker died');
+    collector.start();
+    await time.pass(0);
+    assert.equal(collector.status().lastError, 'the worker died');
+    assessor.failure = undefined;
+    await time.pass(60_000);
+    assert.deepEqual(
+      (await ledger.lots(9)).map(({ accepted, rejection }) => [accepted, rejection]),
+      [[true, '']],
+    );
+    assert.deepEqual([jobs.started, jobs.calls.filter((call) => call === 'fetch').length], [1, 2]);
+    assert.equal(collector.status().reads.pass, 1, 'the same samples are tested once');
+    assert.equal(collector.status().health?.totals.samples, LOT_RAW_BITS);
+    await collector.stop();
+  });
+
+  it('that has its lot gives no other, and none is lost over it', async () => {
+    const jobs = new JobDouble();
+    const inner = new MemoryLedger(new VirtualTime().clock);
+    let isFirst = true;
+    const store = withCalls(inner, {
+      addLot: (addLot) => async (lot, blocks, jobKey) => {
+        if (isFirst) await addLot(lotRecord('lot_of_another'), [], jobKey); // another process, against all rules
+        isFirst = false;
+        return addLot(lot, blocks, jobKey);
+      },
+    });
+    const { time, collector, log } = world(jobs, { store, pureBytesHigh: 1 });
+    collector.start();
+    await time.pass(1_000);
+    assert.deepEqual(
+      log.errors().map(({ message }) => message),
+      ['a job that gave a lot before: not stored'],
+    );
+    assert.deepEqual([jobs.started, collector.status().lotsAccepted], [2, 1]);
+    assert.deepEqual(await inner.openJobs(jobs.name), []);
+    await collector.stop();
+  });
+
+  it('of which the provider cannot be told that it is over is no failure of the source', async () => {
+    const jobs = new JobDouble();
+    jobs.failures.set('forget', [new TypeError('a bug')]);
+    const { time, collector, log } = world(jobs, { pureBytesHigh: 1 });
+    collector.start();
+    await time.pass(1_000);
+    assert.deepEqual(
+      log.errors().map(({ facts, message }) => [facts.reason, message]),
+      [['a bug', 'a job was not brought to its end']],
+    );
+    assert.equal(collector.status().state, 'ok');
+    await collector.stop();
+  });
+});
+
+describe('a result that was delivered before', () => {
+  it('to an earlier run of the service is refused', async () => {
+    const first = world(repeatingBackend(), { pureBytesHigh: 1 });
+    first.collector.start();
+    await first.time.pass(0);
+    assert.equal(first.collector.status().lotsAccepted, 1);
+    const { id } = first.collector.status().lastLot!;
+    await first.collector.stop();
+    await first.ledger.claimBlocks('pure', 1);
+    await first.ledger.claimBlocks('seed', 64);
+    const rejection = `the raw bits are those of lot ${id}`;
+    for (let run = 1; run <= 3; run++) {
+      const next = world(repeatingBackend(), { store: first.ledger });
+      next.collector.start();
+      await next.time.pass(0);
+      assert.deepEqual(
+        [next.collector.status().state, next.collector.status().lastError],
+        ['failing', rejection],
+      );
+      assert.equal(next.assessor.tested.length, 0);
+      await next.collector.stop();
+    }
+    const lots = await first.ledger.lots(9);
+    assert.deepEqual(
+      lots.map(({ accepted, rejection }) => [accepted, rejection]),
+      [...new Array(3).fill([false, rejection]), [true, '']],
+    );
+    assert.equal((await first.ledger.blockLevels()).pure.blocks, 0);
+  });
+
+  it('three times in a row, in differing bits, closes the tap', async () => {
+    const sound = soundBackend();
+    const stale: StreamBackend = {
+      ...sound,
+      read: async (bits, signal) => ({ ...(await sound.read(bits, signal)), rawSha256: 'a'.repeat(64) }),
+    };
+    const { time, collector, closed, ledger } = world(stale);
+    collector.start();
+    await time.pass(DAY_MS);
+    assert.deepEqual(closed, [`the raw bits are those of lot ${(await ledger.lots(9)).at(-1)?.id}`]);
+    assert.deepEqual([collector.status().lotsAccepted, collector.status().lotsRejected], [1, 3]);
     await collector.stop();
   });
 });

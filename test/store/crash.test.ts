@@ -20,7 +20,19 @@ import { suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { LmdbLedger } from '../../src/store/lmdb-ledger.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
-import { account, block, filledSegment, key, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+import {
+  account,
+  block,
+  filledSegment,
+  job,
+  key,
+  lot,
+  lotId,
+  NO_LIMITS,
+  NOON_MS,
+  spend,
+  submitted,
+} from '../support/ledger-records.ts';
 
 /** Bad states, each in a process of its own that may die of it. */
 
@@ -214,7 +226,12 @@ async function soundLedger(t: TestContext): Promise<{ file: string; digest: stri
   for (let n = 1; n <= 30; n++) {
     const { id } = await ledger.createAccount(account(n));
     await ledger.putKey(key(n, id));
-    await ledger.addLot(lot(n), [block('pure', n, 1_024), block('pure', n, 1_024), block('seed', n)]);
+    await ledger.openJob(job(n), NO_LIMITS);
+    await ledger.putJob(submitted(n));
+    const blocks = [block('pure', n, 1_024), block('pure', n, 1_024), block('seed', n)];
+    await ledger.addLot(lot(n), blocks, job(n).key);
+    await ledger.charge(`charge ${n}`, spend(0.5), NO_LIMITS);
+    await ledger.putSourceNote('anu', `note ${n}`, 'x'.repeat(n));
     await ledger.commit([filledSegment(n, 30)], []);
   }
   await ledger.claimBlocks('pure', 20);

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { LedgerError } from '../../src/store/ledger-error.ts';
 import type { LmdbLedger } from '../../src/store/lmdb-ledger.ts';
 import { openTestLedger } from './ledger-folder.ts';
-import { filledSegment, lot, lotId } from './ledger-records.ts';
+import { filledSegment, lot, lotId, TODAY } from './ledger-records.ts';
 
 /**
  * A process that a test may kill, starve or feed with damage:
@@ -78,6 +78,9 @@ async function digestOf(ledger: LmdbLedger): Promise<string> {
     await ledger.usage(1, 0),
     await ledger.loadRates(0),
     await ledger.getLog('head'),
+    await ledger.openJobs('simulator'),
+    await ledger.spent('simulator', TODAY),
+    await ledger.sourceNote('anu', 'note 30'),
     await ledger.audit(),
   ];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');
