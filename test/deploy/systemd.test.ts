@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { missing } from '../support/command.ts';
+
+const unit = readFileSync(new URL('../../deploy/systemd/qrn.service', import.meta.url), 'utf8');
+const NODE = '/opt/qrn/node_modules/.bin/node';
+
+describe('the systemd unit', { skip: missing('systemd-analyze', 'systemd') }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-unit-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** What systemd-analyze says of the unit, with a program that is there. */
+  function analyze(text: string, ...words: string[]) {
+    assert.ok(text.includes(NODE));
+    const path = join(folder, 'qrn.service');
+    writeFileSync(path, text.replace(NODE, process.execPath));
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', [...words, path], { encoding: 'utf8' });
+    return { status, said: stdout + stderr };
+  }
+
+  it('is understood in every line', () => {
+    assert.deepEqual(analyze(unit, 'verify'), { status: 0, said: '' });
+    assert.match(analyze(unit.replace('ProtectClock=', 'ProtectClocks='), 'verify').said, /ProtectClocks/);
+  });
+
+  it('leaves little exposed', () => {
+    const { said } = analyze(unit, 'security', '--offline=true');
+    const exposure = Number(/Overall exposure level for qrn.service: ([\d.]+)/.exec(said)?.[1]);
+    assert.ok(exposure <= 2, `${exposure} of 10`);
+  });
+});
