@@ -117,18 +117,20 @@ function movedGate(gate: Gate, layout: readonly number[]): Gate {
 /**
  * OpenQASM 3 on physical qubits (`$n`, specification 3.0, Physical Qubits), one statement a line: nothing is left to a
  * transpiler. The leading barrier names every qubit of the device, so that whoever builds the circuit from the text gives
- * it the device's width; the second has all qubits measured at once.
+ * it the device's width; the last has all qubits measured at once. One more may stand after the first `prepared` gates: what
+ * comes then is not made one with the preparation that it is to test.
  */
-export function physicalText(circuit: Circuit): string {
+export function physicalText(circuit: Circuit, prepared?: number): string {
   assertCircuit(circuit);
   const named = (qubits: readonly number[]) => qubits.map((qubit) => `$${qubit}`).join(', ');
   const all = Array.from({ length: circuit.qubits }, (_, qubit) => qubit);
   const lines = ['OPENQASM 3.0;', 'include "stdgates.inc";', `bit[${circuit.measured.length}] c;`];
   lines.push(`barrier ${named(all)};`);
-  for (const gate of circuit.gates) {
+  circuit.gates.forEach((gate, index) => {
+    if (index === prepared) lines.push(`barrier ${named(circuit.measured)};`);
     const angle = 'angle' in gate ? `(${gate.angle + 0})` : '';
     lines.push(`${gate.gate}${angle} ${named(gate.qubits)};`);
-  }
+  });
   lines.push(`barrier ${named(circuit.measured)};`);
   circuit.measured.forEach((qubit, channel) => {
     lines.push(`c[${channel}] = measure $${qubit};`);

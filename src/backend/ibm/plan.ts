@@ -93,7 +93,9 @@ export function programsOf({
 }: Pick<Plan, 'circuit' | 'qubits' | 'deviceQubits'>): Programs {
   const { name, circuits } = abstractPrograms(circuit, qubits.length);
   const physical = circuits.map((each) => placed(inBasis(each), qubits, deviceQubits));
-  const texts = physical.map(physicalText);
+  const texts = physical.map((each, program) =>
+    physicalText(each, circuit === 'x-check' && program === X_TEST ? qubits.length : undefined),
+  );
   return {
     name,
     texts,
@@ -111,7 +113,7 @@ function abstractPrograms(circuit: CircuitName, width: number): { name: string; 
   }
   assert(width % 2 === 0, 'Bell tests are made of pairs');
   const circuits = CHSH_SETTINGS.map((setting) => sideBySide(bellChsh(setting).circuit, width / 2));
-  return { name: `bell-chsh-${width / 2}-pairs`, circuits };
+  return { name: `bell-chsh-${width}`, circuits };
 }
 
 /** `copies` of a circuit, each on qubits of its own. */

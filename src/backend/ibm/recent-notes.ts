@@ -19,11 +19,6 @@ export class RecentNotes {
     return (await this.#load()).find(([each]) => each === id)?.[1];
   }
 
-  /** The id of another entry with this value. */
-  async otherWith(value: string, id: string): Promise<string | undefined> {
-    return (await this.#load()).find(([each, held]) => held === value && each !== id)?.[0];
-  }
-
   /** Resolves when it is on disk. The oldest entry makes room. */
   async put(id: string, value: string): Promise<void> {
     const others = (await this.#load()).filter(([each]) => each !== id);

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../crypto/digest.ts';
 import { BackendError, type Provenance, type RawRead, type Witness } from '../backend.ts';
 import { type HttpReply, jsonOf } from '../http-call.ts';
 import { PHYSICAL_COMPILER_VERSION } from '../physical-circuit.ts';
+import { SeenResults } from '../seen-results.ts';
 import type { SourceParts } from '../source-kind.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { Device } from './device.ts';
@@ -15,7 +16,6 @@ import { decodeResult, type ShotRange } from './results.ts';
 /** A result that is not there so long after its job finished, and that a reading was begun of, was read. */
 const RESULTS_LATE_MS = 300_000;
 const METADATA_BYTES_MAX = 4 * 1024 * 1024;
-const SEEN_RESULTS = 64;
 
 /** When the job ran, and on which calibration. */
 type RunFacts = Pick<Provenance, 'startedAtMs' | 'finishedAtMs' | 'calibration'>;
@@ -25,8 +25,7 @@ export class ResultReader {
   readonly #cloud: IbmCloud;
   readonly #device: Device;
   readonly #clock: Clock;
-  /** SHA-256 of past results by job. */
-  readonly #seen: RecentNotes;
+  readonly #seen: SeenResults;
   /** Private jobs whose results may have been read, and so be gone. */
   readonly #begun: RecentNotes;
 
@@ -34,7 +33,7 @@ export class ResultReader {
     this.#cloud = cloud;
     this.#device = device;
     this.#clock = clock;
-    this.#seen = new RecentNotes(memory, 'results', SEEN_RESULTS);
+    this.#seen = new SeenResults(memory);
     this.#begun = new RecentNotes(memory, 'begun', 4);
   }
 
@@ -50,20 +49,12 @@ export class ResultReader {
     if (json === undefined) {
       throw new BackendError('retryable', `job ${jobId}: IBM Quantum gave results that are no JSON`);
     }
-    await this.#refuseRepeated(jobId, rawSha256);
+    await this.#seen.admit(rawSha256, jobId);
     try {
       return await decoded(jobId, this.#device.name, plan, json, rawSha256, facts);
     } finally {
       wipe(reply.body);
     }
-  }
-
-  async #refuseRepeated(jobId: string, rawSha256: string): Promise<void> {
-    const other = await this.#seen.otherWith(rawSha256, jobId);
-    if (other !== undefined) {
-      throw new BackendError('permanent', `job ${jobId}: IBM Quantum gave the results of job ${other} again`);
-    }
-    await this.#seen.put(jobId, rawSha256);
   }
 
   /** The reply with the results. That IBM has none is no news of a job that has just finished. */
@@ -82,10 +73,12 @@ export class ResultReader {
     if (!isBegun) await this.#begun.drop(jobId); // this reply was no reading
     const isLate = this.#clock.wallMs() - finishedAtMs > RESULTS_LATE_MS;
     if (isBegun && (isLate || reply.status === 404)) {
-      const why = 'the results of a private job can be read only once, and an earlier reading did not keep them';
+      const why =
+        'the results of a private job can be read only once, and an earlier reading did not keep them';
       throw new BackendError('permanent', `job ${jobId}: ${why}`);
     }
-    if (reply.status === 404) throw new BackendError('permanent', `job ${jobId}: IBM Quantum has no results of it`);
+    if (reply.status === 404)
+      throw new BackendError('permanent', `job ${jobId}: IBM Quantum has no results of it`);
     throw new BackendError('retryable', `job ${jobId}: its results are not there yet`);
   }
 

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { RawRead } from '../../src/backend/backend.ts';
+import { apiUrlOf } from '../../src/backend/ibm/options.ts';
+import { layoutOf, totalShots } from '../../src/backend/ibm/plan.ts';
+import { ibmSource } from '../../src/backend/ibm/source.ts';
+import { PHYSICAL_COMPILER_VERSION } from '../../src/backend/physical-circuit.ts';
+import { OptionError } from '../../src/backend/source-kind.ts';
+import { concatBytes } from '../../src/core/bytes.ts';
+import { runJob } from '../support/backend-contract.ts';
+import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
+import { ProgramError, readProgram } from '../support/providers/ibm-program.ts';
+import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { IbmSubject } from './ibm-fixtures.ts';
+
+const NEVER = new AbortController().signal;
+const bitAt = (bits: Uint8Array, at: number) => (bits[at >> 3] >> (7 - (at & 7))) & 1;
+const QUIET = { ...TEST_DEVICE, table: TEST_DEVICE.table.map((qubit) => ({ ...qubit, e01: 0, e10: 0 })) };
+
+async function started(t: TestContext, texts: object, bits: number): Promise<IbmSubject> {
+  const subject = await IbmSubject.start(t, texts);
+  return Object.assign(subject, { bits });
+}
+
+/** What the server's simulator gave for the PUBs whose program holds so many pulses a qubit. */
+function shotsOf({ server }: IbmSubject, isWanted: (program: string) => boolean): Uint8Array {
+  const pubs = server.jobs.at(-1)!.pubs.filter(({ program }) => isWanted(program));
+  // All widths here divide 8 into whole bytes, or the shots are a multiple of 8: PUBs join without shifting.
+  assert.ok(pubs.every(({ width, shots }) => (width * shots) % 8 === 0));
+  return concatBytes(...pubs.map(({ bits, width, shots }) => bits.subarray(0, (width * shots) / 8)));
+}
+
+const isXTest = (program: string) => program.includes('rz(');
+
+test('a read tells where it came from', async (t) => {
+  const subject = await started(t, {}, 3_000);
+  const job = await subject.backend.submit(3_000, 'key-1', NEVER);
+  subject.server.calibrate('2026-11-21', { ...TEST_DEVICE, table: [...TEST_DEVICE.table].reverse() });
+  subject.clock.advance(60_000);
+  subject.finishJobs();
+  const { provenance } = await subject.backend.fetch(job, NEVER);
+  const { pubs, runningMs, finishedMs } = subject.server.jobs[0];
+  const good = [0, 1, 2, 4, 6, 8, 9, 11];
+  assert.deepEqual(provenance, {
+    provider: 'IBM Quantum',
+    device: 'ibm_test',
+    jobId: job.jobId,
+    circuit: 'superposition-8',
+    circuitVersion: PHYSICAL_COMPILER_VERSION,
+    circuitSha256: hash('sha256', pubs[0].program, 'hex'),
+    qubitsUsed: 8,
+    circuitDepth: 2,
+    shots: 375,
+    startedAtMs: runningMs,
+    finishedAtMs: finishedMs,
+    calibration: {
+      id: 'cal-1',
+      date: '2026-11-20T06:00:00-05:00',
+      qubits: good,
+      readout_e01: good.map((qubit) => TEST_DEVICE.table[qubit].e01),
+      readout_e10: good.map((qubit) => TEST_DEVICE.table[qubit].e10),
+    },
+  });
+  assert.equal(subject.backend.origin, 'quantum-processor');
+  assert.equal(subject.backend.quantumBackend, 'ibm_test');
+});
+
+test('a calibration that is not given any more has no id; what it said is kept', async (t) => {
+  const subject = await started(t, {}, 3_000);
+  const job = await subject.backend.submit(3_000, 'key-1', NEVER);
+  subject.finishJobs();
+  subject.server.forgetCalibration('cal-1');
+  const { calibration } = (await subject.restarted().fetch(job, NEVER)).provenance;
+  assert.equal(calibration?.id, undefined);
+  assert.equal(calibration?.date, '2026-11-20T06:00:00-05:00');
+  const e01 = calibration?.readout_e01;
+  assert.ok(Array.isArray(e01) && e01[0] === TEST_DEVICE.table[0].e01);
+});
+
+test('superposition: the program, to the letter', async (t) => {
+  const subject = await started(t, { qubits: '2' }, 2_000);
+  await runJob(subject);
+  assert.equal(
+    subject.server.jobs[0].pubs[0].program,
+    `OPENQASM 3.0;
+include "stdgates.inc";
+bit[2] c;
+barrier $0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11;
+sx $1;
+sx $9;
+barrier $1, $9;
+c[0] = measure $1;
+c[1] = measure $9;
+`,
+  );
+});
+
+test('x-check: tests among the shots, prepared like them and turned back', async (t) => {
+  const subject = await started(t, { circuit: 'x-check', qubits: '2' }, 4_480);
+  const { read } = await runJob(subject);
+  const { pubs } = subject.server.jobs[0];
+  assert.equal(pubs.length, 16);
+  assert.deepEqual(new Set(pubs.map(({ shots }) => shots)), new Set([160])); // 2,240 shots over 14 PUBs
+  assert.equal(pubs.filter(({ program }) => isXTest(program)).length, 2);
+  assert.equal(
+    pubs
+      .find(({ program }) => isXTest(program))!
+      .program.split('\n')
+      .slice(4, -4)
+      .join('\n'),
+    `sx $1;
+sx $9;
+barrier $1, $9;
+rz(3.141592653589793) $1;
+sx $1;
+rz(3.141592653589793) $9;
+sx $9;
+barrier $1, $9;`,
+  );
+  assert.deepEqual(
+    read.bits,
+    shotsOf(subject, (program) => !isXTest(program)),
+  );
+  assert.equal(read.shots, 14 * 160);
+  assert.ok(read.witness?.kind === 'x-basis');
+  assert.deepEqual(read.witness.bits, shotsOf(subject, isXTest));
+  assert.equal(read.witness.shots, 2 * 160);
+  assert.equal(read.provenance.circuit, 'superposition-2+x-check-2');
+  const texts = [false, true].map((test) => pubs.find(({ program }) => isXTest(program) === test)!.program);
+  assert.equal(read.provenance.circuitSha256, hash('sha256', texts.join(''), 'hex'));
+  assert.equal(read.provenance.circuitDepth, 4);
+});
+
+test('x-check: without errors no test shows a one, and with readout errors as many as they make', async (t) => {
+  const quiet = await started(t, { circuit: 'x-check' }, 8_000);
+  quiet.server.calibrate('2026-11-21', QUIET);
+  const { read } = await runJob(quiet);
+  assert.ok(read.witness?.kind === 'x-basis' && read.witness.bits.every((byte) => byte === 0));
+  const real = await started(t, { circuit: 'x-check', test_share: '0.5' }, 64_000);
+  const { read: noisy } = await runJob(real);
+  assert.ok(noisy.witness?.kind === 'x-basis');
+  let ones = 0;
+  const tested = 8 * noisy.witness.shots;
+  for (let at = 0; at < tested; at++) ones += bitAt(noisy.witness.bits, at);
+  const good = [0, 1, 2, 4, 6, 8, 9, 11];
+  const expected = good.reduce((sum, qubit) => sum + TEST_DEVICE.table[qubit].e01, 0) / 8;
+  const sigma = Math.sqrt((expected * (1 - expected)) / tested);
+  assert.ok(
+    Math.abs(ones / tested - expected) < 6 * sigma,
+    `${ones} ones of ${tested}, ${expected} expected`,
+  );
+});
+
+test('the order of PUBs is not the same in two jobs', () => {
+  const orders = Array.from({ length: 8 }, () => layoutOf('bell-chsh', 1_000, 4, 0.1).order.join());
+  assert.ok(new Set(orders).size > 1); // 63 million orders: eight equal ones with probability below 2^-180
+});
+
+test('each layout holds the bits that were asked for, and little more', () => {
+  for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
+    for (const bits of [1, 1_000, 4_194_304]) {
+      for (const width of [2, 8, 100]) {
+        const layout = layoutOf(circuit, bits, width, 0.125);
+        const tests = circuit === 'x-check' ? 2 : 0;
+        const raw = (layout.order.length - tests) * layout.shotsPerPub * width;
+        assert.ok(raw >= bits && raw <= bits + (16 + 8) * width, `${circuit} ${bits} ${width}: ${raw}`);
+        assert.equal(totalShots(layout), layout.order.length * layout.shotsPerPub);
+      }
+    }
+  }
+});
+
+/** S = E00 + E01 + E10 - E11 over all pairs, E = P(equal) - P(different). */
+function chshOf(read: RawRead): number {
+  assert.ok(read.witness?.kind === 'chsh');
+  const { settings } = read.witness;
+  assert.equal(settings.length, read.shots);
+  const sums = [0, 0, 0, 0];
+  const counts = [0, 0, 0, 0];
+  for (let shot = 0; shot < read.shots; shot++) {
+    for (let channel = 0; channel < read.width; channel += 2) {
+      const at = shot * read.width + channel;
+      sums[settings[shot]] += bitAt(read.bits, at) === bitAt(read.bits, at + 1) ? 1 : -1;
+      counts[settings[shot]]++;
+    }
+  }
+  const [e00, e01, e10, e11] = sums.map((sum, setting) => sum / counts[setting]);
+  return e00 + e01 + e10 - e11;
+}
+
+test('bell-chsh: coupled pairs violate the inequality as quantum mechanics says', async (t) => {
+  const subject = await started(t, { circuit: 'bell-chsh' }, 96_000);
+  subject.server.calibrate('2026-11-21', QUIET);
+  const { read } = await runJob(subject);
+  assert.equal(read.width, 6);
+  assert.deepEqual(read.provenance.calibration?.qubits, [0, 1, 4, 5, 8, 9]);
+  assert.equal(read.provenance.circuit, 'bell-chsh-6');
+  const perSetting = (read.shots / 4) * 3;
+  const sigma = Math.sqrt((4 * 0.5) / perSetting); // Var E = (1 - E²) / n with E² = 1/2, four times
+  assert.ok(Math.abs(chshOf(read) - 2 * Math.SQRT2) < 6 * sigma, `S = ${chshOf(read)}, sigma ${sigma}`);
+});
+
+test('bell-chsh: readout errors take from S what they take from the correlations', async (t) => {
+  const subject = await started(t, { circuit: 'bell-chsh', max_readout_error: '0.08' }, 96_000);
+  const table = TEST_DEVICE.table.map((qubit) => ({ ...qubit, e01: 0.03, e10: 0.05 }));
+  subject.server.calibrate('2026-11-21', { ...TEST_DEVICE, table });
+  const { read } = await runJob(subject);
+  // Each readout shrinks <Z> by 1 - e01 - e10; the shift by e10 - e01 of both adds (e10 - e01)² to every E.
+  const expected = 2 * Math.SQRT2 * 0.92 ** 2 + 2 * 0.02 ** 2;
+  const sigma = Math.sqrt((4 * 0.6) / ((read.shots / 4) * 3));
+  assert.ok(Math.abs(chshOf(read) - expected) < 6 * sigma, `S = ${chshOf(read)}, ${expected} expected`);
+});
+
+test('the local IBM refuses what IBM refuses', () => {
+  const line = (text: string) =>
+    `OPENQASM 3.0;\ninclude "stdgates.inc";\nbit[1] c;\nbarrier ${TEST_DEVICE.table.map((_, at) => `$${at}`).join(', ')};\n${text}\nc[0] = measure $0;\n`;
+  const isCode = (code: number) => (error: unknown) => error instanceof ProgramError && error.code === code;
+  assert.equal(readProgram(line('sx $0;'), TEST_DEVICE).gates.length, 1);
+  for (const gate of ['h $0;', 'cz $0, $2;', 'cx $0, $1;', 'sx $12;']) {
+    assert.throws(() => readProgram(line(gate), TEST_DEVICE), isCode(1517), gate);
+  }
+  assert.throws(() => readProgram(line('sx $0;').replace(', $11', ''), TEST_DEVICE), isCode(1517));
+  assert.throws(() => readProgram(line('c[0] = measure $1;'), TEST_DEVICE), isCode(1603));
+  assert.throws(() => readProgram(line('gate x q { }'), TEST_DEVICE), isCode(1603));
+});
+
+const create = (texts: object) => {
+  const crn = 'crn:v1:bluemix:public:quantum-computing:us-east:a/0123:4567::';
+  const given = { api_key: 'secret-of-a-test', crn, device: 'ibm_fez', ...texts };
+  const parts = { clock: new IbmSubject().clock, memory: new MemoryNotes() };
+  return ibmSource.create('ibm', optionValues(ibmSource, given), parts);
+};
+
+test('what a job costs by the formula of IBM, and never more than its cap', () => {
+  // 4,194,304 bits of 100 qubits: 41,944 shots; 2 s + 14.68 s at 1.60.
+  assert.deepEqual(create({}).estimate?.(4_194_304), { amount: 16.6804 * 1.6, currency: 'USD', calls: 1 });
+  const minutes = create({ price_per_second: '1', currency: 'qpu-seconds', max_seconds: '10' });
+  assert.deepEqual(minutes.estimate?.(4_194_304), { amount: 10, currency: 'qpu-seconds', calls: 1 });
+  assert.equal(create({ bits_per_job: '1048576' }).lotRawBits, 1_048_576);
+});
+
+test('the qubits of the last job are those of the next estimate', async (t) => {
+  const subject = await started(t, { price_per_second: '1' }, 4_000);
+  const before = subject.backend.estimate(4_000).amount;
+  await runJob(subject);
+  assert.equal(before, 2 + 0.00035 * 40);
+  assert.equal(subject.backend.estimate(4_000).amount, 2 + 0.00035 * 500);
+});
+
+test('claims: what the circuit allows, and no more than the worst qubit that is let in', () => {
+  assert.equal(create({}).claimedMinEntropyPerBit, 0.8);
+  assert.equal(create({ circuit: 'bell-chsh' }).claimedMinEntropyPerBit, 0.5);
+  assert.equal(create({ min_entropy: '0.9' }).claimedMinEntropyPerBit, 0.9);
+  const wrong: readonly [object, RegExp][] = [
+    [{ min_entropy: '0.95' }, /at most 0.929 with superposition/],
+    [{ circuit: 'bell-chsh', min_entropy: '0.6' }, /at most 0.543 with bell-chsh/],
+    [{ max_readout_error: '0.5' }, /at most 0.415/],
+    [{ circuit: 'bell-chsh', qubits: '1' }, /at least 2/],
+    [{ min_entropy: '0' }, /above 0/],
+    [{ crn: 'crn:v1:bluemix:public:quantum-computing:evil.example/:a/0:0::' }, /the CRN of an instance/],
+    [{ device: '../jobs' }, /the name of a processor/],
+    [{ private: 'yes' }, /true or false/],
+    [{ api_version: 'latest' }, /a date/],
+    [{ currency: '$' }, /ISO 4217/],
+  ];
+  for (const [texts, message] of wrong) {
+    assert.throws(
+      () => create(texts),
+      (error) => error instanceof OptionError && message.test(error.message),
+    );
+  }
+});
+
+test('each region has its own address', () => {
+  const crn = (region: string) => `crn:v1:bluemix:public:quantum-computing:${region}:a/0123:4567::`;
+  assert.equal(apiUrlOf(crn('us-east')), 'https://quantum.cloud.ibm.com/api/v1');
+  assert.equal(apiUrlOf(crn('eu-de')), 'https://eu-de.quantum.cloud.ibm.com/api/v1');
+});
+
+test('what the device says of itself', async (t) => {
+  const subject = await started(t, {}, 3_000);
+  await subject.backend.submit(3_000, 'key-1', NEVER);
+  assert.deepEqual(await subject.backend.describe(NEVER), {
+    device: 'ibm_test',
+    state: 'online',
+    queue: 1,
+    wait_seconds: null,
+    processor: 'Heron r2',
+    simulator: false,
+    qubits: 12,
+    qubits_used: 8,
+    calibration: '2026-11-20T06:00:00-05:00',
+    usage_consumed_seconds: 12,
+    usage_remaining_seconds: 588,
+  });
+});

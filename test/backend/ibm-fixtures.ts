@@ -1,0 +1,73 @@
+import type { TestContext } from 'node:test';
+import type { IbmBackend } from '../../src/backend/ibm/ibm-backend.ts';
+import { ibmSource } from '../../src/backend/ibm/source.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import type { JobSubject, Sent } from '../support/backend-contract.ts';
+import { IbmServer } from '../support/providers/ibm.ts';
+import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+
+type Texts = Parameters<typeof optionValues<typeof ibmSource.options>>[1];
+
+/** A source, IBM, and what stands between them. */
+export class IbmSubject implements JobSubject {
+  readonly clock = new ManualClock(Date.UTC(2026, 10, 21));
+  readonly memory = new MemoryNotes();
+  readonly server = new IbmServer(this.clock);
+  readonly bits = 3_000;
+  readonly #texts: Texts;
+  #backend: IbmBackend | undefined;
+
+  constructor(texts: Texts = {}) {
+    this.#texts = texts;
+  }
+
+  /** A job that is not private may be fetched again, which the contract's suite does. */
+  static async start(t: TestContext, texts: Texts = {}): Promise<IbmSubject> {
+    const subject = new IbmSubject(texts);
+    await subject.server.start(t);
+    return subject;
+  }
+
+  get backend(): IbmBackend {
+    this.#backend ??= this.restarted();
+    return this.#backend;
+  }
+
+  get secrets(): readonly string[] {
+    return [this.server.apiKey, ...this.server.tokens.keys()];
+  }
+
+  restarted(): IbmBackend {
+    const { url, apiKey, crn, device } = this.server;
+    const urls = { api_url: `${url}/api/v1`, iam_url: url };
+    const texts = { api_key: apiKey, crn, device: device.name, ...urls, ...this.#texts };
+    const backend = ibmSource.create('ibm', optionValues(ibmSource, texts), this);
+    return backend as IbmBackend;
+  }
+
+  /** Of the last job: its results, and the raw bits of its only PUB. */
+  sent(): Sent {
+    const { pubs } = this.server.jobs.at(-1)!;
+    const { bits, shots, width } = pubs[0];
+    const results = this.server.sent.filter(
+      (body) => body.includes('"results"') || body.includes('pub_results'),
+    );
+    return { verbatim: results.slice(-1), bits: bits.subarray(0, Math.ceil((shots * width) / 8)) };
+  }
+
+  calls(): number {
+    return this.server.requests.length;
+  }
+
+  stall(): Promise<void> {
+    return this.server.inject('stall');
+  }
+
+  jobsStarted(): number {
+    return this.server.jobs.length;
+  }
+
+  finishJobs(): void {
+    this.server.finishJobs();
+  }
+}

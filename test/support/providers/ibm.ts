@@ -1,0 +1,392 @@
+import { randomBytes } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import type { StreamBackend } from '../../../src/backend/backend.ts';
+import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
+import type { ManualClock } from '../../../src/core/clock.ts';
+import { fixedBytes } from '../backends.ts';
+import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
+import { configurationOf, type IbmDevice, propertiesOf, TEST_DEVICE } from './ibm-device.ts';
+import { ProgramError, readProgram } from './ibm-program.ts';
+
+const API = '/api/v1';
+const JOBS_PER_MINUTE = 5;
+const TOKEN_SECONDS = 3600;
+const RUN_MS = 4_000;
+const PUBLISHED = '2026-11-20T06:00:00-05:00';
+
+/** What a result is like; all but `sound` are wrong, each in its way. */
+export type Spoilt =
+  | 'sound'
+  | 'truncated' // the last shot of the last PUB is missing
+  | 'pub-missing'
+  | 'one-bit-less'
+  | 'too-wide'
+  | 'counts'
+  | 'probabilities'
+  | 'text'; // the JSON as a JSON text
+
+/** The shots of one PUB, as the simulator made them: packed as RawRead.bits. */
+interface RunPub {
+  readonly program: string;
+  readonly width: number;
+  readonly shots: number;
+  readonly bits: Uint8Array;
+}
+
+interface ServerJob {
+  readonly id: string;
+  readonly createdMs: number;
+  readonly tags: readonly string[];
+  readonly isPrivate: boolean;
+  readonly calibrationId: string;
+  readonly body: JobBody;
+  readonly pubs: readonly RunPub[];
+  state: { status: string; reason?: string; reason_code?: number; reason_solution?: string };
+  runningMs: number | null;
+  finishedMs: number | null;
+  /** The results, until a private job's were read. */
+  results: string | null;
+}
+
+interface JobBody {
+  readonly program_id: string;
+  readonly backend: string;
+  readonly tags?: readonly string[];
+  readonly cost?: number;
+  readonly private?: boolean;
+  readonly params: {
+    readonly version: number;
+    readonly support_qiskit: boolean;
+    readonly pubs: readonly (readonly [string, null, number])[];
+    readonly options: object;
+  };
+}
+
+const BODY_KEYS = ['program_id', 'backend', 'tags', 'cost', 'private', 'params'];
+const PARAMS_KEYS = ['version', 'support_qiskit', 'pubs', 'options'];
+
+/**
+ * IBM Quantum Platform and IAM on one port: runs what is submitted on our simulator, with the readout errors of its
+ * device's calibration. Jobs outlive the clients.
+ */
+export class IbmServer extends ProviderServer {
+  readonly apiKey = `key-${randomBytes(16).toString('hex')}`;
+  readonly crn = 'crn:v1:bluemix:public:quantum-computing:eu-de:a/0123456789abcdef:instance-1::';
+  readonly jobs: ServerJob[] = [];
+  readonly tokens = new Map<string, number>();
+  device: IbmDevice = TEST_DEVICE;
+  /** What `/backends` says of the device. */
+  status = 'online';
+  isUsedUp = false;
+  /** False: the jobs API ignores the filter by tags. */
+  filtersTags = true;
+  readonly #clock: ManualClock;
+  readonly #calibrations = new Map<string, object>();
+  readonly #simulators = new Map<string, StreamBackend>();
+  #submittedAtMs: number[] = [];
+
+  constructor(clock: ManualClock) {
+    super((request) => this.#answer(request));
+    this.#clock = clock;
+    this.calibrate(PUBLISHED);
+  }
+
+  /** The device is measured again. */
+  calibrate(date: string, device: IbmDevice = this.device): void {
+    this.device = device;
+    this.#calibrations.set(`cal-${this.#calibrations.size + 1}`, propertiesOf(device, date));
+  }
+
+  /** The calibration with this id is not given any more. */
+  forgetCalibration(id: string): void {
+    this.#calibrations.delete(id);
+  }
+
+  /** Every job that waits is run. */
+  finishJobs(): void {
+    for (const job of this.jobs.filter(
+      ({ state }) => state.status === 'Queued' || state.status === 'Running',
+    )) {
+      job.runningMs = this.#clock.wallMs();
+      this.#clock.advance(RUN_MS);
+      job.finishedMs = this.#clock.wallMs();
+      job.state = { status: 'Completed' };
+    }
+  }
+
+  /** The results of the last job are like this from now on. */
+  respoil(spoilt: Spoilt): void {
+    const job = this.jobs.at(-1)!;
+    job.results = resultsOf(job.pubs, spoilt, job.body.params.support_qiskit);
+  }
+
+  revokeTokens(): void {
+    this.tokens.clear();
+  }
+
+  async #answer(request: ProviderRequest): Promise<ProviderReply> {
+    const { method, path } = request;
+    if (path === '/identity/token') return this.#token(request);
+    const token = request.headers['authorization']?.replace(/^Bearer /, '') ?? '';
+    if (!((this.tokens.get(token) ?? 0) > this.#clock.monotonicMs()))
+      return ibmError(401, 'unauthorized', token);
+    if (request.headers['service-crn'] !== this.crn) return ibmError(403, 'forbidden', 'wrong instance');
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(request.headers['ibm-api-version'] ?? ''))
+      return ibmError(400, 'no version', '');
+    const [, resource, id, part] = path.slice(API.length).split('/');
+    if (resource === 'backends') return this.#backends(id, part, request.query);
+    if (resource === 'instances') {
+      return { body: { usage_consumed_seconds: 12, usage_remaining_seconds: 588, usage_limit_seconds: 600 } };
+    }
+    if (resource !== 'jobs') return ibmError(404, 'not_found', path);
+    if (id === undefined) return method === 'POST' ? this.#start(request.body) : this.#list(request.query);
+    const job = this.jobs.find((each) => each.id === id);
+    if (job === undefined) return ibmError(404, '1291', `Job not found. Job ID: ${id}`);
+    return this.#job(job, `${method} ${part ?? ''}`.trim());
+  }
+
+  #token({ body, headers }: ProviderRequest): ProviderReply {
+    const form = new URLSearchParams(body);
+    if (form.get('grant_type') !== 'urn:ibm:params:oauth:grant-type:apikey') return { status: 400, body: {} };
+    if (headers['content-type'] !== 'application/x-www-form-urlencoded') return { status: 415, body: {} };
+    const key = form.get('apikey');
+    if (key !== this.apiKey) {
+      const errorMessage = `Provided API key could not be found: ${key}`;
+      return { status: 400, body: { errorCode: 'BXNIM0415E', errorMessage } };
+    }
+    const token = `token-${randomBytes(16).toString('hex')}`;
+    this.tokens.set(token, this.#clock.monotonicMs() + TOKEN_SECONDS * 1000);
+    return {
+      body: {
+        access_token: token,
+        refresh_token: 'not_supported',
+        token_type: 'Bearer',
+        expires_in: TOKEN_SECONDS,
+        expiration: Math.floor(this.#clock.wallMs() / 1000) + TOKEN_SECONDS,
+        scope: 'ibm openid',
+      },
+    };
+  }
+
+  #backends(id: string | undefined, part: string | undefined, query: URLSearchParams): ProviderReply {
+    if (id === undefined) return { body: { devices: [this.#entry()] } };
+    if (id !== this.device.name) return ibmError(404, '1216', 'device not found');
+    if (part === 'configuration') return { body: configurationOf(this.device) };
+    if (part !== 'properties') return ibmError(404, 'not_found', part ?? '');
+    const calibration = query.get('calibration_id') ?? [...this.#calibrations.keys()].at(-1)!;
+    const properties = this.#calibrations.get(calibration);
+    return properties === undefined ? ibmError(404, '1216', 'calibration not found') : { body: properties };
+  }
+
+  #entry(): object {
+    return {
+      name: this.device.name,
+      status: { name: this.status, reason: 'available' },
+      is_simulator: this.device.isSimulator,
+      qubits: this.device.qubits,
+      queue_length: this.jobs.filter(({ state }) => state.status === 'Queued').length,
+      processor_type: { family: 'Heron', revision: '2' },
+    };
+  }
+
+  async #start(text: string): Promise<ProviderReply> {
+    const nowMs = this.#clock.monotonicMs();
+    this.#submittedAtMs = this.#submittedAtMs.filter((atMs) => nowMs - atMs < 60_000);
+    if (this.#submittedAtMs.length >= JOBS_PER_MINUTE) {
+      return { ...ibmError(429, '1429', 'Too many requests'), headers: { 'retry-after': '30' } };
+    }
+    if (this.isUsedUp) return ibmError(409, '1303', 'Usage exceeds instance limit');
+    const body: JobBody = JSON.parse(text);
+    const unknown = [
+      ...Object.keys(body).filter((key) => !BODY_KEYS.includes(key)),
+      ...Object.keys(body.params).filter((key) => !PARAMS_KEYS.includes(key)),
+    ];
+    if (unknown.length > 0 || body.program_id !== 'sampler' || body.backend !== this.device.name) {
+      return ibmError(400, '1211', `params are not valid: ${unknown.join()}`);
+    }
+    if (body.tags?.some((tag) => tag.length > 86)) return ibmError(400, '1212', 'a tag is too long');
+    this.#submittedAtMs.push(nowMs);
+    const job = await this.#run(body);
+    this.jobs.push(job);
+    const { id, calibrationId: calibration_id } = job;
+    return { body: { id, backend: body.backend, calibration_id, ...(body.private && { private: true }) } };
+  }
+
+  async #run(body: JobBody): Promise<ServerJob> {
+    const job: ServerJob = {
+      id: `d${randomBytes(9).toString('hex')}`,
+      createdMs: this.#clock.wallMs(),
+      tags: body.tags ?? [],
+      isPrivate: body.private === true,
+      calibrationId: [...this.#calibrations.keys()].at(-1)!,
+      body,
+      pubs: [],
+      state: { status: 'Queued' },
+      runningMs: null,
+      finishedMs: null,
+      results: null,
+    };
+    try {
+      const pubs: RunPub[] = [];
+      for (const [program, , shots] of body.params.pubs) pubs.push(await this.#runPub(program, shots));
+      return { ...job, pubs, results: resultsOf(pubs, 'sound', body.params.support_qiskit) };
+    } catch (error) {
+      if (!(error instanceof ProgramError)) throw error;
+      const state = { status: 'Failed', reason: error.message, reason_code: error.code };
+      return { ...job, state: { ...state, reason_solution: 'Transpile the circuit for the target.' } };
+    }
+  }
+
+  async #runPub(program: string, shots: number): Promise<RunPub> {
+    const circuit = readProgram(program, this.device);
+    let simulator = this.#simulators.get(program);
+    if (simulator === undefined) {
+      const readout = circuit.measured.map((qubit) => this.device.table[qubit]);
+      const noise = { readout, bias: 0, depolarizing: 0 };
+      const named = { name: 'submitted', version: '1', circuit };
+      simulator = createSimulator({
+        clock: this.#clock,
+        circuit: named,
+        noise,
+        testBytes: fixedBytes(program),
+      });
+      this.#simulators.set(program, simulator);
+    }
+    const width = circuit.measured.length;
+    const { bits } = await simulator.read(shots * width, new AbortController().signal);
+    return { program, width, shots, bits };
+  }
+
+  #list(query: URLSearchParams): ProviderReply {
+    const wanted = this.filtersTags ? query.getAll('tags') : [];
+    const jobs = this.jobs.filter(({ tags }) => wanted.every((tag) => tags.includes(tag)));
+    return { body: { jobs: jobs.map(jobView).reverse(), count: jobs.length, offset: 0, limit: 200 } };
+  }
+
+  #job(job: ServerJob, call: string): ProviderReply {
+    const hasEnded = !['Queued', 'Running'].includes(job.state.status);
+    switch (call) {
+      case 'GET':
+        return { body: jobView(job) };
+      case 'GET metrics':
+        return { body: metricsOf(job) };
+      case 'GET results':
+        return this.#results(job);
+      case 'POST cancel':
+        if (hasEnded) return ibmError(409, '1305', 'Job is in non cancellable status');
+        job.state = { status: 'Cancelled', reason: 'Cancelled by the user' };
+        return { status: 204 };
+      case 'DELETE':
+        if (!hasEnded) return ibmError(400, '1306', 'Job is not in a terminal state');
+        this.jobs.splice(this.jobs.indexOf(job), 1);
+        return { status: 204 };
+      default:
+        return ibmError(404, 'not_found', call);
+    }
+  }
+
+  #results(job: ServerJob): ProviderReply {
+    if (job.state.status !== 'Completed' || job.results === null) return { status: 204 };
+    const body = job.results;
+    if (job.isPrivate) job.results = null;
+    return { body };
+  }
+}
+
+function ibmError(status: number, code: string, message: string): ProviderReply {
+  return { status, body: { trace: 'abc', errors: [{ code, message, more_info: 'https://example.org' }] } };
+}
+
+function jobView({ id, createdMs, tags, state, body, isPrivate, calibrationId }: ServerJob): object {
+  return {
+    id,
+    backend: body.backend,
+    state,
+    status: state.status,
+    program: { id: body.program_id },
+    created: new Date(createdMs).toISOString(),
+    cost: body.cost ?? 0,
+    tags,
+    calibration_id: calibrationId,
+    ...(isPrivate && { private: true }),
+  };
+}
+
+function metricsOf({ createdMs, runningMs, finishedMs }: ServerJob): object {
+  const instant = (ms: number | null) => (ms === null ? undefined : new Date(ms).toISOString());
+  return {
+    timestamps: { created: instant(createdMs), running: instant(runningMs), finished: instant(finishedMs) },
+    usage: { qpu_charge_time_seconds: 4, status: 'complete' },
+  };
+}
+
+/** The body of `GET /jobs/{id}/results`. */
+function resultsOf(pubs: readonly RunPub[], spoilt: Spoilt, isQiskit: boolean): string {
+  if (spoilt === 'probabilities')
+    return JSON.stringify({ quasi_dists: [{ 0: 0.5, 1: 0.5 }], metadata: [{}] });
+  const sent = spoilt === 'pub-missing' ? pubs.slice(1) : pubs;
+  const registers = sent.map((pub, at) => {
+    const shots = spoilt === 'truncated' && at === sent.length - 1 ? pub.shots - 1 : pub.shots;
+    if (spoilt === 'counts') return { counts: { '0x0': shots }, num_bits: pub.width };
+    const { width } = pub;
+    const told = spoilt === 'one-bit-less' ? width - 1 : width;
+    const rows = Array.from({ length: shots }, (_, shot) => rowOf(pub, shot));
+    if (spoilt === 'too-wide') rows[shots - 1] |= 1n << BigInt(width);
+    if (isQiskit) return bitArray(rows, width, told);
+    return { samples: rows.map((row) => `0x${row.toString(16)}`), num_bits: told };
+  });
+  const body = JSON.stringify(isQiskit ? primitiveResult(registers) : plainResult(registers));
+  return spoilt === 'text' ? JSON.stringify(body) : body;
+}
+
+/** One shot as a number, channel 0 in its lowest bit. */
+function rowOf({ bits, width }: RunPub, shot: number): bigint {
+  let row = 0n;
+  for (let channel = 0; channel < width; channel++) {
+    const at = shot * width + channel;
+    if (((bits[at >> 3] >> (7 - (at & 7))) & 1) === 1) row |= 1n << BigInt(channel);
+  }
+  return row;
+}
+
+function plainResult(registers: readonly object[]): object {
+  return {
+    results: registers.map((c) => ({ data: { c }, metadata: { circuit_metadata: {} } })),
+    metadata: { execution: { execution_spans: [] }, version: 2 },
+  };
+}
+
+/** As Qiskit's JSON encoder writes a PrimitiveResult. */
+function primitiveResult(registers: readonly object[]): object {
+  const typed = (type: string, value: unknown) => ({ __type__: type, __value__: value });
+  return typed('PrimitiveResult', {
+    pub_results: registers.map((c) =>
+      typed('SamplerPubResult', {
+        data: typed('DataBin', { field_names: ['c'], shape: [], fields: { c } }),
+        metadata: { circuit_metadata: {} },
+      }),
+    ),
+    metadata: { version: 2 },
+  });
+}
+
+function bitArray(rows: readonly bigint[], width: number, told: number): object {
+  const widest = rows.reduce((most, row) => Math.max(most, row.toString(2).length), width);
+  const columns = Math.ceil(widest / 8);
+  const data = rows.map((row) => row.toString(16).padStart(2 * columns, '0')).join('');
+  const npy = npyOf(rows.length, columns, Buffer.from(data, 'hex'));
+  const array = { __type__: 'ndarray', __value__: deflateSync(npy).toString('base64') };
+  return { __type__: 'BitArray', __value__: { num_bits: told, array } };
+}
+
+/** NumPy's own layout: version 1.0, the header padded with spaces to a multiple of 64 bytes, LF at its end. */
+export function npyOf(rows: number, columns: number, data: Uint8Array, descr = '|u1'): Buffer<ArrayBuffer> {
+  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`;
+  const size = Math.ceil((10 + text.length + 1) / 64) * 64;
+  const head = Buffer.alloc(size, ' ');
+  head.write('\x93NUMPY\x01\x00', 0, 'latin1');
+  head.writeUInt16LE(size - 10, 8);
+  head.write(text, 10, 'latin1');
+  head[size - 1] = 0x0a;
+  return Buffer.concat([head, data]);
+}
