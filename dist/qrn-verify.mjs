@@ -726,6 +726,40 @@ function hexOf(bytes) {
   return hex;
 }
 
+// src/core/vocabulary.ts
+var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
+
+// src/store/records.ts
+var EVIDENCE_CLAIMS = [
+  "simulated",
+  "statistical",
+  "calibrated",
+  "source-independent",
+  "bell-witness"
+];
+
+// src/store/claims.ts
+function isClaim(value) {
+  return EVIDENCE_CLAIMS.some((claim) => claim === value);
+}
+function weakestClaim(claims) {
+  return EVIDENCE_CLAIMS[Math.min(...claims.map(rankOf))];
+}
+function mayClaim(origin, claim) {
+  const known = ORIGINS.find((each) => each === origin);
+  return known !== void 0 && rankOf(claim) <= rankOf(CEILINGS[known]);
+}
+var CEILINGS = {
+  "quantum-processor": "bell-witness",
+  "qrng-device": "bell-witness",
+  simulated: "simulated",
+  replay: "statistical",
+  system: "statistical"
+};
+function rankOf(claim) {
+  return EVIDENCE_CLAIMS.indexOf(claim);
+}
+
 // src/certificate/verify.ts
 var utf82 = new TextEncoder();
 var sha2562 = (data) => new Uint8Array(sha256(data));
@@ -846,11 +880,35 @@ function checkLots(document) {
       failures.push(`A lot has no ${name}.`);
     else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
   }
+  const evidence = member(document, "version") === 1 ? noEvidence(document, lots) : checkEvidence(document, lots);
+  if (evidence !== void 0) failures.push(evidence);
   return check(
     "lots",
     failures.length === 0 ? void 0 : failures.join(" "),
-    "The hashes are those of the lots named."
+    `The hashes are those of the lots named${evidenceText(document)}.`
   );
+}
+function noEvidence(document, lots) {
+  const told = [member(document, "provenance", "evidence"), ...lots.map((lot) => member(lot, "evidence"))];
+  return told.every((each) => each === void 0) ? void 0 : "Version 1 does not speak of evidence.";
+}
+function evidenceText(document) {
+  const claim = text(member(document, "provenance", "evidence"));
+  return claim === void 0 ? "" : `, and so is the evidence: ${claim}`;
+}
+function checkEvidence(document, lots) {
+  const claims = [];
+  for (const lot of lots) {
+    const claim = member(lot, "evidence", "claim");
+    if (!isClaim(claim)) return "A lot has no evidence.";
+    const origin = member(lot, "origin");
+    if (!mayClaim(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
+    claims.push(claim);
+  }
+  const certified = member(document, "provenance", "evidence");
+  const weakest = weakestClaim(claims);
+  if (certified === weakest) return void 0;
+  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
 }
 function joined(digests) {
   if (digests.length === 1) return digests[0];

@@ -3,17 +3,29 @@ import { concatBytes, fromHex } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
 import { type DataEndpoint, type EntropyMode, ORIGINS, type Origin, type Tier } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
+import { weakestClaim } from '../store/claims.ts';
 import { nistVerified, verifyingBlock } from '../store/lot-facts.ts';
-import type { AnswerEntry, DrawSource, LotRecord, LotRevocation, SegmentContext } from '../store/records.ts';
+import type {
+  AnswerEntry,
+  DrawSource,
+  EvidenceClaim,
+  LotEvidence,
+  LotRecord,
+  LotRevocation,
+  SegmentContext,
+} from '../store/records.ts';
 
 /**
  * The certificate of one answer, as it is issued: a pure function of records that never change, so it is not
  * stored but made again whenever it is asked for. Its canonical JSON (RFC 8785) is a leaf of the log; every
  * change of a byte here breaks the proofs of all certificates issued before. A new form takes a new `version`
- * and keeps this one.
+ * and keeps those before it.
+ *
+ * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence, and the system
+ * source's, has none: whatever draws on such a lot is certified in version 1.
  */
 export interface Certificate {
-  readonly version: typeof CERTIFICATE_VERSION;
+  readonly version: 1 | 2;
   readonly id: string;
   readonly issued_at: string;
   readonly request_id: string;
@@ -26,8 +38,6 @@ export interface Certificate {
   readonly hashes: { readonly raw_output: string; readonly processed: string; readonly delivered: string };
   readonly verify_url: string;
 }
-
-const CERTIFICATE_VERSION = 1;
 
 interface CertifiedProvenance {
   readonly lang_circuit: string;
@@ -45,6 +55,8 @@ interface CertifiedProvenance {
   readonly generation: { readonly tier: Tier; readonly number: number } | null;
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertifiedLot[];
+  /** Version 2: the weakest claim of the lots. */
+  readonly evidence?: EvidenceClaim;
   readonly meaning: string;
 }
 
@@ -66,6 +78,18 @@ interface CertifiedLot {
   };
   readonly min_entropy_per_bit: number | null;
   readonly tested: readonly CertifiedTest[];
+  /** Version 2. */
+  readonly evidence?: CertifiedEvidence;
+}
+
+/** How quantum the lot is shown to be, as LotEvidence says. */
+export interface CertifiedEvidence {
+  readonly claim: EvidenceClaim;
+  readonly min_entropy_per_bit: number | null;
+  readonly figures: Readonly<Record<string, number>>;
+  readonly method: string;
+  readonly assumptions: string;
+  readonly not_reached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
 }
 
 /** One run of SP 800-22 on named bits. */
@@ -144,7 +168,7 @@ export function issueCertificate(
     'the lots are those the source names',
   );
   return {
-    version: CERTIFICATE_VERSION,
+    version: hasEvidence(lots) ? 2 : 1,
     id: members.id,
     issued_at: members.issuedAt,
     request_id: members.requestId,
@@ -180,6 +204,11 @@ export function originOf(lots: readonly LotRecord[]): Origin {
   return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
 }
 
+/** Lots that all say what they are evidence of. */
+function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & { evidence: LotEvidence })[] {
+  return lots.every((lot) => lot.evidence !== undefined);
+}
+
 /**
  * The first lot names circuit, backend and job; each lot of several names its own backend and job in `lots`.
  */
@@ -188,6 +217,8 @@ function provenanceOf(source: DrawSource, lots: readonly LotRecord[]): Certified
   const origin = originOf(lots);
   // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
   const quantum = source.mode !== 'csprng';
+  const evidence = hasEvidence(lots) ? weakestClaim(lots.map((lot) => lot.evidence.claim)) : undefined;
+  const meaning = `${MODE_MEANINGS[source.mode]} ${ORIGIN_MEANINGS[origin]}`;
   return {
     lang_circuit: quantum ? first.circuit : 'none',
     lang_version: quantum ? first.circuitVersion : 'none',
@@ -201,8 +232,10 @@ function provenanceOf(source: DrawSource, lots: readonly LotRecord[]): Certified
     job_id: first.jobId,
     shots: lots.reduce((shots, lot) => shots + lot.shots, 0),
     generation: source.generation,
-    lots: lots.map(certifiedLot),
-    meaning: `${MODE_MEANINGS[source.mode]} ${ORIGIN_MEANINGS[origin]}`,
+    lots: lots.map((lot) => certifiedLot(lot, evidence !== undefined)),
+    ...(evidence === undefined
+      ? { meaning }
+      : { evidence, meaning: `${meaning} ${CLAIM_MEANINGS[evidence]}` }),
   };
 }
 
@@ -222,7 +255,19 @@ const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
   system: 'Raw bits: from the operating system; no quantum origin.',
 };
 
-function certifiedLot(lot: LotRecord): CertifiedLot {
+/** The claim and what it rests on, in a sentence; the lots have the assumptions in full. */
+const CLAIM_MEANINGS: Readonly<Record<EvidenceClaim, string>> = {
+  simulated: 'Evidence: none of a quantum origin.',
+  statistical: 'Evidence: statistical tests alone, which cannot tell a quantum source from another.',
+  calibrated:
+    'Evidence: published readout errors and the lots’ own shots, assuming pure states and no crosstalk.',
+  'source-independent':
+    'Evidence: X-basis test shots, assuming trusted measurements; the preparation is not trusted.',
+  'bell-witness':
+    'Evidence: a Bell test of these very shots, assuming no crosstalk or collusion; not device-independent.',
+};
+
+function certifiedLot(lot: LotRecord, isWithEvidence: boolean): CertifiedLot {
   return {
     id: lot.id,
     origin: lot.origin,
@@ -249,6 +294,18 @@ function certifiedLot(lot: LotRecord): CertifiedLot {
       verified: assessed.sp80022.verified,
       ...(assessed.sp80022.verified ? {} : { reason: assessed.sp80022.reason }),
     })),
+    ...(isWithEvidence && lot.evidence !== undefined ? { evidence: certifiedEvidence(lot.evidence) } : {}),
+  };
+}
+
+function certifiedEvidence(evidence: LotEvidence): CertifiedEvidence {
+  return {
+    claim: evidence.claim,
+    min_entropy_per_bit: evidence.minEntropyPerBit,
+    figures: evidence.figures,
+    method: evidence.method,
+    assumptions: evidence.assumptions,
+    not_reached: evidence.notReached.map(({ claim, why }) => ({ claim, why })),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Color, rgb } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof } from '../crypto/note.ts';
+import { weakestClaim } from '../store/claims.ts';
 import type { CertificateDocument } from './certificate.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
 
@@ -22,7 +23,7 @@ const LOTS_LISTED = 3;
 const LABEL_WIDTH = 64;
 const ROW = 15;
 /** From the end of a group to the heading of the next. */
-const GAP = 21;
+const GAP = 20;
 
 const INK = rgb(0.09, 0.11, 0.16);
 const GREY = rgb(0.4, 0.43, 0.5);
@@ -184,7 +185,17 @@ function testRows(verification: Document['certificate']['verification'], lots: L
     ['Min-entropy', entropy === null ? 'not assessed' : `${entropy} per raw bit`],
     ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
     ['Dieharder', verification.dieharder],
+    ...evidenceRows(lots),
   ];
+}
+
+/** The weakest claim and, where every lot has a figure, the least of them; a certificate of version 1 has none. */
+function evidenceRows(lots: Lots): Row[] {
+  const evidence = lots.map((lot) => lot.evidence).filter((each) => each !== undefined);
+  if (evidence.length < lots.length) return [];
+  const figures = evidence.map((each) => each.min_entropy_per_bit).filter((each) => each !== null);
+  const figure = figures.length < lots.length ? '' : `, ${Math.min(...figures)} per raw bit`;
+  return [['Evidence', `${weakestClaim(evidence.map(({ claim }) => claim))}${figure}`]];
 }
 
 function lotsTitle(lots: Lots): string {

@@ -14,6 +14,8 @@ import {
   parseProof,
   verifierKey,
 } from '../crypto/note.ts';
+import { isClaim, mayClaim, weakestClaim } from '../store/claims.ts';
+import type { EvidenceClaim } from '../store/records.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
@@ -178,7 +180,7 @@ function checkDelivered(response: unknown, document: unknown): Check {
 
 /**
  * One lot's hashes stand alone; those of several are joined in order and hashed (decisions, Certificates,
- * lot).
+ * lot). What is claimed of all of them is what the weakest claims.
  */
 function checkLots(document: unknown): Check {
   const lots = member(document, 'provenance', 'lots');
@@ -191,11 +193,40 @@ function checkLots(document: unknown): Check {
       failures.push(`A lot has no ${name}.`);
     else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
   }
+  const evidence =
+    member(document, 'version') === 1 ? noEvidence(document, lots) : checkEvidence(document, lots);
+  if (evidence !== undefined) failures.push(evidence);
   return check(
     'lots',
     failures.length === 0 ? undefined : failures.join(' '),
-    'The hashes are those of the lots named.',
+    `The hashes are those of the lots named${evidenceText(document)}.`,
   );
+}
+
+function noEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
+  const told = [member(document, 'provenance', 'evidence'), ...lots.map((lot) => member(lot, 'evidence'))];
+  return told.every((each) => each === undefined) ? undefined : 'Version 1 does not speak of evidence.';
+}
+
+function evidenceText(document: unknown): string {
+  const claim = text(member(document, 'provenance', 'evidence'));
+  return claim === undefined ? '' : `, and so is the evidence: ${claim}`;
+}
+
+/** From version 2 on: every lot has a claim that its origin allows, and the weakest of them stands for all. */
+function checkEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
+  const claims: EvidenceClaim[] = [];
+  for (const lot of lots) {
+    const claim = member(lot, 'evidence', 'claim');
+    if (!isClaim(claim)) return 'A lot has no evidence.';
+    const origin = member(lot, 'origin');
+    if (!mayClaim(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
+    claims.push(claim);
+  }
+  const certified = member(document, 'provenance', 'evidence');
+  const weakest = weakestClaim(claims);
+  if (certified === weakest) return undefined;
+  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
 }
 
 function joined(digests: readonly string[]): string {

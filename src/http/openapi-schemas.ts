@@ -1,5 +1,6 @@
 import { ERRORS } from '../core/errors.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from '../core/vocabulary.ts';
+import { EVIDENCE_CLAIMS } from '../store/records.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts holds what the
@@ -175,23 +176,52 @@ const test = object(
   'One run of SP 800-22 on named bits.',
 );
 
-const lot = object({
-  id: { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' },
-  origin,
-  deterministic: boolean,
-  quantum_backend: text,
-  job_id: orNull(text),
-  finished_at: time,
-  raw_bits: count,
-  raw_output: sha256,
-  processed: sha256,
-  health: object({ samples: count, rct_failures: count, apt_failures: count }),
-  min_entropy_per_bit: orNull({ type: 'number' }),
-  tested: listOf(test),
-});
+const claim = oneOfWords(
+  EVIDENCE_CLAIMS,
+  'How quantum the bits are shown to be, from the weakest to the strongest; never promoted.',
+);
+const evidence = object(
+  {
+    claim,
+    min_entropy_per_bit: described(
+      orNull({ type: 'number', minimum: 0, maximum: 1 }),
+      'Per raw bit, under the assumptions; null where the claim gives none.',
+    ),
+    figures: described(
+      { type: 'object', additionalProperties: { type: 'number' } },
+      'By name, e.g. chsh_s or x_error.',
+    ),
+    method: described(text, 'The formula and where it is published.'),
+    assumptions: described(text, 'What must be true for it to hold.'),
+    not_reached: listOf(object({ claim, why: text })),
+  },
+  {},
+  'Version 2.',
+);
+
+const lot = object(
+  {
+    id: { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' },
+    origin,
+    deterministic: boolean,
+    quantum_backend: text,
+    job_id: orNull(text),
+    finished_at: time,
+    raw_bits: count,
+    raw_output: sha256,
+    processed: sha256,
+    health: object({ samples: count, rct_failures: count, apt_failures: count }),
+    min_entropy_per_bit: orNull({ type: 'number' }),
+    tested: listOf(test),
+  },
+  { evidence },
+);
 
 const certificate = object({
-  version: { type: 'integer', const: 1 },
+  version: described(
+    { type: 'integer', enum: [1, 2] },
+    '2 has the evidence of every lot; 1 is of lots that have none.',
+  ),
   id: certificateId,
   status: oneOfWords(['valid', 'revoked', 'test']),
   issued_at: time,
@@ -199,22 +229,25 @@ const certificate = object({
   endpoint: oneOfWords(DATA_ENDPOINTS),
   entropy_mode: mode,
   powered_by: text,
-  provenance: object({
-    lang_circuit: text,
-    lang_version: text,
-    quantum_backend: text,
-    qubits_used: count,
-    circuit_depth: count,
-    origin,
-    source: text,
-    provider: text,
-    device: text,
-    job_id: orNull(text),
-    shots: count,
-    generation: { anyOf: [object({ tier: oneOfWords(TIERS), number: count }), { type: 'null' }] },
-    lots: listOf(lot),
-    meaning: text,
-  }),
+  provenance: object(
+    {
+      lang_circuit: text,
+      lang_version: text,
+      quantum_backend: text,
+      qubits_used: count,
+      circuit_depth: count,
+      origin,
+      source: text,
+      provider: text,
+      device: text,
+      job_id: orNull(text),
+      shots: count,
+      generation: { anyOf: [object({ tier: oneOfWords(TIERS), number: count }), { type: 'null' }] },
+      lots: listOf(lot),
+      meaning: text,
+    },
+    { evidence: described(claim, 'Version 2: the weakest claim of the lots.') },
+  ),
   verification: object({
     nist_sp800_22: described(text, '<passed>/<total> passed, or not tested.'),
     nist_verified: boolean,

@@ -15,8 +15,23 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
-import type { AnswerEntry, DrawSource, LotRecord } from '../../src/store/records.ts';
-import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import {
+  type AnswerEntry,
+  type DrawSource,
+  EVIDENCE_CLAIMS,
+  type EvidenceClaim,
+  type LotRecord,
+} from '../../src/store/records.ts';
+import {
+  answerEntry,
+  CONTEXT,
+  lotEvidence,
+  lotRecord,
+  lotWithEvidence,
+  seededSource,
+  segmentRecord,
+  TIME_MS,
+} from './fixtures.ts';
 
 fc.configureGlobal({ seed: 20_261_121 });
 
@@ -163,6 +178,70 @@ describe('certificates', () => {
   });
 });
 
+describe('version 2', () => {
+  it('golden: the leaf of version 2 is these bytes for ever', () => {
+    const golden = readFileSync(
+      new URL('../vectors/certificate/leaf-v2.json', import.meta.url),
+      'utf8',
+    ).trimEnd();
+    const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', 'source-independent')];
+    assert.equal(leafText(issue(lots, PURE)), golden);
+  });
+
+  it('is version 1 and the evidence, and nothing else', () => {
+    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'bell-witness')];
+    const { version, provenance, ...rest } = issue(lots, PURE);
+    const without = lots.map(({ evidence: _, ...lot }) => lot);
+    const { version: before, provenance: provenanceBefore, ...restBefore } = issue(without, PURE);
+    assert.deepEqual([version, before], [2, 1]);
+    assert.deepEqual(rest, restBefore);
+    const { evidence, meaning, lots: certified, ...facts } = provenance;
+    const { meaning: meaningBefore, lots: certifiedBefore, ...factsBefore } = provenanceBefore;
+    assert.deepEqual(facts, factsBefore);
+    assert.equal(evidence, 'calibrated');
+    assert.equal(
+      meaning,
+      `${meaningBefore} Evidence: published readout errors and the lots’ own shots, assuming pure states and no crosstalk.`,
+    );
+    assert.deepEqual(
+      certified.map(({ evidence: _, ...lot }) => lot),
+      certifiedBefore,
+    );
+    const { minEntropyPerBit, notReached, ...same } = lotEvidence('calibrated');
+    assert.deepEqual(certified[0].evidence, {
+      ...same,
+      min_entropy_per_bit: minEntropyPerBit,
+      not_reached: notReached,
+    });
+  });
+
+  it('a draw has the weakest claim of its lots, in whatever order', () => {
+    for (const [i, weak] of EVIDENCE_CLAIMS.entries()) {
+      for (const strong of EVIDENCE_CLAIMS.slice(i)) {
+        const lots = [lotWithEvidence('a', strong), lotWithEvidence('b', weak)];
+        assert.equal(issue(lots, PURE).provenance.evidence, weak);
+        assert.equal(issue(lots.toReversed(), PURE).provenance.evidence, weak);
+      }
+    }
+  });
+
+  it('one lot without evidence makes it version 1, byte for byte as ever', () => {
+    const old = lotRecord('b');
+    const lots = [lotWithEvidence('a', 'bell-witness'), old];
+    const mixed = issue(lots, PURE);
+    const { evidence: _, ...bare } = lots[0];
+    assert.equal(leafText(mixed), leafText(issue([bare, old], PURE)));
+    assert.equal(mixed.version, 1);
+  });
+
+  it('says what the claim rests on, and that a Bell test here is not device-independent', () => {
+    const meaningOf = (claim: EvidenceClaim) => issue([lotWithEvidence('a', claim)]).provenance.meaning;
+    assert.match(meaningOf('simulated'), /no quantum hardware.*Evidence: none of a quantum origin\.$/);
+    assert.match(meaningOf('bell-witness'), /no crosstalk or collusion; not device-independent\.$/);
+    assert.equal(new Set(EVIDENCE_CLAIMS.map(meaningOf)).size, EVIDENCE_CLAIMS.length);
+  });
+});
+
 describe('status', () => {
   it('is valid, test for a deterministic source, and revoked when any lot was withdrawn', () => {
     const lots = [lotRecord('a'), lotRecord('b')];
@@ -199,6 +278,8 @@ describe('LeafHasher', () => {
     const lots = [
       lotRecord('a'),
       lotRecord('b', { origin: 'quantum-processor', jobId: null, minEntropyPerBit: null }),
+      lotWithEvidence('c', 'bell-witness'),
+      lotWithEvidence('d', 'statistical'),
       system,
     ];
     const source = fc.record({

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import type { LotRecord } from '../../src/store/records.ts';
-import { lotRecord } from './fixtures.ts';
+import { lotEvidence, lotRecord } from './fixtures.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
 
 /** The cases of test/vectors/certificate: what another verifier is to be held against, and what it must say. */
@@ -59,6 +59,26 @@ export async function verificationCases(): Promise<VerificationCase[]> {
   await add('test-source', 'a deterministic source: genuine, and said to be a test', {
     lots: [lot('a', { deterministic: true })],
   });
+  const bell = lot('a', { origin: 'quantum-processor', evidence: lotEvidence('bell-witness') });
+  const tested = lot('b', { origin: 'quantum-processor', evidence: lotEvidence('source-independent') });
+  await add('evidence', 'version 2: evidence of two lots, and the weakest claim of both', {
+    lots: [bell, tested],
+    mode: 'pure',
+  });
+  await add(
+    'evidence-promoted',
+    'version 2: the claim of the stronger lot for both',
+    { lots: [bell, tested], mode: 'pure' },
+    (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'bell-witness') }),
+    ['lots', 'inclusion'],
+  );
+  await add(
+    'evidence-of-a-simulator',
+    'version 2, logged as it is: a simulated lot that claims what only a device can',
+    { lots: [lot('a', { evidence: lotEvidence('bell-witness') })] },
+    () => ({}),
+    ['lots'],
+  );
   const flip = (path: string, to: unknown) => (s: Scene) => ({ response: changed(s.response, path, to) });
   await add('value-changed', 'a value', {}, flip('data.values.0', 5), ['delivered']);
   await add('salt-changed', 'the salt', {}, flip('metadata.certificate_salt', '0'.repeat(64)), ['delivered']);

@@ -1,5 +1,12 @@
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import type { AnswerEntry, DrawSource, LotRecord, SegmentRecord } from '../../src/store/records.ts';
+import type {
+  AnswerEntry,
+  DrawSource,
+  EvidenceClaim,
+  LotEvidence,
+  LotRecord,
+  SegmentRecord,
+} from '../../src/store/records.ts';
 import { SegmentWriter } from '../../src/store/segment.ts';
 
 /** Records as the ledger holds them; everything a test does not care about is fixed. */
@@ -50,6 +57,32 @@ function test(of: 'raw' | 'conditioned', passed: number): LotRecord['assessments
     sha256: digestText(of),
     sp80022: { passed, total: 188, smallestP: 0.00213, verified: true, reason: 'at most 4 of 188 failed' },
   };
+}
+
+/** What a lot with this claim could be evidence of. */
+export function lotEvidence(claim: EvidenceClaim, changes: Partial<LotEvidence> = {}): LotEvidence {
+  const figures = { calibrated_min_entropy: 0.964211, x_error: 0.0021, x_shots: 32_768 };
+  const isFigured = claim !== 'simulated' && claim !== 'statistical';
+  return {
+    claim,
+    minEntropyPerBit: isFigured ? 0.732_148 : null,
+    figures,
+    method: `method of ${claim}`,
+    assumptions: `assumptions of ${claim}`,
+    notReached:
+      claim === 'bell-witness' ? [] : [{ claim: 'bell-witness', why: 'the source ran no Bell test' }],
+    ...changes,
+  };
+}
+
+/** A lot of a quantum processor with evidence. */
+export function lotWithEvidence(
+  name: string,
+  claim: EvidenceClaim,
+  changes: Partial<LotRecord> = {},
+): LotRecord {
+  const origin = claim === 'simulated' ? 'simulated' : 'quantum-processor';
+  return lotRecord(name, { origin, evidence: lotEvidence(claim), ...changes });
 }
 
 /** 64 hex digits that differ from name to name. */

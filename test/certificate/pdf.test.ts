@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/certificate.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
 import type { LotRecord } from '../../src/store/records.ts';
-import { lotRecord } from './fixtures.ts';
+import { EVIDENCE_CLAIMS } from '../../src/store/records.ts';
+import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
 import { changed, scene } from './scene.ts';
 
 const PAGE = { width: 595.28, height: 841.89 };
@@ -146,6 +147,23 @@ describe('the certificate as a page', () => {
     assert.ok(!lines.some((line) => line.includes('superposition-16') || line.includes('16 qubits')));
   });
 
+  it('says what the lots are evidence of, in full, with the weakest claim and the least figure', async () => {
+    for (const claim of EVIDENCE_CLAIMS) {
+      const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', claim)];
+      const document = await withLots(lots);
+      const pdf = await certificatePdf(document);
+      await assertWellSet(pdf);
+      const lines = linesOf(pdf);
+      const isFigured = claim !== 'simulated' && claim !== 'statistical';
+      assert.ok(lines.includes('Evidence'));
+      assert.ok(lines.includes(isFigured ? `${claim}, 0.732148 per raw bit` : claim), claim);
+      const words = lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' ');
+      assert.equal(words, document.certificate.provenance.meaning, 'not cut');
+    }
+    const before = linesOf(await certificatePdf(await withLots([lotRecord('a')])));
+    assert.ok(!before.includes('Evidence'), 'version 1 does not speak of it');
+  });
+
   it('keeps to one page with many lots, long texts and every banner', async () => {
     const lots = Array.from({ length: 40 }, (_, i) =>
       lotRecord(`x${i}`, {
@@ -154,6 +172,7 @@ describe('the certificate as a page', () => {
         quantumBackend: 'iiii '.repeat(200),
         circuit: 'W'.repeat(300),
         jobId: '7'.repeat(5_000),
+        evidence: lotEvidence('simulated'),
       }),
     );
     const pdf = await certificatePdf(

@@ -10,7 +10,15 @@ import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { commitment } from '../../src/crypto/digest.ts';
 import type { LotRecord } from '../../src/store/records.ts';
-import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import {
+  answerEntry,
+  CONTEXT,
+  lotRecord,
+  lotWithEvidence,
+  seededSource,
+  segmentRecord,
+  TIME_MS,
+} from './fixtures.ts';
 import { LogWorld, logKeys } from './log-world.ts';
 
 fc.configureGlobal({ seed: 20_261_121 });
@@ -59,7 +67,7 @@ async function scene(lots: LotRecord[] = [lotRecord('a'), lotRecord('b')]): Prom
       certificate_id: world.ids.textOf(4, 13),
       certificate_salt: toHex(SALT),
       entropy_consumed_bytes: 35,
-      entropy_origin: 'simulated',
+      entropy_origin: certificate.certificate.provenance.origin,
       lang_circuit: 'superposition-16',
       lang_version: '1.0.0',
       nist_verified: true,
@@ -249,6 +257,52 @@ describe('what was changed is named', () => {
       assert.ok(!verification.ok);
     });
   }
+
+  describe('of the evidence', () => {
+    const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', 'calibrated')];
+    const evidence = 'certificate.provenance.evidence';
+    const changes: [path: string, to: unknown, why: RegExp][] = [
+      [evidence, 'bell-witness', /evidence is "bell-witness", the weakest of the lots has "calibrated"/],
+      [evidence, 'statistical', /the weakest of the lots has "calibrated"/],
+      [evidence, undefined, /evidence is nothing/],
+      ['certificate.provenance.lots.1.evidence.claim', 'device-independent', /A lot has no evidence/],
+      ['certificate.provenance.lots.0.evidence', undefined, /A lot has no evidence/],
+      ['certificate.provenance.lots.0.origin', 'replay', /origin "replay" claims "bell-witness"/],
+      ['certificate.provenance.lots.0.origin', 'elsewhere', /origin "elsewhere" claims/],
+      ['certificate.version', 1, /Version 1 does not speak of evidence/],
+    ];
+    for (const [path, to, why] of changes) {
+      it(`${path}: ${to}`, async () => {
+        const s = await scene(lots);
+        const certificate = changed<unknown>(s.certificate, path, to);
+        const verification = await verifyAnswer({ ...s, certificate });
+        assert.deepEqual(failed(verification), ['lots', 'inclusion']);
+        assert.match(verification.checks.find(({ name }) => name === 'lots')?.why ?? '', why);
+      });
+    }
+
+    it('none: what holds says which claim', async () => {
+      const verification = await verifyAnswer(await scene(lots));
+      assert.deepEqual(failed(verification), []);
+      const { why } = verification.checks.find(({ name }) => name === 'lots')!;
+      assert.equal(why, 'The hashes are those of the lots named, and so is the evidence: calibrated.');
+    });
+
+    it('a figure, a formula, an assumption: the log knows them', async () => {
+      const s = await scene(lots);
+      for (const member of [
+        'min_entropy_per_bit',
+        'figures.x_error',
+        'method',
+        'assumptions',
+        'not_reached',
+      ]) {
+        const path = `certificate.provenance.lots.1.evidence.${member}`;
+        const certificate = changed<unknown>(s.certificate, path, 0.99);
+        assert.deepEqual(failed(await verifyAnswer({ ...s, certificate })), ['inclusion'], member);
+      }
+    });
+  });
 
   it('the proof of another certificate of the same log', async () => {
     const s = await scene();

@@ -1,6 +1,7 @@
 import type { CertificateDocument } from '../../certificate/certificate.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof } from '../../crypto/note.ts';
+import { EVIDENCE_CLAIMS, type EvidenceClaim } from '../../store/records.ts';
 import { checkForm } from './check-form.ts';
 import { type Content, html, type Markup } from './html.ts';
 
@@ -127,7 +128,7 @@ function sourceRows({ provenance }: Certificate): Row[] {
   ];
 }
 
-function testRows({ verification }: Certificate): Row[] {
+function testRows({ verification, provenance }: Certificate): Row[] {
   return [
     ['SP 800-22', `${verification.nist_sp800_22} (our run of the tests; no certification by NIST)`],
     ['Verified', verification.nist_verified ? 'yes' : 'no'],
@@ -138,7 +139,17 @@ function testRows({ verification }: Certificate): Row[] {
         : `${verification.min_entropy_per_bit} per raw bit`,
     ],
     ['Dieharder', verification.dieharder],
+    provenance.evidence === undefined
+      ? null
+      : [
+          'Evidence',
+          html`${provenance.evidence}, the ${claimPlace(provenance.evidence)} of ${EVIDENCE_CLAIMS.length} steps; the lots say what it rests on`,
+        ],
   ];
+}
+
+function claimPlace(claim: EvidenceClaim): string {
+  return ['lowest', 'second', 'third', 'fourth', 'highest'][EVIDENCE_CLAIMS.indexOf(claim)];
 }
 
 /** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */
@@ -178,6 +189,7 @@ ${rows([
   ],
   ['Min-entropy per bit', lot.min_entropy_per_bit ?? 'not assessed'],
   ...lot.tested.map(testedRow),
+  ...evidenceRows(lot.evidence),
 ])}
 </dl></details>`;
 }
@@ -190,6 +202,28 @@ function testedRow(tested: Lot['tested'][number]): Row {
     `SP 800-22 on ${grouped(tested.bits)} ${tested.of} bits`,
     html`${tested.passed}/${tested.total} passed, smallest p ${tested.smallest_p}, ${verdict}; of the bits with
 ${code(`sha256:${tested.sha256}`)}`,
+  ];
+}
+
+/** What a lot is evidence of, its assumptions beside the figure; a lot of version 1 has none. */
+function evidenceRows(evidence: Lot['evidence']): Row[] {
+  if (evidence === undefined) return [];
+  const {
+    claim,
+    min_entropy_per_bit: figure,
+    method,
+    assumptions,
+    figures,
+    not_reached: notReached,
+  } = evidence;
+  const listed = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  return [
+    ['Evidence', claim],
+    ['Min-entropy by this evidence', figure === null ? 'none' : `at least ${figure} per raw bit`],
+    ['How', text(method)],
+    ['Assumed', text(assumptions)],
+    listed.length === 0 ? null : ['Figures', text(listed.join(', '))],
+    ...notReached.map((each): Row => [`Not ${each.claim}`, text(each.why)]),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { RawRead } from '../../backend/backend.ts';
 import type { Origin } from '../../core/vocabulary.ts';
-import { EVIDENCE_CLAIMS, type EvidenceClaim, type LotEvidence } from '../../store/records.ts';
+import { mayClaim } from '../../store/claims.ts';
+import type { LotEvidence } from '../../store/records.ts';
 import { bellWitness, calibrated, type Rung, sourceIndependent } from './rungs.ts';
 
 /**
@@ -15,10 +16,7 @@ export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvid
     tested,
     await bellWitness(read),
   ];
-  const ceiling = CEILINGS[origin];
-  const reached = rungs.filter(
-    (rung) => rung.reached && (ceiling === undefined || rankOf(rung.claim) <= rankOf(ceiling.claim)),
-  ) as ReachedRung[];
+  const reached = rungs.filter((rung) => rung.reached && mayClaim(origin, rung.claim)) as ReachedRung[];
   const top = reached.at(-1);
   return {
     claim: top?.claim ?? 'simulated',
@@ -28,7 +26,7 @@ export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvid
     assumptions: top?.assumptions ?? SIMULATED_ASSUMPTIONS,
     notReached: rungs
       .filter((rung) => !reached.some(({ claim }) => claim === rung.claim))
-      .map((rung) => ({ claim: rung.claim, why: rung.reached ? ceiling!.why : rung.why })),
+      .map((rung) => ({ claim: rung.claim, why: rung.reached ? WHY_NOT_MORE[origin] : rung.why })),
   };
 }
 
@@ -46,26 +44,19 @@ function unlessRefuted(rung: Rung, tested: Rung, { witness }: RawRead): Rung {
 
 type ReachedRung = Extract<Rung, { readonly reached: true }>;
 
-function rankOf(claim: EvidenceClaim): number {
-  return EVIDENCE_CLAIMS.indexOf(claim);
-}
-
 /** The bits are drawn from under every claim that was reached, so a higher claim never raises the figure of a lower one. */
 function leastOf(reached: readonly ReachedRung[]): number | null {
   const figures = reached.map((rung) => rung.minEntropyPerBit).filter((figure) => figure !== null);
   return figures.length === 0 ? null : Math.min(...figures);
 }
 
-interface Ceiling {
-  readonly claim: EvidenceClaim;
-  /** Why a claim above it is not made although its figures would do. */
-  readonly why: string;
-}
-
-const CEILINGS: Readonly<Partial<Record<Origin, Ceiling>>> = {
-  simulated: { claim: 'simulated', why: 'a program computed the shots' },
-  replay: { claim: 'statistical', why: 'the shots were recorded earlier: who recorded them knows them' },
-  system: { claim: 'statistical', why: 'the origin is not quantum' },
+/** Why a claim is not made although its figures would do: the origin does not allow it (`mayClaim`). */
+const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
+  'quantum-processor': '',
+  'qrng-device': '',
+  simulated: 'a program computed the shots',
+  replay: 'the shots were recorded earlier: who recorded them knows them',
+  system: 'the origin is not quantum',
 };
 
 const SIMULATED_ASSUMPTIONS =

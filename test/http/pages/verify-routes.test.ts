@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LotRecord } from '../../../src/store/records.ts';
-import { lotRecord } from '../../certificate/fixtures.ts';
+import { lotEvidence, lotRecord, lotWithEvidence } from '../../certificate/fixtures.ts';
 import { scene } from '../../certificate/scene.ts';
 import { replyOf } from './page-server.ts';
 
@@ -34,6 +34,26 @@ describe('the page of a certificate', () => {
     for (const fact of facts) assert.ok(shown(text).includes(fact), fact);
     const { certificate_salt: salt } = response.metadata as Record<string, string>;
     assert.ok(!text.includes(salt) && !text.includes('987654321'));
+  });
+
+  it('shows what each lot is evidence of, the assumptions beside the figure', async () => {
+    const lots = [lotWithEvidence('a', 'source-independent'), lotWithEvidence('b', 'statistical')];
+    const { service, id } = await scene({ lots, mode: 'pure' });
+    const text = shown((await replyOf(service, `/verify/${id}`, BROWSER)).text);
+    for (const fact of [
+      'Evidence statistical, the second of 5 steps',
+      'Evidence source-independent Min-entropy by this evidence at least 0.732148 per raw bit',
+      'How method of source-independent Assumed assumptions of source-independent',
+      'Figures calibrated_min_entropy 0.964211, x_error 0.0021, x_shots 32768',
+      'Not bell-witness the source ran no Bell test',
+      'Evidence statistical Min-entropy by this evidence none',
+    ]) {
+      assert.ok(text.includes(fact), fact);
+    }
+    const before = await scene();
+    assert.ok(
+      !shown((await replyOf(before.service, `/verify/${before.id}`, BROWSER)).text).includes('Evidence'),
+    );
   });
 
   it('answers JSON to who asks for JSON, and HTML to anyone else', async () => {
@@ -93,6 +113,12 @@ describe('the page of a certificate', () => {
       jobId: EVIL,
       circuit: EVIL,
       circuitVersion: EVIL,
+      evidence: lotEvidence('simulated', {
+        method: EVIL,
+        assumptions: EVIL,
+        figures: { [EVIL]: 1 },
+        notReached: [{ claim: 'bell-witness', why: EVIL }],
+      }),
       assessments: [
         {
           of: 'raw',
@@ -105,7 +131,7 @@ describe('the page of a certificate', () => {
     const { service, id } = await scene({ lots: [lotRecord('a', lot)], mode: 'pure', revoked: EVIL });
     const { text } = await replyOf(service, `/verify/${id}`);
     assert.ok(!text.includes('<script>alert') && !text.includes('<img src=x') && !text.includes('"\'>'));
-    assert.ok(text.split('&lt;script&gt;alert(1)&lt;/script&gt;').length > 9, 'each text is shown, as text');
+    assert.ok(text.split('&lt;script&gt;alert(1)&lt;/script&gt;').length > 13, 'each text is shown, as text');
   });
 
   it('says that the certificate is being logged, and is not kept then', async () => {
