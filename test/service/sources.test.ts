@@ -165,6 +165,23 @@ describe('a configured source', () => {
     assert.equal(lot.origin, 'qrng-device');
   });
 
+  it('that costs money is refused until a budget is named', async (t) => {
+    const dataDir = dataFolder(t);
+    const paid = {
+      QRN_DATA_DIR: dataDir,
+      QRN_PORT: '0',
+      QRN_LOG_LEVEL: 'silent',
+      QRN_BACKEND: 'anu',
+      QRN_SOURCE_ANU_API_KEY: ANU_KEY,
+      QRN_SOURCE_ANU_PRICE_PER_CALL: '0.01',
+    };
+    await assert.rejects(startService(loadConfig(paid), silentLog), {
+      name: 'ConfigError',
+      message:
+        'source anu costs about 0.1 AUD a lot: say by QRN_SOURCE_ANU_BUDGET_PER_DAY what a day may cost, or none for no bound',
+    });
+  });
+
   it('whose options contradict each other is refused, and the ledger is left in order', async (t) => {
     const dataDir = dataFolder(t);
     const environment = { QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' };
