@@ -107,7 +107,7 @@ test('x-check: tests among the shots, prepared like them and turned back', async
     pubs
       .find(({ program }) => isXTest(program))!
       .program.split('\n')
-      .slice(4, -4)
+      .slice(4, -3)
       .join('\n'),
     `sx $1;
 sx $9;

@@ -21,7 +21,6 @@ export class IbmSubject implements JobSubject {
     this.#texts = texts;
   }
 
-  /** A job that is not private may be fetched again, which the contract's suite does. */
   static async start(t: TestContext, texts: Texts = {}): Promise<IbmSubject> {
     const subject = new IbmSubject(texts);
     await subject.server.start(t);
@@ -37,10 +36,11 @@ export class IbmSubject implements JobSubject {
     return [this.server.apiKey, ...this.server.tokens.keys()];
   }
 
-  restarted(): IbmBackend {
+  /** The same source after a restart of the service, where `others` are changed options. */
+  restarted(others: Texts = {}): IbmBackend {
     const { url, apiKey, crn, device } = this.server;
     const urls = { api_url: `${url}/api/v1`, iam_url: url };
-    const texts = { api_key: apiKey, crn, device: device.name, ...urls, ...this.#texts };
+    const texts = { api_key: apiKey, crn, device: device.name, ...urls, ...this.#texts, ...others };
     const backend = ibmSource.create('ibm', optionValues(ibmSource, texts), this);
     return backend as IbmBackend;
   }

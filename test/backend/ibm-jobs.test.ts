@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BackendError, type JobReference } from '../../src/backend/backend.ts';
 import type { IbmBackend } from '../../src/backend/ibm/ibm-backend.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { Budget, UNLIMITED } from '../../src/pool/budget.ts';
+import { JobReads } from '../../src/pool/jobs.ts';
+import type { Wait } from '../../src/pool/wait.ts';
+import { MemoryLedger } from '../../src/store/memory.ts';
 import { assertRead, runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
@@ -112,6 +117,20 @@ test('a job whose plan is lost is cancelled and has failed', async (t) => {
   await assert.rejects(backend.fetch(job, NEVER), isKind('permanent'));
 });
 
+test('a job of a source that has been configured otherwise is not read under claims that it did not make', async (t) => {
+  const { subject, job } = await finished(t, { circuit: 'bell-chsh' });
+  for (const others of [{ circuit: 'superposition' }, { min_entropy: '0.51' }, { device: 'ibm_other' }]) {
+    const backend = subject.restarted(others);
+    const calls = subject.calls();
+    assert.equal((await backend.poll(job, NEVER)).state, 'failed');
+    await assert.rejects(backend.fetch(job, NEVER), isKind('permanent', /another device or claim/));
+    assert.equal(subject.calls(), calls);
+  }
+  const modest = subject.restarted({ min_entropy: '0.4' });
+  assert.deepEqual(await modest.poll(job, NEVER), { state: 'done' });
+  assert.equal((await modest.fetch(job, NEVER)).witness?.kind, 'chsh');
+});
+
 test('IBM is not asked for more jobs a minute than it takes', async (t) => {
   const subject = await IbmSubject.start(t);
   for (const key of ['1', '2', '3', '4', '5']) {
@@ -123,6 +142,10 @@ test('IBM is not asked for more jobs a minute than it takes', async (t) => {
     return error.kind === 'retryable' && error.retryAfterMs === 10_000;
   });
   assert.equal(callsOf(subject, 'POST /api/v1/jobs'), submissions);
+  // A restarted service does not know of them; IBM does.
+  await assert.rejects(submit(subject, '6', subject.restarted()), (error: BackendError) => {
+    return error.kind === 'retryable' && error.retryAfterMs === 30_000;
+  });
   subject.clock.advance(10_000);
   await submit(subject, '6');
   assert.equal(subject.jobsStarted(), 6);
@@ -259,4 +282,43 @@ test('a device that IBM calls a simulator makes simulated lots, also after a res
   subject.server.finishJobs();
   await later.poll(job, NEVER);
   assert.equal(later.origin, 'simulated');
+});
+
+/** Deadlines of calls never come; pauses pass at once. */
+function pausesOf(subject: IbmSubject): Wait {
+  return (ms, signal) => {
+    subject.clock.advance(ms >= CALL_DEADLINE_MS ? 0 : ms);
+    if (ms < CALL_DEADLINE_MS) return Promise.resolve();
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  };
+}
+
+const CALL_DEADLINE_MS = 10_000;
+
+test('a crash between the reading of a private job and its lot ends the job honestly, and the next one serves', async (t) => {
+  const subject = await IbmSubject.start(t);
+  subject.server.hasNoQueue = true;
+  const store = new MemoryLedger(subject.clock);
+  const reads = () => {
+    const { clock } = subject;
+    const backend = subject.restarted();
+    const budget = new Budget(backend.name, store, UNLIMITED, clock);
+    return new JobReads({ backend, store, budget, clock, log: silentLog, wait: pausesOf(subject) });
+  };
+  const lost = await reads().read(subject.bits, NEVER); // and here the service dies
+  const later = reads();
+  let ending: unknown;
+  for (let tries = 0; tries < 20 && ending === undefined; tries++) {
+    const rejection = await later.read(subject.bits, NEVER).catch((error: BackendError) => error);
+    assert.ok(rejection instanceof BackendError && rejection.kind === 'retryable');
+    if (/only once/.test(rejection.message)) ending = rejection;
+    subject.clock.advance(60_000); // the collector's pause
+  }
+  assert.ok(ending !== undefined);
+  assert.deepEqual(await store.openJobs('ibm'), []);
+  const next = await later.read(subject.bits, NEVER);
+  assert.notEqual(next.jobKey, lost.jobKey);
+  assert.equal(subject.jobsStarted(), 2);
 });

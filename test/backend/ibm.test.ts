@@ -40,6 +40,16 @@ const FAULTS: readonly IbmFault[] = [
     retryAfterMs: 7_000,
   }),
   met('submit', 'IAM gives no token', { body: {} }, 'POST /identity', retryable),
+  met(
+    'submit',
+    'IAM gives a token that no header holds',
+    strangeToken('to\nken-of-a-test'),
+    'POST /identity',
+    {
+      ...retryable,
+      message: /without a token/,
+    },
+  ),
   met('submit', 'the instance is not ours', error(403, '1224', 'not authorized'), START, { kind: 'auth' }),
   met('submit', 'minutes used up', error(409, '1303', 'Usage exceeds instance limit'), START, {
     kind: 'quota',
@@ -96,6 +106,10 @@ const FAULTS: readonly IbmFault[] = [
   given('counts', { kind: 'no_raw_shots' }),
   given('probabilities', { kind: 'no_raw_shots' }),
 ];
+
+function strangeToken(token: string): Fault {
+  return { body: { access_token: token, expires_in: 3600 } };
+}
 
 function iamRefusal(key: string): Fault {
   const errorMessage = `Provided API key could not be found: ${key}`;

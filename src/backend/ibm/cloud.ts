@@ -149,7 +149,8 @@ const RATE_LIMIT_PAUSE_MS = 60_000;
 function tokenIn(answer: JsonObject, askedAtMs: number): Token {
   const bearer = textIn(answer.access_token);
   const livesSeconds = numberIn(answer.expires_in);
-  if (bearer === null || livesSeconds === null) {
+  // What no header can hold would come back in the error of whoever tries to send it.
+  if (bearer === null || !/^[!-~]+$/.test(bearer) || livesSeconds === null) {
     throw new BackendError('retryable', 'IBM Cloud IAM: a reply without a token');
   }
   return { bearer, refreshAtMs: askedAtMs + TOKEN_USED_SHARE * livesSeconds * 1000 };

@@ -109,19 +109,29 @@ export class IbmBackend implements JobBackend {
     signal.throwIfAborted();
     const tag = `qrn-${idempotencyKey}`;
     assert(tag.length <= TAG_LENGTH_MAX, 'an idempotency key fits into a tag');
-    const kept = await this.#plans.get(idempotencyKey);
-    const memo = kept ?? '';
+    const memo = (await this.#plans.get(idempotencyKey)) ?? '';
+    const kept = this.#ownPlan(memo);
     const found = await this.#jobTagged(tag, signal);
     if (found !== null) {
       const job = { jobId: found, idempotencyKey, bits, memo };
-      if (memo === '') await this.cancel(job); // nobody can read its results
+      if (kept === null) await this.cancel(job); // nobody will read its results
       return job;
     }
     this.#checkRate();
-    const plan = planIn(memo) ?? (await this.#plan(bits, signal));
+    const plan = kept ?? (await this.#plan(bits, signal));
     const text = JSON.stringify(plan);
-    if (text !== kept) await this.#plans.put(idempotencyKey, text);
+    if (kept === null) await this.#plans.put(idempotencyKey, text);
     return { jobId: await this.#start(plan, tag, signal), idempotencyKey, bits, memo: text };
+  }
+
+  /**
+   * The plan of a job that this source may read: not one of another device, whose name its lot would not have, and none
+   * under a smaller claim than the health tests and the conditioner go by now.
+   */
+  #ownPlan(memo: string): Plan | null {
+    const plan = planIn(memo);
+    if (plan === null || plan.device !== this.#options.device) return null;
+    return plan.claim < this.claimedMinEntropyPerBit ? null : plan;
   }
 
   /** The oldest job with the tag, or null. The tag is compared again: an API that ignores the filter lists every job. */
@@ -162,7 +172,9 @@ export class IbmBackend implements JobBackend {
     }
     this.#width = width;
     return {
+      device,
       circuit,
+      claim: this.claimedMinEntropyPerBit,
       isSimulator: choice.isSimulator || state.isSimulator,
       deviceQubits: choice.deviceQubits,
       qubits: choice.qubits,
@@ -224,8 +236,8 @@ export class IbmBackend implements JobBackend {
   /** A word that is not known is a job still under way. */
   async poll({ jobId, memo }: JobReference, signal: AbortSignal): Promise<JobState> {
     signal.throwIfAborted();
-    const plan = planIn(memo);
-    if (plan === null) return { state: 'failed', reason: 'what the job measures is not known any more' };
+    const plan = this.#ownPlan(memo);
+    if (plan === null) return { state: 'failed', reason: NOT_OURS };
     const path = `/jobs/${encodeURIComponent(jobId)}?exclude_params=true`;
     const reply = await this.#cloud.send({ method: 'GET', path, accepts: [404], signal });
     if (reply.status === 404) return { state: 'failed', reason: 'IBM Quantum does not know the job' };
@@ -235,9 +247,8 @@ export class IbmBackend implements JobBackend {
 
   async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
     signal.throwIfAborted();
-    const plan = planIn(job.memo);
-    if (plan === null)
-      throw new BackendError('permanent', `job ${job.jobId}: what it measures is not known any more`);
+    const plan = this.#ownPlan(job.memo);
+    if (plan === null) throw new BackendError('permanent', `job ${job.jobId}: ${NOT_OURS}`);
     const read = await this.#reader.read(job.jobId, plan, signal);
     this.#isSimulator = plan.isSimulator;
     return read;
@@ -285,6 +296,7 @@ export class IbmBackend implements JobBackend {
 }
 
 const CANCEL_TIMEOUT_MS = 10_000;
+const NOT_OURS = 'its plan is lost, or is of another device or claim than the source is configured for';
 
 function stateOf(job: JsonObject): JobState {
   const state = objectIn(job.state);

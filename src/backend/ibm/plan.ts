@@ -9,11 +9,14 @@ export const CIRCUITS = ['superposition', 'x-check', 'bell-chsh'] as const;
 export type CircuitName = (typeof CIRCUITS)[number];
 /** `json`: hexadecimal samples; `qiskit`: a compressed array, a fourth of the size. */
 export const RESULT_FORMS = ['json', 'qiskit'] as const;
-export type ResultForm = (typeof RESULT_FORMS)[number];
+type ResultForm = (typeof RESULT_FORMS)[number];
 
 /** All that a job's results mean. Kept before the job is submitted: without it they are not read. */
 export interface Plan {
+  readonly device: string;
   readonly circuit: CircuitName;
+  /** Min-entropy per raw bit that was claimed. */
+  readonly claim: number;
   readonly isSimulator: boolean;
   readonly deviceQubits: number;
   /** The qubit that gives channel i. For `bell-chsh` channels 2k and 2k + 1 are pair k. */
@@ -58,7 +61,7 @@ export function layoutOf(circuit: CircuitName, bits: number, width: number, test
 }
 
 /** Indices of programs of `x-check`. */
-export const GENERATION = 0;
+const GENERATION = 0;
 export const X_TEST = 1;
 
 /** Fisher and Yates, with the operating system's randomness: a test that is foreseen is none. */
