@@ -223,7 +223,7 @@ export class Collector {
   /** Reads, tests and stores one lot. */
   async #collect(): Promise<void> {
     const { read, jobKey } = await this.#read();
-    const health = this.#check(read, jobKey);
+    const health = await this.#check(read, jobKey);
     const lot = await this.#makeLot(read, health);
     if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
@@ -253,12 +253,12 @@ export class Collector {
     }
   }
 
-  #check(read: RawRead, jobKey: string | undefined): HealthVerdict {
+  async #check(read: RawRead, jobKey: string | undefined): Promise<HealthVerdict> {
     const last = this.#lastJob;
     // A job whose lot was not stored is fetched again: the same samples, not new ones, and no replay.
     if (last !== undefined && last.key === jobKey && last.rawSha256 === read.rawSha256) return last.verdict;
     this.#lastMonitor = this.#monitor(read.width);
-    const verdict = this.#lastMonitor.check(read);
+    const verdict = await this.#lastMonitor.checkInSlices(read);
     this.#reads[verdict.grade]++;
     if (jobKey !== undefined) this.#lastJob = { key: jobKey, rawSha256: read.rawSha256, verdict };
     return verdict;

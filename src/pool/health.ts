@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawRead } from '../backend/backend.ts';
 import { assert } from '../core/assert.ts';
 
@@ -125,6 +126,9 @@ export function aptCutoff(minEntropyPerBit: number, alphaBits: number, window = 
   return 1 + k;
 }
 
+/** Bits tested between two turns of the event loop: below 1 ms, where a lot of 4 Mbit took 21 ms in one go. */
+const SLICE_BITS = 128 * 1024;
+
 /**
  * The tests of one source with one channel layout. State runs on from read to read: reads are consecutive
  * samples.
@@ -181,6 +185,24 @@ export class HealthMonitor {
 
   /** Tests every bit of the next read. Bits may be used only when the grade is `pass`. */
   check(read: RawRead): HealthVerdict {
+    const steps = this.#check(read);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** The same with turns of the event loop between slices, so that requests are served meanwhile. One read at a time. */
+  async checkInSlices(read: RawRead): Promise<HealthVerdict> {
+    const steps = this.#check(read);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await nextTurn();
+    }
+  }
+
+  *#check(read: RawRead): Generator<undefined, HealthVerdict> {
     assert(read.width === this.#width, 'a monitor tests one channel layout');
     assert(Number.isInteger(read.shots) && read.shots >= 1, 'a read has whole shots');
     assert(read.bits.length === Math.ceil((read.shots * read.width) / 8), 'a read holds exactly its shots');
@@ -190,7 +212,7 @@ export class HealthMonitor {
 
     const replay = this.#replayFailure(read);
     // A replayed read is no new sample: it must not enter the runs and windows.
-    const failures = replay === undefined ? this.#testSamples(read) : [replay];
+    const failures = replay === undefined ? yield* this.#testSamples(read) : [replay];
     const counters = this.#countersOf(failures, replay === undefined ? read.shots * read.width : 0);
     this.#totals = added(this.#totals, counters);
     return {
@@ -249,10 +271,14 @@ export class HealthMonitor {
     return 'intermittent';
   }
 
-  #testSamples(read: RawRead): HealthFailure[] {
+  *#testSamples(read: RawRead): Generator<undefined, HealthFailure[]> {
     this.#longestRun.fill(0);
     this.#mostMatches.fill(0);
-    for (let shot = 0; shot < read.shots; ) {
+    for (let shot = 0, rested = 0; shot < read.shots; ) {
+      if ((shot - rested) * this.#width >= SLICE_BITS) {
+        rested = shot;
+        yield;
+      }
       const shots = Math.min(read.shots - shot, APT_WINDOW - this.#windowFilled);
       for (let channel = 0; channel < this.#width; channel++) this.#scan(read.bits, channel, shot, shots);
       this.#windowFilled = (this.#windowFilled + shots) % APT_WINDOW; // §4.4.2: windows do not overlap

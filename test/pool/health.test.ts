@@ -117,6 +117,22 @@ test('the fast tests are the plain ones, over any reads', () => {
   );
 });
 
+test('in slices the tests say what they say in one go, with turns of the loop between', async () => {
+  for (const backend of [soundBackend('slices'), stuckBackend()]) {
+    const read = await backend.read(MBIT, NEVER);
+    const options = { width: read.width, minEntropyPerBit: 0.8 };
+    const whole = new HealthMonitor(options);
+    const sliced = new HealthMonitor(options);
+    let turns = 0;
+    const counting = setInterval(() => turns++, 0);
+    const verdict = await sliced.checkInSlices(read);
+    clearInterval(counting);
+    assert.deepEqual(verdict, whole.check(read));
+    assert.deepEqual(sliced.state(), whole.state());
+    assert.ok(turns > 0);
+  }
+});
+
 async function verdicts(
   backend: StreamBackend,
   width: number,
