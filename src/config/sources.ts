@@ -33,7 +33,7 @@ export interface SourceSetting {
 }
 
 /** One option as it is in force. */
-export interface OptionInForce {
+interface OptionInForce {
   readonly name: string;
   readonly variable: string;
   /** As text; `[secret]` for one. */
@@ -107,12 +107,6 @@ export function readSources(
   checkVariables(environment, [...described.values()]);
   for (const [name, options] of filed) checkFiledOptions(name, described.get(name)!.kind, options, path);
   return names.map((name) => settingOf(described.get(name)!, environment, filed.get(name) ?? {}, path));
-}
-
-/** The names of sources that may be asked for: those of the file, and those that need no options or only secrets. */
-export function knownSourceNames(path: string): string[] {
-  const filed: FiledSources = path === '' ? new Map() : readSourcesFile(path);
-  return [...new Set([...filed.keys(), ...SOURCE_PRESETS.keys()])];
 }
 
 function readSourcesFile(path: string): FiledSources {

@@ -10,6 +10,7 @@ import { ManualClock } from '../../src/core/clock.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
+import { IbmServer } from '../support/providers/ibm.ts';
 import { runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-sources-'));
@@ -185,6 +186,46 @@ describe('qrn sources test', () => {
     const nobody = await qrn(['test', 'nobody']);
     assert.match(nobody.talk, /^qrn sources test: there is no source nobody; known are simulator, /);
     assert.deepEqual((await qrn(['test'])).status, 2);
+  });
+
+  it('asks before it submits a job, tells its state, and has its results deleted', async (t) => {
+    const server = await new IbmServer(new ManualClock()).start(t);
+    server.hasNoQueue = true;
+    const environment = {
+      QRN_SOURCE_IBM_API_KEY: server.apiKey,
+      QRN_SOURCE_IBM_CRN: server.crn,
+      QRN_SOURCE_IBM_DEVICE: server.device.name,
+      QRN_SOURCE_IBM_API_URL: `${server.url}/api/v1`,
+      QRN_SOURCE_IBM_IAM_URL: server.url,
+      QRN_SOURCE_IBM_PRIVATE: 'false',
+    };
+    const asked = await qrn(['test', 'ibm'], environment);
+    assert.equal(asked.status, 1);
+    assert.match(asked.out, /^estimate +4096 bits: about \d+(\.\d+)? USD, 1 call$/m);
+    assert.match(asked.out, /^origin +quantum-processor$/m);
+    assert.equal(asked.talk, 'qrn sources test: nothing was read; --spend submits the job\n');
+    assert.equal(server.jobs.length, 0);
+
+    const dataDir = await withLedgerIn(async () => {});
+    const { status, out, talk } = await qrn(['test', 'ibm', '--spend', '--json'], environment, dataDir);
+    assert.equal(status, 0, talk);
+    const { read, estimate } = JSON.parse(out);
+    const id = read.job_id;
+    assert.equal(talk, `job ${id} submitted; ^C cancels it\njob ${id} done\n`);
+    const submissions = server.requests.filter(
+      ({ method, path }) => method === 'POST' && path.endsWith('/jobs'),
+    );
+    assert.equal(submissions.length, 1);
+    assert.ok(read.bits >= 4096);
+    assert.equal(read.ones_share.length, read.channels);
+    assert.deepEqual(server.jobs, [], 'the raw results are deleted');
+    assert.ok(!`${out}${talk}`.includes(server.apiKey));
+    const ledger = await openTestLedger(join(dataDir, 'ledger'));
+    const spent = await ledger.spent('ibm', DAY);
+    assert.deepEqual([spent.calls, spent.currency], [1, 'USD']);
+    assert.ok(Math.abs(spent.amount - estimate.amount) < 1e-6);
+    assert.deepEqual(await ledger.openJobs('ibm'), [], 'no job of the service');
+    await ledger.close();
   });
 
   it('moves no position in a file that is read once', async () => {

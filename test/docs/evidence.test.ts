@@ -6,12 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { simulatorSource } from '../../src/backend/simulator/source.ts';
+import { ManualClock } from '../../src/core/clock.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/block-history.ts';
+import { chshMinEntropyPerRun, readoutMinEntropy, xBasisMinEntropy } from '../../src/pool/evidence/bounds.ts';
+import { evidenceOf } from '../../src/pool/evidence/ladder.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/random-excursions.ts';
 import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
+import { EVIDENCE_CLAIMS } from '../../src/store/records.ts';
 import { digitsOf } from '../support/constants.ts';
+import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
@@ -72,6 +78,35 @@ describe('docs/evidence.md', () => {
     assert.deepEqual(new Map(cells as [string, number][]), new Map(counted as [string, number][]));
     says(`Fifteen tests give ${total} p-values`);
     says(`ten estimators (${ESTIMATORS.join(', ')})`);
+  });
+
+  it('has every claim of evidence, every figure, and the numbers that their formulas give', async () => {
+    const section = page.slice(page.indexOf('## How quantum'), page.indexOf('## Health tests'));
+    const rows = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first);
+    assert.deepEqual(rows.slice(0, EVIDENCE_CLAIMS.length), EVIDENCE_CLAIMS);
+    const figures = new Set<string>();
+    for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
+      const simulator = simulatorSource.create('sim', optionValues(simulatorSource, { circuit }), {
+        clock: new ManualClock(),
+        memory: new MemoryNotes(),
+      });
+      assert.equal(simulator.kind, 'stream');
+      const read = await simulator.read(65_536, new AbortController().signal);
+      for (const name of Object.keys((await evidenceOf('simulated', read)).figures)) figures.add(name);
+    }
+    const told = section.slice(section.indexOf('| Figure |')).matchAll(/`(\w+)`/g);
+    assert.deepEqual(new Set([...told].map(([, name]) => name)), figures);
+    const to3 = (value: number) => value.toFixed(3);
+    const e = [0.01, 0.046].map((sum) =>
+      to3(readoutMinEntropy({ e01: sum, e10: 0 }, (1 + sum) / 2, (1 - sum) / 2)),
+    );
+    const x = [0.001, 0.005, 0.01, 0.02, 0.05].map((error) => to3(xBasisMinEntropy(error)));
+    const f = [2.2, 2.4, 2.6, 2.7, 2.8].map((s) => to3(chshMinEntropyPerRun(s)));
+    says(
+      `| bits, ideal qubit | ${e.join(' | ')} | | bits | ${x.join(' | ')} | | f(S), bits a run | ${f.join(' | ')} |`,
+    );
+    says(`less than **${constantOf('src/pool/evidence/rungs.ts', 'MIN_ENTROPY_MIN')}** bits per raw bit`);
+    says(`wrong with probability at most 2^-${constantOf('src/pool/evidence/rungs.ts', 'FAILURE_BITS')}.`);
   });
 
   it('names every member that qrn assess --json has', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
-import type { OptionDefinitions } from '../../src/backend/source-kind.ts';
+import type { OptionDefinition, OptionDefinitions } from '../../src/backend/source-kind.ts';
 import { COMMON_OPTIONS, readSources, sourceVariable } from '../../src/config/sources.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { estimateOf } from '../../src/pool/budget.ts';
@@ -109,7 +109,7 @@ describe('the page on sources', () => {
     for (const name of names) {
       const type = SOURCE_PRESETS.get(name)?.type ?? (name === 'ibm-fez' ? 'ibm' : '');
       const options = SOURCE_KINDS.find((kind) => kind.type === type)?.options ?? {};
-      for (const [option, { secret }] of Object.entries<{ secret?: true }>({
+      for (const [option, { secret }] of Object.entries<OptionDefinition<unknown>>({
         ...COMMON_OPTIONS,
         ...options,
       })) {
