@@ -1,0 +1,360 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import {
+  BackendError,
+  type JobBackend,
+  type JobReference,
+  type JobState,
+  type Provenance,
+  type RawRead,
+  type SourceFacts,
+  type Spend,
+} from '../backend.ts';
+import {
+  circuitOf,
+  joinParts,
+  type PartPlan,
+  type PartShots,
+  partCounts,
+  partsOf,
+} from '../measured-parts.ts';
+import { pulseDepth } from '../pulse-circuit.ts';
+import { SeenResults } from '../seen-results.ts';
+import { OptionError, type SourceParts, sourceKind } from '../source-kind.ts';
+import { IonqCloud, type Json, objectOf } from './cloud.ts';
+import {
+  claimOf,
+  entanglerOf,
+  gatesOf,
+  type IonqOptions,
+  ionqOptions,
+  priceOf,
+  shotsAskedOf,
+} from './options.ts';
+import { IONQ_PROGRAM_VERSION, inputSha256, jobBody, type Program, partName } from './program.ts';
+import { decodeShots, type ShotFormat } from './shots.ts';
+import { Submissions } from './submission.ts';
+
+export const ionqSource = sourceKind({
+  type: 'ionq',
+  summary: 'Trapped-ion quantum computers of the IonQ Quantum Cloud, shot by shot.',
+  options: ionqOptions,
+  create: (name, options, parts) => new Ionq(name, options, parts),
+});
+
+/** Between polls: of a job that waits, a tenth of the predicted wait within these bounds; of one that runs, the least. */
+const POLL_MIN_MS = 5_000;
+const POLL_MAX_MS = 300_000;
+const POLL_DEFAULT_MS = 15_000;
+/** A shot of v2 spends `1, ` and `0, ` on a qubit and some 60 bytes on names. */
+const SHOT_BYTES_PER_QUBIT = 12;
+const SHOT_BYTES = 200;
+const RESULT_BYTES_FREE = 1024 * 1024;
+
+/** Everything that a job was made of. JSON. */
+interface JobPlan extends Program {
+  readonly circuit: PartPlan;
+  /** Asked for, of each part. */
+  readonly shots: number;
+  readonly calibration: Provenance['calibration'];
+}
+
+class Ionq implements JobBackend {
+  readonly kind = 'job';
+  readonly name: string;
+  readonly origin: 'quantum-processor' | 'simulated';
+  readonly quantumBackend: string;
+  readonly deterministic = false;
+  readonly claimedMinEntropyPerBit: number;
+  readonly lotRawBits: number;
+  readonly #options: IonqOptions;
+  readonly #entangler: 'ms' | 'zz' | null;
+  readonly #cloud: IonqCloud;
+  readonly #submissions: Submissions<JobPlan>;
+  readonly #seen: SeenResults;
+  readonly #clock: Clock;
+
+  constructor(name: string, options: IonqOptions, { clock, memory }: SourceParts) {
+    const { backend, circuit, qubits, shots } = options;
+    if (circuit === 'bell-chsh' && qubits % 2 !== 0) throw new OptionError('qubits: bell-chsh takes pairs');
+    this.name = name;
+    this.origin = backend === 'simulator' ? 'simulated' : 'quantum-processor';
+    this.quantumBackend = `ionq-${backend.replace('.', '-')}`;
+    this.claimedMinEntropyPerBit = claimOf(options);
+    this.lotRawBits = qubits * shots;
+    this.#options = options;
+    this.#entangler = entanglerOf(options);
+    this.#cloud = new IonqCloud(options.base_url, options.api_key, clock);
+    this.#submissions = new Submissions(this.#cloud, backend, memory, clock);
+    this.#seen = new SeenResults(memory);
+    this.#clock = clock;
+  }
+
+  estimate(bits: number): Spend {
+    const isFree = this.origin === 'simulated';
+    const amount = isFree ? 0 : priceOf(this.#options, shotsAskedOf(this.#options, bits));
+    return { amount, currency: 'USD', calls: 1 };
+  }
+
+  async describe(signal: AbortSignal): Promise<SourceFacts> {
+    const { backend: name } = this.#options;
+    const backend = await this.#cloud.backend(name, signal);
+    const characterization = objectOf(await this.#cloud.characterization(name, signal));
+    const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(this.lotRawBits, signal);
+    return {
+      backend: name,
+      status: textOf(backend.status),
+      degraded: typeof backend.degraded === 'boolean' ? backend.degraded : null,
+      location: textOf(backend.location),
+      qubits: numberOf(backend.qubits),
+      average_queue_time: numberOf(backend.average_queue_time),
+      characterization: textOf(characterization.id),
+      characterized_at: textOf(characterization.date),
+      spam_fidelity: spamFidelity(characterization),
+      estimated_cost_per_circuit: numberOf(cost),
+      estimated_cost_unit: textOf(unit),
+    };
+  }
+
+  /** What IonQ itself would ask for one circuit of a job of `bits` bits: the rates of the organisation, not the published ones. */
+  #providerEstimate(bits: number, signal: AbortSignal): Promise<Json> {
+    const { backend, circuit, qubits } = this.#options;
+    const { ones, twos } = gatesOf(circuit, qubits);
+    const query = {
+      backend,
+      qubits,
+      shots: shotsAskedOf(this.#options, bits),
+      '1q_gates': ones,
+      '2q_gates': twos,
+    };
+    const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    return this.#cloud.estimate(Object.fromEntries(texts), signal);
+  }
+
+  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
+    const { jobId, plan } = await this.#submissions.submit(
+      idempotencyKey,
+      bits,
+      () => this.#plan(bits, idempotencyKey, signal),
+      (made) => jobBody(made, this.#options.backend, made.shots, idempotencyKey),
+      signal,
+    );
+    return { jobId, idempotencyKey, bits, memo: JSON.stringify(plan) };
+  }
+
+  async #plan(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobPlan> {
+    const { backend: name, circuit, qubits } = this.#options;
+    const backend = await this.#cloud.backend(name, signal);
+    if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
+    const available = numberOf(backend.qubits);
+    if (available === null || available < qubits) {
+      throw new BackendError('permanent', `${name} has ${available} qubits, ${qubits} are asked`);
+    }
+    await this.#checkPrice(bits, signal);
+    return {
+      circuit,
+      qubits,
+      parts: partsOf(circuit, idempotencyKey),
+      entangler: this.#entangler,
+      shots: shotsAskedOf(this.#options, bits),
+      calibration: await this.#calibration(signal),
+    };
+  }
+
+  /** The budget counts with the prices that were configured: a job that IonQ itself would charge more for is not sent. */
+  async #checkPrice(bits: number, signal: AbortSignal): Promise<void> {
+    const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(bits, signal);
+    const asked = numberOf(cost);
+    if (asked === null || textOf(unit)?.toLowerCase() !== 'usd') return;
+    const { all } = partCounts(this.#options.circuit);
+    const { amount } = this.estimate(bits);
+    // A cent for rounding.
+    if (all * asked <= amount + 0.01) return;
+    const message = `IonQ asks ${all * asked} USD, the configured prices come to ${amount.toFixed(2)}`;
+    throw new BackendError('permanent', message);
+  }
+
+  async #calibration(signal: AbortSignal): Promise<Provenance['calibration']> {
+    const { backend, min_spam_fidelity: fidelityMin } = this.#options;
+    const characterization = await this.#cloud.characterization(backend, signal);
+    const fidelity = spamFidelity(objectOf(characterization));
+    if (this.origin !== 'simulated' && (fidelity ?? 0) < fidelityMin) {
+      const found = fidelity === null ? 'is not published' : `is ${fidelity}`;
+      throw new BackendError('retryable', `${backend}: its SPAM fidelity ${found}, ${fidelityMin} is asked`);
+    }
+    if (characterization === undefined) return null;
+    const { id, date } = characterization;
+    return {
+      ...(textOf(id) === null ? {} : { id: String(id) }),
+      ...(textOf(date) === null ? {} : { date: String(date) }),
+      ...(fidelity === null ? {} : { spam_fidelity_median: fidelity }),
+    };
+  }
+
+  async poll(job: JobReference, signal: AbortSignal): Promise<JobState> {
+    const found = await this.#cloud.job(job.jobId, signal);
+    if (found === undefined) return { state: 'failed', reason: 'the service knows no such job' };
+    switch (found.status) {
+      case 'completed':
+        return { state: 'done' };
+      case 'failed':
+        return { state: 'failed', reason: failureOf(found) };
+      case 'canceled':
+      case 'cancelled':
+        return { state: 'cancelled', reason: failureOf(found) };
+      case 'submitted':
+      case 'ready':
+        return { state: 'queued', retryAfterMs: queuePollMs(numberOf(found.predicted_wait_time_ms)) };
+      default: // started, and words to come
+        return { state: 'running', retryAfterMs: POLL_MIN_MS };
+    }
+  }
+
+  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
+    const plan = JSON.parse(job.memo) as JobPlan;
+    const found = await this.#cloud.job(job.jobId, signal);
+    if (found?.status !== 'completed') {
+      throw new BackendError('retryable', `${job.jobId} is ${found?.status ?? 'not known'}, not completed`);
+    }
+    if (found.backend !== this.#options.backend) {
+      throw new BackendError('permanent', `${job.jobId} ran on ${String(found.backend)}`);
+    }
+    const hash = createHash('sha256');
+    const parts: PartShots[] = [];
+    let leaked = 0;
+    for (const [index, circuitJob] of (await this.#circuitJobs(found, plan, signal)).entries()) {
+      const { format, document } = await this.#document(circuitJob, plan, signal);
+      hash.update(document);
+      const { qubits, shots } = plan;
+      const expected = { jobId: String(circuitJob.id), part: plan.parts[index], qubits, shots };
+      const decoded = await decodeShots(format, document, expected);
+      parts.push(decoded.shots);
+      leaked += decoded.leaked;
+    }
+    const rawSha256 = hash.digest('hex');
+    await this.#seen.admit(rawSha256, job.jobId);
+    return this.#read(job, plan, found, parts, rawSha256, leaked);
+  }
+
+  /**
+   * The job of each part: the job itself, or its children by the names of their circuits; where none has a name, in the order in which
+   * they are listed, which is that of the circuits (so IonQ's own client reads them).
+   */
+  async #circuitJobs(found: Json, { parts }: JobPlan, signal: AbortSignal): Promise<Json[]> {
+    if (parts.length === 1) return [found];
+    const ids = Array.isArray(found.child_job_ids) ? found.child_job_ids.map(String) : [];
+    const children: Json[] = [];
+    for (const id of ids) {
+      const child = await this.#cloud.job(id, signal);
+      if (child?.status !== 'completed') {
+        throw new BackendError('retryable', `${id}, a circuit of ${String(found.id)}, is not completed`);
+      }
+      children.push(child);
+    }
+    const isNamed = children.some(({ name }) => textOf(name) !== null);
+    const named = parts.map((_, index) => children.filter(({ name }) => name === partName(index)));
+    const jobs = isNamed ? named.flat() : children;
+    if (jobs.length === parts.length && children.length === parts.length) return jobs;
+    const message = `${String(found.id)}: ${children.length} children and ${jobs.length} known for ${parts.length}`;
+    throw new BackendError('permanent', message);
+  }
+
+  async #document(
+    job: Json,
+    { shots, qubits }: JobPlan,
+    signal: AbortSignal,
+  ): Promise<{ format: ShotFormat; document: Uint8Array }> {
+    const bytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits);
+    const results = objectOf(job.results);
+    for (const format of ['v2', 'v1'] as const) {
+      const artifact = objectOf(results[`ionq.result.shots.json.${format}`]).id;
+      if (typeof artifact !== 'string') continue;
+      return { format, document: await this.#cloud.artifact(String(job.id), artifact, bytesMax, signal) };
+    }
+    const { url } = objectOf(results.shots);
+    if (typeof url === 'string') {
+      return { format: 'v1', document: await this.#cloud.document(url, bytesMax, signal) };
+    }
+    const given = Object.keys(results).join(', ') || 'nothing';
+    throw new BackendError('no_raw_shots', `${String(job.id)}: no shots among its results (${given})`);
+  }
+
+  #read(
+    job: JobReference,
+    plan: JobPlan,
+    found: Json,
+    given: readonly PartShots[],
+    rawSha256: string,
+    leaked: number,
+  ): RawRead {
+    const { bits, width, shots, witness } = joinParts(given, plan.qubits);
+    if (width * shots < job.bits) {
+      const message = `${job.jobId} gave ${width * shots} of ${job.bits} bits: an ion leaked in ${leaked} shots`;
+      throw new BackendError('retryable', message);
+    }
+    const finishedAtMs = timeOf(found.completed_at) ?? this.#clock.wallMs();
+    const startedAtMs = timeOf(found.started_at) ?? timeOf(found.submitted_at) ?? finishedAtMs;
+    const rawPart = plan.parts.find((part) => part !== 'x-test') ?? 'bits';
+    return {
+      bits,
+      width,
+      shots,
+      rawSha256,
+      ...(witness === null ? {} : { witness }),
+      provenance: {
+        provider: 'ionq',
+        device: this.#options.backend,
+        jobId: job.jobId,
+        circuit: `${plan.circuit}-${width}`,
+        circuitVersion: IONQ_PROGRAM_VERSION,
+        circuitSha256: inputSha256(plan),
+        qubitsUsed: width,
+        circuitDepth: pulseDepth(circuitOf(rawPart, width, plan.entangler)),
+        shots,
+        startedAtMs: Math.min(startedAtMs, finishedAtMs),
+        finishedAtMs,
+        calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
+      },
+    };
+  }
+
+  async cancel(job: JobReference): Promise<void> {
+    await this.#cloud.cancelJob(job.jobId);
+  }
+
+  /** Deletes the job with its results; those of its circuits first, since without the job nobody could name them. */
+  async forget(job: JobReference, signal: AbortSignal): Promise<void> {
+    const found = await this.#cloud.job(job.jobId, signal);
+    if (found === undefined) return;
+    const children = Array.isArray(found.child_job_ids) ? found.child_job_ids.map(String) : [];
+    for (const id of [...children, job.jobId]) await this.#cloud.deleteJob(id, signal);
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function timeOf(value: unknown): number | undefined {
+  const atMs = Date.parse(String(value));
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+function spamFidelity({ fidelity }: Json): number | null {
+  return numberOf(objectOf(objectOf(fidelity).spam).median);
+}
+
+function failureOf({ failure }: Json): string {
+  const { code, message, error } = objectOf(failure);
+  const words = [code, message ?? error].filter((each) => typeof each === 'string').join(': ');
+  return words.slice(0, 200) || 'no reason is given';
+}
+
+function queuePollMs(predictedMs: number | null): number {
+  if (predictedMs === null) return POLL_DEFAULT_MS;
+  return Math.min(Math.max(Math.round(predictedMs / 10), POLL_MIN_MS), POLL_MAX_MS);
+}

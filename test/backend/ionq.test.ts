@@ -1,0 +1,554 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { suite, type TestContext, test } from 'node:test';
+import { BackendError, type RawRead } from '../../src/backend/backend.ts';
+import { ionqSource } from '../../src/backend/ionq/ionq.ts';
+import { decodeShots } from '../../src/backend/ionq/shots.ts';
+import { OptionError } from '../../src/backend/source-kind.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
+import type { Fault } from '../support/providers/http-server.ts';
+import { IONQ_KEY, ionqError, LocalIonq, type ResultFault } from '../support/providers/ionq.ts';
+import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+
+const NEVER = new AbortController().signal;
+const QUBITS = 9;
+const SHOTS = 1200;
+const BITS = QUBITS * SHOTS;
+const NOW_MS = Date.UTC(2026, 10, 21, 10);
+/** Longer than a request whose answer got lost may still be at work. */
+const SETTLED_MS = 180_000;
+
+interface IonqSubject extends JobSubject {
+  readonly local: LocalIonq;
+  readonly clock: ManualClock;
+}
+
+type Texts = Parameters<typeof optionValues<typeof ionqSource.options>>[1];
+
+function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
+  const backend = ionqSource.create('ions', optionValues(ionqSource, texts), { clock, memory });
+  assert.equal(backend.kind, 'job');
+  return backend;
+}
+
+async function makeSubject(t: TestContext, texts: Texts = {}): Promise<IonqSubject> {
+  const clock = new ManualClock(NOW_MS);
+  const local = await new LocalIonq(clock).start(t);
+  const notes = new MemoryNotes();
+  const make = () =>
+    makeBackend(
+      {
+        api_key: IONQ_KEY,
+        backend: 'qpu.forte-1',
+        base_url: local.baseUrl,
+        qubits: String(QUBITS),
+        shots: String(SHOTS),
+        ...texts,
+      },
+      clock,
+      notes,
+    );
+  return {
+    backend: make(),
+    bits: BITS,
+    secrets: [IONQ_KEY],
+    local,
+    clock,
+    restarted: make,
+    jobsStarted: () => local.jobs,
+    finishJobs: () => local.finish(),
+    calls: () => local.server.requests.length,
+    stall: () => local.server.inject('stall'),
+    sent: () => ({ verbatim: local.read.splice(0), bits: packed(local.measured.flat()) }),
+  };
+}
+
+/** The slow and obvious way. */
+function packed(rows: readonly (readonly number[])[]): Uint8Array {
+  const text = rows.map((row) => row.join('')).join('');
+  return Uint8Array.from(text.match(/.{1,8}/g) ?? [], (byte) => Number.parseInt(byte.padEnd(8, '0'), 2));
+}
+
+function assertBits(actual: Uint8Array, rows: readonly (readonly number[])[]): void {
+  assert.equal(Buffer.compare(actual, packed(rows)), 0, 'the bits that were measured');
+}
+
+/** A sound source in which a lost answer has had its time by the time when jobs have been listed. */
+async function makeSettled(t: TestContext): Promise<IonqSubject> {
+  const subject = await makeSubject(t);
+  subject.local.listingTakesMs = SETTLED_MS;
+  return subject;
+}
+
+const inject = (fault: Fault, on: string) => (subject: IonqSubject) =>
+  void subject.local.server.inject(fault, on);
+
+const arrangeResult = (fault: ResultFault, form: LocalIonq['form']) => (subject: IonqSubject) => {
+  // The job ended well a moment ago: its result is made again, with the fault.
+  subject.local.setStatus('ready');
+  subject.local.fault = fault;
+  subject.local.form = form;
+  subject.local.finish();
+};
+
+jobBackendContract<IonqSubject>('ionq', makeSettled, [
+  ...(
+    [
+      [400, 'permanent'],
+      [401, 'auth'],
+      [402, 'quota'],
+      [403, 'auth'],
+      [409, 'retryable'],
+      [422, 'permanent'],
+      [429, 'retryable'],
+      [500, 'retryable'],
+      [503, 'retryable'],
+      [520, 'retryable'],
+      [529, 'retryable'],
+    ] as const
+  ).map(([status, kind]) => ({
+    on: 'submit' as const,
+    what: String(status),
+    kind,
+    message: new RegExp(`127\\.0\\.0\\.1:\\d+: POST jobs: HTTP ${status}: So it is`),
+    arrange: inject(ionqError(status, 'So it is'), 'POST'),
+  })),
+  {
+    on: 'submit',
+    what: '429 with Retry-After',
+    kind: 'retryable',
+    retryAfterMs: 3_000,
+    arrange: inject(ionqError(429, 'Too many', { 'retry-after': '3' }), 'POST'),
+  },
+  {
+    on: 'submit',
+    what: 'a spent quota, in the shape {code, message}',
+    kind: 'quota',
+    arrange: inject({ status: 400, body: { code: 'QuotaExhaustedError', message: 'No credit' } }, 'POST'),
+  },
+  {
+    on: 'submit',
+    what: 'an error that says the key, in the shape {error: {type, message}}',
+    kind: 'auth',
+    message: /HTTP 401: no such key: \[secret\]/,
+    arrange: inject(
+      { status: 401, body: { error: { type: 'unauthorized', message: `no such key: ${IONQ_KEY}` } } },
+      'POST',
+    ),
+  },
+  {
+    on: 'submit',
+    what: 'an error of 10,000 characters',
+    kind: 'permanent',
+    arrange: inject(ionqError(400, 'x'.repeat(10_000)), 'POST'),
+  },
+  { on: 'submit', what: 'a broken connection', kind: 'retryable', arrange: inject('reset', 'POST') },
+  { on: 'submit', what: 'an answer that got lost', kind: 'retryable', arrange: inject('cut', 'POST') },
+  { on: 'submit', what: 'an answer without an id', kind: 'retryable', arrange: inject({ body: {} }, 'POST') },
+  { on: 'submit', what: 'broken JSON', kind: 'retryable', arrange: inject('broken-json', 'POST') },
+  { on: 'submit', what: '503 of the system', kind: 'retryable', arrange: inject(ionqError(503, 'x'), 'GET') },
+  {
+    on: 'submit',
+    what: 'a redirect, which would carry the key away',
+    kind: 'permanent',
+    arrange: inject({ status: 302, headers: { location: 'https://ionq.example' } }, 'POST'),
+  },
+  { on: 'poll', what: '409 of the gateway', kind: 'retryable', arrange: inject(ionqError(409, 'x'), 'GET') },
+  { on: 'poll', what: '401', kind: 'auth', arrange: inject(ionqError(401, 'x'), 'GET') },
+  { on: 'poll', what: 'broken JSON', kind: 'retryable', arrange: inject('broken-json', 'GET') },
+  {
+    on: 'fetch',
+    what: '502',
+    kind: 'retryable',
+    arrange: ({ local }) =>
+      void local.server.inject('none').then(() => local.server.inject(ionqError(502, 'x'))),
+  },
+  {
+    on: 'fetch',
+    what: 'shots that are no JSON',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.server.inject('none').then(() => local.server.inject('broken-json')),
+  },
+  {
+    on: 'fetch',
+    what: 'shots cut off',
+    kind: 'retryable',
+    arrange: ({ local }) => void local.server.inject('none').then(() => local.server.inject('cut')),
+  },
+  {
+    on: 'fetch',
+    what: 'a result that was deleted',
+    kind: 'permanent',
+    arrange: ({ local }) =>
+      void local.server.inject('none').then(() => local.server.inject(ionqError(404, 'x'))),
+  },
+  {
+    on: 'fetch',
+    what: 'a histogram',
+    kind: 'no_raw_shots',
+    arrange: ({ local }) => {
+      void local.server.inject('none').then(() => local.server.inject({ body: { '0': 0.5, '3': 0.5 } }));
+    },
+  },
+  ...(
+    [
+      ['truncated', 'url-v1', /1259 shots of 1260/],
+      ['truncated', 'artifact-v2', /1259 shots of 1260/],
+      ['wide', 'artifact-v1', /more than 9 qubits/],
+      ['not-a-number', 'url-v1', /no number/],
+      ['short-register', 'artifact-v2', /not 9 bits/],
+      ['foreign-url', 'url-v1', /a URL of another place/],
+      ['other-backend', 'url-v1', /ran on qpu\.aria-1/],
+    ] as const
+  ).map(([fault, form, message]) => ({
+    on: 'fetch' as const,
+    what: `${fault} (${form})`,
+    kind: 'permanent' as const,
+    message,
+    lasting: 'the result stays what it is',
+    arrange: arrangeResult(fault, form),
+  })),
+  {
+    on: 'fetch',
+    what: 'more leaked shots than were spare',
+    kind: 'retryable',
+    message: /gave 8505 of 10800 bits: an ion leaked in 315 shots/,
+    lasting: 'the result stays what it is',
+    arrange: arrangeResult('leaking-much', 'artifact-v2'),
+  },
+]);
+
+async function run(subject: IonqSubject): Promise<RawRead> {
+  const { read } = await runJob(subject);
+  assertRead(read, subject.bits, subject.sent());
+  return read;
+}
+
+function onesShare({ bits }: { readonly bits: Uint8Array }): number {
+  let ones = 0;
+  for (const byte of bits) for (let rest = byte; rest !== 0; rest &= rest - 1) ones++;
+  return ones / (8 * bits.length);
+}
+
+suite('ionq: results', () => {
+  for (const form of ['url-v1', 'artifact-v1', 'artifact-v2', 'both'] as const) {
+    test(`shots as ${form}`, async (t) => {
+      const subject = await makeSubject(t);
+      subject.local.form = form;
+      const read = await run(subject);
+      assert.deepEqual([read.width, read.shots], [QUBITS, 1260]);
+      const path = subject.local.server.requests.at(-1)?.path ?? '';
+      assert.match(
+        path,
+        form === 'url-v1' ? /^\/v0\.4\/jobs\/[^/]+\/results\/shots$/ : /\/artifacts\/shots-v[12]$/,
+      );
+      assert.ok(Math.abs(onesShare(read) - 0.498) < 0.03, '6 standard errors of 11,340 bits');
+    });
+  }
+
+  test('numbers of more than 53 bits are whole, the least significant bit first', async () => {
+    const shots = ['0', '1', '68719476735', '18014398509481985', '9007199254740993'];
+    const document = new TextEncoder().encode(JSON.stringify(shots));
+    const expected = { jobId: 'j', part: 'bits', qubits: 56, shots: 5 } as const;
+    const { bits } = (await decodeShots('v1', document, expected)).shots;
+    const rows = shots.map((shot) =>
+      Array.from({ length: 56 }, (_, qubit) => Number((BigInt(shot) >> BigInt(qubit)) & 1n)),
+    );
+    assertBits(bits, rows);
+  });
+
+  test('shots in which an ion leaked are dropped and counted', async (t) => {
+    const subject = await makeSubject(t);
+    subject.local.form = 'artifact-v2';
+    subject.local.fault = 'leaking';
+    const read = await run(subject);
+    assert.equal(read.shots, 1260 - 26);
+    assert.equal(read.provenance.calibration?.shots_leaked, 26);
+  });
+
+  test('the simulator publishes no shots', async (t) => {
+    const subject = await makeSubject(t, { backend: 'simulator' });
+    assert.equal(subject.backend.origin, 'simulated');
+    assert.equal(subject.backend.estimate?.(BITS).amount, 0);
+    subject.local.estimatedCost = 0;
+    await assert.rejects(runJob(subject), { kind: 'no_raw_shots' });
+  });
+
+  test('a result that repeats the one before is refused', async (t) => {
+    const subject = await makeSubject(t);
+    const { job, read } = await runJob(subject);
+    assert.equal((await subject.restarted().fetch(job, NEVER)).rawSha256, read.rawSha256);
+    const next = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    subject.local.fault = 'replayed';
+    subject.finishJobs();
+    await assert.rejects(
+      subject.restarted().fetch(next, NEVER),
+      new RegExp(`repeats that of job ${job.jobId}`),
+    );
+  });
+});
+
+suite('ionq: what a certificate will say', () => {
+  test('system, characterization, circuit and times of a job', async (t) => {
+    const read = await run(await makeSubject(t));
+    assert.deepEqual(
+      { ...read.provenance, jobId: '', circuitSha256: '' },
+      {
+        provider: 'ionq',
+        device: 'qpu.forte-1',
+        jobId: '',
+        circuit: 'superposition-9',
+        circuitVersion: '1.0.0',
+        circuitSha256: '',
+        qubitsUsed: 9,
+        circuitDepth: 2,
+        shots: 1260,
+        startedAtMs: NOW_MS + 58_000,
+        finishedAtMs: NOW_MS + 60_000,
+        calibration: { id: 'char-1', date: '2026-11-19T00:00:00Z', spam_fidelity_median: 0.9962 },
+      },
+    );
+  });
+
+  test('x-check: the tests stand beside the bits', async (t) => {
+    const subject = await makeSubject(t, { circuit: 'x-check' });
+    const { read } = await runJob(subject);
+    assert.equal(subject.local.jobs, 1);
+    assert.equal(read.witness?.kind, 'x-basis');
+    const isTest = (rows: readonly (readonly number[])[]) => onesShare({ bits: packed(rows) }) < 0.1;
+    const tests = subject.local.measured.filter(isTest);
+    assert.equal(tests.length, 2);
+    assertBits(read.witness.bits, tests.flat());
+    assertBits(read.bits, subject.local.measured.filter((rows) => !isTest(rows)).flat());
+    assert.ok(onesShare(read.witness) < 0.012, 'e01 is 0.002');
+    assert.equal(read.provenance.circuit, 'x-check-9');
+  });
+
+  for (const backend of ['qpu.forte-1', 'qpu.aria-1']) {
+    test(`bell-chsh on ${backend}: S is near 2√2 after readout errors`, async (t) => {
+      const subject = await makeSubject(t, { backend, circuit: 'bell-chsh', qubits: '8', shots: '2000' });
+      const { read } = await runJob({ ...subject, bits: 16_000 });
+      assert.equal(read.witness?.kind, 'chsh');
+      assertBits(read.bits, subject.local.measured.flat());
+      const { settings } = read.witness;
+      const rows = subject.local.measured.flat();
+      const correlations = [0, 1, 2, 3].map((setting) => {
+        const pairs = rows.flatMap((row, shot) =>
+          settings[shot] === setting ? [0, 2, 4, 6].map((a) => (row[a] === row[a + 1] ? 1 : -1)) : [],
+        );
+        return pairs.reduce<number>((sum, each) => sum + each, 0) / pairs.length;
+      });
+      const s = correlations[0] + correlations[1] + correlations[2] - correlations[3];
+      // Readout shrinks S to 2.83 (1 - e01 - e10)² = 2.78; 2,100 pairs a setting leave an error of 0.03.
+      assert.ok(s > 2.6 && s < 2.95, `S = ${s}`);
+    });
+  }
+
+  test('circuits of a job are known by name, and by their order where none has a name', async (t) => {
+    for (const fault of ['reordered-children', 'unnamed-children'] as const) {
+      const subject = await makeSubject(t, { circuit: 'bell-chsh', qubits: '8' });
+      subject.local.fault = fault;
+      const { read } = await runJob({ ...subject, bits: 9_600 });
+      assertBits(read.bits, subject.local.measured.flat());
+    }
+    const subject = await makeSubject(t, { circuit: 'x-check' });
+    subject.local.fault = 'missing-child';
+    await assert.rejects(runJob(subject), /15 children and 15 known for 16/);
+  });
+});
+
+suite('ionq: one key, one job', () => {
+  test('a job whose answer got lost is found among the others, page by page', async (t) => {
+    const subject = await makeSubject(t);
+    subject.local.addForeignJobs(60);
+    const others = subject.local.jobs;
+    const key = randomUUID();
+    subject.local.server.inject('cut', 'POST');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), { kind: 'retryable' });
+    const job = await subject.restarted().submit(BITS, key, NEVER);
+    assert.equal(subject.local.jobs, others + 1);
+    assert.equal(subject.local.ids.at(-1), job.jobId);
+    const listings = subject.local.server.requests.filter(
+      ({ method, path }) => method === 'GET' && path.endsWith('/jobs'),
+    );
+    assert.equal(listings.length, 3);
+  });
+
+  test('what may still be made is not sent again, until it cannot be any more', async (t) => {
+    const subject = await makeSubject(t);
+    const key = randomUUID();
+    subject.local.server.inject('reset', 'POST');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), { kind: 'retryable' });
+    subject.clock.advance(100_000);
+    await assert.rejects(subject.restarted().submit(BITS, key, NEVER), {
+      kind: 'retryable',
+      retryAfterMs: 20_000,
+      message: /not sent again while it may still be made/,
+    });
+    assert.equal(subject.local.jobs, 0);
+    subject.clock.advance(20_000);
+    await subject.backend.submit(BITS, key, NEVER);
+    assert.equal(subject.local.jobs, 1);
+  });
+
+  test('when the jobs cannot be listed, nothing is sent', async (t) => {
+    const subject = await makeSubject(t);
+    const key = randomUUID();
+    subject.local.server.inject('reset', 'POST');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), BackendError);
+    subject.clock.advance(SETTLED_MS);
+    subject.local.server.inject(ionqError(503, 'x'), 'GET /v0.4/jobs');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), { kind: 'retryable' });
+    subject.local.addForeignJobs(1001);
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), /too many jobs to know/);
+    assert.equal(subject.local.server.requests.filter(({ method }) => method === 'POST').length, 1);
+  });
+
+  test('a refusal needs no search', async (t) => {
+    const subject = await makeSubject(t);
+    const key = randomUUID();
+    subject.local.server.inject(ionqError(429, 'Too many'), 'POST');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), { kind: 'retryable' });
+    const before = subject.calls();
+    await subject.backend.submit(BITS, key, NEVER);
+    assert.equal(subject.calls(), before + 1);
+  });
+
+  test('the order of the parts is that of the key, and the body is the same each time', async (t) => {
+    const subject = await makeSubject(t, { circuit: 'x-check' });
+    const key = randomUUID();
+    subject.local.server.inject(ionqError(429, 'Too many'), 'POST');
+    await assert.rejects(subject.backend.submit(BITS, key, NEVER), BackendError);
+    await subject.restarted().submit(BITS, key, NEVER);
+    const [first, second] = subject.local.server.requests.filter(({ method }) => method === 'POST');
+    assert.equal(first.body, second.body);
+    assert.equal(JSON.parse(first.body).metadata.qrn_key, key);
+  });
+});
+
+suite('ionq: the life of a job', () => {
+  test('a queue is polled by the predicted wait; every state has its word', async (t) => {
+    const subject = await makeSubject(t);
+    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    for (const [word, expected] of [
+      ['submitted', { state: 'queued', retryAfterMs: 60_000 }],
+      ['ready', { state: 'queued', retryAfterMs: 60_000 }],
+      ['started', { state: 'running', retryAfterMs: 5_000 }],
+      ['completed', { state: 'done' }],
+      ['canceled', { state: 'cancelled', reason: 'no reason is given' }],
+      ['a new word', { state: 'running', retryAfterMs: 5_000 }],
+    ] as const) {
+      subject.local.setStatus(word);
+      assert.deepEqual(await subject.backend.poll(job, NEVER), expected, word);
+    }
+  });
+
+  test('a job that failed says why, in the words of both versions', async (t) => {
+    const subject = await makeSubject(t);
+    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
+    for (const failure of [
+      { code: 'TooManyShots', message: 'At most 10' },
+      { code: 'TooManyShots', error: 'At most 10' },
+    ]) {
+      subject.local.setStatus('failed', failure);
+      const state = await subject.backend.poll(job, NEVER);
+      assert.deepEqual(state, { state: 'failed', reason: 'TooManyShots: At most 10' });
+    }
+    assert.equal((await subject.backend.poll({ ...job, jobId: 'none' }, NEVER)).state, 'failed');
+  });
+
+  test('what is forgotten is gone with its circuits, the rest is not', async (t) => {
+    const subject = await makeSubject(t, { circuit: 'x-check' });
+    const { job } = await runJob(subject);
+    await runJob(subject);
+    assert.equal(subject.local.ids.length, 34);
+    await subject.backend.forget?.(job, NEVER);
+    assert.equal(subject.local.ids.length, 17);
+    assert.ok(!subject.local.ids.includes(job.jobId));
+  });
+});
+
+suite('ionq: what is refused before a job is paid for', () => {
+  const refused = async (
+    t: TestContext,
+    change: (local: LocalIonq) => void,
+    error: { readonly kind: string; readonly message: RegExp },
+    texts: Texts = {},
+  ) => {
+    const subject = await makeSubject(t, texts);
+    change(subject.local);
+    await assert.rejects(subject.backend.submit(BITS, randomUUID(), NEVER), error);
+    assert.equal(subject.local.jobs, 0);
+  };
+
+  test('a system that prepares and reads badly', (t) =>
+    refused(t, (local) => (local.spamFidelity = 0.94), {
+      kind: 'retryable',
+      message: /is 0\.94, 0\.95 is asked/,
+    }));
+
+  test('a system that says nothing of it', (t) =>
+    refused(t, (local) => (local.spamFidelity = null), { kind: 'retryable', message: /is not published/ }));
+
+  test('a retired system', (t) =>
+    refused(t, (local) => (local.backendStatus = 'retired'), { kind: 'permanent', message: /is retired/ }));
+
+  test('a higher price than the budget counts with', (t) =>
+    refused(t, (local) => (local.estimatedCost = 20), {
+      kind: 'permanent',
+      message: /IonQ asks 20 USD, the configured prices come to 14\.91/,
+    }));
+
+  test('more qubits than there are', (t) =>
+    refused(t, () => {}, { kind: 'permanent', message: /has 36 qubits, 37 are asked/ }, { qubits: '37' }));
+
+  test('options that contradict each other', () => {
+    const make = (texts: Texts) => () => makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1', ...texts });
+    assert.throws(make({ circuit: 'bell-chsh', qubits: '7' }), OptionError);
+    assert.throws(make({ circuit: 'bell-chsh', qubits: '8', backend: 'qpu.tempo-1' }), /entangler: give/);
+    assert.throws(make({ backend: 'forte' }), OptionError);
+    make({ circuit: 'bell-chsh', qubits: '8', backend: 'qpu.tempo-1', entangler: 'zz' })();
+  });
+});
+
+suite('ionq: cost and facts', () => {
+  test('a circuit costs its least price and its gates by the shot', () => {
+    const plain = makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1' });
+    assert.equal(plain.lotRawBits, 50_000);
+    assert.equal(plain.claimedMinEntropyPerBit, 0.85);
+    assert.deepEqual(plain.estimate?.(50_000), {
+      amount: 12.42 + 2100 * 25 * 0.00022,
+      currency: 'USD',
+      calls: 1,
+    });
+    const bell = makeBackend({
+      api_key: IONQ_KEY,
+      backend: 'qpu.forte-1',
+      circuit: 'bell-chsh',
+      qubits: '2',
+    });
+    assert.equal(bell.claimedMinEntropyPerBit, 0.55);
+    assert.equal(bell.estimate?.(4_000).amount, 16 * (12.42 + 132 * (5 * 0.00022 + 0.000975)));
+  });
+
+  test('describe says what is published, and what the organisation would pay', async (t) => {
+    const subject = await makeSubject(t);
+    assert.deepEqual(await subject.backend.describe?.(NEVER), {
+      backend: 'qpu.forte-1',
+      status: 'available',
+      degraded: false,
+      location: 'Loopback',
+      qubits: 36,
+      average_queue_time: 1_181_215,
+      characterization: 'char-1',
+      characterized_at: '2026-11-19T00:00:00Z',
+      spam_fidelity: 0.9962,
+      estimated_cost_per_circuit: 10,
+      estimated_cost_unit: 'usd',
+    });
+    const published = subject.local.server.requests.filter(({ path }) => path.includes('/backends/'));
+    assert.equal(published.length, 2);
+    for (const { headers } of published) assert.equal(headers.authorization, undefined);
+  });
+});
