@@ -1,6 +1,7 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { BackendError, type BackendErrorKind } from '../backend.ts';
 import { OptionError } from '../source-kind.ts';
+import { systemWait } from '../wait.ts';
 import { Coins } from './coins.ts';
 import { type ByteSource, RandomWords } from './randomness.ts';
 import type { Run, Shots } from './runs.ts';
@@ -112,7 +113,7 @@ class FaultyRun {
   async take(shots: number, signal: AbortSignal): Promise<Shots> {
     this.#reads++;
     for (const fault of this.#faults) {
-      if (fault.kind === 'queue-delay') await wait(fault.seconds * 1000, signal);
+      if (fault.kind === 'queue-delay') await systemWait(fault.seconds * 1000, signal);
       if (fault.kind === 'fail' && this.#reads <= fault.reads) {
         throw new BackendError(fault.error, `simulated fault ${faultText(fault)}`);
       }
@@ -169,14 +170,6 @@ const SLICE_SHOTS = 8192;
 
 function copied(taken: Shots): Shots {
   return structuredClone(taken);
-}
-
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  }
 }
 
 function bitAt(bits: Uint8Array, position: number): number {

@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CHSH_SETTINGS } from '../../backend/named-circuits.ts';
 
-/** Bits counted between two turns of the event loop: about 2 ms at 2 ns a bit (Node 22, counts of 4 Mbit in a loop). */
-const SLICE_BITS = 2 ** 20;
+/**
+ * Bits counted between two turns of the event loop: 1 ms at 2 ns a bit, 5 ms before the loops are compiled (4 Mbit counted in a
+ * loop, Node 22, two shared cores).
+ */
+const SLICE_BITS = 2 ** 19;
 
 /** How often each channel showed 1; `bits` as RawRead packs them. */
 export async function onesPerChannel(bits: Uint8Array, width: number, shots: number): Promise<Uint32Array> {

@@ -79,7 +79,7 @@ export async function calibrated(read: RawRead): Promise<Rung> {
     reached: true,
     minEntropyPerBit,
     figures,
-    method: `H = -log2 max(p1 + e10, p0 + e01) of the worst channel, ${BOUNDS} on its shares p1, p0 of ones and zeros; 1 - log2(1 + e01 + e10) for an ideal qubit`,
+    method: `H = -log2 max(p1 + e10, p0 + e01) of the worst channel, p1 and p0 the most that its counts of ones and zeros allow ${UNLESS}; for an ideal qubit 1 - log2(1 + e01 + e10)`,
     assumptions:
       'Every shot measures each qubit in a pure state; readout errs as published and no more; shots are independent; no crosstalk.',
   };
@@ -134,7 +134,7 @@ export async function sourceIndependent(read: RawRead): Promise<Rung> {
     reached: true,
     minEntropyPerBit,
     figures,
-    method: `H >= 1 - 2 log2(sqrt(e) + sqrt(1 - e)), e the X-basis error of the worst channel, ${BOUNDS} (arXiv:1401.7917); at most the calibrated figure where there is one`,
+    method: `H >= 1 - 2 log2(sqrt(e) + sqrt(1 - e)), e the most that the test shots allow for the X-basis error of the worst channel ${UNLESS}; at most the calibrated figure (arXiv:1401.7917)`,
     assumptions:
       'The measurements are trusted, of single qubits, in X and Z; test shots are a fair sample of all; shots are independent. The preparation is not trusted.',
   };
@@ -161,7 +161,7 @@ export async function bellWitness(read: RawRead): Promise<Rung> {
   const least = Math.min(...values);
   // All pairs share the setting of a shot, so each is a test of `shots` runs, and all of them share the failure probability.
   const margin = chshMargin(shots, fewest / shots, FAILURE_NATS + Math.log(pairs));
-  // f is the entropy of a run, whose two outcomes are two raw bits.
+  // f is the entropy of a run, whose two outcomes are two raw bits; pieces of whole bytes never part the two.
   const perPair = values.map((s) => chshMinEntropyPerRun(s - margin) / 2);
   const figures = {
     chsh_s: rounded(least),
@@ -184,13 +184,13 @@ export async function bellWitness(read: RawRead): Promise<Rung> {
     reached: true,
     minEntropyPerBit,
     figures,
-    method: `H >= f(S - eps) / 2 per raw bit of the worst pair, f(S) = 1 - log2(1 + sqrt(2 - S^2/4)) per run of two bits, failing with probability at most 2^-${FAILURE_BITS} (arXiv:0911.3427)`,
+    method: `H >= f(S - eps) / 2 of the worst pair, f(S) = 1 - log2(1 + sqrt(2 - S^2/4)) for a run of two raw bits, eps the margin ${UNLESS} (arXiv:0911.3427)`,
     assumptions:
       'No crosstalk or collusion between the two qubits of a pair, nor between pairs; settings independent of the device. One controller may program both sides: not device-independent.',
   };
 }
 
-const BOUNDS = `bounded but for probability 2^-${FAILURE_BITS}`;
+const UNLESS = `(wrong with probability at most 2^-${FAILURE_BITS})`;
 
 function tooLittle(minEntropyPerBit: number): string {
   return `${minEntropyPerBit} bits per raw bit are too few to draw from`;

@@ -11,22 +11,14 @@ import { OptionError } from '../../../src/backend/source-kind.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { HealthMonitor } from '../../../src/pool/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
+import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 
 type Texts = { readonly [Name in keyof typeof simulatorSource.options]?: string };
 
-/** The options as the configuration parses them. */
-function parsed(texts: Texts = {}) {
-  const values = Object.entries(simulatorSource.options).map(([name, option]) => [
-    name,
-    option.parse(texts[name as keyof Texts] ?? option.fallback),
-  ]);
-  return Object.fromEntries(values) as Parameters<typeof simulatorSource.create>[1];
-}
-
 function simulator(texts: Texts = {}, label = 'simulator'): StreamBackend {
-  return simulatorWith('sim', parsed(texts), new ManualClock(), fixedBytes(label));
+  return simulatorWith('sim', optionValues(simulatorSource, texts), new ManualClock(), fixedBytes(label));
 }
 
 const bitAt = (bits: Uint8Array, position: number) => (bits[position >> 3] >> (7 - (position & 7))) & 1;
@@ -90,15 +82,15 @@ const IONQ = {
 describe('the simulator as a source', () => {
   it('is, without options, the simulator that there was', async () => {
     const clock = new ManualClock();
-    const made = simulatorWith('simulator', parsed(), clock, fixedBytes('same'));
+    const made = simulatorWith('simulator', optionValues(simulatorSource, {}), clock, fixedBytes('same'));
     const known = createSimulator({ clock, testBytes: fixedBytes('same') });
     const { describe: _, read: __, ...identity } = made;
     const { describe: ___, read: ____, ...expected } = known;
     assert.deepEqual(identity, expected);
     assert.deepEqual(await made.read(4096, NEVER), await known.read(4096, NEVER));
-    const real = simulatorSource.create('a', parsed(), {
+    const real = simulatorSource.create('a', optionValues(simulatorSource, {}), {
       clock,
-      memory: { recall: async () => undefined, keep: async () => {} },
+      memory: new MemoryNotes(),
     });
     assert.deepEqual([real.name, real.origin, real.deterministic], ['a', 'simulated', false]);
   });
