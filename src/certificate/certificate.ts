@@ -83,7 +83,7 @@ interface CertifiedLot {
 }
 
 /** How quantum the lot is shown to be, as LotEvidence says. */
-export interface CertifiedEvidence {
+interface CertifiedEvidence {
   readonly claim: EvidenceClaim;
   readonly min_entropy_per_bit: number | null;
   readonly figures: Readonly<Record<string, number>>;

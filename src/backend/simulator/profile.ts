@@ -37,7 +37,7 @@ function readJson(path: string): unknown {
 }
 
 /** The profile in a parsed file of either provider. */
-export function profileOf(json: unknown): DeviceProfile {
+function profileOf(json: unknown): DeviceProfile {
   if (isObject(json) && Array.isArray(json['qubits'])) return ibmProfile(json, json['qubits']);
   if (isObject(json)) return ionqProfile(json);
   throw new OptionError(EXPECTED);
