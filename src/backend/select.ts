@@ -1,6 +1,7 @@
 import { braketSource } from './braket/braket.ts';
 import { deviceSource } from './device/source.ts';
 import { ibmSource } from './ibm/source.ts';
+import { ionqSource } from './ionq/ionq.ts';
 import { QRNG_PRESETS } from './qrng-http/presets.ts';
 import { qrngHttpSource } from './qrng-http/source.ts';
 import { replaySource } from './replay/source.ts';
@@ -14,6 +15,7 @@ export const SOURCE_KINDS: readonly SourceKind[] = [
   qrngHttpSource,
   ibmSource,
   braketSource,
+  ionqSource,
   deviceSource,
   replaySource,
   systemSource,

@@ -37,7 +37,7 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     device: 'ibm_fez',
   },
   braket: { bucket: 'a-bucket' },
-  ionq: { api_key: 'k', device: 'qpu.forte-1' },
+  ionq: { api_key: 'k', backend: 'qpu.forte-1' },
   anu: { api_key: 'k' },
   outshift: { api_key: 'k' },
   qrypt: { api_key: 'k' },
