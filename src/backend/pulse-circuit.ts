@@ -16,7 +16,7 @@ export interface PulseCircuit {
  * `pulse`: exp(-i π/4 (cos φ X + sin φ Y)), φ = `eighths` · 2π/8, eighths in 0..7; what IQM calls prx(π/2, φ), IonQ gpi2(φ)
  * and Rigetti rz(-φ), rx(π/2), rz(φ). `entangle`: the machine's own two-qubit gate.
  */
-export type PulseOperation =
+type PulseOperation =
   | { readonly kind: 'pulse'; readonly qubit: number; readonly eighths: number }
   | { readonly kind: 'entangle'; readonly qubits: readonly [number, number] };
 

@@ -502,6 +502,23 @@ suite('braket: the life of a task', () => {
     await assert.rejects(subject.restarted().fetch(first.job, NEVER), /repeats that of job another-task/);
   });
 
+  test('a task from before the options changed is refused, not claimed more of than it bears', async (t) => {
+    const subject = await makeSubject(t, gridDevice(), { circuit: 'bell-chsh' });
+    const { job } = await runJob(subject);
+    const now = (texts: Texts) =>
+      makeBackend({
+        device: gridDevice().arn,
+        bucket: BUCKET,
+        endpoint: subject.local.api.url,
+        s3_endpoint: subject.local.s3.server.url,
+        ...texts,
+      });
+    await assert.rejects(now({}).fetch(job, NEVER), /under a claim of 0\.5 bits: the options are others now/);
+    const other = now({ device: trapDevice(['gpi2', 'zz']).arn, circuit: 'bell-chsh', region: 'eu-north-1' });
+    await assert.rejects(other.fetch(job, NEVER), { kind: 'permanent' });
+    await now({ circuit: 'bell-chsh' }).fetch(job, NEVER);
+  });
+
   test('what is forgotten is gone from the bucket, the rest is not', async (t) => {
     const subject = await makeSubject(t, gridDevice(), { circuit: 'x-check' });
     const { job } = await runJob(subject);

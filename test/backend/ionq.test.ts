@@ -458,6 +458,23 @@ suite('ionq: the life of a job', () => {
     assert.equal((await subject.backend.poll({ ...job, jobId: 'none' }, NEVER)).state, 'failed');
   });
 
+  test('a job from before the options changed is refused, not claimed more of than it bears', async (t) => {
+    const subject = await makeSubject(t, { min_entropy: '0.5' });
+    const { job } = await runJob(subject);
+    const now = (texts: Texts) =>
+      makeBackend({
+        api_key: IONQ_KEY,
+        backend: 'qpu.forte-1',
+        base_url: subject.local.baseUrl,
+        ...texts,
+      });
+    await assert.rejects(now({}).fetch(job, NEVER), /under a claim of 0\.5 bits: the options are others now/);
+    await assert.rejects(now({ backend: 'qpu.aria-1', min_entropy: '0.5' }).fetch(job, NEVER), {
+      kind: 'permanent',
+    });
+    await now({ min_entropy: '0.4' }).fetch(job, NEVER);
+  });
+
   test('what is forgotten is gone with its circuits, the rest is not', async (t) => {
     const subject = await makeSubject(t, { circuit: 'x-check' });
     const { job } = await runJob(subject);

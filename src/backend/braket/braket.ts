@@ -117,12 +117,17 @@ class Braket implements JobBackend {
     const note = await this.#memory.recall(PLAN_NOTE);
     if (note !== undefined) {
       const noted = JSON.parse(note) as PlanNote;
-      if (noted.key === key && noted.bits === bits) return noted.plan;
+      if (noted.key === key && noted.bits === bits && this.#isOwn(noted.plan)) return noted.plan;
     }
     const device = await this.#device(signal);
     const plan = planTask(device, this.#options, this.#pricePerShot, bits, key);
     await this.#memory.keep(PLAN_NOTE, JSON.stringify({ key, bits, plan } satisfies PlanNote));
     return plan;
+  }
+
+  /** The options may have changed since: a lot names this source's device, and is conditioned by its claim. */
+  #isOwn(plan: TaskPlan): boolean {
+    return plan.device === this.#options.device.arn && plan.claim >= this.claimedMinEntropyPerBit;
   }
 
   async #device(signal: AbortSignal): Promise<Device> {
@@ -153,8 +158,9 @@ class Braket implements JobBackend {
     if (task?.status !== 'COMPLETED') {
       throw new BackendError('retryable', `${job.jobId} is ${task?.status ?? 'not known'}, not COMPLETED`);
     }
-    if (task.deviceArn !== this.#options.device.arn) {
-      throw new BackendError('permanent', `${job.jobId} ran on ${task.deviceArn}`);
+    if (task.deviceArn !== plan.device || !this.#isOwn(plan)) {
+      const made = `${job.jobId} ran on ${task.deviceArn} under a claim of ${plan.claim} bits`;
+      throw new BackendError('permanent', `${made}: the options are others now`);
     }
     const result = await this.#result(job, plan, task, signal);
     await this.#seen.admit(result.rawSha256, job.jobId);

@@ -46,7 +46,7 @@ export const braketOptions = {
 export type BraketOptions = OptionValues<typeof braketOptions>;
 
 /** What an ARN of a device names. */
-export interface DeviceArn {
+interface DeviceArn {
   readonly arn: string;
   /** Empty for simulators, which every region has. */
   readonly region: string;

@@ -6,8 +6,7 @@ import type { Entangler, PulseCircuit } from '../pulse-circuit.ts';
 export const BRAKET_PROGRAM_VERSION = '1.0.0';
 
 /** How a machine spells the pulse: Rigetti rx and rz, IQM and AQT prx, IonQ gpi2. */
-export const PULSE_SPELLINGS = ['prx', 'gpi2', 'rx-rz'] as const;
-export type PulseSpelling = (typeof PULSE_SPELLINGS)[number];
+type PulseSpelling = 'prx' | 'gpi2' | 'rx-rz';
 
 export interface NativeGates {
   readonly pulse: PulseSpelling;

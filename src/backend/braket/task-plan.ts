@@ -4,12 +4,16 @@ import { circuitOf, type Part, type PartPlan, partCounts, partsOf, shotsOfPart }
 import { superposition } from '../named-circuits.ts';
 import { pulseDepth } from '../pulse-circuit.ts';
 import type { Device } from './device.ts';
-import type { BraketOptions } from './options.ts';
+import { type BraketOptions, claimOf } from './options.ts';
 import { type NativeGates, simulatorSource, verbatimSource } from './program.ts';
 import { bestPairs, bestQubits, type ChosenQubits } from './selection.ts';
 
 /** Everything that a task was made of: with it, a repeated submission is the same to the last byte. JSON. */
 export interface TaskPlan {
+  /** ARN of the device. */
+  readonly device: string;
+  /** Min-entropy per bit that was claimed of it: qubits and circuit were chosen to bear that, and no more. */
+  readonly claim: number;
   readonly circuit: PartPlan;
   /** Null on a simulator. */
   readonly natives: NativeGates | null;
@@ -36,6 +40,8 @@ export function planTask(
   checkShots(device, circuit, perPart);
   const chosen = chosenQubits(device, options);
   return {
+    device: device.arn,
+    claim: claimOf(options),
     circuit,
     natives: device.isSimulator ? null : device.natives,
     qubits: chosen.physical,

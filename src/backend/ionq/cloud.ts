@@ -12,7 +12,7 @@ const PAGE_SIZE = 25;
 const PAGES_MAX = 40;
 
 /** A status that says nothing of whether the request was carried out: gateways give up on what goes on behind them. */
-export function isAmbiguous(status: number): boolean {
+function isAmbiguous(status: number): boolean {
   return status === 408 || status === 409 || status >= 500;
 }
 

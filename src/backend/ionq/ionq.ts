@@ -53,6 +53,9 @@ const RESULT_BYTES_FREE = 1024 * 1024;
 
 /** Everything that a job was made of. JSON. */
 interface JobPlan extends Program {
+  readonly backend: string;
+  /** Min-entropy per bit that was claimed of it: system and circuit were chosen to bear that, and no more. */
+  readonly claim: number;
   readonly circuit: PartPlan;
   /** Asked for, of each part. */
   readonly shots: number;
@@ -85,7 +88,7 @@ class Ionq implements JobBackend {
     this.#options = options;
     this.#entangler = entanglerOf(options);
     this.#cloud = new IonqCloud(options.base_url, options.api_key, clock);
-    this.#submissions = new Submissions(this.#cloud, backend, memory, clock);
+    this.#submissions = new Submissions(this.#cloud, memory, clock);
     this.#seen = new SeenResults(memory);
     this.#clock = clock;
   }
@@ -136,7 +139,7 @@ class Ionq implements JobBackend {
       idempotencyKey,
       bits,
       () => this.#plan(bits, idempotencyKey, signal),
-      (made) => jobBody(made, this.#options.backend, made.shots, idempotencyKey),
+      (made) => jobBody(made, made.backend, made.shots, idempotencyKey),
       signal,
     );
     return { jobId, idempotencyKey, bits, memo: JSON.stringify(plan) };
@@ -152,6 +155,8 @@ class Ionq implements JobBackend {
     }
     await this.#checkPrice(bits, signal);
     return {
+      backend: name,
+      claim: this.claimedMinEntropyPerBit,
       circuit,
       qubits,
       parts: partsOf(circuit, idempotencyKey),
@@ -216,9 +221,7 @@ class Ionq implements JobBackend {
     if (found?.status !== 'completed') {
       throw new BackendError('retryable', `${job.jobId} is ${found?.status ?? 'not known'}, not completed`);
     }
-    if (found.backend !== this.#options.backend) {
-      throw new BackendError('permanent', `${job.jobId} ran on ${String(found.backend)}`);
-    }
+    this.#checkOwn(job, plan, found);
     const hash = createHash('sha256');
     const parts: PartShots[] = [];
     let leaked = 0;
@@ -234,6 +237,13 @@ class Ionq implements JobBackend {
     const rawSha256 = hash.digest('hex');
     await this.#seen.admit(rawSha256, job.jobId);
     return this.#read(job, plan, found, parts, rawSha256, leaked);
+  }
+
+  /** The options may have changed since: a lot names this source's system, and is conditioned by its claim. */
+  #checkOwn({ jobId }: JobReference, { claim }: JobPlan, { backend }: Json): void {
+    if (backend === this.#options.backend && claim >= this.claimedMinEntropyPerBit) return;
+    const made = `${jobId} ran on ${String(backend)} under a claim of ${claim} bits`;
+    throw new BackendError('permanent', `${made}: the options are others now`);
   }
 
   /**

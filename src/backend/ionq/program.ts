@@ -20,7 +20,7 @@ export function partName(index: number): string {
 }
 
 /** `input` of a job: native gates, which run as they are written; all qubits are measured at the end. */
-export function inputOf({ qubits, parts, entangler }: Program) {
+function inputOf({ qubits, parts, entangler }: Program) {
   const circuits = parts.map((part) => nativeGates(circuitOf(part, qubits, entangler), entangler));
   if (circuits.length === 1) return { gateset: 'native', qubits, circuit: circuits[0] } as const;
   const named = circuits.map((circuit, index) => ({ name: partName(index), circuit }));

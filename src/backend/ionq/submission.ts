@@ -24,15 +24,13 @@ interface Submission<Plan> {
  * One idempotency key, one job, at a provider that knows no such keys: what is about to be sent is noted first, and what may have
  * been sent is looked for among the jobs, by the key in their metadata, before it is sent again.
  */
-export class Submissions<Plan> {
+export class Submissions<Plan extends { readonly backend: string }> {
   readonly #cloud: IonqCloud;
-  readonly #backend: string;
   readonly #memory: SourceMemory;
   readonly #clock: Clock;
 
-  constructor(cloud: IonqCloud, backend: string, memory: SourceMemory, clock: Clock) {
+  constructor(cloud: IonqCloud, memory: SourceMemory, clock: Clock) {
     this.#cloud = cloud;
-    this.#backend = backend;
     this.#memory = memory;
     this.#clock = clock;
   }
@@ -66,9 +64,12 @@ export class Submissions<Plan> {
   }
 
   /** The job of a submission that was sent and whose answer is not known. */
-  async #sentBefore({ key, sentAtMs }: Submission<Plan>, signal: AbortSignal): Promise<string | undefined> {
+  async #sentBefore(
+    { key, plan, sentAtMs }: Submission<Plan>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     if (sentAtMs === null) return undefined;
-    const found = await this.#cloud.findJob(this.#backend, KEY_METADATA, key, signal);
+    const found = await this.#cloud.findJob(plan.backend, KEY_METADATA, key, signal);
     if (typeof found?.id === 'string') return found.id;
     const waitMs = sentAtMs + SETTLE_MS - this.#clock.wallMs();
     if (waitMs <= 0) return undefined;
