@@ -31,7 +31,8 @@ export function parseProgram(source: string, rules: ProgramRules): Program {
     const match = /^(?:\$(\d+)|q\[(\d+)\])$/.exec(text);
     const isPhysical = rules.nativeGates !== null;
     const found = match?.[isPhysical ? 1 : 2];
-    if (found === undefined || !rules.qubits.includes(Number(found))) throw new Error(`No such qubit: ${text}`);
+    if (found === undefined || !rules.qubits.includes(Number(found)))
+      throw new Error(`No such qubit: ${text}`);
     if (!local.has(Number(found))) local.set(Number(found), local.size);
     return Number(found);
   };

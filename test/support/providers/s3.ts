@@ -24,7 +24,8 @@ export class LocalBucket {
 
   #handle(request: ProviderRequest): ProviderReply {
     const scope = new RegExp(`^AWS4-HMAC-SHA256 Credential=\\S+/\\d{8}/${this.#region}/s3/aws4_request,`);
-    if (!scope.test(request.headers.authorization ?? '')) return s3Error(403, 'AccessDenied', 'Access Denied');
+    if (!scope.test(request.headers.authorization ?? ''))
+      return s3Error(403, 'AccessDenied', 'Access Denied');
     const [, bucket, ...rest] = request.path.split('/').map(decodeURIComponent);
     const key = rest.join('/');
     if (bucket !== this.#name) return s3Error(404, 'NoSuchBucket', 'The specified bucket does not exist');
