@@ -62,6 +62,7 @@ describe('docs/evidence.md', () => {
     says(`make a warning in \`/v1/health\`: ${tooMany(HISTORY_BLOCKS)}, or ${tooMany(2)}.`);
     says(`when ${constantOf('src/pool/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`);
     says(`A lot below **${constantOf('src/pool/lots.ts', 'MIN_ENTROPY_FLOOR')}** is refused`);
+    says(`on an ideal device, below **${constantOf('src/pool/lots.ts', 'BELL_MIN_ENTROPY_FLOOR')}**`);
     const outputBits = Number(constantOf('src/pool/conditioner.ts', 'OUTPUT_BITS'));
     says(`at least ${outputBits + 64} bits of assessed entropy for every ${outputBits} bits`);
     says(`Fewer than ${BATTERY_BITS.toLocaleString('en')} bits are never \`true\``);
