@@ -11,7 +11,8 @@ import {
   url,
   wholeNumber,
 } from './config/parsers.ts';
-import { isSourceVariable, readSources, type SourceSetting } from './config/sources.ts';
+import { isSourceVariable, POLICY_VARIABLE } from './config/source-variable.ts';
+import type { SourceSetting } from './config/sources.ts';
 import type { LogLevel } from './core/log.ts';
 
 /**
@@ -63,7 +64,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-/** Settings, with the sources that they name. */
+/** Settings, with the sources that they name (config/load.ts). */
 export interface Config extends Settings {
   /** The most wanted first. */
   readonly sources: readonly SourceSetting[];
@@ -100,7 +101,7 @@ function settings(defaultWorkers: number) {
     ),
     sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', text),
     sourcePolicy: setting(
-      'QRN_SOURCE_POLICY',
+      POLICY_VARIABLE,
       'priority',
       'priority: a source fills when those before it do not; share: all fill side by side',
       oneOf('priority', 'share'),
@@ -254,13 +255,6 @@ export function loadSettings(environment: Environment, cores = 2): Settings {
     tlsKeyFile.parse(inForce.get('tlsKeyFile')!),
   );
   return Object.freeze({ ...values, tls });
-}
-
-/** The whole configuration. Throws a ConfigError that names the setting, or the option of a source. */
-export function loadConfig(environment: Environment, cores = 2): Config {
-  const loaded = loadSettings(environment, cores);
-  const sources = readSources(environment, loaded.backend, loaded.sourcesFile);
-  return Object.freeze({ ...loaded, sources });
 }
 
 function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { ConfigError } from '../src/config/config-error.ts';
-import { describeSettings, loadConfig, loadSettings, readSettings } from '../src/config.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { describeSettings, loadSettings, readSettings } from '../src/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
 after(() => rmSync(folder, { recursive: true }));

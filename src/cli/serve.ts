@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../config/load.ts';
 import type { Clock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import { type Service, startService } from '../service.ts';

@@ -1,7 +1,7 @@
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/select.ts';
 import type { SourceMemory } from '../backend/source-kind.ts';
+import { loadConfig } from '../config/load.ts';
 import { COMMON_OPTIONS, type SourceSetting } from '../config/sources.ts';
-import { loadConfig } from '../config.ts';
 import { dayOf } from '../core/clock.ts';
 import { estimateOf } from '../pool/budget.ts';
 import { type DaySpend, daySpend } from '../service/readings.ts';

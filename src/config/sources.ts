@@ -12,6 +12,7 @@ import type { SpendLimits } from '../store/records.ts';
 import { ConfigError } from './config-error.ts';
 import { isObject, readJsonObject, settingText } from './json-file.ts';
 import { isSourceName } from './parsers.ts';
+import { isSourceVariable, sourceVariable } from './source-variable.ts';
 
 /**
  * The sources that an operator configured. Options of a source come from `QRN_SOURCE_<NAME>_<OPTION>` or from the JSON file
@@ -74,20 +75,10 @@ export const COMMON_OPTIONS = {
   },
 } as const satisfies OptionDefinitions;
 
-const PREFIX = 'QRN_SOURCE_';
 const SOURCES_VARIABLE = 'QRN_SOURCES';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type FiledSources = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-
-/** True for the name of a variable that belongs to some source, known or not. */
-export function isSourceVariable(variable: string): boolean {
-  return variable.startsWith(PREFIX);
-}
-
-export function sourceVariable(source: string, option: string): string {
-  return `${PREFIX}${source.replaceAll('-', '_')}_${option}`.toUpperCase();
-}
 
 /**
  * The named sources, in the order of the names. `path` is the JSON file; empty for none. Sources that are configured and
@@ -170,15 +161,10 @@ function checkVariables(environment: Environment, sources: readonly DescribedSou
     }
   }
   for (const variable of Object.keys(environment).filter(isSourceVariable)) {
-    if (environment[variable] !== undefined && !owners.has(variable) && !isPlainSetting(variable)) {
+    if (environment[variable] !== undefined && !owners.has(variable)) {
       throw new ConfigError(unknownVariable(variable, sources));
     }
   }
-}
-
-/** Settings of all sources together that happen to begin like an option of one. */
-function isPlainSetting(variable: string): boolean {
-  return variable === `${PREFIX}POLICY`;
 }
 
 function unknownVariable(variable: string, sources: readonly DescribedSource[]): string {

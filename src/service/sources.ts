@@ -1,7 +1,8 @@
 import type { Backend, Spend } from '../backend/backend.ts';
 import { OptionError, type SourceMemory } from '../backend/source-kind.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { type SourceSetting, sourceVariable } from '../config/sources.ts';
+import { sourceVariable } from '../config/source-variable.ts';
+import type { SourceSetting } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import { estimateOf } from '../pool/budget.ts';
 import { LOT_RAW_BITS } from '../pool/collector.ts';

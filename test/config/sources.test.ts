@@ -7,8 +7,10 @@ import { inspect } from 'node:util';
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
 import type { Secret } from '../../src/backend/source-kind.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { COMMON_OPTIONS, readSources, type SourceSetting, sourceVariable } from '../../src/config/sources.ts';
-import { loadConfig, loadSettings } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { sourceVariable } from '../../src/config/source-variable.ts';
+import { COMMON_OPTIONS, readSources, type SourceSetting } from '../../src/config/sources.ts';
+import { loadSettings } from '../../src/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-sources-'));
 after(() => rmSync(folder, { recursive: true }));

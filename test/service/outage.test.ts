@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import type { Backend } from '../../src/backend/backend.ts';
 import { BackendError } from '../../src/backend/backend.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type Service, startService } from '../../src/service.ts';

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import type { Backend, StreamBackend } from '../../src/backend/backend.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { dayOf, ManualClock, systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/health.ts';
