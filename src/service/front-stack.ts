@@ -71,6 +71,8 @@ export interface FrontSurroundings {
   readonly sequence: { readonly first: number; readonly stride: number };
   /** Where this front counts: the memory that all fronts share, and which part of it is its own. */
   readonly metrics: { readonly memory: SharedArrayBuffer; readonly shard: number };
+  /** Takes the place of the front that listens on a socket: what a simulation puts there. */
+  readonly listen?: typeof startFront;
 }
 
 /** One front with everything that belongs to it alone. */
@@ -159,7 +161,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     record,
     cors: corsPolicy(config.corsOrigins),
   });
-  const front = await startFront({
+  const front = await (around.listen ?? startFront)({
     host: config.host,
     port: config.port,
     sharePort: config.fronts > 1,
