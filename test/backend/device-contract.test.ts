@@ -26,13 +26,13 @@ streamBackendContract<FifoSubject>(
     {
       what: 'nothing comes',
       kind: 'retryable',
-      message: /fifo: nothing came for 500 ms, after 0 of 10001 bytes/,
+      message: /fifo: nothing came for 1000 ms, after 0 of 10001 bytes/,
       arrange: ({ generator }) => void generator.silence(),
     },
     {
       what: 'the writer goes away in the middle',
       kind: 'retryable',
-      message: /fifo: nobody wrote to it for 500 ms, after 5000 of 10001 bytes/,
+      message: /fifo: nobody wrote to it for 1000 ms, after 5000 of 10001 bytes/,
       arrange: ({ generator }) => generator.breakOff(),
     },
     {

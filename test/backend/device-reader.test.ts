@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { suite, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { BackendError } from '../../src/backend/backend.ts';
 import { DeviceReader, type ReaderProcess } from '../../src/backend/device/reader.ts';
 import type { Failure, Order, Report } from '../../src/backend/device/reader-protocol.ts';
@@ -113,36 +113,58 @@ suite('the reading of a device', () => {
     await assert.rejects(reading, /^Error: spawn EAGAIN$/);
   });
 
-  test('each sign of life starts the watch anew', async () => {
+  /** A read under way whose time passes only when told to. */
+  function watched(t: TestContext, stallMs: number) {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
     const child = new ProcessDouble([]);
-    const reading = new DeviceReader(() => child).read(ORDER, 400, NEVER);
-    const watched = assert.rejects(reading, /nothing came for 400 ms, after 1 of 4 bytes/);
-    let isOver = false;
-    watched.finally(() => {
-      isOver = true;
+    let error: unknown;
+    new DeviceReader(() => child).read(ORDER, stallMs, NEVER).catch((reason: unknown) => {
+      error = reason;
     });
-    for (let beat = 0; beat < 8; beat++) {
-      await new Promise((resume) => setTimeout(resume, 100)); // 800 ms in all
-      assert.equal(isOver, false);
-      child.emit('message', beat === 0 ? bytes(1) : { type: 'discarded' });
+    return {
+      child,
+      /** What the read failed with when the time is over. */
+      async after(ms: number): Promise<unknown> {
+        t.mock.timers.tick(ms);
+        await new Promise((resume) => setImmediate(resume));
+        return error;
+      },
+    };
+  }
+
+  test('is given up when nothing comes; each sign of life starts the watch anew', async (t) => {
+    const { child, after } = watched(t, 400);
+    for (const type of ['opening', 'opened', 'discarded'] as const) {
+      child.emit('message', { type });
+      assert.equal(await after(399), undefined, type);
     }
-    await watched;
+    child.emit('message', bytes(1));
+    assert.equal(await after(399), undefined);
+    assert.match(String(await after(1)), /nothing came for 400 ms, after 1 of 4 bytes/);
     assert.equal(child.signalCode, 'SIGKILL');
   });
 
-  test('a FIFO that nobody writes to shows no sign of life by saying so', async () => {
-    const child = new ProcessDouble([]);
-    const reading = new DeviceReader(() => child).read(ORDER, 100, NEVER);
-    const saying = setInterval(() => child.emit('message', { type: 'no-writer' }), 10);
-    try {
-      await assert.rejects(reading, /nobody wrote to it for 100 ms/);
-    } finally {
-      clearInterval(saying);
+  test('a FIFO shows no sign of life by saying that nobody writes to it', async (t) => {
+    const { child, after } = watched(t, 400);
+    child.emit('message', { type: 'opened' });
+    for (let said = 0; said < 39; said++) {
+      assert.equal(await after(10), undefined);
+      child.emit('message', { type: 'no-writer' });
     }
+    assert.match(String(await after(10)), /nobody wrote to it for 400 ms, after 0 of 4 bytes/);
+  });
+
+  test('a process that takes long to start is not the silence of the device', async (t) => {
+    const { after } = watched(t, 400);
+    assert.equal(await after(19_999), undefined);
+    assert.match(String(await after(1)), /the process that is to read it did not start/);
   });
 
   test('a process that its driver holds beyond SIGKILL is waited for before the next', async () => {
-    const children = [new ProcessDouble([], false), new ProcessDouble([bytes(1, 2, 3, 4)])];
+    const children = [
+      new ProcessDouble([{ type: 'opening' }], false),
+      new ProcessDouble([bytes(1, 2, 3, 4)]),
+    ];
     let started = 0;
     const reader = new DeviceReader(() => children[started++]);
     await assert.rejects(reader.read(ORDER, 50, NEVER), /nothing came/);

@@ -230,8 +230,8 @@ suite('a serial line', { skip: NO_LINE }, () => {
 
   test('that says nothing is given up, and works when it speaks again', async (t) => {
     const line = await SerialLine.open(t);
-    const source = device({ path: line.path, serial: '9600', discard: '0', stall_ms: '400' });
-    const words = /nothing came for 400 ms, after 0 of 4 bytes/;
+    const source = device({ path: line.path, serial: '9600', discard: '0', stall_ms: '1000' });
+    const words = /nothing came for 1000 ms, after 0 of 4 bytes/;
     await assert.rejects(source.read(32, NEVER), failsWith('retryable', words));
     line.send(Uint8Array.of(3, 4, 13, 17)); // interrupt, end, return and flow control, were the line not raw
     assert.deepEqual([...(await source.read(32, NEVER)).bits], [3, 4, 13, 17]);

@@ -94,8 +94,10 @@ function codeOf(error: unknown): string {
 }
 
 async function carryOut(order: Order): Promise<Failure | undefined> {
+  report({ type: 'opening' });
   const device = await openDevice(order);
   if ('step' in device) return device;
+  report({ type: 'opened' });
   const { isFifo, discardBytes } = order;
   return (
     (await findFault(device, order)) ??

@@ -15,8 +15,8 @@ export interface Order {
 
 export type Report =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
-  /** A piece of what is to be dropped came. */
-  | { readonly type: 'discarded' }
+  /** The process runs and opens the device; has it open; got a piece of what is to be dropped. */
+  | { readonly type: 'opening' | 'opened' | 'discarded' }
   /** Nobody has the FIFO open for writing. */
   | { readonly type: 'no-writer' }
   | { readonly type: 'failed'; readonly failure: Failure };

@@ -28,6 +28,9 @@ export function startReaderProcess(): ReaderProcess {
 /** A process that SIGKILL has not ended by then is held by its driver (uninterruptible sleep). */
 const EXIT_GRACE_MS = 1_000;
 
+/** Starting takes some 60 ms; more than 500 ms were seen under load (five busy processes on two cores). */
+const START_TIMEOUT_MS = 20_000;
+
 /** Reads a device in a process of its own, one at a time. */
 export class DeviceReader {
   readonly #start: () => ReaderProcess;
@@ -85,7 +88,13 @@ function receive(
   const bytes = new Uint8Array(order.bytes);
   let size = 0;
   let hasWriter = true;
-  const watchdog = setTimeout(() => reject(stall(order, stallMs, size, hasWriter)), stallMs);
+  // The device is not to blame for how long the process takes to start.
+  const isLate = () => reject(new Error(`${order.path}: the process that is to read it did not start`));
+  let watchdog = setTimeout(isLate, START_TIMEOUT_MS);
+  const watch = () => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => reject(stall(order, stallMs, size, hasWriter)), stallMs);
+  };
   const stop = () => reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   child.on('error', reject);
@@ -95,7 +104,7 @@ function receive(
   child.on('message', (report) => {
     if (report.type === 'failed') return reject(failureOf(order.path, report.failure, size));
     hasWriter = report.type !== 'no-writer';
-    if (hasWriter) watchdog.refresh();
+    if (hasWriter) watch();
     if (report.type !== 'bytes') return;
     bytes.set(report.bytes, size);
     size += report.bytes.length;

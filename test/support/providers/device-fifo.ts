@@ -18,7 +18,7 @@ export function temporaryFolder(t: TestContext): string {
 
 export function makeFifo(t: TestContext): string {
   const path = join(temporaryFolder(t), 'fifo');
-  execFileSync('mkfifo', [path]);
+  execFileSync('sh', ['-c', `mkfifo '${path}'`]);
   return path;
 }
 
@@ -46,7 +46,7 @@ export class FifoGenerator {
 
   /** A source that reads it, as after a start of the service. */
   source(name = 'fifo'): Device {
-    const values = optionValues(deviceSource, { ...DECLARED, path: this.path, stall_ms: '500' });
+    const values = optionValues(deviceSource, { ...DECLARED, path: this.path, stall_ms: '1000' });
     const reader = new DeviceReader(() => {
       this.readers++;
       this.#serve();

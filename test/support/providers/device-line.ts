@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 
 /** A pseudo-terminal needs a program that holds its other side; util-linux's script is on every Debian. */
 export const NO_LINE: string | false =
-  process.platform === 'linux' && spawnSync('script', ['--version'], { encoding: 'utf8' }).status === 0
+  process.platform === 'linux' && spawnSync('sh', ['-c', 'script --version']).status === 0
     ? false
     : "needs Linux and util-linux's script";
 
@@ -19,7 +19,7 @@ export class SerialLine {
   }
 
   static async open(t: TestContext): Promise<SerialLine> {
-    const script = spawn('script', ['-qec', 'tty; exec sleep 600', '/dev/null'], {
+    const script = spawn('sh', ['-c', "exec script -qec 'tty; exec sleep 600' /dev/null"], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     t.after(() => script.kill('SIGKILL'));

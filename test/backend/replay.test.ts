@@ -1,0 +1,405 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { hash, randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { BackendError, type BackendErrorKind, type StreamBackend } from '../../src/backend/backend.ts';
+import { replaySource } from '../../src/backend/replay/source.ts';
+import { OptionError, type SourceMemory } from '../../src/backend/source-kind.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
+import { makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
+import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+
+fc.configureGlobal({ seed: 80_093 });
+
+const NEVER = new AbortController().signal;
+const WALL_MS = 1_800_000_000_000;
+
+type Texts = Parameters<typeof optionValues<(typeof replaySource)['options']>>[1];
+
+function replay(texts: Texts, memory: SourceMemory = new MemoryNotes(), name = 'tape'): StreamBackend {
+  const values = optionValues(replaySource, { min_entropy: '1', ...texts });
+  const source = replaySource.create(name, values, { clock: new ManualClock(WALL_MS), memory });
+  assert.equal(source.kind, 'stream');
+  return source;
+}
+
+function fileOf(t: TestContext, content: Uint8Array | string): string {
+  const path = join(temporaryFolder(t), 'bits');
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The bits of the next `bytes` bytes. */
+async function next(source: StreamBackend, bytes: number): Promise<Buffer> {
+  return Buffer.from((await source.read(8 * bytes, NEVER)).bits);
+}
+
+function failsWith(kind: BackendErrorKind, message: RegExp): (error: unknown) => true {
+  return (error) => {
+    assert.ok(error instanceof BackendError, String(error));
+    assert.equal(error.kind, kind, error.message);
+    assert.match(error.message, message);
+    return true;
+  };
+}
+
+/** Notes whose next writing is not done before the test says so. */
+class SlowNotes extends MemoryNotes {
+  calls = 0;
+  /** Byte offsets that were noted, in order, from the start of the file. */
+  readonly offsets = [0];
+  #reached: (() => void) | undefined;
+
+  /** Resolves when the next writing has begun; that then takes as long as the turn of a loop. */
+  slowDown(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#reached = resolve;
+    });
+  }
+
+  override recall(key: string): Promise<string | undefined> {
+    this.calls++;
+    return super.recall(key);
+  }
+
+  override async keep(key: string, value: string): Promise<void> {
+    const reached = this.#reached;
+    this.#reached = undefined;
+    reached?.();
+    if (reached !== undefined) await new Promise((resume) => setImmediate(resume));
+    if (key.startsWith('offset')) this.offsets.push(Number(value));
+    return super.keep(key, value);
+  }
+}
+
+interface ReplaySubject extends StreamSubject {
+  readonly path: string;
+}
+
+streamBackendContract<ReplaySubject>(
+  'replay',
+  async (t) => {
+    const path = fileOf(t, randomBytes(50_000));
+    const notes = new SlowNotes();
+    const lastTaken = () => readFileSync(path).subarray(...(notes.offsets.slice(-2) as [number, number]));
+    return {
+      path,
+      backend: replay({ path }, notes),
+      bits: 80_001,
+      secrets: [],
+      sent: () => ({ verbatim: [lastTaken()], bits: lastTaken() }),
+      calls: () => notes.calls,
+      stall: () => notes.slowDown(),
+    };
+  },
+  [
+    {
+      what: 'the file is gone',
+      kind: 'permanent',
+      message: /bits does not exist/,
+      lasting: 'it does not come back',
+      arrange: ({ path }) => unlinkSync(path),
+    },
+    {
+      what: 'the file is used up',
+      kind: 'permanent',
+      message: /bits: the file is used up: 79992 of 80008 bits are left/,
+      lasting: 'it is used up',
+      arrange: ({ path }) => truncateSync(path, 9_999),
+    },
+    {
+      what: 'a file that begins and goes on with the same bits',
+      kind: 'permanent',
+      message: /the same 80008 bits came before/,
+      arrange: async ({ path, backend }) => {
+        await backend.read(80_001, NEVER);
+        const first = readFileSync(path).subarray(0, 10_001);
+        writeFileSync(path, Buffer.concat([first, first, randomBytes(10_001)]));
+      },
+    },
+  ],
+);
+
+suite('a replayed file', () => {
+  test('says what it is', async (t) => {
+    const content = randomBytes(4096);
+    const path = fileOf(t, content);
+    const source = replay({ path, min_entropy: '0.5', recorded_from: 'ibm_fez, June', lot_bits: '8192' });
+    assert.deepEqual(
+      [source.origin, source.quantumBackend, source.deterministic, source.claimedMinEntropyPerBit],
+      ['replay', 'replay', false, 0.5],
+    );
+    assert.equal(source.lotRawBits, 8192);
+    await source.read(8192, NEVER);
+    const { provenance } = await source.read(8192, NEVER);
+    const headSha256 = hash('sha256', content.subarray(0, 1024), 'hex');
+    assert.deepEqual(provenance, {
+      provider: 'replay',
+      device: 'bits',
+      jobId: null,
+      circuit: 'none',
+      circuitVersion: 'none',
+      circuitSha256: null,
+      qubitsUsed: 0,
+      circuitDepth: 0,
+      shots: 8192,
+      startedAtMs: WALL_MS,
+      finishedAtMs: WALL_MS,
+      calibration: {
+        declared_by: 'operator',
+        recorded_from: 'ibm_fez, June',
+        format: 'packed',
+        head_sha256: headSha256,
+        from_byte: 1024,
+      },
+    });
+    assert.deepEqual(await source.describe?.(NEVER), {
+      path,
+      format: 'packed',
+      width: 1,
+      recorded_from: 'ibm_fez, June',
+      size: 4096,
+      head_sha256: headSha256,
+      used_bytes: 2048,
+    });
+  });
+
+  test('gives each byte once, in order, whatever the sizes and restarts', async (t) => {
+    const content = randomBytes(6000);
+    const path = fileOf(t, content);
+    const reads = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 700 }), restart: fc.boolean() }), {
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(reads, async (asked) => {
+        const memory = new MemoryNotes();
+        let source = replay({ path }, memory);
+        const parts: Buffer[] = [];
+        for (const { bytes, restart } of asked) {
+          if (restart) source = replay({ path }, memory);
+          parts.push(await next(source, bytes));
+        }
+        const got = Buffer.concat(parts);
+        assert.deepEqual(got, content.subarray(0, got.length));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('gives reads that were asked for at once one after the other', async (t) => {
+    const content = randomBytes(3000);
+    const source = replay({ path: fileOf(t, content) });
+    const parts = await Promise.all([next(source, 1000), next(source, 1000), next(source, 1000)]);
+    assert.deepEqual(Buffer.concat(parts), content);
+    await assert.rejects(next(source, 1), failsWith('permanent', /used up: 0 of 8 bits/));
+  });
+
+  test('is read to its end, and what is left over is given to smaller reads', async (t) => {
+    const content = randomBytes(1500);
+    const source = replay({ path: fileOf(t, content) });
+    await next(source, 1000);
+    await assert.rejects(next(source, 501), failsWith('permanent', /used up: 4000 of 4008 bits/));
+    assert.deepEqual(await next(source, 500), content.subarray(1000));
+  });
+
+  test('holds whole shots that end with a byte', async (t) => {
+    const content = randomBytes(2000);
+    const source = replay({ path: fileOf(t, content), width: '5' });
+    const first = await source.read(41, NEVER);
+    assert.deepEqual([first.width, first.shots, first.bits.length], [5, 16, 10]);
+    const second = await source.read(40, NEVER);
+    assert.deepEqual([second.shots, second.provenance.shots], [8, 8]);
+    assert.deepEqual(Buffer.from(second.bits), content.subarray(10, 15));
+  });
+});
+
+suite('bits that were given', () => {
+  test('are noted before they are given', async (t) => {
+    const content = randomBytes(4000);
+    const path = fileOf(t, content);
+    const memory = new MemoryNotes();
+    const failing = replay(
+      { path },
+      {
+        recall: (key) => memory.recall(key),
+        keep: () => Promise.reject(new Error('the disk is full')),
+      },
+    );
+    await assert.rejects(next(failing, 1000), /^Error: the disk is full$/);
+    assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(0, 1000));
+  });
+
+  test('are lost and not repeated when the service is killed before they are used', (t) => {
+    const content = randomBytes(4000);
+    const path = fileOf(t, content);
+    const notes = join(temporaryFolder(t), 'notes');
+    const run = (kill: boolean) =>
+      spawnSync(process.execPath, ['--input-type=module', '--eval', readOnce(path, notes, kill)], {
+        encoding: 'utf8',
+      });
+    const killed = run(true);
+    assert.deepEqual([killed.signal, killed.stdout], ['SIGKILL', '']);
+    assert.ok(existsSync(notes));
+    const { stdout, stderr } = run(false);
+    assert.equal(stdout, content.subarray(1000, 2000).toString('hex'), stderr);
+  });
+
+  test('stay used in a copy, under another name, and when the file grows or is cut', async (t) => {
+    const content = randomBytes(5000);
+    const path = fileOf(t, content);
+    const memory = new MemoryNotes();
+    await next(replay({ path }, memory), 1000);
+    const copy = join(temporaryFolder(t), 'copy');
+    copyFileSync(path, copy);
+    assert.deepEqual(await next(replay({ path: copy }, memory), 1000), content.subarray(1000, 2000));
+    appendFileSync(path, randomBytes(100));
+    assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(2000, 3000));
+    truncateSync(path, 2500);
+    await assert.rejects(next(replay({ path }, memory), 1000), failsWith('permanent', /used up: 0 of/));
+    writeFileSync(path, content);
+    assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(3000, 4000));
+  });
+
+  test('are not those of another file in its place; the first goes on when it comes back', async (t) => {
+    const [first, second] = [randomBytes(4000), randomBytes(4000)];
+    const path = fileOf(t, first);
+    const source = replay({ path });
+    await next(source, 1000);
+    writeFileSync(path, second);
+    assert.deepEqual(await next(source, 1000), second.subarray(0, 1000));
+    writeFileSync(path, first);
+    assert.deepEqual(await next(source, 1000), first.subarray(1000, 2000));
+  });
+
+  test('are given by one source, not by two', async (t) => {
+    const path = fileOf(t, randomBytes(4000));
+    await next(replay({ path }), 1000);
+    await assert.rejects(
+      next(replay({ path }, new MemoryNotes(), 'other'), 1000),
+      failsWith('permanent', /the source tape reads this file already/),
+    );
+  });
+});
+
+/** A program that reads 1,000 bytes and prints them; or is killed as soon as their position is on disk. */
+function readOnce(path: string, notes: string, kill: boolean): string {
+  const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
+  return `
+    import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+    import { replaySource } from ${module('backend/replay/source.ts')};
+    import { systemClock } from ${module('core/clock.ts')};
+    const notes = ${JSON.stringify(notes)};
+    const kept = () => (existsSync(notes) ? JSON.parse(readFileSync(notes, 'utf8')) : {});
+    const memory = {
+      recall: async (key) => kept()[key],
+      keep: async (key, value) => {
+        writeFileSync(notes, JSON.stringify({ ...kept(), [key]: value }));
+        if (${kill}) process.kill(process.pid, 'SIGKILL');
+      },
+    };
+    const values = {
+      path: ${JSON.stringify(path)}, format: 'packed', width: 1, min_entropy: 1, recorded_from: null, lot_bits: 8192,
+    };
+    const source = replaySource.create('tape', values, { clock: systemClock, memory });
+    const { bits } = await source.read(8000, new AbortController().signal);
+    process.stdout.write(Buffer.from(bits).toString('hex'));`;
+}
+
+suite('a file of characters', () => {
+  const textOf = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+
+  test('gives the same bits as the packed one, with white space anywhere, and the hash of its text', async (t) => {
+    const content = randomBytes(2000);
+    const path = join(temporaryFolder(t), 'bits');
+    const space = fc.constantFrom('\n', ' ', '\r\n', '\t', ' \n'.repeat(40_000));
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 64 }), space, async (every, gap) => {
+        const digits = textOf(content);
+        const spaced = digits.slice(0, 400).replaceAll(new RegExp(`.{${every}}`, 'g'), `$&${gap}`);
+        const text = spaced + digits.slice(400);
+        writeFileSync(path, text);
+        const memory = new MemoryNotes();
+        const first = await replay({ path, format: 'ascii' }, memory).read(8 * 300, NEVER);
+        const second = await replay({ path, format: 'ascii' }, memory).read(8 * 1700, NEVER);
+        assert.deepEqual(Buffer.concat([first.bits, second.bits]), content);
+        const split = spaced.length + 8 * 300 - 400;
+        assert.equal(first.rawSha256, hash('sha256', text.slice(0, split), 'hex'));
+        assert.equal(second.rawSha256, hash('sha256', text.slice(split), 'hex'));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('ends when its digits do', async (t) => {
+    const path = fileOf(t, `${textOf(randomBytes(200))}\n\n`);
+    const source = replay({ path, format: 'ascii' });
+    await next(source, 199);
+    await assert.rejects(next(source, 2), failsWith('permanent', /used up: 8 of 16 bits/));
+  });
+
+  test('holds no other character; nothing of it is used then', async (t) => {
+    const path = fileOf(t, `${textOf(randomBytes(200))}2`);
+    const source = replay({ path, format: 'ascii' });
+    await assert.rejects(
+      next(source, 201),
+      failsWith('permanent', /byte 1600 is neither 0, 1 nor white space/),
+    );
+    await next(source, 200);
+  });
+
+  test('is not taken for packed bits', async (t) => {
+    const path = fileOf(t, textOf(randomBytes(200)));
+    await assert.rejects(
+      next(replay({ path }), 100),
+      failsWith('permanent', /is text, not packed bits.*ascii/),
+    );
+  });
+});
+
+suite('what cannot be replayed', () => {
+  test('a device or a FIFO, which a read would wait for', async (t) => {
+    const words = failsWith('permanent', /no regular file.*device/);
+    await assert.rejects(next(replay({ path: makeFifo(t) }), 1), words);
+    await assert.rejects(next(replay({ path: '/dev/null' }), 1), words);
+  });
+
+  test('a file too short to be told from another', async (t) => {
+    const path = fileOf(t, randomBytes(1023));
+    await assert.rejects(next(replay({ path }), 1), failsWith('permanent', /1023 bytes is too short/));
+  });
+
+  test('a file that may not be read', async (t) => {
+    const path = fileOf(t, randomBytes(2000));
+    chmodSync(path, 0);
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) chmodSync(join(path, '..'), 0o755);
+    if (isRoot) process.seteuid?.(65_534); // root may read everything
+    try {
+      await assert.rejects(next(replay({ path }), 1), failsWith('auth', /permission denied/));
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+  });
+
+  test('with options out of their bounds', () => {
+    const { options } = replaySource;
+    assert.throws(() => options.format.parse('hex'), OptionError);
+    assert.throws(() => options.width.parse('0'), OptionError);
+    assert.throws(() => options.lot_bits.parse('1000'), OptionError);
+    assert.throws(() => options.recorded_from.parse('a\nb'), OptionError);
+    assert.equal('fallback' in options.min_entropy, false);
+  });
+});
