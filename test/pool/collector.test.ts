@@ -378,6 +378,30 @@ describe('a job', () => {
     await collector.stop();
   });
 
+  it('whose lot was stored, and every answer got lost, is not read again', async () => {
+    const jobs = new JobDouble();
+    const inner = new MemoryLedger(new VirtualTime().clock);
+    let failures = 5;
+    const store = withCalls(inner, {
+      addLot: (addLot) => async (lot, blocks, jobKey) => {
+        const isStored = await addLot(lot, blocks, jobKey);
+        if (failures-- > 0) throw new Error('the link is down');
+        return isStored;
+      },
+    });
+    const { time, collector } = world(jobs, { store, pureBytesHigh: 1 });
+    collector.start();
+    await time.pass(60_000);
+    assert.deepEqual(
+      [collector.status().state, collector.status().lastError],
+      ['failing', 'the link is down'],
+    );
+    assert.deepEqual([jobs.started, (await inner.lots(9)).length], [1, 1]);
+    assert.deepEqual(jobs.calls, ['submit', 'poll', 'fetch', 'forget']);
+    assert.deepEqual(await inner.openJobs(jobs.name), []);
+    await collector.stop();
+  });
+
   it('that is fetched again, since nothing came of it, is no replay', async () => {
     const jobs = new JobDouble();
     const { time, collector, assessor, ledger } = world(jobs, { pureBytesHigh: 1 });
