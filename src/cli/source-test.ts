@@ -29,7 +29,7 @@ export const sourceTest = action({
   operands: [{ name: 'NAME', meaning: 'the source; it need not be in use' }],
   options: {
     spend: { meaning: 'submit a job; without it a source of jobs only tells what one would cost' },
-    json: { meaning: 'one JSON object: source, type, origin, facts, estimate, read' },
+    json: { meaning: 'one JSON object: source, type, origin, facts, estimate, read, failure' },
   },
   run: async (input, context) => {
     const [name] = input.operands;
@@ -41,6 +41,7 @@ export const sourceTest = action({
       tryOut(setting, backend, input.has('spend'), context, signal),
     );
     context.out(input.has('json') ? json(trial) : textOf(trial));
+    if (trial.failure !== null) throw new CommandError(trial.failure);
     if (trial.read === null) throw new CommandError('nothing was read; --spend submits the job');
     return 0;
   },
@@ -56,7 +57,12 @@ interface Trial {
   /** What reading so many bits costs; null when it costs nothing. */
   readonly estimate: Spend | null;
   readonly read: ReturnType<typeof describeRead> | null;
+  /** What the source refused, and of what sort that is. */
+  readonly failure: string | null;
 }
+
+/** How long a source may take to say what it is. */
+const DESCRIBE_TIMEOUT_MS = 60_000;
 
 async function tryOut(
   setting: SourceSetting,
@@ -65,28 +71,46 @@ async function tryOut(
   context: CommandContext,
   stopping: AbortSignal,
 ): Promise<Trial> {
-  const { name, kind } = setting;
-  const told = (await backend.describe?.(stopping)) ?? null;
-  const estimate = estimateOf(backend, TRIAL_BITS) ?? null;
-  const trial = {
-    source: name,
-    type: kind.type,
-    origin: backend.origin,
+  let told: SourceFacts | null = null;
+  let estimate = estimateOf(backend, TRIAL_BITS) ?? null;
+  let read: Trial['read'] = null;
+  let failure: string | null = null;
+  try {
+    const timely = AbortSignal.any([stopping, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
+    told = (await backend.describe?.(timely)) ?? null;
+    estimate = estimateOf(backend, TRIAL_BITS) ?? null; // what a job costs may depend on the device
+    if (backend.kind === 'stream' || maySpend) {
+      if (estimate !== null) await charge(setting, estimate, context);
+      read = await readLittle(backend, context, stopping);
+    }
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    failure = `${ERROR_WORDS[error.kind]}: ${error.message}`;
+  }
+  return {
+    source: setting.name,
+    type: setting.kind.type,
+    origin: backend.origin, // it may be known only now, when the provider has named its device
     quantum_backend: backend.quantumBackend,
     facts: told,
     estimate,
+    read,
+    failure,
   };
-  if (backend.kind === 'job' && !maySpend) return { ...trial, read: null };
-  if (estimate !== null) await charge(setting, estimate, context);
+}
+
+async function readLittle(
+  backend: Backend,
+  context: CommandContext,
+  stopping: AbortSignal,
+): Promise<ReturnType<typeof describeRead>> {
   const startedMs = context.clock.monotonicMs();
   const read =
     backend.kind === 'job'
       ? await readJob(backend, stopping, context)
       : await readBackend(backend, TRIAL_BITS, stopping);
   try {
-    const tookMs = Math.round(context.clock.monotonicMs() - startedMs);
-    // the origin may be known only now, when the provider has named its device
-    return { ...trial, origin: backend.origin, read: describeRead(backend, read, tookMs) };
+    return describeRead(backend, read, Math.round(context.clock.monotonicMs() - startedMs));
   } finally {
     wipe(read.bits);
     if (read.witness !== undefined) wipe(witnessBytes(read.witness));
@@ -150,16 +174,13 @@ function trialMemory(source: string, context: CommandContext): SourceMemory {
   };
 }
 
-/** `work` until it is done or the person has seen enough. What the source refuses is told with its sort. */
+/** `work` until it is done or the person has seen enough. */
 async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   const stop = () => stopping.abort(new CommandError('stopped'));
   for (const signal of STOP_SIGNALS) process.once(signal, stop);
   try {
     return await work(stopping.signal);
-  } catch (error) {
-    if (!(error instanceof BackendError)) throw error;
-    throw new CommandError(`${ERROR_WORDS[error.kind]}: ${error.message}`);
   } finally {
     for (const signal of STOP_SIGNALS) process.off(signal, stop);
   }
@@ -204,7 +225,7 @@ function onesShares({ bits, width, shots }: RawRead): number[] {
   return ones.map((count) => Number((count / shots).toFixed(4)));
 }
 
-function textOf({ facts: told, estimate, read, ...source }: Trial): string {
+function textOf({ facts: told, estimate, read, failure: _said, ...source }: Trial): string {
   const parts = [facts(source), facts(textsOf(told ?? { facts: 'none told' }))];
   parts.push(facts({ estimate: estimate === null ? 'costs nothing' : estimateText(estimate) }));
   if (read !== null) {
@@ -223,7 +244,8 @@ function textOf({ facts: told, estimate, read, ...source }: Trial): string {
 }
 
 function estimateText(estimate: Spend): string {
-  return `${TRIAL_BITS} bits: about ${priceText(estimate)}, ${estimate.calls} ${estimate.calls === 1 ? 'call' : 'calls'}`;
+  const money = estimate.amount === 0 ? '' : `about ${priceText(estimate)}, `;
+  return `${TRIAL_BITS} bits: ${money}${estimate.calls} ${estimate.calls === 1 ? 'call' : 'calls'}`;
 }
 
 function textsOf(

@@ -178,9 +178,17 @@ describe('qrn sources test', () => {
     const { environment } = await anu(t);
     const wrong = { ...environment, QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
     const { status, out, talk } = await qrn(['test', 'anu'], wrong);
-    assert.deepEqual([status, out], [1, '']);
+    assert.equal(status, 1);
+    assert.match(
+      out,
+      /^quantum_backend +anu-quantum-numbers$/m,
+      'what it says of itself is shown all the same',
+    );
     assert.match(talk, /^qrn sources test: credentials refused: .*403.*\n$/);
-    assert.ok(!talk.includes('tell-nobody'));
+    assert.ok(!`${out}${talk}`.includes('tell-nobody'));
+    const asJson = JSON.parse((await qrn(['test', 'anu', '--json'], wrong)).out);
+    assert.equal(asJson.read, null);
+    assert.match(asJson.failure, /^credentials refused: /);
     const none = await qrn(['test', 'anu']);
     assert.match(none.talk, /^qrn sources test: source anu \(qrng-http\): api_key: must be given/);
     const nobody = await qrn(['test', 'nobody']);
