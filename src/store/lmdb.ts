@@ -27,7 +27,7 @@ export interface LmdbLedgerOptions {
   readonly log: Log;
   /**
    * server: the one process that answers clients; a second one is refused. tool: a command beside it, which may read,
-   * audit, back up, and write accounts, keys and revocations.
+   * audit, back up, and write accounts, keys, revocations, and notes and charges of sources.
    */
   readonly role: 'server' | 'tool';
   /** fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks. */
