@@ -73,7 +73,7 @@ export class DataAnswers {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       call.mode = mode;
       if (request.dryRun) this.#quote(call, account, request, mode, reservation);
-      else if (mode === 'pure' && call.exchange.idempotencyKey !== '') {
+      else if (mode === 'pure' && call.exchange.hasIdempotencyKey) {
         this.#answerOnce(call, request, mode, reservation, ignored);
       } else this.#make(call, request, mode, reservation, ignored, undefined);
     } catch (error) {

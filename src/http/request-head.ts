@@ -77,6 +77,11 @@ export class RequestHead {
     request.forEach(RequestHead.capture);
   }
 
+  /** An Idempotency-Key came, be it empty or bytes that are no text. */
+  get hasIdempotencyKey(): boolean {
+    return (this.#seen & IDEMPOTENCY_KEY) !== 0;
+  }
+
   /** True when a body follows the head. */
   get hasBody(): boolean {
     return this.contentLength > 0 || (this.#seen & TRANSFER_ENCODING) !== 0;
