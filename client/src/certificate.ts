@@ -43,6 +43,8 @@ export interface CertificateProvenance {
   readonly generation: { readonly tier: Tier; readonly number: number } | null;
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertificateLot[];
+  /** The weakest claim of the lots; from version 2 on. */
+  readonly evidence?: EvidenceClaim;
   /** What all this means, in a sentence or two. */
   readonly meaning: string;
 }
@@ -64,6 +66,46 @@ export interface CertificateLot {
   };
   readonly min_entropy_per_bit: number | null;
   readonly tested: readonly CertificateTest[];
+  /** What was read, and how; from version 2 on. */
+  readonly read?: CertificateRead;
+  /** How quantum the lot is shown to be; from version 2 on. */
+  readonly evidence?: CertificateEvidence;
+}
+
+/** Facts that the source does not give are null. */
+export interface CertificateRead {
+  readonly source: string;
+  readonly provider: string;
+  readonly device: string;
+  readonly lang_circuit: string;
+  readonly lang_version: string;
+  readonly circuit_sha256: string | null;
+  readonly qubits_used: number;
+  readonly circuit_depth: number;
+  readonly shots: number;
+  readonly calibration: {
+    readonly id: string | null;
+    readonly date: string | null;
+    readonly digest: string;
+  } | null;
+}
+
+/** From the weakest to the strongest. */
+export type EvidenceClaim =
+  | 'simulated'
+  | 'statistical'
+  | 'calibrated'
+  | 'source-independent'
+  | 'bell-witness';
+
+export interface CertificateEvidence {
+  readonly claim: EvidenceClaim;
+  /** Per raw bit, under the assumptions; null where the claim gives none. */
+  readonly min_entropy_per_bit: number | null;
+  readonly figures: Readonly<Record<string, number>>;
+  readonly method: string;
+  readonly assumptions: string;
+  readonly not_reached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
 }
 
 /** One run of SP 800-22 on named bits. */

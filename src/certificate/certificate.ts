@@ -1,5 +1,6 @@
+import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
-import { concatBytes, fromHex } from '../core/bytes.ts';
+import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
 import { type DataEndpoint, type EntropyMode, ORIGINS, type Origin, type Tier } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
@@ -79,7 +80,32 @@ interface CertifiedLot {
   readonly min_entropy_per_bit: number | null;
   readonly tested: readonly CertifiedTest[];
   /** Version 2. */
+  readonly read?: CertifiedRead;
+  /** Version 2. */
   readonly evidence?: CertifiedEvidence;
+}
+
+/** What was read, and how: the provenance of one lot. Facts that the source does not give are null. */
+interface CertifiedRead {
+  /** As the operator named the source. */
+  readonly source: string;
+  readonly provider: string;
+  readonly device: string;
+  readonly lang_circuit: string;
+  readonly lang_version: string;
+  readonly circuit_sha256: string | null;
+  readonly qubits_used: number;
+  readonly circuit_depth: number;
+  readonly shots: number;
+  readonly calibration: CertifiedCalibration | null;
+}
+
+/** Names the calibration as its provider does; the digest is of all of it, as RFC 8785 prints it. */
+interface CertifiedCalibration {
+  readonly id: string | null;
+  readonly date: string | null;
+  /** `sha256:` and 64 hex digits. */
+  readonly digest: string;
 }
 
 /** How quantum the lot is shown to be, as LotEvidence says. */
@@ -294,7 +320,33 @@ function certifiedLot(lot: LotRecord, isWithEvidence: boolean): CertifiedLot {
       verified: assessed.sp80022.verified,
       ...(assessed.sp80022.verified ? {} : { reason: assessed.sp80022.reason }),
     })),
-    ...(isWithEvidence && lot.evidence !== undefined ? { evidence: certifiedEvidence(lot.evidence) } : {}),
+    ...(isWithEvidence && lot.evidence !== undefined
+      ? { read: certifiedRead(lot), evidence: certifiedEvidence(lot.evidence) }
+      : {}),
+  };
+}
+
+function certifiedRead(lot: LotRecord): CertifiedRead {
+  return {
+    source: lot.source,
+    provider: lot.provider,
+    device: lot.device,
+    lang_circuit: lot.circuit,
+    lang_version: lot.circuitVersion,
+    circuit_sha256: lot.circuitSha256 === null ? null : prefixed(lot.circuitSha256),
+    qubits_used: lot.qubitsUsed,
+    circuit_depth: lot.circuitDepth,
+    shots: lot.shots,
+    calibration: lot.calibration === null ? null : certifiedCalibration(lot.calibration),
+  };
+}
+
+function certifiedCalibration(calibration: NonNullable<LotRecord['calibration']>): CertifiedCalibration {
+  const { id, date } = calibration;
+  return {
+    id: id === undefined ? null : String(id),
+    date: date === undefined ? null : String(date),
+    digest: prefixed(sha256Hex(utf8Bytes(canonicalize(calibration)!))),
   };
 }
 

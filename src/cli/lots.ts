@@ -130,6 +130,7 @@ function detailsOf(lot: LotRecord) {
     job_id: lot.jobId,
     lang_circuit: lot.circuit,
     lang_version: lot.circuitVersion,
+    circuit_sha256: lot.circuitSha256,
     qubits_used: lot.qubitsUsed,
     circuit_depth: lot.circuitDepth,
     shots: lot.shots,
@@ -144,6 +145,8 @@ function detailsOf(lot: LotRecord) {
       apt_failures: lot.health.aptFailures,
     },
     min_entropy_method: lot.minEntropyMethod,
+    calibration: lot.calibration,
+    evidence: lot.evidence ?? null,
     tested: lot.assessments.map(({ of, bits, sha256, sp80022 }) => ({
       of,
       bits,

@@ -199,6 +199,29 @@ const evidence = object(
   'Version 2.',
 );
 
+const read = object(
+  {
+    source: described(text, 'As the operator named it.'),
+    provider: text,
+    device: text,
+    lang_circuit: text,
+    lang_version: text,
+    circuit_sha256: orNull(sha256),
+    qubits_used: count,
+    circuit_depth: count,
+    shots: count,
+    calibration: orNull(
+      object({
+        id: orNull(text),
+        date: orNull(text),
+        digest: described(sha256, 'Of the whole calibration, as RFC 8785 prints it.'),
+      }),
+    ),
+  },
+  {},
+  'Version 2: what was read, and how.',
+);
+
 const lot = object(
   {
     id: { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' },
@@ -214,7 +237,7 @@ const lot = object(
     min_entropy_per_bit: orNull({ type: 'number' }),
     tested: listOf(test),
   },
-  { evidence },
+  { read, evidence },
 );
 
 const certificate = object({

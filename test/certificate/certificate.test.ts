@@ -188,7 +188,7 @@ describe('version 2', () => {
     assert.equal(leafText(issue(lots, PURE)), golden);
   });
 
-  it('is version 1 and the evidence, and nothing else', () => {
+  it('is version 1, what was read and the evidence, and nothing else', () => {
     const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'bell-witness')];
     const { version, provenance, ...rest } = issue(lots, PURE);
     const without = lots.map(({ evidence: _, ...lot }) => lot);
@@ -204,9 +204,25 @@ describe('version 2', () => {
       `${meaningBefore} Evidence: published readout errors and the lots’ own shots, assuming pure states and no crosstalk.`,
     );
     assert.deepEqual(
-      certified.map(({ evidence: _, ...lot }) => lot),
+      certified.map(({ evidence: _, read: __, ...lot }) => lot),
       certifiedBefore,
     );
+    assert.deepEqual(certified[0].read, {
+      source: 'simulator',
+      provider: 'local',
+      device: 'statevector-16',
+      lang_circuit: 'superposition-16',
+      lang_version: '1.0.0',
+      circuit_sha256: `sha256:${'c'.repeat(64)}`,
+      qubits_used: 16,
+      circuit_depth: 1,
+      shots: 65_536,
+      calibration: {
+        id: 'cal-7',
+        date: '2026-11-20T06:00:00Z',
+        digest: `sha256:${createHash('sha256').update('{"date":"2026-11-20T06:00:00Z","id":"cal-7","readout_e01":[0.004,0.25]}').digest('hex')}`,
+      },
+    });
     const { minEntropyPerBit, notReached, ...same } = lotEvidence('calibrated');
     assert.deepEqual(certified[0].evidence, {
       ...same,

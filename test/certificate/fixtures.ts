@@ -82,7 +82,8 @@ export function lotWithEvidence(
   changes: Partial<LotRecord> = {},
 ): LotRecord {
   const origin = claim === 'simulated' ? 'simulated' : 'quantum-processor';
-  return lotRecord(name, { origin, evidence: lotEvidence(claim), ...changes });
+  const calibration = { id: 'cal-7', readout_e01: [0.004, 0.25], date: '2026-11-20T06:00:00Z' };
+  return lotRecord(name, { origin, calibration, evidence: lotEvidence(claim), ...changes });
 }
 
 /** 64 hex digits that differ from name to name. */

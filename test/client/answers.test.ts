@@ -23,6 +23,7 @@ import { QrnClient } from '../../client/src/client.ts';
 import { SERVICE_ERROR_CODES } from '../../client/src/error.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
+import { EVIDENCE_CLAIMS } from '../../src/store/records.ts';
 import { TestServer } from '../support/server.ts';
 import { misfits, type Shape } from './shape.ts';
 
@@ -288,8 +289,35 @@ const CERTIFICATE: Shape<CertificateDocument> = {
               reason: { optional: 'string' },
             },
           ],
+          read: {
+            optional: {
+              source: 'string',
+              provider: 'string',
+              device: 'string',
+              lang_circuit: 'string',
+              lang_version: 'string',
+              circuit_sha256: { nullable: 'string' },
+              qubits_used: 'number',
+              circuit_depth: 'number',
+              shots: 'number',
+              calibration: {
+                nullable: { id: { nullable: 'string' }, date: { nullable: 'string' }, digest: 'string' },
+              },
+            },
+          },
+          evidence: {
+            optional: {
+              claim: { oneOf: EVIDENCE_CLAIMS },
+              min_entropy_per_bit: { nullable: 'number' },
+              figures: { record: 'number' },
+              method: 'string',
+              assumptions: 'string',
+              not_reached: [{ claim: { oneOf: EVIDENCE_CLAIMS }, why: 'string' }],
+            },
+          },
         },
       ],
+      evidence: { optional: { oneOf: EVIDENCE_CLAIMS } },
       meaning: 'string',
     },
     verification: {

@@ -189,6 +189,7 @@ ${rows([
   ],
   ['Min-entropy per bit', lot.min_entropy_per_bit ?? 'not assessed'],
   ...lot.tested.map(testedRow),
+  ...readRows(lot.read),
   ...evidenceRows(lot.evidence),
 ])}
 </dl></details>`;
@@ -203,6 +204,26 @@ function testedRow(tested: Lot['tested'][number]): Row {
     html`${tested.passed}/${tested.total} passed, smallest p ${tested.smallest_p}, ${verdict}; of the bits with
 ${code(`sha256:${tested.sha256}`)}`,
   ];
+}
+
+/** What was read, and how; a lot of version 1 does not say. */
+function readRows(read: Lot['read']): Row[] {
+  if (read === undefined) return [];
+  const { calibration } = read;
+  return [
+    ['Read from', text(`${read.provider}, ${read.device} (source ${read.source})`)],
+    ['Circuit', text(`${read.lang_circuit}, version ${read.lang_version}`)],
+    read.circuit_sha256 === null ? null : ['Circuit digest', code(read.circuit_sha256)],
+    ['Qubits, depth, shots', `${read.qubits_used}, ${read.circuit_depth}, ${grouped(read.shots)}`],
+    calibration === null
+      ? null
+      : ['Calibration', html`${text(calibrationName(calibration))}${code(calibration.digest)}`],
+  ];
+}
+
+function calibrationName({ id, date }: { readonly id: string | null; readonly date: string | null }): string {
+  const names = [id, date].filter((each) => each !== null);
+  return names.map((each) => `${each}, `).join('');
 }
 
 /** What a lot is evidence of, its assumptions beside the figure; a lot of version 1 has none. */
