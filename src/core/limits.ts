@@ -25,6 +25,18 @@ export const LIMITS = Object.freeze({
   idempotencyKeyLengthMax: 255,
   /** Answers that wait for their certificate to be durable, per front; beyond it 503 `overloaded`. */
   pendingRepliesMax: 16_384,
+  /** Memory of those that were made in the front itself: some megabytes, more only before a slow disk. */
+  pendingReplyBytesMax: 64 * 1024 * 1024,
+  /** Work of large answers that may wait, per worker thread; beyond it 503 `overloaded`. */
+  largeQueueMs: 250,
+  /** Large answers that are made or wait for it, per front. */
+  largeAnswersMax: 256,
+  /** Memory of large replies from their admission until their readers have taken them, per front. */
+  largeReplyBytesMax: 256 * 1024 * 1024,
+  /** What one turn of a front's loop spends on dear answers: the longest that a small one waits for them. */
+  frontTurnMs: 50,
+  /** Answers that wait for a seed or for pure bytes, per front. */
+  waitingDrawsMax: 4_096,
   /** A reader that takes longer than this for one reply is cut off. */
   replyDeadlineMs: 30_000,
   /** A request that the service has not answered after this is answered 503 and logged. */
@@ -35,3 +47,12 @@ assert(LIMITS.batchCountMax >= LIMITS.integersCountMax, 'a batch holds at least 
 assert(LIMITS.integerSpanMax - 1 <= Number.MAX_SAFE_INTEGER, 'an offset within a span is an exact double');
 assert(LIMITS.batchCountMax * 37 < LIMITS.replyBytesMax, 'a full batch of UUIDs fits into one reply');
 assert(LIMITS.answerDeadlineMs < LIMITS.replyDeadlineMs, 'an answer is made before its reader is cut off');
+assert(
+  LIMITS.pendingReplyBytesMax < LIMITS.largeReplyBytesMax,
+  'large replies find room beside those that wait',
+);
+assert(
+  4 * LIMITS.replyBytesMax <= LIMITS.largeReplyBytesMax,
+  'a whole reply and its second form take half of the room',
+);
+assert(LIMITS.largeQueueMs < 1_000, 'what was let in is done within a second after an overload');

@@ -91,10 +91,12 @@ export class Committer {
     return this.#waiting.length + this.#answersInFlight;
   }
 
-  /** Sheds with 503 before anything is drawn when too many answers wait or the ledger has failed. */
+  /** Sheds with 503 before anything is drawn when too many answers wait, or too much memory of small ones, or the ledger has failed. */
   assertRoom(): void {
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
-    if (this.pending >= LIMITS.pendingRepliesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
+    if (this.pending >= LIMITS.pendingRepliesMax || this.room.takenBytes >= LIMITS.pendingReplyBytesMax) {
+      throw new ApiError('overloaded', { retryAfterS: 1 });
+    }
   }
 
   /** The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one turn. */

@@ -8,6 +8,7 @@ import { entropyBytesMax } from '../values/value-request.ts';
 import { type Workers, worthAHop } from '../workers/dispatch.ts';
 import { makeFrom } from '../workers/make.ts';
 import type { DrawOrder, MadeValues, MakeOrder } from '../workers/protocol.ts';
+import type { Admission, WeighedAnswer } from './admission.ts';
 import type { DataRequest } from './data-request.ts';
 import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
 import { type DataFrame, frameOf } from './frame.ts';
@@ -26,6 +27,8 @@ export interface Delivered {
 export interface DeliveryOrder {
   readonly request: DataRequest;
   readonly mode: EntropyMode;
+  /** Number of the account that asks. */
+  readonly account: number;
   /** The account's seed group; undefined on tiers without seeded mode. */
   readonly group: SeedGroup | undefined;
   /** 32 bytes, kept by the caller. */
@@ -43,13 +46,15 @@ export class Delivery {
   readonly #desk: EntropyDesk;
   readonly #workers: Workers;
   readonly #catalog: LotCatalog;
+  readonly #admission: Admission;
   /** The frame of each cached request, for the source it was last answered from. */
   readonly #frames = new WeakMap<DataRequest, { from: string; frame: DataFrame }>();
 
-  constructor(desk: EntropyDesk, workers: Workers, catalog: LotCatalog) {
+  constructor(desk: EntropyDesk, workers: Workers, catalog: LotCatalog, admission: Admission) {
     this.#desk = desk;
     this.#workers = workers;
     this.#catalog = catalog;
+    this.#admission = admission;
   }
 
   /** Throws or rejects with 503 `entropy_unavailable` or `overloaded`; then nothing was delivered. */
@@ -67,7 +72,10 @@ export class Delivery {
   #seeded(order: DeliveryOrder): Delivered | Promise<Delivered> {
     if (order.group === undefined) throw unavailable('quantum-seeded');
     const held = this.#desk.seeded(order.group);
-    if (held === undefined) return this.#seededLater(order, order.group);
+    if (held === undefined) {
+      const { group } = order;
+      return this.#admission.afterWaiting(() => this.#seededLater(order, group));
+    }
     return this.#make(order, held.from, held.stream.reader, () => ({
       from: 'one-time-key',
       key: held.stream.oneTimeKey(),
@@ -89,23 +97,33 @@ export class Delivery {
     draw: () => DrawOrder,
   ): Delivered | Promise<Delivered> {
     const making = this.#makeOrder(order, from.quantumBackend);
-    if (!worthAHop(order.request.values)) return { from, made: makeFrom(reader, making, order.room) };
-    this.#workers.assertRoom();
-    return this.#workers.make({ ...making, draw: draw() }).then((made) => ({ from, made }));
+    const answer = weighed(order);
+    if (!worthAHop(order.request.values)) {
+      return { from, made: this.#admission.here(answer, () => makeFrom(reader, making, order.room)) };
+    }
+    return this.#admission.byWorker(answer, async () => {
+      return { from, made: await this.#workers.make({ ...making, draw: draw() }) };
+    });
   }
 
   #pure(order: DeliveryOrder): Delivered | Promise<Delivered> {
     const bytesMax = entropyBytesMax(order.request.values);
-    if (worthAHop(order.request.values) || !PureSupply.fitsRing(bytesMax))
-      return this.#pureClaimed(order, bytesMax);
-    return this.#pureFromRing(order, bytesMax) ?? this.#pureAfterFill(order, bytesMax);
+    if (worthAHop(order.request.values) || !PureSupply.fitsRing(bytesMax)) {
+      return this.#admission.byWorker(weighed(order), () => this.#pureClaimed(order, bytesMax));
+    }
+    return (
+      this.#pureFromRing(order, bytesMax) ??
+      this.#admission.afterWaiting(() => this.#pureAfterFill(order, bytesMax))
+    );
   }
 
   #pureFromRing(order: DeliveryOrder, bytesMax: number): Delivered | undefined {
     const first = this.#desk.pure.nextLotId();
     if (first === undefined) return undefined;
     const making = this.#makeOrder(order, this.#catalog.get(first).quantumBackend);
-    const draw = this.#desk.pure.tryDraw(bytesMax, (reader) => makeFrom(reader, making, order.room));
+    const draw = this.#desk.pure.tryDraw(bytesMax, (reader) =>
+      this.#admission.here(weighed(order), () => makeFrom(reader, making, order.room)),
+    );
     return draw && { from: this.#desk.pureFrom(draw.shares), made: draw.value };
   }
 
@@ -118,8 +136,7 @@ export class Delivery {
     throw unavailable('pure');
   }
 
-  async #pureClaimed(order: DeliveryOrder, bytesMax: number): Promise<Delivered> {
-    this.#workers.assertRoom();
+  async #pureClaimed(order: DeliveryOrder, bytesMax: number) {
     const blocks = await this.#desk.pure.claim(bytesMax);
     if (blocks === undefined) throw unavailable('pure');
     const making = this.#makeOrder(order, this.#catalog.get(blocks[0].lotId).quantumBackend);
@@ -150,6 +167,10 @@ export class Delivery {
     this.#frames.set(request, { from, frame });
     return frame;
   }
+}
+
+function weighed({ request, also, account }: DeliveryOrder): WeighedAnswer {
+  return { values: request.values, also, account };
 }
 
 /** Books the consumed bytes under the lots of the claimed blocks, in order. */

@@ -11,6 +11,21 @@ const SPARE_CHUNKS_MAX = 8;
 export class ReplyRoom {
   #spare: Uint8Array<ArrayBuffer>[] = [];
   #window: { chunk: Uint8Array<ArrayBuffer>; used: number }[] = [];
+  /** Of the open window, and of all that were not given back. */
+  #windowTaken = 0;
+  #windowHeld = 0;
+  #taken = 0;
+  #held = 0;
+
+  /** Memory of the answers that wait here. */
+  get takenBytes(): number {
+    return this.#taken;
+  }
+
+  /** Memory of all answers that wait, those that came with their own included. */
+  get bytes(): number {
+    return this.#taken + this.#held;
+  }
 
   /** `size` bytes that are the caller's until its window is given back. All zero. Bound, so that it can be passed on. */
   readonly take = (size: number): Uint8Array<ArrayBuffer> => {
@@ -23,14 +38,28 @@ export class ReplyRoom {
     }
     const start = last.used;
     last.used += (size + 7) & ~7;
+    this.#windowTaken += size;
+    this.#taken += size;
     return last.chunk.subarray(start, start + size);
   };
+
+  /** Counts the memory of an answer that came with its own. */
+  hold(size: number): void {
+    this.#windowHeld += size;
+    this.#held += size;
+  }
 
   /** Ends the window; call what it returns when all its answers have left. */
   closeWindow(): () => void {
     const window = this.#window;
+    const taken = this.#windowTaken;
+    const held = this.#windowHeld;
     this.#window = [];
+    this.#windowTaken = 0;
+    this.#windowHeld = 0;
     return () => {
+      this.#taken -= taken;
+      this.#held -= held;
       for (const { chunk, used } of window) {
         chunk.fill(0, 0, Math.min(used, chunk.length));
         if (chunk.length === CHUNK_BYTES && this.#spare.length < SPARE_CHUNKS_MAX) this.#spare.push(chunk);

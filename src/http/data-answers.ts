@@ -152,20 +152,26 @@ export class DataAnswers {
       this.#refuse(call, reservation, error);
     };
     try {
-      this.#options.committer.assertRoom();
       const credits = creditsFor(request.values, mode);
       this.#reserveCredits(quota, credits);
       reservation = { ...quota, credits };
+      this.#options.committer.assertRoom();
       const salt = new Uint8Array(32);
       this.#options.random.fill(salt);
       const form = representationOf(call.exchange.accept, request);
       const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'plain' : 'nothing';
       const group = this.#seedGroupOf(quota.account);
       const { delivery, committer } = this.#options;
-      const delivered = delivery.deliver({ request, mode, group, salt, also, room: committer.room.take });
+      const account = quota.account.record.number;
+      const room = committer.room.take;
+      const delivered = delivery.deliver({ request, mode, account, group, salt, also, room });
       const issue = (made: Delivered) =>
         this.#issue(call, request, reservation, made, salt, form, ignored, first);
-      if (delivered instanceof Promise) delivered.then(issue).catch(failed);
+      const issueLater = (later: Delivered) => {
+        committer.room.hold(later.made.buffer.length); // it came with memory of its own
+        issue(later);
+      };
+      if (delivered instanceof Promise) delivered.then(issueLater).catch(failed);
       else issue(delivered);
     } catch (error) {
       failed(error);
@@ -239,6 +245,7 @@ export class DataAnswers {
       this.#options.record.answered(entry);
       call.send(reply.head(), reply.body, atMonotonicMs);
     };
+    if (reply.body.buffer !== made.buffer.buffer) committer.room.hold(reply.body.length);
     committer.add(entry, settled, stored);
   }
 

@@ -8,6 +8,7 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
+import { Admission } from '../delivery/admission.ts';
 import { Committer } from '../delivery/committer.ts';
 import { Delivery } from '../delivery/deliver.ts';
 import { EntropyDesk } from '../delivery/desk.ts';
@@ -15,7 +16,7 @@ import { Idempotency, type RunningKeys } from '../delivery/idempotency.ts';
 import { corsPolicy } from '../http/cors.ts';
 import { DataAnswers } from '../http/data-answers.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
-import { startFront } from '../http/front.ts';
+import { type Front, startFront } from '../http/front.ts';
 import type { HealthReport } from '../http/health.ts';
 import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
@@ -117,6 +118,12 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
     onCommit: gauges.onCommit,
   });
+  let listening: Front | undefined;
+  const admission = new Admission({
+    threads: workers.threads,
+    replyBytes: () => committer.room.bytes + (listening?.heldBytes ?? 0),
+    clock,
+  });
   const random = new SystemStream().reader;
   const publicLog = logRoutes(certificates);
   const verification = verifyRoutes(certificates);
@@ -145,7 +152,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     prefixes: [...publicLog.prefixes, ...verification.prefixes],
     answers: (fail) =>
       new DataAnswers({
-        delivery: new Delivery(desk, workers, catalog),
+        delivery: new Delivery(desk, workers, catalog, admission),
         committer,
         idempotency: new Idempotency(ledger, around.keys.storedAnswers, centre),
         clock,
@@ -171,6 +178,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     log,
     clock,
   });
+  listening = front;
   Object.assign(urls, urlsOf(config, front.port));
   gauges.start({ front, committer, workers, desk });
   return {

@@ -2,13 +2,21 @@ import { Piscina } from 'piscina';
 import type { CertificateDocument } from '../certificate/certificate.ts';
 import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import { ASSESSED_BITS, type Assessor } from '../pool/assessor.ts';
 import type { RefillOrder } from '../pool/keystream.ts';
 import type { AssessedBlock } from '../store/records.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type { AssessTask, BatteryOutcome, DrawOrder, ExpandTask, MadeValues, MakeOrder } from './protocol.ts';
+import type {
+  AssessTask,
+  BatteryOutcome,
+  DrawOrder,
+  ExpandTask,
+  MadeByWorker,
+  MakeOrder,
+} from './protocol.ts';
 
 /**
  * Answers whose text may be longer than this go to the pool; shorter ones are made in the front thread. Chosen on the
@@ -20,10 +28,8 @@ export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
 /** PDF documents that may wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
 
-/** Large answers that may wait for a worker; beyond it a request is shed with 503 `overloaded`. */
-const MAKE_QUEUE_MAX = 64;
-/** Tasks of any kind that may wait: refills besides, and answers whose blocks were claimed before the queue was full. */
-const TASK_QUEUE_MAX = 4 * MAKE_QUEUE_MAX;
+/** Tasks of any kind that may wait: the large answers that delivery/admission.ts let in, and refills of rings. */
+const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /** Tests that may wait: those of a lot come one after the other, the system source's beside them. */
 const ASSESSMENT_QUEUE_MAX = 16;
 /** The assessment thread ends when it had nothing to do for this long. */
@@ -45,14 +51,17 @@ export function worthAHop(values: ValueRequest): boolean {
  * thread of its own at low priority, so that requests go first (bench `assessment-interference` says how far).
  */
 export class Workers implements Assessor {
-  readonly #expansion: Piscina<ExpandTask, number | MadeValues>;
+  readonly #expansion: Piscina<ExpandTask, number | MadeByWorker>;
   readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
   readonly #assessment: Piscina<AssessTask, BatteryOutcome | number>;
   readonly #log: Log;
+  /** Threads that expand and make large answers. */
+  readonly threads: number;
   #closing: Promise<void> | undefined;
 
   constructor(threads: number, log: Log) {
     this.#log = log;
+    this.threads = threads;
     this.#expansion = new Piscina({
       filename: new URL('./expand.ts', import.meta.url).href,
       minThreads: threads,
@@ -89,18 +98,13 @@ export class Workers implements Assessor {
     await this.#expand({ task: 'fill-ring', order });
   }
 
-  /** Sheds with 503 `overloaded` when too many large answers wait. Asked before anything is claimed for one. */
-  assertRoom(): void {
-    if (this.#expansion.queueSize >= MAKE_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-  }
-
   /**
    * Makes a large answer. Takes over the secrets of `order.draw`: key and pieces are erased here too when it settles.
    * Rejects with `overloaded` or `shutting_down` when it was not begun.
    */
-  async make(order: MakeOrder): Promise<MadeValues> {
+  async make(order: MakeOrder): Promise<MadeByWorker> {
     try {
-      return (await this.#expand({ task: 'make', order })) as MadeValues;
+      return (await this.#expand({ task: 'make', order })) as MadeByWorker;
     } finally {
       wipe(...secretsOf(order.draw)); // not before: a queued order is copied to its worker only when one is free
     }
@@ -149,7 +153,7 @@ export class Workers implements Assessor {
     return this.#closing;
   }
 
-  async #expand(task: ExpandTask): Promise<number | MadeValues> {
+  async #expand(task: ExpandTask): Promise<number | MadeByWorker> {
     this.#refuseWhenClosing();
     if (this.#expansion.queueSize >= TASK_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
     try {

@@ -1,12 +1,15 @@
+import { systemClock } from '../core/clock.ts';
 import { fillRing } from '../pool/keystream.ts';
 import { makeValues } from './make.ts';
-import type { ExpandTask, MadeValues } from './protocol.ts';
+import type { ExpandTask, MadeByWorker } from './protocol.ts';
 import { transferring } from './transfer.ts';
 
 /** Worker entry: ChaCha20 expansion. Fills keystream rings and makes large answers. */
-export default function expand(task: ExpandTask): number | MadeValues {
+export default function expand(task: ExpandTask): number | MadeByWorker {
   if (task.task === 'fill-ring') return fillRing(task.order);
+  const startedMs = systemClock.monotonicMs();
   const made = makeValues(task.order);
+  const busyMs = systemClock.monotonicMs() - startedMs;
   const buffers = made.octets === undefined ? [made.buffer.buffer] : [made.buffer.buffer, made.octets.buffer];
-  return transferring(made, buffers);
+  return transferring({ ...made, busyMs }, buffers);
 }

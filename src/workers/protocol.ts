@@ -38,6 +38,12 @@ export interface MadeValues {
   readonly plain: unknown;
 }
 
+/** As a worker gives them back. */
+export interface MadeByWorker extends MadeValues {
+  /** What they took of the worker's time: the answers to come are weighed by it. */
+  readonly busyMs: number;
+}
+
 export type ExpandTask =
   | { readonly task: 'fill-ring'; readonly order: RefillOrder }
   | { readonly task: 'make'; readonly order: MakeOrder };
