@@ -1,3 +1,4 @@
+import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -90,6 +91,7 @@ export class Admission {
   #waiting = 0;
 
   constructor(options: AdmissionOptions) {
+    assert(options.threads >= 1, 'the workers have a thread (Workers.threads)');
     this.#options = options;
     this.#queued = new Load(1000 * LIMITS.largeQueueMs * options.threads);
   }
@@ -174,6 +176,7 @@ export class Admission {
   }
 
   #learn({ values, also }: WeighedAnswer, busyMs: number): void {
+    assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
     const averages = also === 'plain' ? this.#plainNs : this.#ns;
     const kind = kindOf(values);
     const known = averages[kind];

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { ManualClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { Admission, type WeighedAnswer } from '../../src/delivery/admission.ts';
+import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+
+const uuids = (count: number): ValueRequest => ({ kind: 'uuid', count });
+const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({ values, also: 'nothing', account });
+const isOverloaded = (error: unknown) =>
+  error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
+
+function subject({ threads = 1, replyBytes = 0 } = {}) {
+  const clock = new ManualClock();
+  const made = { bytes: replyBytes };
+  const admission = new Admission({ threads, clock, replyBytes: () => made.bytes });
+  /** Makes an answer here that takes so long. */
+  const here = (values: ValueRequest, busyMs: number, account = 1) =>
+    admission.here(answer(values, account), () => clock.advance(busyMs));
+  return { admission, made, here };
+}
+
+/** A worker's answer that comes when `finish` is called. */
+function held(admission: Admission, values: ValueRequest, account = 1) {
+  const { promise, resolve, reject } = Promise.withResolvers<{ made: { busyMs: number } }>();
+  const settled = admission.byWorker(answer(values, account), () => promise).catch(() => {});
+  return {
+    finish: async (busyMs: number) => {
+      resolve({ made: { busyMs } });
+      await settled;
+    },
+    fail: async () => {
+      reject(new Error('the worker died'));
+      await settled;
+    },
+  };
+}
+
+describe('what an answer is thought to cost', () => {
+  it('follows what answers of its kind took', async () => {
+    const { admission, here } = subject();
+    assert.equal(admission.costUs(answer(uuids(1_000))), 65);
+    for (let i = 0; i < 200; i++) {
+      here(uuids(1_000), 0.2);
+      await nextTurn();
+    }
+    const cost = admission.costUs(answer(uuids(1_000)));
+    assert.ok(cost > 198 && cost <= 201, `${cost} µs`);
+    assert.equal(admission.costUs(answer({ kind: 'floats', count: 1_000, precision: null })), 90);
+    assert.equal(admission.costUs({ values: uuids(1_000), also: 'plain' }), 800);
+    assert.equal(admission.costUs({ values: uuids(1_000), also: 'octets' }), cost);
+  });
+
+  it('does not believe one answer that was held up', () => {
+    const { admission, here } = subject();
+    here(uuids(10_000), 10_000);
+    // four times as much at most, with a weight of a sixteenth: 65 (1 + 3/16)
+    assert.equal(admission.costUs(answer(uuids(10_000))), Math.ceil(10 * 65 * (1 + 3 / 16)));
+  });
+
+  it('grows with what the kind is made of', () => {
+    const { admission } = subject();
+    const costs = (requests: ValueRequest[]) => requests.map((values) => admission.costUs(answer(values)));
+    const integers = { kind: 'integers', count: 10_000, min: 0, max: 100_000, unique: false } as const;
+    const bytes = { kind: 'bytes', encoding: 'hex', single: false } as const;
+    assert.deepEqual(
+      costs([
+        { ...integers, sort: 'none' },
+        { ...integers, sort: 'descending' },
+        { ...integers, sort: 'ascending', unique: true },
+        { kind: 'floats', count: 10_000, precision: 6 },
+        { ...bytes, count: 10_000, length: 98 },
+        { kind: 'bitstring', length: 100_000 },
+        { kind: 'shuffle', items: new Array(10_000).fill('') },
+      ]),
+      [350, 1_100, 800, 400, 4_000, 200, 600],
+    );
+  });
+
+  it('needs a time from whoever made it', async () => {
+    const { admission } = subject();
+    const untimed = async () => ({ made: { busyMs: Number.NaN } });
+    await assert.rejects(admission.byWorker(answer(uuids(5_000)), untimed), /how long it took/);
+    assert.equal(admission.queuedMs, 0);
+  });
+});
+
+describe('the queue of the workers', () => {
+  it('is bounded by cost, and empty when all is done or failed', async () => {
+    const { admission } = subject({ threads: 2 }); // 500 ms of work
+    const batch: ValueRequest = { kind: 'floats', count: 100_000, precision: null }; // 9 ms
+    const mine = [1, 2].flatMap((account) =>
+      Array.from({ length: 27 }, () => held(admission, batch, account)),
+    );
+    assert.throws(() => held(admission, batch, 1), isOverloaded);
+    mine.push(held(admission, batch, 3));
+    assert.throws(() => held(admission, batch, 4), isOverloaded);
+    assert.equal(admission.queuedMs, (55 * 9) / 2);
+    assert.equal(admission.largeAnswers, 55);
+    for (const [i, each] of mine.entries()) await (i % 2 === 0 ? each.finish(9) : each.fail());
+    assert.equal(admission.queuedMs, 0);
+    assert.equal(admission.largeAnswers, 0);
+    await held(admission, batch, 4).finish(9);
+  });
+
+  it('takes what is dearer than the bound when there is nothing else', async () => {
+    const { admission, here } = subject();
+    for (let i = 0; i < 400; i++) {
+      here(uuids(2_700), 27); // 10 µs each
+      await nextTurn();
+    }
+    const dear = uuids(100_000);
+    assert.ok(admission.costUs(answer(dear)) > 1_000 * LIMITS.largeQueueMs);
+    const alone = held(admission, dear);
+    assert.throws(() => held(admission, uuids(3_000), 2), isOverloaded);
+    await alone.finish(1_000);
+    await held(admission, uuids(3_000), 2).finish(30);
+  });
+
+  it('is bounded by count', async () => {
+    const { admission } = subject({ threads: 64 });
+    const all = Array.from({ length: LIMITS.largeAnswersMax }, (_, i) => held(admission, uuids(3_000), i));
+    assert.throws(() => held(admission, uuids(3_000), 1_000), isOverloaded);
+    for (const each of all) await each.finish(0.2);
+  });
+
+  it('is bounded by the memory of its answers and of those that wait behind it', async () => {
+    const { admission, made } = subject({ threads: 64 });
+    const large: ValueRequest = {
+      kind: 'bytes',
+      count: 100_000,
+      length: 150,
+      encoding: 'hex',
+      single: false,
+    };
+    const fitting = Math.floor(LIMITS.largeReplyBytesMax / jsonBytesMax(large));
+    const letIn = [];
+    for (let i = 0; i < fitting; i++) letIn.push(held(admission, large, i));
+    assert.throws(() => held(admission, large, 99), isOverloaded);
+    await letIn[0].finish(60);
+    made.bytes = jsonBytesMax(large); // it waits for its reader now
+    assert.throws(() => held(admission, large, 99), isOverloaded);
+    made.bytes = 0;
+    letIn.push(held(admission, large, 99));
+    for (const each of letIn.slice(1)) await each.finish(60);
+  });
+
+  it('is never above its bounds, gives each account its half, and ends empty', () => {
+    const CASES = 150;
+    const counts = fc.integer({ min: 3_000, max: 100_000 });
+    const steps = fc.array(
+      fc.record({ account: fc.integer({ min: 1, max: 3 }), count: counts, finish: fc.boolean() }),
+      { minLength: 20, maxLength: 80 },
+    );
+    return fc.assert(
+      fc.asyncProperty(steps, async (sequence) => {
+        const { admission } = subject();
+        const open: { account: number; costUs: number; finish: (busyMs: number) => Promise<void> }[] = [];
+        const boundUs = 1_000 * LIMITS.largeQueueMs;
+        const sum = (account?: number) =>
+          open.reduce(
+            (total, each) => total + (account === undefined || each.account === account ? each.costUs : 0),
+            0,
+          );
+        for (const { account, count, finish } of sequence) {
+          if (finish && open.length > 0) {
+            const { costUs, ...oldest } = open.shift()!;
+            await oldest.finish(costUs / 1_000);
+            continue;
+          }
+          const values = uuids(count);
+          const costUs = admission.costUs(answer(values));
+          const own = sum(account);
+          const fits = sum() + costUs <= boundUs && (own === 0 || own + costUs <= boundUs / 2);
+          const before = admission.queuedMs;
+          try {
+            open.push({ account, costUs, ...held(admission, values, account) });
+            assert.ok(fits || before === 0);
+          } catch (error) {
+            assert.ok(isOverloaded(error) && !fits);
+            assert.equal(admission.queuedMs, before);
+          }
+          assert.equal(admission.queuedMs, sum() / 1_000);
+        }
+        for (const { costUs, finish } of open) await finish(costUs / 1_000);
+        assert.equal(admission.queuedMs, 0);
+        assert.equal(admission.largeAnswers, 0);
+      }),
+      { seed: 20261121, numRuns: CASES },
+    );
+  });
+});
+
+describe('a turn of the front', () => {
+  it('makes cheap answers whatever it has done', async () => {
+    const { admission, here } = subject();
+    for (let i = 0; i < 100; i++) {
+      try {
+        here(uuids(2_000), 0.13);
+      } catch (error) {
+        assert.ok(isOverloaded(error));
+      }
+    }
+    let made = 0;
+    for (let i = 0; i < 10_000; i++) made += admission.here(answer(uuids(10)), () => 1);
+    assert.equal(made, 10_000);
+    await nextTurn();
+  });
+
+  it('ends, and the next one begins with nothing', async () => {
+    const { here } = subject();
+    const fill = () => {
+      let made = 0;
+      try {
+        for (;;) {
+          here(uuids(10_000), 0.65);
+          made++;
+        }
+      } catch (error) {
+        assert.ok(isOverloaded(error));
+      }
+      return made;
+    };
+    const perTurn = Math.floor(LIMITS.frontTurnMs / 2 / 0.65);
+    assert.equal(fill(), perTurn);
+    assert.equal(fill(), 0);
+    await nextTurn();
+    assert.equal(fill(), perTurn);
+    await nextTurn();
+  });
+
+  it('makes no long answer when readers hold all the memory', () => {
+    const { made, here } = subject();
+    made.bytes = LIMITS.largeReplyBytesMax;
+    assert.throws(() => here(uuids(1_000), 0.065), isOverloaded);
+    here(uuids(10), 0.001);
+  });
+
+  it('makes nothing that it sheds', async () => {
+    const { admission, here } = subject();
+    for (let i = 0; i < 38; i++) here(uuids(10_000), 0.65);
+    assert.throws(() => admission.here(answer(uuids(10_000)), () => assert.fail('made')), isOverloaded);
+    await nextTurn();
+  });
+});
+
+describe('answers that wait for entropy', () => {
+  it('are bounded by count', async () => {
+    const { admission } = subject();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = Array.from({ length: LIMITS.waitingDrawsMax }, () =>
+      admission.afterWaiting(() => promise),
+    );
+    assert.throws(() => admission.afterWaiting(() => promise), isOverloaded);
+    resolve();
+    await Promise.all(waiting);
+    await admission.afterWaiting(() => promise);
+  });
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../src/core/clock.ts';
+import { ERRORS } from '../../src/core/errors.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { OverloadedFront, type Reply, turn } from './stack.ts';
+
+/** 65 ns each to begin with (delivery/admission.ts): 6.5 ms of a worker. */
+const UUIDS = { type: 'uuid', count: 100_000 };
+const UUIDS_MS = 6.5;
+/** Of one account while it is alone, and of all accounts together. */
+const OWN = Math.floor(LIMITS.largeQueueMs / 2 / UUIDS_MS);
+const ALL = 2 * OWN;
+/** The same in pure mode: 122 bits each. */
+const PURE_UUIDS = { ...UUIDS, entropy_mode: 'pure' };
+const PURE_COST = 1_525_000;
+const CREDITS = 2_000_000;
+
+function assertShed({ status, headers, body }: Reply): void {
+  assert.equal(status, 503);
+  assert.equal(headers.get('retry-after'), '1');
+  assert.equal(headers.get('content-type'), 'application/json');
+  assert.equal(body.error?.code, 'overloaded');
+  assert.equal(body.error?.status, ERRORS.overloaded.status);
+  assert.match(body.error?.request_id ?? '', /^req_[0-9a-z]{26}$/);
+  assert.ok(headers.has('x-request-id'));
+}
+
+describe('more large answers than the workers can make', () => {
+  let front: OverloadedFront;
+  let first: string;
+  let second: string;
+  let third: string;
+  /** Asked in this order; those let in stay open. */
+  const asked: Promise<Reply>[] = [];
+  const shed: Reply[] = [];
+
+  /** Asks and waits until each is either with the workers or refused. */
+  async function ask(key: string, count: number): Promise<{ letIn: number; refused: number }> {
+    const before = { taken: front.workers.taken, shed: shed.length };
+    for (let i = 0; i < count; i++) {
+      const reply = front.batch(key, UUIDS);
+      asked.push(reply);
+      void reply.then((done) => {
+        if (done.status !== 200) shed.push(done);
+      });
+    }
+    const settled = () => front.workers.taken - before.taken + shed.length - before.shed;
+    while (settled() < count) await turn();
+    return { letIn: front.workers.taken - before.taken, refused: shed.length - before.shed };
+  }
+
+  before(async () => {
+    front = await OverloadedFront.start(systemClock, 500);
+    front.workers.busyMs = UUIDS_MS; // as weighed: the averages stay where they are
+    first = await front.account();
+    second = await front.account();
+    third = await front.account({ creditsPerMonth: CREDITS });
+  });
+  after(() => front.stop());
+
+  it('are let in up to a bound of cost, half of it for one account', async () => {
+    assert.deepEqual(await ask(first, OWN + 7), { letIn: OWN, refused: 7 });
+    assert.deepEqual(await ask(second, OWN + 3), { letIn: OWN, refused: 3 });
+    assert.deepEqual(await ask(third, 1), { letIn: 0, refused: 1 });
+    assert.equal(front.workers.held, ALL);
+  });
+
+  it('are shed with 503 overloaded, a Retry-After and the shape of every error', () => {
+    assert.equal(shed.length, 11);
+    for (const reply of shed) assertShed(reply);
+  });
+
+  it('leave small requests alone', async () => {
+    for (let i = 0; i < 20; i++) {
+      const { status, body } = await front.get(third, '/integers?count=10');
+      assert.equal(status, 200);
+      assert.equal(body.data?.values?.length, 10);
+    }
+    assert.equal((await front.get(first, '/integers?count=10')).status, 200);
+    assert.equal((await front.get(third, '/bytes?count=32&entropy_mode=pure')).status, 200);
+    assert.equal(front.workers.held, ALL);
+  });
+
+  it('cost nothing when they are shed: no byte, no credit, no quota', async () => {
+    const usage = async () => {
+      const { requests, credits, by_mode: byMode } = (await front.get(third, '/usage')).body.data!;
+      return { requests, credits, byMode };
+    };
+    const level = async () => [(await front.ledger.blockLevels()).pure, front.stack.desk.pure.available()];
+    const before = [await usage(), ...(await level())];
+    const { taken } = front.workers;
+    assertShed(await front.batch(third, PURE_UUIDS, { 'idempotency-key': 'a' }));
+    assert.deepEqual([await usage(), ...(await level())], before);
+    assert.equal(front.workers.taken, taken);
+  });
+
+  it('are refused for their price first: 402 comes before 503', async () => {
+    await front.batch(third, PURE_UUIDS); // shed, and its price given back
+    const dear = { type: 'bytes', count: 2_000, params: { length: 1_000 }, entropy_mode: 'pure' };
+    const { status, body } = await front.batch(third, dear);
+    assert.equal(status, 402);
+    assert.equal(body.error?.code, 'credits_exhausted');
+  });
+
+  it('are all answered once the workers come to them, and then the service is as before', async () => {
+    front.workers.release();
+    const replies = await Promise.all(asked);
+    assert.equal(replies.filter(({ status }) => status === 200).length, ALL);
+    assert.equal(front.stack.committer.pending, 0);
+    assert.equal(front.stack.committer.room.bytes, 0);
+    assert.deepEqual(await ask(third, OWN + 1), { letIn: OWN, refused: 1 });
+    front.workers.release();
+    await Promise.all(asked);
+  });
+
+  it('that were shed can be asked for again under the same Idempotency-Key', async () => {
+    const again = () => front.batch(third, PURE_UUIDS, { 'idempotency-key': 'a' });
+    const reply = again();
+    while (front.workers.held === 0) await turn();
+    front.workers.release();
+    const { status, body } = await reply;
+    assert.equal(status, 200);
+    assert.equal(body.quantum_credits?.used, PURE_COST);
+    assert.deepEqual((await again()).body, body);
+    assert.equal(front.workers.held, 0);
+  });
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { Committer } from '../../src/delivery/committer.ts';
+import type { Books } from '../../src/store/ledger.ts';
+import type { AnswerEntry, SegmentRecord } from '../../src/store/records.ts';
+import { recordingLog } from '../pool/fixtures.ts';
+
+const isOverloaded = (error: unknown) =>
+  error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
+
+/** A commit window before a disk that answers when it is told to. */
+class SlowLedger {
+  readonly committer: Committer;
+  readonly log = recordingLog();
+  settled = 0;
+  failed = 0;
+  #commits: { segments: readonly SegmentRecord[]; done: (error?: Error) => void }[] = [];
+  #next = 0;
+
+  constructor() {
+    const commit: Books['commit'] = (segments) =>
+      new Promise((resolve, reject) => {
+        this.#commits.push({ segments, done: (error) => (error === undefined ? resolve() : reject(error)) });
+      });
+    this.committer = new Committer({
+      books: { commit } as Books, // the only one of its calls that a committer makes
+      ids: new CertificateIds(new Uint8Array(32).fill(1)),
+      context: () => ({ verifyUrlBase: 'http://a/verify', poweredBy: 'test' }),
+      clock: new ManualClock(),
+      log: this.log,
+      firstSequence: 1,
+      sequenceStride: 1,
+    });
+  }
+
+  add(count: number): void {
+    for (let i = 0; i < count; i++) {
+      this.committer.add(entryOf(this.#next++), (failure) => {
+        if (failure === undefined) this.settled++;
+        else this.failed++;
+      });
+    }
+  }
+
+  /** Commits that are under way; their answers. */
+  get underWay(): number[] {
+    return this.#commits.map(({ segments }) => segments.reduce((sum, { count }) => sum + count, 0));
+  }
+
+  async release(error?: Error): Promise<void> {
+    for (const { done } of this.#commits.splice(0)) done(error);
+    await turn();
+  }
+}
+
+function entryOf(n: number): AnswerEntry {
+  const requestId = new Uint8Array(16);
+  new DataView(requestId.buffer).setUint32(0, n);
+  return {
+    requestId,
+    issuedAtMs: 1_700_000_000_000,
+    accountNumber: 1,
+    endpoint: 'integers',
+    mode: 'csprng',
+    source: 0,
+    delivered: new Uint8Array(32),
+    valueCount: 1,
+    deliveredBytes: 1,
+    consumedBytes: 1,
+    credits: 0,
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('answers before a slow disk', () => {
+  it('are bounded by count, in two segments and an open window, and gone when the disk comes back', async () => {
+    const { committer, ...slow } = withTurns(new SlowLedger());
+    await slow.fill(1_000);
+    await slow.fill(1_000);
+    await slow.fill(LIMITS.pendingRepliesMax - 2_001);
+    committer.assertRoom();
+    await slow.fill(1);
+    assert.equal(committer.pending, LIMITS.pendingRepliesMax);
+    assert.deepEqual(slow.ledger.underWay, [1_000, 1_000]);
+    assert.throws(() => committer.assertRoom(), isOverloaded);
+    await slow.ledger.release();
+    committer.assertRoom();
+    await slow.ledger.release();
+    assert.equal(committer.pending, 0);
+    assert.equal(slow.ledger.settled, LIMITS.pendingRepliesMax);
+  });
+
+  it('are bounded by their memory', async () => {
+    const { committer, ...slow } = withTurns(new SlowLedger());
+    const ANSWER_BYTES = 90 * 1024;
+    let bytes = 0;
+    for (; bytes < LIMITS.pendingReplyBytesMax; bytes += ANSWER_BYTES) {
+      committer.assertRoom();
+      committer.room.take(ANSWER_BYTES);
+      await slow.fill(1);
+    }
+    assert.equal(committer.room.takenBytes, bytes);
+    assert.throws(() => committer.assertRoom(), isOverloaded);
+    await slow.ledger.release();
+    committer.assertRoom();
+    await slow.ledger.release();
+    assert.equal(committer.room.takenBytes, 0);
+  });
+
+  it('are not refused for large replies that wait beside them', async () => {
+    const { committer, ...slow } = withTurns(new SlowLedger());
+    committer.room.hold(LIMITS.largeReplyBytesMax);
+    await slow.fill(1);
+    committer.assertRoom();
+    assert.equal(committer.room.bytes, LIMITS.largeReplyBytesMax);
+    await slow.ledger.release();
+    assert.equal(committer.room.bytes, 0);
+  });
+
+  it('are refused when the disk refuses, give their memory back, and the next go through', async () => {
+    const { committer, ...slow } = withTurns(new SlowLedger());
+    committer.room.take(1_000);
+    await slow.fill(3);
+    await slow.ledger.release(new ApiError('storage_unavailable', { retryAfterS: 5 }));
+    assert.deepEqual([slow.ledger.failed, committer.pending, committer.room.bytes], [3, 0, 0]);
+    committer.assertRoom();
+    await slow.fill(2);
+    await slow.ledger.release();
+    assert.equal(slow.ledger.settled, 2);
+    await slow.fill(1);
+    await slow.ledger.release(new Error('the disk is gone'));
+    const stopped = (error: unknown) => error instanceof ApiError && error.code === 'storage_unavailable';
+    assert.throws(() => committer.assertRoom(), stopped);
+  });
+});
+
+/** `fill` adds answers and lets the window close. */
+function withTurns(ledger: SlowLedger) {
+  const fill = async (count: number) => {
+    ledger.add(count);
+    await turn();
+  };
+  return { ledger, committer: ledger.committer, fill };
+}

@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccount, createKey } from '../../src/account/administration.ts';
+import { OwnedCells } from '../../src/account/cells.ts';
+import type { CertificateService } from '../../src/certificate/certificate-service.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { createMetricMemory } from '../../src/core/metrics.ts';
+import { OwnedRunningKeys } from '../../src/delivery/idempotency.ts';
+import { PURE_BLOCK_BYTES } from '../../src/pool/lots.ts';
+import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
+import { MemoryLedger } from '../../src/store/memory.ts';
+import type { AccountOverrides } from '../../src/store/records.ts';
+import type { ValueRequest } from '../../src/values/value-request.ts';
+import type { Workers } from '../../src/workers/dispatch.ts';
+import { makeValues } from '../../src/workers/make.ts';
+import type { MadeByWorker, MakeOrder } from '../../src/workers/protocol.ts';
+import { fixedBytes } from '../support/backends.ts';
+import * as records from '../support/ledger-records.ts';
+
+/** In the place of the many that were asked for: nobody looks at them. */
+const ONE: ValueRequest = { kind: 'uuid', count: 1 };
+
+/** Workers that make nothing before they are told to. */
+export class HeldWorkers {
+  readonly threads = 1;
+  /** What they say that an answer took, in milliseconds. */
+  busyMs = 1;
+  /** Orders taken so far, held ones included. */
+  taken = 0;
+  readonly #held: (() => void)[] = [];
+
+  get held(): number {
+    return this.#held.length;
+  }
+
+  get queueLength(): number {
+    return this.#held.length;
+  }
+
+  async make(order: MakeOrder): Promise<MadeByWorker> {
+    this.taken++;
+    await new Promise<void>((resolve) => this.#held.push(resolve));
+    return { ...makeValues({ ...order, values: ONE, salt: order.salt.slice() }), busyMs: this.busyMs };
+  }
+
+  /** Has all that is held made. */
+  release(): void {
+    for (const go of this.#held.splice(0)) go();
+  }
+
+  /** The front expands for itself. */
+  async fillRing(): Promise<void> {
+    throw new ApiError('overloaded', { retryAfterS: 1 });
+  }
+}
+
+/** A clock of which every look is `stepMs` after the one before. */
+export function steppingClock(stepMs: number): Clock {
+  let monotonicMs = 1_000;
+  return { wallMs: systemClock.wallMs, monotonicMs: () => (monotonicMs += stepMs) };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly data?: { readonly values?: readonly unknown[] } & Readonly<Record<string, unknown>>;
+    readonly error?: { readonly code: string; readonly status: number; readonly request_id: string };
+    readonly quantum_credits?: { readonly remaining: number; readonly used: number };
+  };
+}
+
+/** A real front on a real socket, with a ledger in memory and slow parts in the place of the quick ones. */
+export class OverloadedFront {
+  readonly workers = new HeldWorkers();
+  readonly ledger: MemoryLedger;
+  readonly stack: FrontStack;
+  readonly clock: Clock;
+  readonly #dataDir: string;
+
+  private constructor(
+    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'clock'>,
+    dataDir: string,
+  ) {
+    this.workers = parts.workers;
+    this.ledger = parts.ledger;
+    this.stack = parts.stack;
+    this.clock = parts.clock;
+    this.#dataDir = dataDir;
+  }
+
+  /** With `pureBlocks` blocks in the reservoir and a seed that lasts. */
+  static async start(clock: Clock, pureBlocks: number): Promise<OverloadedFront> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
+    const ledger = new MemoryLedger(clock);
+    const workers = new HeldWorkers();
+    const lot = records.lot(1, { accepted: true });
+    const random = fixedBytes('overload');
+    const block = () => {
+      const bytes = new Uint8Array(PURE_BLOCK_BYTES);
+      random(bytes);
+      return { kind: 'pure', bytes } as const;
+    };
+    await ledger.addLot(lot, Array.from({ length: pureBlocks }, block));
+    const secret = () => {
+      const bytes = new Uint8Array(32);
+      random(bytes);
+      return bytes;
+    };
+    const running = new OwnedRunningKeys();
+    const nobody = async (): Promise<never> => {
+      throw new Error('nobody asks for this here');
+    };
+    const stack = await startFrontStack({
+      config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }),
+      log: silentLog,
+      clock,
+      ledger,
+      certificates: {} as CertificateService,
+      cells: await OwnedCells.open(ledger, clock),
+      workers: workers as unknown as Workers, // whose fields are private
+      centre: {
+        claim: (...args) => running.claim(...args),
+        release: (keyDigest) => running.release(keyDigest),
+        askForSeed: async () => false,
+        health: nobody,
+        metrics: nobody,
+        status: nobody,
+      },
+      keys: { certificateIds: secret(), storedAnswers: secret() },
+      sequence: { first: 1, stride: 1 },
+      metrics: { memory: createMetricMemory(1), shard: 0 },
+    });
+    const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
+    const inForce = { ...seed, group: 'enterprise/300000', dueAtMonotonicMs: Number.POSITIVE_INFINITY };
+    stack.installSeed(inForce, secret(), lot);
+    return new OverloadedFront({ workers, ledger, stack, clock }, dataDir);
+  }
+
+  /** The key of a new enterprise account that the front knows already. */
+  async account(overrides: Partial<AccountOverrides> = {}): Promise<string> {
+    const wish = { name: 'overload', tier: 'enterprise', overrides } as const;
+    const { id: accountId } = await createAccount(this.ledger, this.clock, wish);
+    const { text } = await createKey(this.ledger, this.clock, { accountId });
+    while ((await this.get(text, '/usage')).status === 401) await turn();
+    return text;
+  }
+
+  get(key: string, path: string, headers: Record<string, string> = {}): Promise<Reply> {
+    return this.#fetch(key, path, { headers });
+  }
+
+  batch(key: string, body: object, headers: Record<string, string> = {}): Promise<Reply> {
+    const fields = { 'content-type': 'application/json', ...headers };
+    return this.#fetch(key, '/batch', { method: 'POST', headers: fields, body: JSON.stringify(body) });
+  }
+
+  async #fetch(key: string, path: string, init: RequestInit): Promise<Reply> {
+    const headers = { ...init.headers, 'x-api-key': key };
+    const response = await fetch(`${this.stack.baseUrl}${path}`, { ...init, headers });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Reply['body'],
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.workers.release();
+    await this.stack.drain(1_000);
+    this.stack.close();
+    await this.ledger.close();
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Some milliseconds for sockets and timers. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}
