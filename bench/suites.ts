@@ -5,6 +5,7 @@ import { expand } from './expand.bench.ts';
 import { latency } from './latency.bench.ts';
 import { mixed } from './mixed.bench.ts';
 import { numbers } from './numbers.bench.ts';
+import { overload } from './overload.bench.ts';
 import { small } from './small.bench.ts';
 import { soak } from './soak.bench.ts';
 import { scriptSuite } from './support/script-suite.ts';
@@ -42,5 +43,6 @@ export const SUITES: readonly Suite[] = [
   batch,
   latency,
   mixed,
+  overload,
   soak,
 ];

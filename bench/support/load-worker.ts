@@ -15,15 +15,20 @@ const PATIENCE_MS = 2_000;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 const plan = workerData as LoadPlan;
 const latency = new Histogram();
+const refusal = new Histogram();
 const lateness = new Histogram();
 let answers = 0;
 let failures = 0;
 let bytes = 0;
 
 function count(status: number, size: number, sinceMs: number): void {
-  latency.add((performance.now() - sinceMs) * 1000);
+  const us = (performance.now() - sinceMs) * 1000;
+  latency.add(us);
   if (status === 200) answers++;
-  else failures++;
+  else {
+    failures++;
+    refusal.add(us);
+  }
   bytes += size;
 }
 
@@ -133,6 +138,7 @@ const outcome: LoadOutcome = {
   bytes,
   seconds: (performance.now() - startedMs) / 1000,
   latency: latency.counts,
+  refusal: refusal.counts,
   lateness: lateness.counts,
 };
 for (const connection of connections) connection.close();

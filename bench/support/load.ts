@@ -32,6 +32,7 @@ export interface LoadOutcome {
   readonly seconds: number;
   /** Counts of a Histogram, in µs. */
   readonly latency: Float64Array<ArrayBuffer>;
+  readonly refusal: Float64Array<ArrayBuffer>;
   readonly lateness: Float64Array<ArrayBuffer>;
 }
 
@@ -43,6 +44,8 @@ export interface LoadResult {
   readonly bytesPerS: number;
   /** From when a request was due (open loop) or sent, in µs. */
   readonly latency: Histogram;
+  /** The part of it that was answered otherwise than 200. */
+  readonly refusal: Histogram;
   /** How long after it was due the client sent a request, in µs: its own share of the latency, and the backlog. */
   readonly lateness: Histogram;
 }
@@ -51,16 +54,20 @@ export interface LoadResult {
 export function putLoad(plan: LoadPlan): Promise<LoadResult> {
   const worker = new Worker(new URL('./load-worker.ts', import.meta.url), { workerData: plan });
   return new Promise((resolve, reject) => {
-    worker.once('message', ({ answers, failures, bytes, seconds, latency, lateness }: LoadOutcome) => {
-      resolve({
-        answers,
-        failures,
-        answersPerS: answers / seconds,
-        bytesPerS: bytes / seconds,
-        latency: new Histogram(latency),
-        lateness: new Histogram(lateness),
-      });
-    });
+    worker.once(
+      'message',
+      ({ answers, failures, bytes, seconds, latency, refusal, lateness }: LoadOutcome) => {
+        resolve({
+          answers,
+          failures,
+          answersPerS: answers / seconds,
+          bytesPerS: bytes / seconds,
+          latency: new Histogram(latency),
+          refusal: new Histogram(refusal),
+          lateness: new Histogram(lateness),
+        });
+      },
+    );
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the load ended with code ${code}`))); // too late after a message
   });

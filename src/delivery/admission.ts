@@ -28,8 +28,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Nanoseconds for each unit of work (`unitsOf`) of a kind: where the running averages start, from medians of bench
- * `overload`, table of costs, rounded up. They are replaced by what answers really take.
+ * Nanoseconds for each unit of work (`unitsOf`) of a kind: where the running averages start, about what the table of
+ * costs of bench `overload` shows on a quiet core. They are replaced by what answers really take.
  */
 const START_NS = {
   integers: 35,
@@ -74,7 +74,8 @@ const WEIGHED_FROM_BYTES = 16 * 1024;
  *
  * Three bounds (core/limits.ts): the work that waits for workers, the work that one turn of this thread's loop does
  * (what is ready in one turn is the queue of the front), and the bytes of large replies from here to their readers.
- * Nobody is given more than half of a bound while others use the rest; what is dearer than a bound is served alone.
+ * No account has more than half of a bound, so that there is room for the next; what is dearer than a bound is served
+ * alone.
  */
 export class Admission {
   readonly #options: AdmissionOptions;

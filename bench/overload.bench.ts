@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { utf8Bytes } from '../src/core/bytes.ts';
+import type { ValueRequest } from '../src/values/value-request.ts';
+import { type Ask, loadOn } from './support/measured.ts';
+import { modulesOf } from './support/modules.ts';
+import { residentMemory } from './support/process-usage.ts';
+import { nameFor } from './support/revisions.ts';
+import { alternate } from './support/rounds.ts';
+import { type Service, startService } from './support/server.ts';
+import { summarize } from './support/statistics.ts';
+import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
+
+/** Offered load, as a share of what is answered when there is always something to do. */
+const OFFERED = [0.5, 1, 2, 4];
+const LARGE: Ask = { method: 'POST', path: '/v1/batch', body: batchBody(VALUE_KINDS[6], 100_000) };
+const LARGE_CONNECTIONS = 256;
+const SMALL: Ask = { method: 'GET', path: '/v1/integers?count=10' };
+const SMALL_PER_S = 500;
+const SMALL_CONNECTIONS = 32;
+const CAPACITY_CONNECTIONS = 4;
+/** How long an overload lasts, times --seconds. */
+const LOAD_MS = 3_000;
+const RECOVERY_MAX_MS = 10_000;
+/** Small requests in a row whose median must be as before the overload, and how far it may be from it. */
+const RECOVERED_REQUESTS = 20;
+const RECOVERED_RATIO = 2;
+
+/** What more than it can do does to the service. */
+export const overload: Suite = {
+  name: 'overload',
+  summary: `what answers cost; ${OFFERED.join(', ')} times the batches that the workers can make, and the time to recover`,
+  byDefault: false,
+  async run(run): Promise<Report> {
+    const tables: Table[] = [];
+    for (const subject of run.subjects) {
+      tables.push(await costs(run, subject));
+      tables.push(await overloaded(run, subject));
+    }
+    return { tables };
+  },
+};
+
+const integers = (count: number, more: Partial<ValueRequest & { kind: 'integers' }> = {}): ValueRequest => ({
+  kind: 'integers',
+  count,
+  min: 0,
+  max: 999_999,
+  unique: false,
+  sort: 'none',
+  ...more,
+});
+
+/** By the kinds that admission tells apart; units as it counts them. */
+const KINDS: readonly { name: string; values: ValueRequest; units: number }[] = [
+  { name: 'integers', values: integers(100_000), units: 100_000 },
+  { name: 'integers, 53 bits', values: integers(100_000, { max: 2 ** 53 - 1 }), units: 100_000 },
+  { name: 'integers, sorted', values: integers(10_000, { sort: 'ascending' }), units: 10_000 },
+  {
+    name: 'integers, 53 bits, sorted',
+    values: integers(10_000, { max: 2 ** 53 - 1, sort: 'ascending' }),
+    units: 10_000,
+  },
+  { name: 'integers, unique', values: integers(10_000, { unique: true }), units: 10_000 },
+  {
+    name: 'integers, unique, sorted',
+    values: integers(10_000, { unique: true, sort: 'ascending' }),
+    units: 10_000,
+  },
+  { name: 'decimals', values: { kind: 'floats', count: 100_000, precision: 15 }, units: 100_000 },
+  { name: 'floats', values: { kind: 'floats', count: 100_000, precision: null }, units: 100_000 },
+  {
+    name: 'bytes',
+    values: { kind: 'bytes', count: 100_000, length: 16, encoding: 'hex', single: false },
+    units: 1_800_000,
+  },
+  { name: 'uuid', values: { kind: 'uuid', count: 100_000 }, units: 100_000 },
+  { name: 'bitstring', values: { kind: 'bitstring', length: 100_000 }, units: 100_000 },
+  {
+    name: 'shuffle',
+    values: { kind: 'shuffle', items: Array.from({ length: 10_000 }, (_, i) => `item${i}`) },
+    units: 10_000,
+  },
+];
+
+const FORMS = ['nothing', 'plain'] as const;
+
+async function costs(run: BenchRun, subject: Subject): Promise<Table> {
+  run.talk(nameFor(run, subject, 'what answers cost'));
+  const { make, keystream } = await modulesOf(subject);
+  const { reader } = new keystream.SystemStream();
+  const order = {
+    before: utf8Bytes('{"values":'),
+    after: utf8Bytes('}'),
+    salt: new Uint8Array(randomBytes(32)),
+    headroom: 64,
+    tailroom: 2_048,
+  };
+  const rows: Row[] = [];
+  for (const { name, values, units } of KINDS) {
+    const contenders = FORMS.map((also) => ({
+      name: also,
+      async measure() {
+        const startedMs = performance.now();
+        make.makeFrom(reader, { ...order, values, also });
+        return { ns: ((performance.now() - startedMs) * 1e6) / units };
+      },
+    }));
+    const rounds = await alternate(contenders, 5 * run.rounds);
+    rows.push({ label: name, cells: FORMS.map((also) => rounds.of(also, 'ns')) });
+  }
+  return {
+    title: nameFor(run, subject, 'Cost of an answer'),
+    note: 'ns for each unit: values, bytes of values (2 more for each string), bits or items. Where the averages of delivery/admission.ts start.',
+    columns: [
+      { title: 'text ns', spread: true },
+      { title: 'text and plain values ns', spread: true },
+    ],
+    rows,
+  };
+}
+
+async function overloaded(run: BenchRun, subject: Subject): Promise<Table> {
+  run.talk(`starting ${nameFor(run, subject, 'service')}`);
+  const service = await startService(subject);
+  const durationMs = LOAD_MS * run.seconds;
+  const rows: Row[] = [];
+  try {
+    const warm = { kind: 'closed', durationMs } as const;
+    await Promise.all([loadOn(service, LARGE, CAPACITY_CONNECTIONS, warm), loadOn(service, SMALL, 4, warm)]);
+    const { answersPerS: capacity } = await loadOn(service, LARGE, CAPACITY_CONNECTIONS, warm);
+    run.talk(`${capacity.toFixed(0)} batches/s when there is always one to make`);
+    const calmUs = await smallMedianUs(service);
+    for (const factor of OFFERED) {
+      const loop = { kind: 'open', ratePerS: factor * capacity, durationMs } as const;
+      const [large, small] = await Promise.all([
+        loadOn(service, LARGE, LARGE_CONNECTIONS, loop),
+        loadOn(service, SMALL, SMALL_CONNECTIONS, { kind: 'open', ratePerS: SMALL_PER_S, durationMs }),
+      ]);
+      const recoveryMs = await recovered(service, RECOVERED_RATIO * calmUs);
+      const refusedUs = (share: number) =>
+        large.refusal.total === 0 ? undefined : large.refusal.quantile(share);
+      const cells = [
+        factor * capacity,
+        large.answersPerS,
+        (100 * large.failures) / (large.answers + large.failures),
+        refusedUs(0.5),
+        refusedUs(0.99),
+        small.latency.quantile(0.5),
+        small.latency.quantile(0.99),
+        (100 * small.failures) / (small.answers + small.failures),
+        recoveryMs,
+        residentMemory(service.pid)?.peakMib,
+      ];
+      rows.push({
+        label: nameFor(run, subject, `${factor} x`),
+        cells: cells.map((value) => (value === undefined ? undefined : summarize([value]))),
+      });
+    }
+  } finally {
+    await service.stop();
+  }
+  return {
+    title: nameFor(run, subject, 'Batches of 100,000 UUIDs beside small requests'),
+    note: `${SMALL_PER_S} small requests/s throughout. Recovered: a batch is answered, and the median of ${RECOVERED_REQUESTS} small requests in a row is below ${RECOVERED_RATIO} times that before.`,
+    columns: [
+      { title: 'offered/s' },
+      { title: 'answered/s' },
+      { title: 'shed %' },
+      { title: 'shed p50 µs' },
+      { title: 'shed p99 µs' },
+      { title: 'small p50 µs' },
+      { title: 'small p99 µs' },
+      { title: 'small failed %' },
+      { title: 'recovered after ms' },
+      { title: 'peak MiB' },
+    ],
+    rows,
+  };
+}
+
+/** From the end of the load on; the service answers what it let in meanwhile. */
+async function recovered(service: Service, belowUs: number): Promise<number | undefined> {
+  const startedMs = performance.now();
+  while (performance.now() - startedMs < RECOVERY_MAX_MS) {
+    const { failures } = await loadOn(service, LARGE, 1, { kind: 'closed', requests: 1 });
+    if (failures === 0 && (await smallMedianUs(service)) < belowUs) return performance.now() - startedMs;
+  }
+  return undefined;
+}
+
+async function smallMedianUs(service: Service): Promise<number> {
+  const { latency } = await loadOn(service, SMALL, 1, { kind: 'closed', requests: RECOVERED_REQUESTS });
+  return latency.quantile(0.5);
+}
