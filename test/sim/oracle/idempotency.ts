@@ -1,0 +1,104 @@
+import type { SimMachine } from '../machine.ts';
+import { errorCode, isAnswer, type Sent } from '../sent.ts';
+import { nameOf } from './books.ts';
+import { hold } from './violation.ts';
+
+/** An answer is kept this long: decisions on Idempotency-Key. */
+const LIFETIME_MS = 24 * 3_600_000;
+
+/** What was sent under one key of one account. */
+interface Attempts {
+  readonly all: Sent[];
+}
+
+/** Under one key there is one answer and one spend, however often, and through whatever, it is asked for. */
+export class KeyKeeper {
+  readonly #machine: SimMachine;
+  readonly #attempts = new Map<string, Attempts>();
+  /** The latest that the wall clock ever stood. */
+  #latestWallMs = 0;
+
+  constructor(machine: SimMachine) {
+    this.#machine = machine;
+  }
+
+  sent(sent: Sent): void {
+    this.#latestWallMs = Math.max(this.#latestWallMs, this.#machine.wallMs());
+    if (isKeyed(sent)) this.#of(sent).all.push(sent);
+  }
+
+  /** Its answer became durable. */
+  persisted(sent: Sent): void {
+    if (!isKeyed(sent)) return;
+    const issuedAtMs = sent.persisted?.entry.issuedAtMs ?? 0;
+    for (const other of this.#of(sent).all) {
+      if (other === sent || other.persisted === undefined) continue;
+      const earlierMs = Math.min(other.persisted.entry.issuedAtMs, issuedAtMs);
+      const hasEnded = this.#latestWallMs >= earlierMs + LIFETIME_MS;
+      hold(hasEnded, 'idempotency', () => `${nameOf(sent)} was spent for twice, first as ${nameOf(other)}`);
+    }
+  }
+
+  replied(sent: Sent): void {
+    if (!isKeyed(sent) || sent.reply === undefined) return;
+    this.#latestWallMs = Math.max(this.#latestWallMs, this.#machine.wallMs());
+    const others = this.#of(sent).all.filter((each) => each !== sent);
+    const code = errorCode(sent.reply);
+    const name = nameOf(sent);
+    if (code === 'idempotency_in_flight') {
+      const isRunning = others.some((each) => isSame(each, sent) && this.#mayRun(each, sent));
+      hold(isRunning, 'idempotency', () => `${name} is told that its first runs, and none does`);
+    }
+    if (code === 'idempotency_mismatch') {
+      hold(
+        others.some((each) => !isSame(each, sent)),
+        'idempotency',
+        () => `${name} matches every other`,
+      );
+    }
+    if (isAnswer(sent)) this.#answered(sent, others);
+  }
+
+  #answered(sent: Sent, others: readonly Sent[]): void {
+    const requestId = (sent.reply?.headers['x-request-id'] ?? '').replaceAll('-', '');
+    if (requestId === sent.requestId) return;
+    const name = nameOf(sent);
+    const first = others.find((each) => each.requestId === requestId);
+    hold(first?.persisted !== undefined, 'idempotency', () => `${name} was given an answer that nobody got`);
+    hold(isSame(first, sent), 'idempotency', () => `${name} was given the answer of another request`);
+    hold(sent.persisted === undefined, 'idempotency', () => `${name} was given an old answer and is booked`);
+    if (first.reply?.status !== 200) return; // the first time, nobody heard it
+    const same = Buffer.compare(first.reply.body, sent.reply?.body ?? new Uint8Array(0)) === 0;
+    hold(same, 'idempotency', () => `${name} was not given the first answer byte for byte`);
+  }
+
+  /** Whether the other may still be under way: what a client gave up goes on. */
+  #mayRun(other: Sent, { life, sentAtMs }: Sent): boolean {
+    if (other.life !== life || other.sentAtMs > this.#machine.nowMs) return false;
+    const isOver = other.reply !== undefined && !other.hungUp && other.reply.status !== 503;
+    return !isOver || (other.repliedAtMs ?? 0) >= sentAtMs;
+  }
+
+  #of({ client, idempotencyKey }: Sent): Attempts {
+    const key = `${client.name} ${idempotencyKey}`;
+    let attempts = this.#attempts.get(key);
+    if (attempts === undefined) this.#attempts.set(key, (attempts = { all: [] }));
+    return attempts;
+  }
+}
+
+function isKeyed({ idempotencyKey, mode, plan }: Sent): boolean {
+  return idempotencyKey !== '' && mode === 'pure' && plan.data?.dryRun === false;
+}
+
+function isSame(one: Sent, other: Sent): boolean {
+  const { method, path, query, body, accept } = one.plan;
+  const { plan } = other;
+  return (
+    method === plan.method &&
+    path === plan.path &&
+    query === plan.query &&
+    accept === plan.accept &&
+    Buffer.compare(body, plan.body) === 0
+  );
+}

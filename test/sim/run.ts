@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+import { runCourse } from './course.ts';
+
+// `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit.
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '1000' },
+    seeds: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+  },
+});
+const first = Number(values.seed);
+const steps = Number(values.steps);
+const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const totals: Record<string, number> = {};
+let runs = 0;
+let broken = 0;
+for (
+  let seed = first;
+  endsAtMs === undefined ? seed < first + Number(values.seeds) : Date.now() < endsAtMs;
+  seed++
+) {
+  const outcome = await runCourse({ seed, steps });
+  runs++;
+  for (const [name, count] of Object.entries(outcome.counts)) totals[name] = (totals[name] ?? 0) + count;
+  totals['steps'] = (totals['steps'] ?? 0) + outcome.steps;
+  if (outcome.broken === undefined) {
+    say(
+      `seed ${seed}: ${outcome.steps} steps, ${outcome.counts['answers acknowledged']} answers, ${outcome.trace.slice(0, 16)}`,
+    );
+    continue;
+  }
+  broken++;
+  process.exitCode = 1;
+  say(`seed ${seed}: BROKEN after ${outcome.steps} steps`);
+  for (const line of outcome.recent.slice(-40)) say(`  ${line}`);
+  say(`${outcome.broken.stack}`);
+  say(`replay: node test/sim/run.ts --seed ${seed} --steps ${steps}`);
+}
+say(`${runs} seeds, ${broken} broken`);
+for (const [name, count] of Object.entries(totals).sort()) say(`  ${name}: ${count}`);

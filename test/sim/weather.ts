@@ -1,0 +1,103 @@
+import type { SimRandom } from './random.ts';
+import { SOUND, type SourceFaults } from './sources.ts';
+import { CALM, type WireFaults } from './wire.ts';
+import type { WorkerFaults } from './workers.ts';
+
+interface Faults {
+  readonly wire: WireFaults;
+  readonly source: SourceFaults;
+  readonly workers: WorkerFaults;
+}
+
+const FAIR: Faults = { wire: CALM, source: SOUND, workers: { overloaded: 0, dies: 0 } };
+
+/** No more of one fault than this, or nothing would ever be done. */
+const FAULT_MAX = 0.6;
+
+/**
+ * How often which faults happen now. Each run leaves some of them out altogether and has more of others, since faults hide
+ * each other (swarm testing).
+ */
+export class Weather {
+  readonly #usual: Faults;
+  readonly #random: SimRandom;
+  #now: Faults;
+
+  constructor(random: SimRandom) {
+    this.#random = random;
+    const rate = (...rates: readonly number[]) => (random.chance(0.5) ? 0 : random.pick(rates));
+    this.#usual = {
+      wire: {
+        lostBefore: rate(0.002, 0.01, 0.04),
+        lostAfter: rate(0.002, 0.01, 0.04),
+        duplicate: rate(0.002, 0.01, 0.04),
+        slow: rate(0.002, 0.01, 0.05),
+        full: rate(0.002, 0.02),
+        stop: rate(0.001, 0.004),
+      },
+      source: {
+        fails: rate(0.02, 0.1, 0.3),
+        lost: rate(0.02, 0.1),
+        stalls: rate(0.01, 0.03),
+        permanent: rate(0.003, 0.01),
+        repeats: rate(0.02, 0.1),
+        stuck: rate(0.01, 0.03),
+        short: rate(0.01, 0.05),
+        breaks: rate(0.05, 0.2),
+      },
+      workers: { overloaded: rate(0.01, 0.05), dies: rate(0.01, 0.05) },
+    };
+    this.#now = this.#usual;
+  }
+
+  readonly wire = (): WireFaults => this.#now.wire;
+  readonly source = (): SourceFaults => this.#now.source;
+  readonly workers = (): WorkerFaults => this.#now.workers;
+
+  get isFair(): boolean {
+    return this.#now === FAIR;
+  }
+
+  /** Nothing goes wrong from now on. */
+  clear(): void {
+    this.#now = FAIR;
+  }
+
+  usual(): void {
+    this.#now = this.#usual;
+  }
+
+  change(): void {
+    const kinds = { usual: 3, fair: 1, storm: 1, 'disk full': 1, 'ledger away': 1, 'sources away': 1 };
+    const { wire, source } = this.#usual;
+    switch (this.#random.weighted(kinds)) {
+      case 'usual':
+        this.#now = this.#usual;
+        break;
+      case 'fair':
+        this.#now = FAIR;
+        break;
+      case 'storm':
+        this.#now = {
+          wire: stronger(wire),
+          source: stronger(source),
+          workers: stronger(this.#usual.workers),
+        };
+        break;
+      case 'disk full':
+        this.#now = { ...this.#usual, wire: { ...wire, full: FAULT_MAX } };
+        break;
+      case 'ledger away':
+        this.#now = { ...this.#usual, wire: { ...wire, lostBefore: FAULT_MAX, slow: 0.1 } };
+        break;
+      case 'sources away':
+        this.#now = { ...this.#usual, source: { ...source, fails: 1 } };
+        break;
+    }
+  }
+}
+
+function stronger<T extends { [K in keyof T]: number }>(faults: T): T {
+  const entries = Object.entries<number>(faults).map(([name, rate]) => [name, Math.min(4 * rate, FAULT_MAX)]);
+  return Object.fromEntries(entries) as T;
+}
