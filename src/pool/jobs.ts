@@ -6,7 +6,7 @@ import type { SourceStore } from '../store/ledger.ts';
 import type { JobRecord } from '../store/records.ts';
 import { type Budget, estimateOf } from './budget.ts';
 import { JOB_WAIT_MAX_MS, JobCalls, NOT_DONE } from './job-calls.ts';
-import { checkRead } from './read.ts';
+import { takeRead } from './read.ts';
 import type { Wait } from './wait.ts';
 
 /**
@@ -138,11 +138,10 @@ export class JobReads {
     return this.#orGiveUp(job, async () => {
       const read = await this.#fetchOrCount(job, signal);
       try {
-        checkRead(this.#backend, read, job.bits);
+        return takeRead(this.#backend, read, job.bits);
       } catch (error) {
         throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error; // the same each time
       }
-      return read;
     });
   }
 

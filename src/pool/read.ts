@@ -6,6 +6,8 @@ import {
   type JobReference,
   type RawRead,
 } from '../backend/backend.ts';
+import { MAX_READ_BITS } from '../backend/shots.ts';
+import { wipe } from '../core/bytes.ts';
 import { JOB_WAIT_MAX_MS, JobCalls, type JobEnd, NOT_DONE } from './job-calls.ts';
 import { answerWithin, systemWait, type Wait, withDeadline } from './wait.ts';
 
@@ -26,13 +28,40 @@ export async function readBackend(
   if (backend.kind === 'job') return runJob(backend, bits, signal, wait);
   const limit = answerWithin(backend.readTimeoutMs ?? STREAM_TIMEOUT_MS);
   const read = await withDeadline((over) => backend.read(bits, over), limit, signal, wait);
-  checkRead(backend, read, bits);
-  return read;
+  return takeRead(backend, read, bits);
 }
 
-/** What every later step relies on. Throws a BackendError. */
-export function checkRead(backend: Backend, read: RawRead, bits: number): void {
-  const got = read.width * read.shots;
+/**
+ * A read as every later step relies on it, at least `bits` bits, and in memory that the backend has no hold of: what it
+ * writes into its own afterwards reaches nothing that was tested. Erases the backend's. Throws a BackendError.
+ */
+export function takeRead(backend: Backend, read: RawRead, bits: number): RawRead {
+  checkRead(backend, read, bits);
+  const { witness } = read;
+  return {
+    ...read,
+    bits: taken(read.bits),
+    provenance: structuredClone(read.provenance),
+    ...(witness?.kind === 'x-basis' ? { witness: { ...witness, bits: taken(witness.bits) } } : {}),
+    ...(witness?.kind === 'chsh' ? { witness: { ...witness, settings: taken(witness.settings) } } : {}),
+  };
+}
+
+function taken(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const own = bytes.slice();
+  wipe(bytes);
+  return own;
+}
+
+function checkRead(backend: Backend, read: RawRead, bits: number): void {
+  const { width, shots } = read;
+  if (![width, shots].every((count) => Number.isSafeInteger(count) && count >= 1)) {
+    throw new BackendError('permanent', `${backend.name} gave ${shots} shots of ${width} channels`);
+  }
+  const got = width * shots;
+  if (got > Math.max(bits, MAX_READ_BITS)) {
+    throw new BackendError('permanent', `${backend.name} gave ${got} bits, above ${MAX_READ_BITS} a read`);
+  }
   if (read.bits.length !== Math.ceil(got / 8)) {
     throw new BackendError('permanent', `${backend.name} gave ${read.bits.length} bytes for ${got} bits`);
   }
@@ -46,9 +75,7 @@ async function runJob(backend: JobBackend, bits: number, signal: AbortSignal, wa
   if (end.state !== 'done') {
     throw new BackendError('retryable', `job ${job.jobId} ${end.state}: ${end.reason}`);
   }
-  const read = await calls.fetch(job, signal);
-  checkRead(backend, read, bits);
-  return read;
+  return takeRead(backend, await calls.fetch(job, signal), bits);
 }
 
 async function endOrCancel(calls: JobCalls, job: JobReference, signal: AbortSignal): Promise<JobEnd> {
