@@ -47,10 +47,12 @@ export async function makeLot(
   const rawBits = read.width * read.shots;
   const evidence = await evidenceOf(backend.origin, read);
   const raw = await assessor.testBits('raw', read.bits, Math.min(rawBits, ASSESSED_BITS));
-  const measured = await assessor.minEntropyPerBit(read.bits, Math.min(rawBits, ASSESSED_BITS));
+  const estimate = await assessor.minEntropyPerBit(read.bits, Math.min(rawBits, ASSESSED_BITS));
+  // SP 800-90B §3.1.1 asks for a million bits before a figure may be used; fewer are enough to refuse a lot by.
+  const measured = rawBits < ASSESSED_BITS ? null : estimate;
   const found = { assessments: [raw], measured, evidence };
-  if (measured !== null && measured < floorOf(read)) {
-    return reject(`min-entropy ${measured.toFixed(3)} per bit is below the floor`, found);
+  if (estimate !== null && estimate < floorOf(read)) {
+    return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
   }
   const claimed = backend.claimedMinEntropyPerBit;
   const least = Math.min(claimed, measured ?? claimed, evidence.minEntropyPerBit ?? claimed);
@@ -160,12 +162,12 @@ function recordOf(
   { assessments, measured, ...evidence }: Findings,
 ): LotRecord {
   return {
+    ...printable(read.provenance), // first: nothing that it names beyond its own facts stands in their place
     id: newLotId(clock),
     source: backend.name,
     origin: backend.origin,
     deterministic: backend.deterministic,
     quantumBackend: backend.quantumBackend,
-    ...printable(read.provenance),
     rawBits: read.width * read.shots,
     rawSha256: read.rawSha256,
     conditionedBytes: 0,

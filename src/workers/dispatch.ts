@@ -5,7 +5,7 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
-import { ASSESSED_BITS, type Assessor } from '../pool/assessor.ts';
+import { type Assessor, SCREENED_BITS } from '../pool/assessor.ts';
 import type { RefillOrder } from '../pool/keystream.ts';
 import type { AssessedBlock } from '../store/records.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
@@ -123,7 +123,7 @@ export class Workers implements Assessor {
   }
 
   async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
-    if (bitLength < ASSESSED_BITS) return null;
+    if (bitLength < SCREENED_BITS) return null;
     return (await this.#assess({
       task: 'sp800-90b',
       bits: firstBits(bits, bitLength),
