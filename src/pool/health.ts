@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawRead } from '../backend/backend.ts';
 import { assert } from '../core/assert.ts';
+import { CopyTest } from './copies.ts';
 
 /**
  * The health tests of SP 800-90B §4.4 on raw noise, before conditioning: repetition count (RCT) and adaptive
@@ -53,7 +54,7 @@ export interface HealthFailure {
   readonly grade: 'intermittent' | 'permanent';
   /** The channel that failed; null where the whole read did. */
   readonly channel: number | null;
-  /** What was seen: the run's length, the window's matches, the samples so far, or how many reads ago. */
+  /** What was seen: the run's length, the window's matches, the samples so far, or how many reads ago (0: within this one). */
   readonly observed: number;
   /**
    * The cutoff that was reached; for startup, the samples that are needed; for replay, the reads remembered.
@@ -126,6 +127,16 @@ export function aptCutoff(minEntropyPerBit: number, alphaBits: number, window = 
   return 1 + k;
 }
 
+/**
+ * How often one read of a source that meets its claim makes a test fail, at most: the union over its samples (RCT) and
+ * its windows (APT). A window's chance is up to 2 alpha, since its first bit, which B counts, always matches itself:
+ * P(1 + Bin(W - 1, p) >= C) <= P(Bin(W, p) >= C) / p, and p >= 1/2.
+ */
+export function falseAlarmChance({ shots, width }: Pick<RawRead, 'shots' | 'width'>): number {
+  const windows = (Math.ceil(shots / APT_WINDOW) + 1) * width;
+  return Math.min(1, (shots * width + 2 * windows) * 2 ** -INTERMITTENT_ALPHA_BITS);
+}
+
 /** Bits tested between two turns of the event loop: below 1 ms, where a lot of 4 Mbit took 21 ms in one go. */
 const SLICE_BITS = 128 * 1024;
 
@@ -155,6 +166,7 @@ export class HealthMonitor {
   #intermittentInARow = 0;
   #totals: HealthCounters = NOTHING_SEEN;
   #latchedBy: readonly HealthFailure[] = [];
+  readonly #copies: CopyTest;
   /** Digests of the last reads, newest first. */
   #remembered: string[] = [];
 
@@ -175,6 +187,7 @@ export class HealthMonitor {
     // A run ends at the permanent cutoff or, at the latest, with the read that reaches it (at most 2^28
     // bits).
     assert(this.#rct.permanent < 2 ** 30, 'a claim so small that runs outgrow 32 bits cannot be tested');
+    this.#copies = new CopyTest(minEntropyPerBit);
     this.#lastBit = new Uint8Array(width);
     this.#run = new Int32Array(width);
     this.#windowFirst = new Uint8Array(width);
@@ -213,6 +226,8 @@ export class HealthMonitor {
     const replay = this.#replayFailure(read);
     // A replayed read is no new sample: it must not enter the runs and windows.
     const failures = replay === undefined ? yield* this.#testSamples(read) : [replay];
+    // Only of bits that no other test has refused: what a stuck channel repeats is no copy.
+    if (failures.every(({ test }) => test === 'startup')) failures.push(...(yield* this.#copyFailures(read)));
     const counters = this.#countersOf(failures, replay === undefined ? read.shots * read.width : 0);
     this.#totals = added(this.#totals, counters);
     return {
@@ -363,6 +378,14 @@ export class HealthMonitor {
       observed: readsAgo,
       cutoff: REMEMBERED_READS,
     };
+  }
+
+  /** Bits that came before, not all of a read or at another shift: intermittent for the same reason. */
+  *#copyFailures(read: RawRead): Generator<undefined, HealthFailure[]> {
+    const readsAgo = yield* this.#copies.search(read);
+    if (readsAgo === undefined) return [];
+    const cutoff = REMEMBERED_READS;
+    return [{ test: 'replay', grade: 'intermittent', channel: null, observed: readsAgo, cutoff }];
   }
 
   #countersOf(failures: readonly HealthFailure[], samples: number): HealthCounters {

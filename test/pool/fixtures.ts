@@ -89,7 +89,7 @@ export function withCalls<L extends Ledger>(
 
 /** Lets everything run that can run without time passing. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 80; turn++) await nextTurn();
+  for (let turn = 0; turn < 120; turn++) await nextTurn();
 }
 
 export interface LogLine {
