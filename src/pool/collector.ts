@@ -2,6 +2,7 @@ import { type Backend, BackendError, type RawRead } from '../backend/backend.ts'
 import { wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { ORIGINS } from '../core/vocabulary.ts';
 import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
 import type { EntropyStore, SourceStore } from '../store/ledger.ts';
 import type { LotRecord, SpendLimits } from '../store/records.ts';
@@ -10,6 +11,7 @@ import { BlockHistory, HISTORY_BLOCKS } from './block-history.ts';
 import { UNLIMITED } from './budget.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type Lot, makeLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
+import { RefusalTest, refusalChance } from './refusals.ts';
 import { RawResults, replayedLot } from './replays.ts';
 import { type SourceRead, SourceReader } from './source-reader.ts';
 import { systemWait, type Wait, withDeadline } from './wait.ts';
@@ -116,12 +118,17 @@ export class Collector {
   #conditionedBytes = 0;
   #rejected = 0;
   #rejectedInARow = 0;
+  readonly #refusals = new RefusalTest();
+  /** The least that the source said to be: the place of its origin in ORIGINS, and whether it is deterministic. */
+  #least: { readonly rank: number; readonly deterministic: boolean };
   /** True from the low watermark up to the high one. */
   #filling = true;
   #retryMs = RETRY_FIRST_MS;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
+    const { origin, deterministic } = options.backend;
+    this.#least = { rank: ORIGINS.indexOf(origin), deterministic };
     this.#wait = options.wait ?? systemWait;
     this.#reader = new SourceReader({ ...options, limits: options.limits ?? UNLIMITED, wait: this.#wait });
   }
@@ -228,6 +235,9 @@ export class Collector {
     if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
     this.#remember(lot.record);
+    // A startup that lacks samples is no sign of a failure, and none of health either.
+    const isTested = health.grade === 'pass' || health.failures.some(({ test }) => test !== 'startup');
+    if (isTested) this.#refusals.add(!lot.record.accepted, refusalChance(read));
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
     if (jobKey !== undefined) await this.#settle(jobKey);
@@ -246,11 +256,23 @@ export class Collector {
   async #read(): Promise<SourceRead> {
     const { lotRawBits = LOT_RAW_BITS } = this.#options;
     try {
-      return await this.#reader.read(lotRawBits, this.#stopping.signal);
+      const read = await this.#reader.read(lotRawBits, this.#stopping.signal);
+      this.#refusePromotion();
+      return read;
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#reads.failed++;
       throw error;
     }
+  }
+
+  /** A source may turn out to be less than it seemed (a provider's simulator), and is never more again. */
+  #refusePromotion(): void {
+    const { name, origin, deterministic } = this.#options.backend;
+    const rank = ORIGINS.indexOf(origin);
+    if (rank < this.#least.rank || (this.#least.deterministic && !deterministic)) {
+      throw new BackendError('permanent', `${name} calls itself ${origin} now: no source is promoted`);
+    }
+    this.#least = { rank, deterministic };
   }
 
   async #check(read: RawRead, jobKey: string | undefined): Promise<HealthVerdict> {
@@ -326,9 +348,11 @@ export class Collector {
   #reject({ id: lot, source, rejection }: LotRecord, grade: HealthGrade): void {
     this.#rejected++;
     if (grade === 'pass') this.#rejectedInARow++;
-    const close = grade === 'permanent' || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX;
+    const isBroken = grade === 'permanent' || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX;
+    const { isBeyondChance, inWords } = this.#refusals;
+    const close = isBroken || isBeyondChance;
     this.#options.log.error({ lot, source, rejection, closed: close }, 'lot rejected');
-    this.#setFailing(rejection, close);
+    this.#setFailing(isBroken || !close ? rejection : `${inWords}, at last: ${rejection}`, close);
   }
 
   #failed(error: unknown): number {

@@ -29,7 +29,7 @@ const ROWS_MIN = 162;
  */
 const FAILURES_MAX = 12;
 const P_MIN = 1e-6;
-const FALSE_REJECT_RATE = 0.002;
+export const FALSE_REJECT_RATE = 0.002;
 
 /** The verdict on one sequence of 10^6 bits or more. Fewer rows than the whole battery has never pass. */
 export function verdict(rows: readonly TestRow[]): Verdict {
