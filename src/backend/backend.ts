@@ -131,6 +131,6 @@ export class BackendError extends Error {
   constructor(kind: BackendErrorKind, message: string, retryAfterMs?: number) {
     super(message);
     this.kind = kind;
-    this.retryAfterMs = retryAfterMs;
+    this.retryAfterMs = Number.isNaN(retryAfterMs) ? undefined : retryAfterMs; // else a pause of NaN is none
   }
 }

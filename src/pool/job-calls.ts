@@ -45,7 +45,8 @@ export class JobCalls {
       const state = await this.#insist((over) => this.#backend.poll(job, over), signal);
       if (state.state === 'done' || 'reason' in state) return state;
       if (waitedMs >= waitMaxMs) return undefined;
-      const askedMs = state.retryAfterMs ?? POLL_INTERVAL_MS;
+      const { retryAfterMs = Number.NaN } = state;
+      const askedMs = Number.isNaN(retryAfterMs) ? POLL_INTERVAL_MS : retryAfterMs;
       const pauseMs = Math.min(Math.max(askedMs, POLL_INTERVAL_MIN_MS), POLL_INTERVAL_MAX_MS);
       await this.#wait(pauseMs, signal);
       waitedMs += pauseMs;
