@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import type { DataAsk } from './model.ts';
+import { ROLES, type Role } from './roles.ts';
+import type { WireRequest } from './wire.ts';
+
+/** How the key is sent; from `missing` on there is none that is valid. */
+export const KEY_WAYS = [
+  'bearer',
+  'lower-case scheme',
+  'x-api-key',
+  'both',
+  'missing',
+  'other scheme',
+  'mistyped',
+  'never given out',
+] as const;
+export type KeyWay = (typeof KEY_WAYS)[number];
+
+export type Form = 'json' | 'msgpack' | 'octet-stream';
+
+/** An Accept field, and in which order of preference it names our forms; others are never wanted. */
+export interface Accept {
+  readonly field: string | null;
+  readonly wants: readonly Form[];
+  readonly wantsProblem?: true;
+}
+
+/** A request to a data endpoint. */
+export interface FuzzCase {
+  readonly role: Role;
+  readonly keyWay: KeyWay;
+  readonly method: string;
+  readonly ask: DataAsk;
+  readonly accept: Accept;
+}
+
+export const ACCEPTS: readonly Accept[] = [
+  { field: null, wants: ['json'] },
+  { field: '', wants: ['json'] },
+  { field: '*/*', wants: ['json'] },
+  { field: 'application/json', wants: ['json'] },
+  { field: 'application/msgpack', wants: ['msgpack'] },
+  { field: 'APPLICATION/MsgPack', wants: ['msgpack'] },
+  { field: 'application/octet-stream', wants: ['octet-stream', 'json'] },
+  { field: 'application/octet-stream;q=0.9, application/msgpack;q=0.5', wants: ['octet-stream', 'msgpack'] },
+  { field: 'application/json;q=0.1, application/msgpack;q=0.2', wants: ['msgpack'] },
+  { field: 'application/msgpack;q=0', wants: ['json'] },
+  { field: 'application/octet-stream;q=0.000, */*', wants: ['json'] },
+  { field: 'text/html, application/xhtml+xml, */*;q=0.8', wants: ['json'] },
+  { field: 'application/*', wants: ['json'] },
+  { field: 'application/msgpack; a="b,\\"c", application/json;q=0.9', wants: ['msgpack'] },
+  { field: 'no-media-type, application/msgpack', wants: ['msgpack'] },
+  { field: ', ,application/msgpack,', wants: ['msgpack'] },
+  { field: 'application/msgpack;q=2', wants: ['json'] },
+  { field: 'application/problem+json', wants: ['json'], wantsProblem: true },
+  { field: 'application/problem+json, application/msgpack;q=0.1', wants: ['msgpack'], wantsProblem: true },
+];
+
+export const anyAccept: fc.Arbitrary<Accept> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(ACCEPTS[0]) },
+  { weight: 1, arbitrary: fc.constantFrom(...ACCEPTS) },
+);
+
+export const anyRole: fc.Arbitrary<Role> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<Role>('csprng', 'seeded', 'pure') },
+  { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(ROLES) as Role[])) },
+);
+
+export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant<KeyWay>('bearer') },
+  { weight: 1, arbitrary: fc.constantFrom(...KEY_WAYS) },
+);
+
+/** The form of a 200. */
+export function formOf({ wants }: Accept, endpoint: string): Form {
+  const hasOctets = endpoint === 'bytes' || endpoint === 'batch';
+  return wants.find((form) => form !== 'octet-stream' || hasOctets) ?? 'json';
+}
+
+/** The request as it is sent. `key` is the role's. */
+export function wireRequest({ keyWay, method, ask, accept }: FuzzCase, key: string): WireRequest {
+  const { endpoint, query, contentType, body } = ask;
+  const headers: [string, string][] = [...keyFields(keyWay, key)];
+  if (accept.field !== null) headers.push(['Accept', accept.field]);
+  if (contentType !== '') headers.push(['Content-Type', contentType]);
+  const target = query === '' ? `/v1/${endpoint}` : `/v1/${endpoint}?${query}`;
+  return { method, target, headers, body: method === 'POST' ? body : null };
+}
+
+function keyFields(way: KeyWay, key: string): [string, string][] {
+  const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+  switch (way) {
+    case 'bearer':
+      return [['Authorization', `Bearer ${key}`]];
+    case 'lower-case scheme':
+      return [['authorization', `bEARER   ${key}`]];
+    case 'x-api-key':
+      return [['X-API-Key', key]];
+    case 'both':
+      return [
+        ['X-API-Key', mistyped],
+        ['Authorization', `Bearer ${key}`],
+      ];
+    case 'missing':
+      return [];
+    case 'other scheme':
+      return [['Authorization', `Basic ${key}`]];
+    case 'mistyped':
+      return [['Authorization', `Bearer ${mistyped}`]];
+    case 'never given out':
+      return [['Authorization', `Bearer ${NEVER_GIVEN_OUT}`]];
+  }
+}
+
+/** Well-formed, with a right checksum, and nobody's. */
+const NEVER_GIVEN_OUT = 'qrn_p_0000000000000000000000000000000000000000000000000NEVER0';
