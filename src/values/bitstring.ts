@@ -1,16 +1,11 @@
 import type { EntropyReader } from './entropy-reader.ts';
+import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
 
 /** `length` random bits, most significant bit first; the last byte is filled up with zero bits. */
 export interface BitstringSample {
   readonly kind: 'bitstring';
   readonly octets: Uint8Array<ArrayBuffer>;
   readonly length: number;
-}
-
-/** The four characters of each half byte, first character in the lowest byte. */
-const NIBBLES = new Uint32Array(16);
-for (let nibble = 0; nibble < 16; nibble++) {
-  for (let bit = 0; bit < 4; bit++) NIBBLES[nibble] |= (0x30 | ((nibble >> (3 - bit)) & 1)) << (8 * bit);
 }
 
 export function sampleBitstring(reader: EntropyReader, length: number): BitstringSample {
@@ -21,17 +16,20 @@ export function sampleBitstring(reader: EntropyReader, length: number): Bitstrin
   return { kind: 'bitstring', octets, length };
 }
 
-/** A JSON string of the characters 0 and 1. */
-export function writeBitstring({ octets, length }: BitstringSample, view: DataView, start: number): number {
-  view.setUint8(start, 0x22); // '"'
+/** A JSON string of the next `length` bits of `source` as characters 0 and 1; what its last byte has more is dropped. */
+export function drawBitstring(source: ByteSource, length: number, target: Uint8Array, start: number): number {
+  target[start] = 0x22; // '"'
   let at = start + 1;
-  for (let i = 0; i < octets.length; i++, at += 8) {
-    view.setUint32(at, NIBBLES[octets[i] >> 4], true);
-    view.setUint32(at + 4, NIBBLES[octets[i] & 15], true);
+  for (let missing = length; missing > 0; ) {
+    const bits = Math.min(missing, 8 * BLOCK_BYTES);
+    const bytes = Math.ceil(bits / 8);
+    takeEntropy(source, bytes);
+    kernels.bits(bytes);
+    at = putText(bits, target, at);
+    missing -= bits;
   }
-  const end = start + 1 + length;
-  view.setUint8(end, 0x22); // over what the last byte has too many
-  return end + 1;
+  target[at] = 0x22;
+  return at + 1;
 }
 
 export function plainBitstring({ octets, length }: BitstringSample): string {

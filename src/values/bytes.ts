@@ -1,6 +1,6 @@
-import { base64Length, writeBase64 } from './base64.ts';
+import { assert } from '../core/assert.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { writeHex } from './hex.ts';
+import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
 
 export type ByteEncoding = 'hex' | 'base64';
 
@@ -27,19 +27,26 @@ export function sampleBytes(
   return { kind: 'bytes', octets, length, encoding, single };
 }
 
-export function writeBytes(sample: ByteSample, view: DataView, start: number): number {
-  const { octets, length, encoding, single } = sample;
-  const write = encoding === 'hex' ? writeHex : writeBase64;
-  const source = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
+/** The JSON text of the next `count` values of `source`: an array, or one string. */
+export function drawBytes(
+  source: ByteSource,
+  { count, length, encoding, single }: { count: number } & Omit<ByteSample, 'kind' | 'octets'>,
+  target: Uint8Array,
+  start: number,
+): number {
+  assert(length <= BLOCK_BYTES, 'a value fits into a block');
+  const write = encoding === 'hex' ? kernels.hex : kernels.base64;
+  const blockValues = Math.floor(BLOCK_BYTES / length);
   let at = start;
-  if (!single) view.setUint8(at++, 0x5b); // '['
-  for (let from = 0; from < octets.length; from += length) {
-    if (from > 0) view.setUint8(at++, 0x2c); // ','
-    view.setUint8(at++, 0x22); // '"'
-    at = write(source, from, from + length, view, at);
-    view.setUint8(at++, 0x22);
+  if (!single) target[at++] = 0x5b; // '['
+  for (let missing = count; missing > 0; ) {
+    const values = Math.min(missing, blockValues);
+    takeEntropy(source, values * length);
+    const size = write(values, length);
+    at = putText(single ? size - 1 : size, target, at); // one string has no comma behind it
+    missing -= values;
   }
-  if (!single) view.setUint8(at++, 0x5d); // ']'
+  if (!single) target[at - 1] = 0x5d; // ']' over the last comma
   return at;
 }
 
@@ -53,5 +60,5 @@ export function plainBytes({ octets, length, encoding, single }: ByteSample): st
 }
 
 export function bytesTextMax(count: number, length: number, encoding: ByteEncoding): number {
-  return 2 + count * (3 + (encoding === 'hex' ? 2 * length : base64Length(length)));
+  return 2 + count * (3 + (encoding === 'hex' ? 2 * length : 4 * Math.ceil(length / 3)));
 }

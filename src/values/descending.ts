@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
-import { power, refusalsMax, remainder, type WordSource } from './offsets.ts';
+import type { EntropyReader } from './entropy-reader.ts';
+import { power, refusalsMax, remainder } from './offsets.ts';
 
 /**
  * The indices of a Fisher-Yates shuffle: index[i] uniform in [0, bound - i), independent of the others. Several come
@@ -12,6 +13,9 @@ const REFUSAL_MAX = 1 / 16;
 
 /** Largest bound for which word · bound is exact in a double and a word is refused with p < 1/16 even alone. */
 export const DESCENDING_BOUND_MAX = 2 ** 21;
+
+/** Where words come from. Production passes an EntropyReader; a proof by enumeration passes smaller words. */
+export type WordSource = Pick<EntropyReader, 'u32'>;
 
 /** Fills `out`: out[i] is uniform in [0, bound - i). `out` holds at most `bound` indices. */
 export function fillDescending(source: WordSource, bound: number, out: Uint32Array, wordBits: number): void {

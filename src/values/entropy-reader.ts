@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { copyBytes } from './copy-bytes.ts';
 
 const EMPTY = new Uint8Array(0);
 
@@ -45,52 +46,14 @@ export class EntropyReader {
     return this.#view.getUint32(at, true);
   }
 
-  /** Writes the next `count` words (see `u32`) to `out` from `start` on: a word costs a third of what `u32` takes. */
-  fillWords(out: Uint32Array, start: number, count: number): void {
-    this.#gather(4 * count);
-    const end = start + count;
+  /** Writes the next bytes to `out` from `start` to `end`, by default to all of it. */
+  fill(out: Uint8Array, start = 0, end = out.length): void {
+    this.#gather(end - start);
     let done = start;
     while (done < end) {
-      const view = this.#view;
-      let at = this.#at;
-      const runEnd = Math.min(end, done + ((this.#chunk.length - at) >>> 2));
-      for (; done < runEnd; done++, at += 4) out[done] = view.getUint32(at, true);
-      this.#at = at;
-      if (done < end) out[done++] = this.u32();
-    }
-  }
-
-  /**
-   * Writes `count` whole numbers, each of the next `4 + highBytes` bytes, little-endian, to `out` from `start` on. They
-   * are below 2^40, 2^48 or 2^53: of seven bytes the three topmost bits are dropped, because a double counts exactly
-   * only to 2^53.
-   */
-  fillWide(out: Float64Array, start: number, count: number, highBytes: 1 | 2 | 3): void {
-    const size = 4 + highBytes;
-    const highMask = highBytes === 3 ? 0x1f_ffff : highBytes === 2 ? 0xffff : 0xff;
-    this.#gather(size * count);
-    const end = start + count;
-    let done = start;
-    while (done < end) {
-      const view = this.#view;
-      let at = this.#at;
-      // Two words are looked at and only `size` bytes taken, so the last of a chunk is read bytewise.
-      for (const last = this.#chunk.length - 8; done < end && at <= last; done++, at += size) {
-        out[done] = (view.getUint32(at + 4, true) & highMask) * 2 ** 32 + view.getUint32(at, true);
-      }
-      this.#at = at;
-      if (done < end) out[done++] = this.#wide(highBytes, highMask);
-    }
-  }
-
-  /** Fills `out` with the next bytes. */
-  fill(out: Uint8Array): void {
-    this.#gather(out.length);
-    let done = 0;
-    while (done < out.length) {
       if (this.#at === this.#chunk.length) this.#leaveChunk();
-      const size = Math.min(out.length - done, this.#chunk.length - this.#at);
-      out.set(this.#chunk.subarray(this.#at, this.#at + size), done);
+      const size = Math.min(end - done, this.#chunk.length - this.#at);
+      copyBytes(this.#chunk, this.#at, out, done, size);
       this.#at += size;
       done += size;
     }
@@ -118,13 +81,6 @@ export class EntropyReader {
     this.#gather(4);
     const low = this.#byte() | (this.#byte() << 8);
     return (low | (this.#byte() << 16) | (this.#byte() << 24)) >>> 0;
-  }
-
-  #wide(highBytes: number, highMask: number): number {
-    const low = this.u32();
-    let high = 0;
-    for (let i = 0; i < highBytes; i++) high |= this.#byte() << (8 * i);
-    return (high & highMask) * 2 ** 32 + low;
   }
 
   #byte(): number {

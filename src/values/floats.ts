@@ -1,8 +1,28 @@
 import { assert } from '../core/assert.ts';
-import { writeAscii, writeTrimmedEightDigits } from './digits.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawOffsets, type Offsets } from './offsets.ts';
-import { writeShortest } from './shortest.ts';
+import {
+  appendText,
+  BLOCK_VALUES,
+  type ByteSource,
+  kernels,
+  offsetAt,
+  offsets64,
+  putText,
+  type StoppingWriter,
+  secondResult,
+  useOffsets,
+  wideWord,
+} from './kernels.ts';
+import {
+  drawBlock,
+  drawOffsets,
+  isWide,
+  type Offsets,
+  planOffsets,
+  putBlock,
+  remainder,
+  takeWords,
+} from './offsets.ts';
 
 /** Multiples of 2^-53 in [0, 1). */
 interface BinaryFloatSample {
@@ -25,39 +45,125 @@ export const POWERS_OF_TEN: readonly number[] = [
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
 
+/** A multiple of 2^-53 takes a word of seven bytes, of which the three topmost bits are dropped. */
+const WORD_BYTES = 7;
+
 /**
  * `count` floats, each uniform on the multiples of 2^-53 in [0, 1), made of seven bytes; or, with a precision p of
  * 1 to 15, uniform on k / 10^p for 0 <= k < 10^p.
  */
 export function sampleFloats(reader: EntropyReader, count: number, precision: number | null): FloatSample {
   if (precision !== null) {
-    assert(precision >= 1 && precision <= 15, 'a double tells 15 decimal places apart');
-    return { kind: 'floats', precision, numerators: drawOffsets(reader, POWERS_OF_TEN[precision], count) };
+    return { kind: 'floats', precision, numerators: drawOffsets(reader, denominatorOf(precision), count) };
   }
-  const values = new Float64Array(count);
-  reader.fillWide(values, 0, count, 3);
-  for (let i = 0; i < count; i++) values[i] *= 2 ** -53;
-  return { kind: 'floats', precision, values };
+  const numerators = drawOffsets(reader, 2 ** 53, count) as Float64Array<ArrayBuffer>;
+  return { kind: 'floats', precision, values: numerators.map((numerator) => numerator * 2 ** -53) };
 }
 
-/** The JSON array of the values, each in the shortest form that reads back to the same double (RFC 8785 §3.2.2.3). */
-export function writeFloats(sample: FloatSample, view: DataView, at: number): number {
-  view.setUint8(at, 0x5b); // '['
+function denominatorOf(precision: number): number {
+  assert(precision >= 1 && precision <= 15, 'a double tells 15 decimal places apart');
+  return POWERS_OF_TEN[precision];
+}
+
+/** What `writeFloats` writes of a sample, drawn and written block by block. */
+export function drawFloats(
+  source: ByteSource,
+  count: number,
+  precision: number | null,
+  target: Uint8Array,
+  start: number,
+): number {
+  target[start] = 0x5b; // '['
+  const at = start + 1;
   const end =
-    sample.precision === null
-      ? writeBinary(sample.values, view, at + 1)
-      : sample.precision <= 8
-        ? writeShortDecimals(sample.numerators, sample.precision, view, at + 1)
-        : writeLongDecimals(sample.numerators, sample.precision, view, at + 1);
-  view.setUint8(end - 1, 0x5d); // ']' over the last comma
+    precision === null
+      ? drawBinary(source, count, target, at)
+      : precision === 5 || precision === 6
+        ? drawPlaces(source, count, precision, target, at)
+        : drawDecimal(source, count, precision, target, at);
+  target[end - 1] = 0x5d; // ']' over the last comma
   return end;
 }
 
-function writeBinary(values: Float64Array, view: DataView, start: number): number {
+/** The JSON array of the values, each in the shortest form that reads back to the same double (RFC 8785 §3.2.2.3). */
+export function writeFloats(sample: FloatSample, target: Uint8Array, start: number): number {
+  target[start] = 0x5b;
+  const at = start + 1;
+  const end =
+    sample.precision === null
+      ? writeBinary(sample.values, target, at)
+      : writeDecimal(sample.numerators, sample.precision, target, at);
+  target[end - 1] = 0x5d;
+  return end;
+}
+
+function drawBinary(source: ByteSource, count: number, target: Uint8Array, start: number): number {
   let at = start;
-  for (let i = 0; i < values.length; i++) {
-    at = writeShortest(view, at, values[i]);
-    view.setUint8(at++, 0x2c); // ','
+  for (let missing = count; missing > 0; ) {
+    const drawn = takeWords(source, WORD_BYTES, missing);
+    const size = writeStopping(kernels.shortestOfWords, drawn, 0, (i) => wideWord(i) * 2 ** -53);
+    at = putText(size, target, at);
+    missing -= drawn;
+  }
+  return at;
+}
+
+function writeBinary(values: Float64Array, target: Uint8Array, start: number): number {
+  let at = start;
+  for (let done = 0; done < values.length; done += BLOCK_VALUES) {
+    const block = values.subarray(done, done + BLOCK_VALUES);
+    useOffsets(block.byteLength);
+    offsets64.set(block);
+    kernels.fromDoubles(block.length, 2 ** 53);
+    const size = writeStopping(kernels.shortestOfOffsets, block.length, 0, (i) => block[i]);
+    at = putText(size, target, at);
+  }
+  return at;
+}
+
+/** Five or six places: one word of 32 bits gives one value, whose digits come with the draw. */
+function drawPlaces(
+  source: ByteSource,
+  count: number,
+  precision: 5 | 6,
+  target: Uint8Array,
+  start: number,
+): number {
+  const refused = remainder(2 ** 32, POWERS_OF_TEN[precision]);
+  let at = start;
+  for (let missing = count; missing > 0; ) {
+    const words = takeWords(source, 4, missing);
+    const size = precision === 5 ? kernels.fivePlaces(words, refused) : kernels.sixPlaces(words, refused);
+    missing -= secondResult();
+    at = putText(size, target, at);
+  }
+  return at;
+}
+
+function drawDecimal(
+  source: ByteSource,
+  count: number,
+  precision: number,
+  target: Uint8Array,
+  start: number,
+): number {
+  const plan = planOffsets(denominatorOf(precision));
+  let at = start;
+  for (let missing = count; missing > 0; ) {
+    const drawn = drawBlock(source, plan, missing);
+    at = putText(writeDecimalBlock(drawn, precision, isWide(plan)), target, at);
+    missing -= drawn;
+  }
+  return at;
+}
+
+function writeDecimal(numerators: Offsets, precision: number, target: Uint8Array, start: number): number {
+  let at = start;
+  for (let done = 0; done < numerators.length; ) {
+    const count = putBlock(numerators, done);
+    const size = writeDecimalBlock(count, precision, numerators instanceof Float64Array);
+    at = putText(size, target, at);
+    done += count;
   }
   return at;
 }
@@ -68,50 +174,26 @@ function writeBinary(values: Float64Array, view: DataView, start: number): numbe
  * k / 10^p, divided with correct rounding, is the double that its own decimal reads as. A shorter decimal for the same
  * double would be a second one of at most 15 digits. Below 10^-6 JavaScript prints an exponent (ECMA-262 6.1.6.1.20).
  */
-
-/** Precision 1 to 8: all digits at once. */
-function writeShortDecimals(numerators: Offsets, precision: number, view: DataView, start: number): number {
-  const scale = POWERS_OF_TEN[8 - precision];
-  const plainFrom = POWERS_OF_TEN[Math.max(0, precision - 6)];
-  let at = start;
-  for (let i = 0; i < numerators.length; i++) {
-    const numerator = numerators[i];
-    if (numerator < plainFrom) {
-      at = writeAscii(view, at, String(numerator / POWERS_OF_TEN[precision]));
-    } else {
-      view.setUint16(at, 0x2e30, true); // '0.'
-      at = writeTrimmedEightDigits(view, (at + 2) | 0, Math.imul(numerator, scale));
-    }
-    view.setUint8(at, 0x2c);
-    at = (at + 1) | 0;
-  }
-  return at;
+function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
+  const write = wide ? kernels.decimals64 : kernels.decimals32;
+  const scale = 10 * POWERS_OF_TEN[15 - precision];
+  return writeStopping(write, count, scale, (i) => offsetAt(i, wide) / POWERS_OF_TEN[precision]);
 }
 
-/** Precision 9 to 15: eight digits and then the rest. */
-function writeLongDecimals(numerators: Offsets, precision: number, view: DataView, start: number): number {
-  const divisor = POWERS_OF_TEN[precision - 8];
-  const scale = POWERS_OF_TEN[16 - precision];
-  const plainFrom = POWERS_OF_TEN[precision - 6];
-  let at = start;
-  for (let i = 0; i < numerators.length; i++) {
-    const numerator = numerators[i];
-    if (numerator < plainFrom) {
-      at = writeAscii(view, at, String(numerator / POWERS_OF_TEN[precision]));
-    } else {
-      // The rounded quotient does not reach the next whole number: it is below 2^27, where half the spacing of doubles
-      // is at most 2^-27 < 10^-7, the least distance that a fraction with this denominator has from it.
-      const high = Math.floor(numerator / divisor) | 0;
-      const low = ((numerator - high * divisor) * scale) | 0;
-      view.setUint16(at, 0x2e30, true);
-      const middle = (at + 10) | 0;
-      const endOfHigh = writeTrimmedEightDigits(view, (at + 2) | 0, high);
-      at = low === 0 ? endOfHigh : writeTrimmedEightDigits(view, middle, low);
-    }
-    view.setUint8(at, 0x2c);
-    at = (at + 1) | 0;
+/** Has a kernel write the block; at the rare values at which it stops JavaScript's own text is put in. */
+function writeStopping(
+  write: StoppingWriter,
+  count: number,
+  scale: number,
+  valueAt: (i: number) => number,
+): number {
+  let size = 0;
+  for (let from = 0; ; from++) {
+    from = write(from, count, size, scale);
+    size = secondResult();
+    if (from === count) return size;
+    size = appendText(size, `${valueAt(from)},`);
   }
-  return at;
 }
 
 export function plainFloats(sample: FloatSample): number[] {

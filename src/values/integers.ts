@@ -1,7 +1,16 @@
 import { assert } from '../core/assert.ts';
-import { SMALL_END, writeInt32List, writeSafeList, writeSmallList } from './digits.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawOffsets, type Offsets } from './offsets.ts';
+import { type ByteSource, kernels, putText, secondResult } from './kernels.ts';
+import {
+  drawBlock,
+  drawOffsets,
+  isWide,
+  type OffsetPlan,
+  type Offsets,
+  planOffsets,
+  putBlock,
+  takeBatch,
+} from './offsets.ts';
 import { drawUnique } from './unique.ts';
 
 export type SortOrder = 'none' | 'ascending' | 'descending';
@@ -13,6 +22,9 @@ export interface IntegerSample {
   readonly max: number;
   readonly offsets: Offsets;
 }
+
+/** Below this, a number and its comma fit into one store: the most asked-for ranges. */
+const SMALL_END = 1_000;
 
 /** How many values lie in [min, max]; at most 2^53. */
 export function spanOf(min: number, max: number): number {
@@ -37,25 +49,63 @@ export function sampleIntegers(
   return { kind: 'integers', min, max, offsets };
 }
 
-function fitsInt32(sample: IntegerSample): boolean {
-  return sample.min >= -(2 ** 31) && sample.max < 2 ** 31;
+/** What `writeIntegers` writes of a sample that is neither unique nor sorted, drawn and written block by block. */
+export function drawIntegers(
+  source: ByteSource,
+  count: number,
+  min: number,
+  max: number,
+  target: Uint8Array,
+  start: number,
+): number {
+  const plan = planOffsets(spanOf(min, max));
+  const isSmall = plan.method === 'batched' && min >= 0 && max < SMALL_END;
+  target[start] = 0x5b; // '['
+  let at = start + 1;
+  for (let missing = count; missing > 0; ) {
+    const drawn = isSmall ? 0 : drawBlock(source, plan, missing);
+    const size = isSmall ? drawSmall(source, plan, missing, min) : writeBlock(drawn, min, max, isWide(plan));
+    missing -= isSmall ? secondResult() : drawn;
+    at = putText(size, target, at);
+  }
+  target[at - 1] = 0x5d; // ']' over the last comma
+  return at;
+}
+
+function drawSmall(source: ByteSource, plan: OffsetPlan, missing: number, min: number): number {
+  const { size, words, refused } = takeBatch(source, plan, missing);
+  return kernels.batchedSmall(words, plan.span, size, refused, min);
+}
+
+function writeBlock(count: number, min: number, max: number, wide: boolean): number {
+  if (wide) return kernels.safe64(count, min);
+  return fitsInt32(min, max) ? kernels.int32(count, min) : kernels.safe32(count, min);
+}
+
+function fitsInt32(min: number, max: number): boolean {
+  return min >= -(2 ** 31) && max < 2 ** 31;
 }
 
 /** The JSON array of the values. */
-export function writeIntegers(sample: IntegerSample, view: DataView, at: number): number {
-  const { min, max, offsets } = sample;
-  view.setUint8(at, 0x5b); // '['
-  const isSmall = min >= 0 && max < SMALL_END;
-  const writeList = isSmall ? writeSmallList : fitsInt32(sample) ? writeInt32List : writeSafeList;
-  const end = writeList(view, at + 1, min, offsets);
-  view.setUint8(end - 1, 0x5d); // ']' over the last comma
-  return end;
+export function writeIntegers(
+  { min, max, offsets }: IntegerSample,
+  target: Uint8Array,
+  start: number,
+): number {
+  target[start] = 0x5b;
+  let at = start + 1;
+  for (let done = 0; done < offsets.length; ) {
+    const count = putBlock(offsets, done);
+    at = putText(writeBlock(count, min, max, offsets instanceof Float64Array), target, at);
+    done += count;
+  }
+  target[at - 1] = 0x5d;
+  return at;
 }
 
 /** Little-endian int32 when min and max fit, else float64. */
-export function integerOctets(sample: IntegerSample): Uint8Array<ArrayBuffer> {
-  const { min, offsets } = sample;
-  const width = fitsInt32(sample) ? 4 : 8;
+export function integerOctets({ min, max, offsets }: IntegerSample): Uint8Array<ArrayBuffer> {
+  const width = fitsInt32(min, max) ? 4 : 8;
   const octets = new Uint8Array(offsets.length * width);
   const view = new DataView(octets.buffer);
   for (let i = 0; i < offsets.length; i++) {

@@ -1,5 +1,13 @@
 import { assert } from '../core/assert.ts';
-import type { EntropyReader } from './entropy-reader.ts';
+import {
+  BLOCK_VALUES,
+  type ByteSource,
+  kernels,
+  offsets32,
+  offsets64,
+  takeEntropy,
+  useOffsets,
+} from './kernels.ts';
 
 /**
  * Exactly uniform whole numbers in [0, span), span from 1 to 2^53: the core of integers, floats with a precision and
@@ -18,10 +26,10 @@ import type { EntropyReader } from './entropy-reader.ts';
  * S = span^k the one result below S has k digits of base `span`, which are independent and uniform. The first digit is
  * floor(w·span / N), and the rest (w·span) mod N takes the place of the word for the next; after k digits it is
  * (w·S) mod N, what the multiplied way compares with N mod S.
+ *
+ * The arithmetic is that of assembly/offsets.ts. Words are taken in the order in which drawing one value after the
+ * other would take them, and none is taken that no value needs.
  */
-
-/** Where words come from. Production passes an EntropyReader; a proof by enumeration passes smaller words. */
-export type WordSource = Pick<EntropyReader, 'u32' | 'fillWords'>;
 
 export interface OffsetPlan {
   readonly span: number;
@@ -34,11 +42,19 @@ export interface OffsetPlan {
 
 const WORDS_32 = 2 ** 32;
 
-/** Largest span for which word · span is exact in a double: 32 + 21 = 53 bits. */
-const BATCHED_SPAN_MAX = 2 ** 21;
+/** Beyond it no two values fit into one word of 32 bits. */
+const BATCHED_SPAN_MAX = 2 ** 16;
+
+/** Requests for one range come in runs. */
+let lastPlan: OffsetPlan = { span: 1, method: 'constant', wordBytes: 0, wordValues: 1 };
 
 /** Chooses the way that costs the fewest bytes per value, refused words included. */
 export function planOffsets(span: number): OffsetPlan {
+  if (lastPlan.span !== span) lastPlan = choosePlan(span);
+  return lastPlan;
+}
+
+function choosePlan(span: number): OffsetPlan {
   assert(Number.isInteger(span) && span >= 1 && span <= 2 ** 53, 'a span is a whole number from 1 to 2^53');
   if (span === 1) return { span, method: 'constant', wordBytes: 0, wordValues: 1 };
   const batch = span <= BATCHED_SPAN_MAX ? cheapestBatch(span, 32) : 1;
@@ -101,119 +117,91 @@ export function remainder(words: number, divisor: number): number {
 /** A Float64Array when words are wider than 32 bits, else a Uint32Array. */
 export type Offsets = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
+/** True when the plan's offsets take 64 bits in the window. */
+export function isWide(plan: OffsetPlan): boolean {
+  return plan.method === 'divided';
+}
+
+/**
+ * Draws a block of the offsets that are missing into the window: as many as there is room for, less those whose word
+ * was refused. Returns how many.
+ */
+export function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): number {
+  const { span, wordBytes } = plan;
+  switch (plan.method) {
+    case 'constant':
+      return putZeros(Math.min(missing, BLOCK_VALUES));
+    case 'batched': {
+      const { size, words, refused } = takeBatch(source, plan, missing);
+      useOffsets(4 * words * size);
+      return kernels.batched(words, span, size, refused);
+    }
+    case 'multiplied': {
+      const words = takeWords(source, 4, missing);
+      useOffsets(4 * words);
+      return kernels.multiplied(words, span, remainder(WORDS_32, span));
+    }
+    case 'divided': {
+      const words = takeWords(source, wordBytes, missing);
+      useOffsets(8 * words);
+      const all = wordsOf(wordBytes);
+      return kernels.divided(words, wordBytes, span, all - (all % span));
+    }
+  }
+}
+
+/** Puts the words of the next block into the entropy window: for one value each. */
+export function takeWords(source: ByteSource, wordBytes: number, missing: number): number {
+  const words = Math.min(missing, BLOCK_VALUES);
+  takeEntropy(source, wordBytes * words);
+  return words;
+}
+
+/** The same for several values each; the last word of an answer gives what is still missing. */
+export function takeBatch(
+  source: ByteSource,
+  { span, wordValues }: OffsetPlan,
+  missing: number,
+): { size: number; words: number; refused: number } {
+  const size = Math.min(wordValues, missing);
+  const words = Math.floor(Math.min(missing, BLOCK_VALUES) / size);
+  takeEntropy(source, 4 * words);
+  return { size, words, refused: remainder(WORDS_32, power(span, size)) };
+}
+
+function putZeros(count: number): number {
+  offsets32.fill(0, 0, count);
+  return count;
+}
+
 /** `count` independent offsets, each uniform in [0, span). */
-export function drawOffsets(reader: EntropyReader, span: number, count: number): Offsets {
-  return drawPlanned(reader, planOffsets(span), count);
+export function drawOffsets(source: ByteSource, span: number, count: number): Offsets {
+  return drawPlanned(source, planOffsets(span), count);
 }
 
 /** The same with a plan made before. */
-export function drawPlanned(reader: EntropyReader, plan: OffsetPlan, count: number): Offsets {
-  const { span, method, wordBytes } = plan;
-  if (method === 'divided') {
-    const out = new Float64Array(count);
-    fillDivided(reader, span, (wordBytes - 4) as 1 | 2 | 3, wordsOf(wordBytes), out);
-    return out;
+export function drawPlanned(source: ByteSource, plan: OffsetPlan, count: number): Offsets {
+  const out = isWide(plan) ? new Float64Array(count) : new Uint32Array(count);
+  for (let done = 0; done < count; ) {
+    const drawn = drawBlock(source, plan, count - done);
+    if (isWide(plan)) kernels.toDoubles(drawn, 1);
+    out.set((isWide(plan) ? offsets64 : offsets32).subarray(0, drawn), done);
+    done += drawn;
   }
-  const out = new Uint32Array(count);
-  if (method === 'batched') fillBatched(reader, span, plan.wordValues, out, 32);
-  else if (method === 'multiplied') fillMultiplied(reader, span, out);
   return out;
 }
 
-/*
- * The words are read into the array of the results and replaced there: as many as results are missing, then as many
- * as were refused, and so on. That uses the words in the order in which drawing one after the other would.
- */
-
-/** `size` values from every word of `wordBits` bits; the last word gives what is still missing. */
-export function fillBatched(
-  source: WordSource,
-  span: number,
-  size: number,
-  out: Uint32Array,
-  wordBits: number,
-): void {
-  const words = 2 ** wordBits;
-  const rest = out.length % size;
-  const restAt = out.length - rest;
-  drawBatches(source, span, 0, restAt, size, out, words);
-  if (rest > 0) drawBatches(source, span, restAt, out.length, rest, out, words);
-}
-
-function drawBatches(
-  source: WordSource,
-  span: number,
-  start: number,
-  end: number,
-  size: number,
-  out: Uint32Array,
-  words: number,
-): void {
-  const scale = span / words;
-  const mask = (words - 1) | 0;
-  const refused = remainder(words, power(span, size));
-  let at = start;
-  while (at < end) {
-    // The words wait at the far end. After t of m words at most t·size places are filled, which reaches only to the
-    // word in hand: (m·size - m) + t >= t·size for t <= m.
-    const missing = (end - at) / size;
-    const from = end - missing;
-    source.fillWords(out, from, missing);
-    for (let i = from; i < end; i++) {
-      let low = out[i];
-      const to = at + size;
-      for (let j = at; j < to; j++) {
-        out[j] = (low * scale) | 0; // exact: low has at most 32 bits and span 21
-        low = (Math.imul(low, span) & mask) >>> 0;
-      }
-      if (low >= refused) at = to;
-    }
+/** Puts offsets from `from` on into the window, as a draw would have left them; returns how many: a block of them. */
+export function putBlock(offsets: Offsets, from: number): number {
+  const block = offsets.subarray(from, from + BLOCK_VALUES);
+  useOffsets(block.byteLength);
+  if (offsets instanceof Uint32Array) {
+    offsets32.set(block);
+  } else {
+    offsets64.set(block);
+    kernels.fromDoubles(block.length, 1);
   }
-}
-
-/** One value from every four bytes, span up to 2^32. */
-function fillMultiplied(source: WordSource, span: number, out: Uint32Array): void {
-  const refused = remainder(WORDS_32, span);
-  let at = 0;
-  while (at < out.length) {
-    const from = at;
-    source.fillWords(out, from, out.length - from);
-    for (let i = from; i < out.length; i++) {
-      const word = out[i];
-      const low = Math.imul(word, span) >>> 0;
-      out[at] = multiplyHigh(word, span, low);
-      if (low >= refused) at++;
-    }
-  }
-}
-
-/** floor(a · b / 2^32) for a below 2^32 and b up to 2^32, given low = (a · b) mod 2^32. */
-export function multiplyHigh(a: number, b: number, low: number): number {
-  // The product and the difference round by at most 2^10 each, so the quotient is within 2^-21 of a whole number.
-  return Math.floor((a * b - low) * 2 ** -32 + 0.5);
-}
-
-/** One value from every word of 4 + highBytes bytes, of which there are `words` different ones; span up to that. */
-export function fillDivided(
-  source: Pick<EntropyReader, 'fillWide'>,
-  span: number,
-  highBytes: 1 | 2 | 3,
-  words: number,
-  out: Float64Array,
-): void {
-  const accepted = words - (words % span);
-  let at = 0;
-  while (at < out.length) {
-    const from = at;
-    source.fillWide(out, from, out.length - from, highBytes);
-    for (let i = from; i < out.length; i++) {
-      const word = out[i];
-      // The quotient's floor is right although the division rounds: a rounded quotient q has
-      // q·span <= word·(1 + 2^-53) < word + 1, and q·span is whole, so it does not exceed the word.
-      out[at] = word - Math.floor(word / span) * span;
-      if (word < accepted) at++;
-    }
-  }
+  return block.length;
 }
 
 /**

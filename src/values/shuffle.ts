@@ -1,6 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { fillDescending } from './descending.ts';
-import type { WordSource } from './offsets.ts';
+import { fillDescending, type WordSource } from './descending.ts';
 
 export interface ShuffleSample {
   readonly kind: 'shuffle';
@@ -29,9 +28,11 @@ export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: n
  * The JSON array of the items. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates excepted, which
  * that clause forbids and which cannot come out of UTF-8.
  */
-export function writeShuffle({ items }: ShuffleSample, view: DataView, at: number): number {
+export function writeShuffle({ items }: ShuffleSample, target: Uint8Array, at: number): number {
   for (const item of items) assert(item.isWellFormed(), 'items are decoded from UTF-8');
-  return at + Buffer.from(view.buffer, view.byteOffset, view.byteLength).write(JSON.stringify(items), at);
+  return (
+    at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(JSON.stringify(items), at)
+  );
 }
 
 /** The exact size of the text: no order of the items changes it. */

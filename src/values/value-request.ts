@@ -115,15 +115,8 @@ export function entropyBytesMax(request: ValueRequest): number {
   }
 }
 
-/** Writers store whole words: up to this many bytes behind a text may be scratch. */
-const SCRATCH_BYTES = 8;
-
-/** Bytes that `writeJson` needs from where it starts: an upper bound of the text, and room for its scratch. */
+/** Bytes that `drawJson` and `writeJson` need from where they start: an upper bound of the text. */
 export function jsonBytesMax(request: ValueRequest): number {
-  return SCRATCH_BYTES + textBytesMax(request);
-}
-
-function textBytesMax(request: ValueRequest): number {
   switch (request.kind) {
     case 'integers':
       return integersTextMax(request.count, request.min, request.max);

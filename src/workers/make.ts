@@ -5,7 +5,7 @@ import { sha256Hex } from '../crypto/digest.ts';
 import { Expander, expandOnce } from '../crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
-import { octetsOf, plainOf, sample, writeJson } from '../values/sample.ts';
+import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../values/sample.ts';
 import { jsonBytesMax } from '../values/value-request.ts';
 import type { DrawOrder, MadeValues, MakeOrder } from './protocol.ts';
 
@@ -34,12 +34,19 @@ export function makeFrom(
 ): MadeValues {
   const { before, after, headroom } = order;
   const consumedBefore = reader.consumedBytes;
-  const values = sample(order.values, reader);
-  reader.erase();
   const size = headroom + before.length + jsonBytesMax(order.values) + after.length + order.tailroom;
   const buffer = room(size);
   buffer.set(before, headroom);
-  let dataEnd = writeJson(values, buffer, headroom + before.length);
+  const valuesAt = headroom + before.length;
+  let values: Sample | undefined;
+  let dataEnd: number;
+  if (order.also === 'nothing') {
+    dataEnd = drawJson(order.values, reader, buffer, valuesAt);
+  } else {
+    values = sample(order.values, reader);
+    dataEnd = writeJson(values, buffer, valuesAt);
+  }
+  reader.erase();
   buffer.set(after, dataEnd);
   dataEnd += after.length;
   assert(dataEnd + order.tailroom <= size, 'an answer keeps to its bound');
@@ -48,8 +55,8 @@ export function makeFrom(
     dataEnd,
     delivered: commitmentInPlace(buffer, headroom, dataEnd, order.salt),
     consumedBytes: reader.consumedBytes - consumedBefore,
-    octets: order.also === 'octets' ? new Uint8Array(octetsOf(values)) : undefined,
-    plain: order.also === 'plain' ? plainOf(values) : undefined,
+    octets: values && order.also === 'octets' ? new Uint8Array(octetsOf(values)) : undefined,
+    plain: values && order.also === 'plain' ? plainOf(values) : undefined,
   };
 }
 

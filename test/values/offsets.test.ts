@@ -1,72 +1,48 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { eraseWindows, kernels, offsetAt, takeEntropy } from '../../src/values/kernels.ts';
 import {
   cheapestBatch,
   drawOffsets,
-  fillBatched,
-  fillDivided,
-  multiplyHigh,
+  drawPlanned,
   offsetBytesMax,
   planOffsets,
   power,
   refusal,
   refusalsMax,
-  type WordSource,
 } from '../../src/values/offsets.ts';
+import { dividedOffset, multipliedOffsets } from '../reference/offsets.ts';
 import { keystream, readerOf } from './keystream.ts';
+import { anySpan } from './requests.ts';
 
 fc.configureGlobal({ seed: 4_122 });
-
-class Refused extends Error {}
-
-/** One word of few bits; whoever asks for a second one was refused the first. */
-function oneWord(word: number): WordSource {
-  let isUsed = false;
-  const u32 = () => {
-    if (isUsed) throw new Refused();
-    isUsed = true;
-    return word;
-  };
-  return {
-    u32,
-    fillWords: (out, start, count) => {
-      for (let i = start; i < start + count; i++) out[i] = u32();
-    },
-  };
-}
 
 /** How often each result comes when every word is tried once; `refused` counts the words that give none. */
 function enumerate(
   words: number,
-  draw: (word: number) => string,
+  draw: (word: number) => string | undefined,
 ): { results: Map<string, number>; refused: number } {
   const results = new Map<string, number>();
   let refused = 0;
   for (let word = 0; word < words; word++) {
-    try {
-      const result = draw(word);
-      results.set(result, (results.get(result) ?? 0) + 1);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      refused++;
-    }
+    const result = draw(word);
+    if (result === undefined) refused++;
+    else results.set(result, (results.get(result) ?? 0) + 1);
   }
   return { results, refused };
 }
 
-describe('offsets, every word of 8 or 11 bits', () => {
+describe('the rules, tried with every word of 8 or 11 bits', () => {
   for (const wordBits of [8, 11]) {
-    it(`come equally often in batches of every size (${wordBits} bits)`, () => {
+    it(`give batches of every size equally often (${wordBits} bits)`, () => {
       const words = 2 ** wordBits;
       for (let span = 2; span <= words; span++) {
         for (let size = 1; span ** size <= words; size++) {
           if (wordBits === 11 && size === 1 && span % 37 !== 0) continue; // the 8-bit words try them all
-          const { results, refused } = enumerate(words, (word) => {
-            const out = new Uint32Array(size);
-            fillBatched(oneWord(word), span, size, out, wordBits);
-            return out.join();
-          });
+          const { results, refused } = enumerate(words, (word) =>
+            multipliedOffsets(BigInt(word), BigInt(words), BigInt(span), size)?.join(),
+          );
           assert.equal(results.size, span ** size, `span ${span}, ${size} values`);
           assert.deepEqual(new Set(results.values()), new Set([Math.floor(words / span ** size)]));
           assert.equal(refused, words % span ** size);
@@ -75,16 +51,12 @@ describe('offsets, every word of 8 or 11 bits', () => {
     });
   }
 
-  it('come equally often by division', () => {
+  it('give the rest of a division equally often', () => {
     const words = 256;
     for (let span = 1; span <= words; span++) {
-      const { results, refused } = enumerate(words, (word) => {
-        const source = oneWord(word);
-        const out = new Float64Array(1);
-        const fillWide = (wide: Float64Array, start: number) => void (wide[start] = source.u32());
-        fillDivided({ fillWide }, span, 1, words, out);
-        return String(out[0]);
-      });
+      const { results, refused } = enumerate(words, (word) =>
+        dividedOffset(BigInt(word), BigInt(words), BigInt(span))?.toString(),
+      );
       assert.equal(results.size, span);
       assert.deepEqual(new Set(results.values()), new Set([Math.floor(words / span)]));
       assert.equal(refused, words % span);
@@ -92,30 +64,79 @@ describe('offsets, every word of 8 or 11 bits', () => {
   });
 });
 
-describe('multiplyHigh', () => {
-  it('is the exact upper half of the product', () => {
-    const edge = [0, 1, 2, 2 ** 16, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
-    const anyWord = fc.oneof(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.constantFrom(...edge));
+describe('the kernels', () => {
+  /** Words as little-endian bytes. */
+  function bytesOf(words: readonly bigint[], wordBytes: number): Uint8Array {
+    const bytes = new Uint8Array(words.length * wordBytes);
+    words.forEach((word, i) => {
+      for (let k = 0; k < wordBytes; k++) bytes[i * wordBytes + k] = Number((word >> BigInt(8 * k)) & 0xffn);
+    });
+    return bytes;
+  }
+
+  /** What the plan makes of exactly these words, and the bytes that it took. */
+  function drawFrom(words: readonly bigint[], span: number, count: number): number[] {
+    const plan = planOffsets(span);
+    const reader = readerOf(bytesOf(words, plan.wordBytes), [1_000]);
+    return [...drawPlanned(reader, plan, count)];
+  }
+
+  const anyWord = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n });
+  /** Which of a plan's results, or accepted words, is looked at from both sides. */
+  const anyPlace = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: -2, max: 2 }));
+
+  it('follow the rule of multiplication, above all where one result ends and the next begins', () => {
     fc.assert(
-      fc.property(anyWord, fc.oneof(anyWord, fc.constant(2 ** 32)), (a, b) => {
-        const product = BigInt(a) * BigInt(b);
-        assert.equal(multiplyHigh(a, b, Number(product & 0xffff_ffffn)), Number(product >> 32n));
+      fc.property(anySpan, fc.array(fc.oneof(anyWord, anyPlace), { maxLength: 40 }), (anyOfSpans, picks) => {
+        const span = anyOfSpans % (2 ** 32 + 1);
+        fc.pre(span > 1 && planOffsets(span).wordBytes === 4);
+        const size = planOffsets(span).wordValues;
+        const all = 2n ** 32n;
+        const product = BigInt(span) ** BigInt(size);
+        const words = picks.map((pick) => {
+          if (typeof pick === 'bigint') return pick;
+          const result = BigInt(Math.floor(pick[0] * Number(product)));
+          const first = (result * all + product - 1n) / product;
+          const word = first + BigInt(pick[1]);
+          return word < 0n || word >= all ? 0n : word;
+        });
+        const expected = words.flatMap((word) => multipliedOffsets(word, all, BigInt(span), size) ?? []);
+        assert.deepEqual(drawFrom(words, span, expected.length), expected.map(Number));
       }),
-      { numRuns: 20_000 },
+      { numRuns: 3_000 },
     );
   });
 
-  it('is exact where the rounded product crosses a multiple of 2^32', () => {
-    for (const b of [2 ** 32 - 1, 2 ** 31 + 1, 3_000_000_019]) {
-      for (let k = 1; k < 3_000; k++) {
-        for (const delta of [-1, 0, 1]) {
-          const a = Math.floor((2 ** 32 * (k * 1_431_655)) / b) + delta;
-          if (a < 0 || a >= 2 ** 32) continue;
-          const product = BigInt(a) * BigInt(b);
-          assert.equal(multiplyHigh(a, b, Number(product & 0xffff_ffffn)), Number(product >> 32n));
-        }
-      }
+  it('follow the rule of division, above all at the multiples of the span and at the last word', () => {
+    fc.assert(
+      fc.property(anySpan, fc.array(anyPlace, { maxLength: 40 }), fc.nat(7), (span, places, topBits) => {
+        const { method, wordBytes } = planOffsets(span);
+        fc.pre(method === 'divided');
+        const all = wordBytes === 7 ? 2n ** 53n : 2n ** BigInt(8 * wordBytes);
+        const words = places.map(([place, delta]) => {
+          const quotient = BigInt(Math.floor(place * Number(all / BigInt(span))));
+          const word = quotient * BigInt(span) + BigInt(delta);
+          return word < 0n || word >= all ? all - 1n : word;
+        });
+        const expected = words.flatMap((word) => dividedOffset(word, all, BigInt(span)) ?? []);
+        // of seven bytes the topmost bits do not count
+        const asRead = wordBytes === 7 ? words.map((word) => word | (BigInt(topBits) << 53n)) : words;
+        assert.deepEqual(drawFrom(asRead, span, expected.length), expected.map(Number));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('divide every word of 8 bits as the rule does', () => {
+    const words = Uint8Array.from({ length: 256 }, (_, word) => word);
+    for (let span = 1; span <= 256; span++) {
+      takeEntropy(readerOf(words), words.length);
+      const count = kernels.divided(256, 1, span, 256 - (256 % span));
+      const drawn = Array.from({ length: count }, (_, i) => BigInt(offsetAt(i, true)));
+      const expected = [...words].flatMap((word) => dividedOffset(BigInt(word), 256n, BigInt(span)) ?? []);
+      assert.deepEqual(drawn, expected, `span ${span}`);
     }
+    eraseWindows();
   });
 });
 

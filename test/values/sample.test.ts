@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
-import { octetsOf, plainOf, type Sample, sample, writeJson } from '../../src/values/sample.ts';
+import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { twinSample } from '../reference/values.ts';
 import { keystream, readerOf } from './keystream.ts';
@@ -14,6 +14,11 @@ import { anyRequest } from './requests.ts';
 fc.configureGlobal({ seed: 4_122 });
 
 const ENTROPY = keystream(2 ** 20);
+
+function drawnText(request: ValueRequest, reader: EntropyReader): string {
+  const target = new Uint8Array(jsonBytesMax(request));
+  return Buffer.from(target.subarray(0, drawJson(request, reader, target, 0))).toString();
+}
 
 function textOf(request: ValueRequest, values: Sample): string {
   const target = new Uint8Array(jsonBytesMax(request));
@@ -32,7 +37,7 @@ interface Golden {
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
 const vectors = new URL('../vectors/values/', import.meta.url);
 
-describe('sample and writeJson', () => {
+describe('sample, writeJson and drawJson', () => {
   for (const file of readdirSync(vectors).filter((name) => name.endsWith('.json'))) {
     const goldens: Golden[] = JSON.parse(readFileSync(new URL(file, vectors), 'utf8'));
     it(`give the golden outputs of ${file}`, () => {
@@ -46,6 +51,7 @@ describe('sample and writeJson', () => {
         else assert.equal(text, golden.json, what);
         assert.equal(reader.consumedBytes, golden.consumedBytes, what);
         if (values.kind !== 'shuffle') assert.equal(sha256(octetsOf(values)), golden.octetsSha256, what);
+        assert.equal(drawnText(golden.request, readerOf(ENTROPY, [4_096])), text, what);
       }
     });
   }
@@ -68,6 +74,9 @@ describe('sample and writeJson', () => {
         assert.deepEqual(plainOf(values), twin.plain);
         assert.equal(textOf(request, values), JSON.stringify(twin.plain));
         assert.equal(reader.consumedBytes, twin.consumedBytes);
+        const again = readerOf(entropy, [4_096]);
+        assert.equal(drawnText(request, again), JSON.stringify(twin.plain));
+        assert.equal(again.consumedBytes, twin.consumedBytes);
       }),
       { numRuns: 3_000 },
     );
@@ -93,6 +102,7 @@ describe('sample and writeJson', () => {
         const cut = readerOf(ENTROPY, cuts);
         assert.deepEqual(plainOf(sample(request, cut)), plainOf(sample(request, whole)));
         assert.equal(cut.consumedBytes, whole.consumedBytes);
+        assert.equal(drawnText(request, readerOf(ENTROPY, cuts)), drawnText(request, readerOf(ENTROPY)));
       }),
       { numRuns: 1_000 },
     );
@@ -108,25 +118,31 @@ describe('sample and writeJson', () => {
   });
 });
 
-describe('sample', () => {
+describe('sample and drawJson', () => {
   it('leaves nothing of what it drew in the chunks once the reader is told to erase', () => {
     fc.assert(
-      fc.property(anyRequest, fc.integer({ min: 1, max: 700 }), (request, chunkSize) => {
-        const chunks: Uint8Array[] = [];
-        let at = 0;
-        const reader = new EntropyReader(() => {
-          const chunk = ENTROPY.slice(at, at + chunkSize);
-          at += chunkSize;
-          chunks.push(chunk);
-          return chunk;
-        });
-        sample(request, reader);
-        reader.erase();
-        const all = Buffer.concat(chunks);
-        const read = reader.consumedBytes;
-        assert.ok(all.subarray(0, read).every((byte) => byte === 0));
-        assert.deepEqual(all.subarray(read), Buffer.from(ENTROPY.subarray(read, all.length)));
-      }),
+      fc.property(
+        anyRequest,
+        fc.integer({ min: 1, max: 700 }),
+        fc.boolean(),
+        (request, chunkSize, atOnce) => {
+          const chunks: Uint8Array[] = [];
+          let at = 0;
+          const reader = new EntropyReader(() => {
+            const chunk = ENTROPY.slice(at, at + chunkSize);
+            at += chunkSize;
+            chunks.push(chunk);
+            return chunk;
+          });
+          if (atOnce) drawJson(request, reader, new Uint8Array(jsonBytesMax(request)), 0);
+          else sample(request, reader);
+          reader.erase();
+          const all = Buffer.concat(chunks);
+          const read = reader.consumedBytes;
+          assert.ok(all.subarray(0, read).every((byte) => byte === 0));
+          assert.deepEqual(all.subarray(read), Buffer.from(ENTROPY.subarray(read, all.length)));
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -149,6 +165,7 @@ describe('sample', () => {
     for (const request of bad) {
       const reader = readerOf(ENTROPY);
       assert.throws(() => sample(request, reader), JSON.stringify(request));
+      assert.throws(() => drawJson(request, reader, new Uint8Array(100), 0), JSON.stringify(request));
       assert.equal(reader.consumedBytes, 0);
     }
   });

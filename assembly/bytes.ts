@@ -1,0 +1,143 @@
+/** Bytes as JSON strings, each followed by a comma. They wait at ENTROPY; all functions write to TEXT and return how many bytes. */
+import { ENTROPY, TEXT } from './windows';
+
+const QUOTE: u8 = 0x22;
+/** '",' */
+const QUOTE_COMMA: u16 = 0x2c22;
+const DASH: u8 = 0x2d;
+
+@inline
+function hexDigits(nibbles: v128): v128 {
+  return v128.swizzle(i8x16(48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 97, 98, 99, 100, 101, 102), nibbles);
+}
+
+@inline
+function upperHalf(high: v128, low: v128): v128 {
+  return v128.shuffle<u8>(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+
+@inline
+function lowerHalf(high: v128, low: v128): v128 {
+  return v128.shuffle<u8>(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+
+/** `count` values of `length` bytes as lower-case hexadecimal. */
+export function hex(count: i32, length: i32): i32 {
+  let out = TEXT;
+  let at = ENTROPY;
+  for (let i = 0; i < count; i++) {
+    store<u8>(out, QUOTE);
+    out++;
+    const end = at + usize(length);
+    const textEnd = out + (usize(length) << 1);
+    for (; at < end; at += 16, out += 32) {
+      const bytes = v128.load(at);
+      const high = i8x16.shr_u(bytes, 4);
+      const low = v128.and(bytes, i8x16.splat(15));
+      v128.store(out, hexDigits(lowerHalf(high, low)));
+      v128.store(out, hexDigits(upperHalf(high, low)), 16);
+    }
+    at = end;
+    store<u16>(textEnd, QUOTE_COMMA);
+    out = textEnd + 2;
+  }
+  return i32(out - TEXT);
+}
+
+/** `count` values of `length` bytes as base64 with padding (RFC 4648 §4). */
+export function base64(count: i32, length: i32): i32 {
+  let out = TEXT;
+  let at = ENTROPY;
+  const padding = (3 - (length % 3)) % 3;
+  const characters = (usize(length + padding) / 3) << 2;
+  for (let i = 0; i < count; i++) {
+    store<u8>(out, QUOTE);
+    out++;
+    const end = at + usize(length);
+    const textEnd = out + characters;
+    // Twelve bytes at a time; behind the last there are zeros instead of what follows.
+    for (; at + 12 <= end; at += 12, out += 16) v128.store(out, base64Text(v128.load(at)));
+    if (at < end) {
+      const kept = v128.load(12 - (end - at), KEEP);
+      v128.store(out, base64Text(v128.and(v128.load(at), kept)));
+    }
+    at = end;
+    if (padding > 0) store<u16>(textEnd - 2, padding == 2 ? 0x3d3d : u16(load<u8>(textEnd - 2)) | 0x3d00);
+    store<u16>(textEnd, QUOTE_COMMA);
+    out = textEnd + 2;
+  }
+  return i32(out - TEXT);
+}
+
+/** Sixteen of these from place n on keep the first 12 - n bytes of a vector. */
+const KEEP: usize = memory.data<u8>(
+  [255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+  16,
+);
+
+/** The sixteen characters of the first twelve bytes. */
+@inline
+function base64Text(bytes: v128): v128 {
+  // In each 32-bit lane the 24 bits of three bytes, the first one's on top; then six of them in each byte.
+  const groups = v128.swizzle(bytes, i8x16(2, 1, 0, 16, 5, 4, 3, 16, 8, 7, 6, 16, 11, 10, 9, 16));
+  const sextets = v128.or(
+    v128.or(
+      v128.and(i32x4.shr_u(groups, 18), i32x4.splat(0x3f)),
+      v128.and(i32x4.shr_u(groups, 4), i32x4.splat(0x3f00)),
+    ),
+    v128.or(
+      v128.and(i32x4.shl(groups, 10), i32x4.splat(0x3f0000)),
+      v128.and(i32x4.shl(groups, 24), i32x4.splat(0x3f000000)),
+    ),
+  );
+  // What to add: 0..25 'A', 26..51 'a' - 26, 52..61 '0' - 52, 62 '+' - 62, 63 '/' - 63; the place in that list is
+  // 13 below 26, 0 up to 51, and from 52 on what is above 51.
+  const above51 = i8x16.sub_sat_u(sextets, i8x16.splat(51));
+  const below26 = v128.and(i8x16.lt_u(sextets, i8x16.splat(26)), i8x16.splat(13));
+  const shifts = i8x16(71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -19, -16, 65, 0, 0);
+  return i8x16.add(sextets, v128.swizzle(shifts, v128.or(above51, below26)));
+}
+
+/** `count` UUIDs of version 4 from 16 bytes each, in the form 8-4-4-4-12 (RFC 9562 §4, §5.4). */
+export function uuid(count: i32): i32 {
+  let out = TEXT;
+  const end = ENTROPY + (usize(count) << 4);
+  const kept = i8x16(-1, -1, -1, -1, -1, -1, 0x0f, -1, 0x3f, -1, -1, -1, -1, -1, -1, -1);
+  const marks = i8x16(0, 0, 0, 0, 0, 0, 0x40, 0, -0x80, 0, 0, 0, 0, 0, 0, 0); // version 4.2, variant 4.1
+  for (let at = ENTROPY; at < end; at += 16) {
+    const bytes = v128.or(v128.and(v128.load(at), kept), marks);
+    const high = i8x16.shr_u(bytes, 4);
+    const low = v128.and(bytes, i8x16.splat(15));
+    const first = hexDigits(lowerHalf(high, low));
+    const second = hexDigits(upperHalf(high, low));
+    // Each store leaves the place of the next dash free or is overwritten there.
+    const middle = i64x2.extract_lane(first, 1);
+    store<u8>(out, QUOTE);
+    v128.store(out, first, 1);
+    store<u8>(out, DASH, 9);
+    store<u32>(out, u32(middle), 10);
+    store<u8>(out, DASH, 14);
+    store<u32>(out, u32(middle >> 32), 15);
+    store<u8>(out, DASH, 19);
+    v128.store(out, second, 21);
+    store<u32>(out, i32x4.extract_lane(second, 0), 20);
+    store<u8>(out, DASH, 24);
+    store<u16>(out, QUOTE_COMMA, 37);
+    out += 39;
+  }
+  return i32(out - TEXT);
+}
+
+/** The bits of `count` bytes as characters 0 and 1, most significant bit first; no quotes. */
+export function bits(count: i32): i32 {
+  let out = TEXT;
+  const end = ENTROPY + usize(count);
+  for (let at = ENTROPY; at < end; at += 2, out += 16) {
+    const pair = v128.load16_splat(at);
+    const spread = v128.shuffle<u8>(pair, pair, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    const places = i8x16(-128, 64, 32, 16, 8, 4, 2, 1, -128, 64, 32, 16, 8, 4, 2, 1);
+    const isSet = i8x16.eq(v128.and(spread, places), places); // -1 or 0
+    v128.store(out, i8x16.sub(i8x16.splat(0x30), isSet));
+  }
+  return count << 3;
+}

@@ -1,0 +1,19 @@
+/**
+ * The kernels of src/values: samplers and writers of JSON text in AssemblyScript. `node scripts/build-kernels.ts` makes
+ * src/values/kernels.wasm of them; src/values/kernels.ts says how they are called. They are short because everything
+ * rare is left to the caller, and check nothing: the caller keeps to the sizes of the windows.
+ */
+import { BLOCK_BYTES, BLOCK_VALUES, ENTROPY, OFFSETS, SECOND, TEXT } from './windows';
+
+export { erase } from './windows';
+export { batched, divided, fromDoubles, multiplied, toDoubles } from './offsets';
+export { batchedSmall, int32, safe32, safe64 } from './integers';
+export { decimals32, decimals64, fivePlaces, shortestOfOffsets, shortestOfWords, sixPlaces } from './floats';
+export { base64, bits, hex, uuid } from './bytes';
+
+export const entropyAt: usize = ENTROPY;
+export const offsetsAt: usize = OFFSETS;
+export const textAt: usize = TEXT;
+export const secondAt: usize = SECOND;
+export const blockValues: i32 = BLOCK_VALUES;
+export const blockBytes: i32 = BLOCK_BYTES;

@@ -1,0 +1,77 @@
+/**
+ * Offsets in [0, span) from words of entropy; src/values/offsets.ts proves them uniform. Words wait at ENTROPY, results
+ * go to OFFSETS, and each function returns how many there are: fewer than asked for when words were refused. The branch
+ * that refuses is foreseen nearly always, and taking it costs less than moving the end of the results by a condition.
+ */
+import { ENTROPY, OFFSETS } from './windows';
+
+/** `size` values from each of the words: u32. A word is refused when what is left of it is below `refused`. */
+export function batched(words: i32, span: u32, size: i32, refused: u32): i32 {
+  let out = OFFSETS;
+  const step = usize(size) << 2;
+  const end = ENTROPY + (usize(words) << 2);
+  for (let at = ENTROPY; at < end; at += 4) {
+    let low = u64(load<u32>(at));
+    const next = out + step;
+    for (let to = out; to < next; to += 4) {
+      const product = low * u64(span);
+      store<u32>(to, u32(product >> 32));
+      low = product & 0xffffffff;
+    }
+    if (u32(low) >= refused) out = next;
+  }
+  return i32(out - OFFSETS) >> 2;
+}
+
+/** One value from each of the words, span up to 2^32: u32. */
+export function multiplied(words: i32, span: f64, refused: u32): i32 {
+  let out = OFFSETS;
+  const factor = u64(span);
+  const end = ENTROPY + (usize(words) << 2);
+  for (let at = ENTROPY; at < end; at += 4) {
+    const product = u64(load<u32>(at)) * factor;
+    if (u32(product) < refused) continue;
+    store<u32>(out, u32(product >> 32));
+    out += 4;
+  }
+  return i32(out - OFFSETS) >> 2;
+}
+
+/** The words below 2^bits of `wordBytes` bytes (5 to 7; of seven the three topmost bits are dropped). */
+@inline
+function wordMask(wordBytes: i32): u64 {
+  return wordBytes == 7 ? (1 << 53) - 1 : (u64(1) << (wordBytes << 3)) - 1;
+}
+
+/** One value from each of the words, those from `accepted` on refused: u64. */
+export function divided(words: i32, wordBytes: i32, span: f64, accepted: f64): i32 {
+  let out = OFFSETS;
+  const divisor = u64(span);
+  const bound = u64(accepted);
+  const mask = wordMask(wordBytes);
+  const end = ENTROPY + usize(words * wordBytes);
+  if ((divisor & (divisor - 1)) == 0) {
+    // no word is refused, and the rest of the division is the lower bits
+    for (let at = ENTROPY; at < end; at += wordBytes, out += 8) store<u64>(out, load<u64>(at) & (divisor - 1));
+  } else {
+    for (let at = ENTROPY; at < end; at += wordBytes) {
+      const word = load<u64>(at) & mask;
+      if (word >= bound) continue;
+      store<u64>(out, word % divisor);
+      out += 8;
+    }
+  }
+  return i32(out - OFFSETS) >> 3;
+}
+
+/** What OFFSETS holds, u64 below 2^53, as float64 times `scale`, a power of two. */
+export function toDoubles(count: i32, scale: f64): void {
+  const end = OFFSETS + (usize(count) << 3);
+  for (let at = OFFSETS; at < end; at += 8) store<f64>(at, f64(load<i64>(at)) * scale);
+}
+
+/** The way back: float64 times `scale`, which is a whole number, as u64. */
+export function fromDoubles(count: i32, scale: f64): void {
+  const end = OFFSETS + (usize(count) << 3);
+  for (let at = OFFSETS; at < end; at += 8) store<i64>(at, i64(load<f64>(at) * scale));
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { buildKernels } from '../../scripts/build-kernels.ts';
+import { EntropyReader } from '../../src/values/entropy-reader.ts';
+import { BLOCK_BYTES, BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
+import { drawJson, sample, writeJson } from '../../src/values/sample.ts';
+import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { twinSample } from '../reference/values.ts';
+import { keystream, readerOf } from './keystream.ts';
+import { anyRequest } from './requests.ts';
+
+fc.configureGlobal({ seed: 4_122 });
+
+const ENTROPY = keystream(2 ** 20);
+
+describe('kernels.wasm', () => {
+  it('is what assembly/ makes, byte for byte', async () => {
+    const committed = readFileSync(new URL('../../src/values/kernels.wasm', import.meta.url));
+    assert.ok(committed.equals(await buildKernels()), 'stale: node scripts/build-kernels.ts');
+  });
+});
+
+describe('answers of several blocks', () => {
+  const integers = (count: number, min: number, max: number): ValueRequest => {
+    return { kind: 'integers', count, min, max, unique: false, sort: 'none' };
+  };
+  const counts = [BLOCK_VALUES - 1, BLOCK_VALUES, BLOCK_VALUES + 1, 2 * BLOCK_VALUES + 7];
+  const requests: ValueRequest[] = counts.flatMap((count): ValueRequest[] => [
+    integers(count, 5, 5),
+    integers(count, 0, 1),
+    integers(count, 0, 100),
+    integers(count, -3, 9),
+    integers(count, 2 ** 40, 2 ** 40 + 9),
+    integers(count, 0, 999_999),
+    integers(count, -(2 ** 31), 2 ** 31 - 1),
+    integers(count, -1_500_000_000, 1_500_000_000),
+    integers(count, -(2 ** 52), 2 ** 52 - 1),
+    integers(count, -(10 ** 15), 10 ** 15),
+    { ...integers(count, -(10 ** 6), 10 ** 6), sort: 'ascending' } as ValueRequest,
+    { ...integers(count, 0, 10 ** 12), unique: true } as ValueRequest,
+    { kind: 'floats', count, precision: null },
+    ...[1, 4, 5, 6, 8, 9, 15].map((precision): ValueRequest => ({ kind: 'floats', count, precision })),
+    { kind: 'uuid', count: Math.ceil(count / 2) },
+  ]);
+  for (const length of [1, 3, 13, 100, 1_024]) {
+    for (const encoding of ['hex', 'base64'] as const) {
+      for (const count of [1, Math.floor(BLOCK_BYTES / length), Math.floor((2.5 * BLOCK_BYTES) / length)]) {
+        requests.push({ kind: 'bytes', count, length, encoding, single: count === 1 });
+      }
+    }
+  }
+  for (const bits of [-9, -1, 0, 1, 100_000]) {
+    requests.push({ kind: 'bitstring', length: 8 * BLOCK_BYTES + bits });
+  }
+
+  for (const request of requests) {
+    it(`are those of the slow twin: ${JSON.stringify(request)}`, () => {
+      const { plain, consumedBytes } = twinSample(request, ENTROPY);
+      const expected = JSON.stringify(plain);
+      const target = new Uint8Array(jsonBytesMax(request));
+      const reader = readerOf(ENTROPY, [65_504]);
+      const end = drawJson(request, reader, target, 0);
+      assert.ok(Buffer.from(target.subarray(0, end)).toString() === expected, 'drawn and written at once');
+      assert.equal(reader.consumedBytes, consumedBytes);
+      const values = sample(request, readerOf(ENTROPY, [1_000]));
+      const again = new Uint8Array(jsonBytesMax(request));
+      assert.equal(writeJson(values, again, 0), end);
+      assert.ok(Buffer.from(again.subarray(0, end)).toString() === expected, 'drawn, then written');
+    });
+  }
+});
+
+describe('the windows', () => {
+  it('hold nothing when an answer is made', () => {
+    const target = new Uint8Array(2 ** 17);
+    fc.assert(
+      fc.property(anyRequest, fc.nat(2 ** 19), (request, skip) => {
+        const reader = readerOf(ENTROPY.subarray(skip), [4_096]);
+        drawJson(request, reader, target, 0);
+        assert.ok(windowsAreErased());
+        const values = sample(request, reader);
+        assert.ok(windowsAreErased());
+        writeJson(values, target, 0);
+        assert.ok(windowsAreErased());
+      }),
+      { numRuns: 300 },
+    );
+    for (const [min, max] of [
+      [0, 1],
+      [998, 999],
+      [0, 2],
+    ]) {
+      const request = { kind: 'integers', count: 10_000, min, max, unique: false, sort: 'none' } as const;
+      drawJson(request, readerOf(ENTROPY), target, 0);
+      assert.ok(windowsAreErased());
+    }
+  });
+
+  it('hold nothing when an answer fails', () => {
+    const requests: ValueRequest[] = [
+      { kind: 'integers', count: 9_000, min: 0, max: 100, unique: false, sort: 'none' },
+      { kind: 'floats', count: 9_000, precision: null },
+      { kind: 'uuid', count: 9_000 },
+    ];
+    for (const request of requests) {
+      let chunks = 0;
+      const reader = new EntropyReader(() => {
+        if (chunks++ === 4) throw new Error('no entropy');
+        return ENTROPY.slice(0, 1_001);
+      });
+      const target = new Uint8Array(jsonBytesMax(request));
+      assert.throws(() => drawJson(request, reader, target, 0), /no entropy/);
+      assert.ok(windowsAreErased());
+    }
+  });
+});
