@@ -26,6 +26,7 @@ import { SigningKey } from './signing.ts';
 
 const SECRET_BYTES = 32;
 const PRIVATE_MODE = 0o600;
+const PRIVATE_FOLDER_MODE = 0o700;
 const PUBLIC_MODE = 0o644;
 const OTHERS_MASK = 0o077;
 
@@ -55,7 +56,7 @@ export interface LogKeys {
 
 /** The 32 secret bytes in the file; made by the system's generator when there is no such file yet. */
 export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
   const stored = readPrivate(path);
   if (stored !== undefined) {
     const secret = fromBase64(stored.trimEnd());
@@ -71,7 +72,7 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
     throw new KeyFileError(`${JSON.stringify(name)} is no key name: empty, or with space or plus`);
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
   const published = numbers.map((number) => readPublished(join(directory, `log-${number}.json`), name));

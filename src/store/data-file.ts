@@ -25,6 +25,11 @@ export function requireLmdbFile(file: string): void {
   throw new LedgerError('unusable', `${file} is no ledger, or its header is damaged: restore a backup`);
 }
 
+/** Makes an empty file that its owner alone may read, unless there is one. LMDB takes an empty file for a new one. */
+export function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+}
+
 function readHeader(descriptor: number, at: number): { magic: number; pageSize: number } {
   const header = new DataView(new ArrayBuffer(HEADER_BYTES));
   readSync(descriptor, header, 0, HEADER_BYTES, at);

@@ -161,12 +161,12 @@ class Audit {
       found.set(key, lotId);
     };
     const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
-    await this.#walk(this.#tables.blocks, ([kind, ordinal], { lotId, bytes }) => {
+    await this.#walk(this.#tables.blocks, ([kind, ordinal], { lotId, size }) => {
       find(`${kind} ${ordinal}`, lotId);
       if (revoked.has(lotId))
         this.#problem(`block ${kind} ${ordinal} of the revoked lot ${lotId} can be claimed`);
       levels[kind].blocks++;
-      levels[kind].bytes += bytes.length;
+      levels[kind].bytes += size;
     });
     let blocksClaimed = 0;
     await this.#walk(this.#tables.claims, ([kind, ordinal], { lotId }) => {

@@ -1,6 +1,15 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../core/clock.ts';
+import type { BlockKeys } from './block-keys.ts';
 import type { Environment } from './environment.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -11,8 +20,8 @@ import { LedgerError } from './ledger-error.ts';
 import { auditTables } from './lmdb-audit.ts';
 import type { LmdbBooks } from './lmdb-books.ts';
 import { LmdbDirectory } from './lmdb-directory.ts';
-import { LmdbEntropyStore } from './lmdb-entropy.ts';
-import { LmdbSourceStore } from './lmdb-sources.ts';
+import type { LmdbEntropyStore } from './lmdb-entropy.ts';
+import type { LmdbSourceStore } from './lmdb-sources.ts';
 import type {
   AccountRecord,
   Balance,
@@ -38,11 +47,13 @@ export interface LmdbLedgerParts {
   readonly tables: Tables;
   readonly writer: GroupWriter;
   readonly books: LmdbBooks;
+  readonly sources: LmdbSourceStore;
+  readonly entropy: LmdbEntropyStore;
+  /** Present for a server. */
+  readonly blockKeys: BlockKeys | undefined;
   /** Present with durability `commit`. */
   readonly journaled: { readonly books: JournaledBooks; readonly journal: Journal } | undefined;
   readonly space: FreeSpace;
-  readonly clock: Clock;
-  readonly epoch: number;
   readonly role: 'server' | 'tool';
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
@@ -64,12 +75,12 @@ export class LmdbLedger implements Ledger {
   #closed: Promise<void> | undefined;
 
   constructor(parts: LmdbLedgerParts) {
-    const { environment, tables, writer, clock, epoch } = parts;
+    const { environment, tables, writer } = parts;
     this.failed = writer.failed;
     this.#parts = parts;
     this.#directory = new LmdbDirectory(environment, tables, writer);
-    this.#sources = new LmdbSourceStore(environment, tables, writer);
-    this.#entropy = new LmdbEntropyStore(environment, tables, writer, this.#sources, clock, epoch);
+    this.#sources = parts.sources;
+    this.#entropy = parts.entropy;
     this.#books = parts.journaled?.books ?? parts.books;
     this.#logStore = parts.books;
   }
@@ -253,12 +264,13 @@ export class LmdbLedger implements Ledger {
   }
 
   async #close(): Promise<void> {
-    const { environment, journaled, lock, writer } = this.#parts;
+    const { blockKeys, environment, journaled, lock, writer } = this.#parts;
     try {
       await this.#flush();
       writer.close();
     } finally {
       journaled?.journal.close();
+      blockKeys?.close();
       await environment.close();
       await lock?.release();
     }
@@ -275,9 +287,10 @@ export class LmdbLedger implements Ledger {
     await this.#flush();
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     await this.#parts.environment.copyTo(directory, compact);
+    chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
     if (!compact) await this.#parts.yielded(directory);
     const problems = await this.#parts.audited(directory);
-    rmSync(join(directory, 'lock.mdb'), { force: true });
+    for (const name of ['lock.mdb', 'block-keys']) rmSync(join(directory, name), { force: true });
     if (problems.length > 0) {
       throw new LedgerError('damaged', `the copy in ${directory} is not sound: ${problems.join('; ')}`);
     }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
-import { lengthen, requireLmdbFile } from './data-file.ts';
+import { type Log, silentLog } from '../core/log.ts';
+import { BlockKeys } from './block-keys.ts';
+import { lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
 import { Environment, type RawEnvironment } from './environment.ts';
 import { FreeSpace, freeBytesOf } from './free-space.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -14,7 +15,9 @@ import { JournaledBooks, replayJournal } from './journaled-books.ts';
 import { LedgerError } from './ledger-error.ts';
 import { auditTables } from './lmdb-audit.ts';
 import { LmdbBooks } from './lmdb-books.ts';
+import { LmdbEntropyStore } from './lmdb-entropy.ts';
 import { LmdbLedger } from './lmdb-ledger.ts';
+import { LmdbSourceStore } from './lmdb-sources.ts';
 import { count, increase } from './meta.ts';
 import { acquireServerLock, type ServerLock } from './server-lock.ts';
 import type { Key, RawDatabase } from './table.ts';
@@ -54,11 +57,10 @@ const TABLES_MAX = 32;
 const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
 const FLUSH_INTERVAL_MS = 10;
 
-/** Blocks of a copy that are deleted in one step: 4 MiB of pure bytes. */
-const BLOCKS_PER_CLAIM = 1_024;
-
 const DATA_FILE = 'data.mdb';
+const LOCK_FILE = 'lock.mdb';
 const JOURNAL_FILE = 'journal';
+const BLOCK_KEYS_FILE = 'block-keys';
 
 /** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
 export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
@@ -86,6 +88,7 @@ async function openLocked(
   const { path, clock, log, role } = options;
   const raw = await openRaw(path, readOnly);
   const environment = new Environment(options.wrap === undefined ? raw : options.wrap(raw));
+  let blockKeys: BlockKeys | undefined;
   try {
     const tables = openFormat(environment, path, readOnly);
     if (raw.lengthened) await requireWhole(environment, tables, path);
@@ -103,6 +106,20 @@ async function openLocked(
       if (isServer) requireEpoch(tables, epoch);
     });
     const books = new LmdbBooks(tables, writer, clock);
+    const sources = new LmdbSourceStore(environment, tables, writer);
+    blockKeys = isServer
+      ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
+      : undefined;
+    const entropy = new LmdbEntropyStore({
+      environment,
+      tables,
+      writer,
+      sources,
+      keys: blockKeys,
+      clock,
+      log,
+      epoch,
+    });
     const journaled = isServer ? await openJournal(options, books, writer) : undefined;
     if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
     return new LmdbLedger({
@@ -110,35 +127,34 @@ async function openLocked(
       tables,
       writer,
       books,
+      sources,
+      entropy,
+      blockKeys,
       journaled,
       space,
-      clock,
-      epoch,
       role,
       lock,
       audited,
       yielded,
     });
   } catch (error) {
+    blockKeys?.close();
     await environment.close();
     throw error;
   }
 
-  /** Claims, and so deletes, every unclaimed block of a copy, and ends its open jobs: this ledger goes on with both. */
+  /** This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it is opened without their keys. */
   async function yielded(directory: string): Promise<void> {
     const copy = await openLmdbLedger({
       path: directory,
       clock,
-      log,
+      log: silentLog,
       role: 'server',
       durability: 'fsync',
       growAheadBytes: 0,
       freeBytesMin: 0,
     });
     try {
-      for (const kind of ['pure', 'seed'] as const) {
-        while ((await copy.claimBlocks(kind, BLOCKS_PER_CLAIM)).length > 0);
-      }
       await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
     } finally {
       await copy.close();
@@ -192,6 +208,8 @@ async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
 
 function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key & string> {
   requireLmdbFile(join(path, DATA_FILE));
+  // LMDB would make its files readable to all; they need not be in a folder of ours
+  if (!readOnly) for (const name of [DATA_FILE, LOCK_FILE]) makePrivate(join(path, name));
   try {
     return open({
       path,

@@ -174,7 +174,8 @@ export interface LotRevocation {
 }
 
 /** Pure blocks feed the ring of `pure` mode; seed blocks (32 bytes each) become seeds. */
-export type BlockKind = 'pure' | 'seed';
+export const BLOCK_KINDS = ['pure', 'seed'] as const;
+export type BlockKind = (typeof BLOCK_KINDS)[number];
 
 export interface ClaimedBlock {
   readonly lotId: string;

@@ -113,6 +113,12 @@ export class Table<K extends Key, V> {
     }
   }
 
+  /** Reads no value. */
+  firstKey(range: Range): K | undefined {
+    for (const { key } of this.#raw.getRange({ ...rawRange(range, undefined), limit: 1 })) return key as K;
+    return undefined;
+  }
+
   /** Like `entries`, but a damaged value comes as the error instead of ending the iteration. */
   *entriesOrDamage(at: Snapshot): Generator<{ key: K; value: V | LedgerError }> {
     for (const { key, value } of this.#raw.getRange(rawRange({}, at))) {

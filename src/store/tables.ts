@@ -20,7 +20,10 @@ import { countersCodec, type UsageCounters } from './usage-counters.ts';
  * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
  * a folder with a number above its own.
  */
-export const FORMAT = 1;
+export const FORMAT = 2;
+
+/** The first format whose blocks are sealed (block-keys.ts). */
+export const SEALED_FORMAT = 2;
 
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
@@ -64,9 +67,12 @@ export interface StoredJob {
   readonly lotId: string | null;
 }
 
-interface StoredBlock {
+export interface StoredBlock {
   readonly lotId: string;
-  readonly bytes: Uint8Array;
+  /** See BlockKeys. In a folder of format 1 the bytes as they are. */
+  readonly sealed: Uint8Array;
+  /** Bytes that the block holds. */
+  readonly size: number;
 }
 
 /** Who took a block. Its bytes are gone. */
@@ -127,10 +133,10 @@ const answerCodec: Codec<StoredAnswer> = {
 };
 
 const blockCodec: Codec<StoredBlock> = {
-  encode: (block) => pack([block.lotId, block.bytes]),
+  encode: (block) => pack([block.lotId, block.sealed, block.size]),
   decode: (bytes) => {
-    const [lotId, content] = unpack(bytes);
-    return { lotId, bytes: new Uint8Array(content) };
+    const [lotId, sealed, size = sealed.length] = unpack(bytes);
+    return { lotId, sealed: new Uint8Array(sealed), size };
   },
 };
 

@@ -30,12 +30,12 @@ suite('opening', () => {
     });
     const database = raw.openDB({ name: 'meta', encoding: 'binary' }) as unknown as RawDatabase;
     const meta = new Table<string, number>('meta', database, plainCodec(), { open: true, wrote() {} });
-    raw.transactionSync(() => meta.put('format', 2));
+    raw.transactionSync(() => meta.put('format', 3));
     for (const role of ['server', 'tool'] as const) {
       await assert.rejects(openTestLedger(path, { role }), {
         name: 'LedgerError',
         reason: 'unusable',
-        message: `${path} has format 2, and this program reads formats up to 1: use the newer program`,
+        message: `${path} has format 3, and this program reads formats up to 2: use the newer program`,
       });
     }
     assert.equal(meta.get('epoch'), 1, 'no start was counted');

@@ -1,0 +1,240 @@
+import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { assert } from '../core/assert.ts';
+import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+import { sha256 } from '../crypto/digest.ts';
+import { BLOCK_KINDS, type BlockKind } from './records.ts';
+
+const MAGIC = 0x6b_6e_72_71; // "qrnk" read little-endian
+const CHAIN_BYTES = 32;
+const PLACE_BYTES = 8 + CHAIN_BYTES;
+const FIRST_PLACE = 8;
+/** Within one sector of 512 bytes, which disks write whole or not at all. */
+const FILE_BYTES = FIRST_PLACE + BLOCK_KINDS.length * PLACE_BYTES;
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** What sealing adds to a block. */
+export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES;
+
+const BLOCK_KEY = Uint8Array.of(0);
+const NEXT_LINK = Uint8Array.of(1);
+
+/** A chain at the link of one ordinal: whoever has it can make every link behind it and none before. */
+interface Place {
+  ordinal: number;
+  readonly link: Uint8Array<ArrayBuffer>;
+}
+
+type Places = Readonly<Record<BlockKind, Place>>;
+
+/**
+ * The keys that stored blocks are sealed with. LMDB never overwrites a page that is in use: what a transaction removes
+ * stays in the file until its page is needed again, which may be never. So it is the key that a claim erases.
+ *
+ * Blocks of a kind are claimed oldest first, so one chain a kind is enough: link(n + 1) = SHA-256(0x01 ‖ link(n)), and
+ * the key of block n is SHA-256(0x00 ‖ link(n)). The file holds, of each kind, the link of the oldest block that may still be
+ * claimed, and is overwritten in place: with that, the blocks before it are noise.
+ *
+ *   offset size
+ *        0    4  magic
+ *        4    4  CRC-32 of the rest
+ *        8    8  ordinal of the pure chain's link, float64
+ *       16   32  the link
+ *       48    8  ordinal of the seed chain's link, float64
+ *       56   32  the link
+ *
+ * The file is no part of a backup: a copy cannot give what its ledger goes on to give.
+ */
+export class BlockKeys {
+  readonly #fd: number;
+  /** The oldest blocks that can be opened; ahead of the file until `erase`. */
+  readonly #oldest: Places;
+  /** Where sealing goes on. */
+  readonly #newest: Places;
+  #erased: boolean;
+
+  private constructor(fd: number, oldest: Places, erased: boolean) {
+    this.#fd = fd;
+    this.#oldest = oldest;
+    this.#newest = { pure: copyOf(oldest.pure), seed: copyOf(oldest.seed) };
+    this.#erased = erased;
+  }
+
+  /**
+   * Opens the file. Where there is none, or none that is whole, new chains begin at `ordinal`, the first that no block has:
+   * what was sealed before cannot be opened any more. Throws what the file system says.
+   */
+  static open(path: string, ordinal: number): BlockKeys {
+    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      const kept = readPlaces(fd);
+      if (kept !== undefined) return new BlockKeys(fd, kept, true);
+      const begin = () => ({ ordinal, link: randomFillSync(new Uint8Array(CHAIN_BYTES)) });
+      const keys = new BlockKeys(fd, { pure: begin(), seed: begin() }, false);
+      keys.erase();
+      syncFolder(dirname(path));
+      return keys;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  /** Blocks with lower ordinals cannot be opened. */
+  oldest(kind: BlockKind): number {
+    return this.#oldest[kind].ordinal;
+  }
+
+  /** nonce ‖ ciphertext ‖ tag. The blocks of a kind are sealed in the order of their ordinals. */
+  seal(kind: BlockKind, ordinal: number, lotId: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    const place = this.#newest[kind];
+    const oldest = this.#oldest[kind];
+    if (place.ordinal < oldest.ordinal) {
+      place.ordinal = oldest.ordinal;
+      place.link.set(oldest.link);
+    }
+    // The nonce is drawn, though a key is for one block: a transaction that failed may have used the ordinal before.
+    const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));
+    const key = takeKey(place, ordinal);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(nameOf(kind, ordinal, lotId));
+    wipe(key);
+    return concatBytes(nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag());
+  }
+
+  /**
+   * The bytes of a block, which can be opened this once, and with it goes every older one of its kind. Undefined when its
+   * key was erased or never was in this file.
+   */
+  open(
+    kind: BlockKind,
+    ordinal: number,
+    lotId: string,
+    sealed: Uint8Array,
+  ): Uint8Array<ArrayBuffer> | undefined {
+    const place = this.#oldest[kind];
+    if (ordinal < place.ordinal || sealed.length < SEAL_BYTES) return undefined;
+    this.#erased = false;
+    const key = takeKey(place, ordinal);
+    const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES))
+      .setAAD(nameOf(kind, ordinal, lotId))
+      .setAuthTag(sealed.subarray(-TAG_BYTES));
+    wipe(key);
+    const opened = cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    const bytes = new Uint8Array(opened);
+    wipe(opened);
+    try {
+      cipher.final();
+    } catch {
+      wipe(bytes); // another ledger's key, or damage that the checksum did not notice
+      return undefined;
+    }
+    return bytes;
+  }
+
+  /** Gives up every block of the kind before this ordinal. */
+  passOver(kind: BlockKind, ordinal: number): void {
+    if (ordinal <= this.#oldest[kind].ordinal) return;
+    advance(this.#oldest[kind], ordinal);
+    this.#erased = false;
+  }
+
+  /** The keys of what was opened or passed over are on no disk any more when this returns. */
+  erase(): void {
+    if (this.#erased) return;
+    const content = encodePlaces(this.#oldest);
+    const written = writeSync(this.#fd, content, 0, content.length, 0);
+    assert(written === content.length, 'the block keys were written whole');
+    fdatasyncSync(this.#fd);
+    wipe(content);
+    this.#erased = true;
+  }
+
+  close(): void {
+    for (const { link } of [...Object.values(this.#oldest), ...Object.values(this.#newest)]) wipe(link);
+    closeSync(this.#fd);
+  }
+}
+
+function copyOf({ ordinal, link }: Place): Place {
+  return { ordinal, link: new Uint8Array(link) };
+}
+
+/** The key of the block; the chain goes on behind it. */
+function takeKey(place: Place, ordinal: number): Uint8Array<ArrayBuffer> {
+  advance(place, ordinal);
+  const key = hashOf(BLOCK_KEY, place.link);
+  advance(place, ordinal + 1);
+  return key;
+}
+
+function advance(place: Place, ordinal: number): void {
+  assert(ordinal >= place.ordinal, 'a chain of keys has no way back');
+  for (; place.ordinal < ordinal; place.ordinal++) {
+    const next = hashOf(NEXT_LINK, place.link);
+    place.link.set(next);
+    wipe(next);
+  }
+}
+
+function hashOf(label: Uint8Array, link: Uint8Array): Uint8Array<ArrayBuffer> {
+  const input = concatBytes(label, link);
+  const digest = sha256(input);
+  wipe(input);
+  return digest;
+}
+
+/** Binds a sealed block to its place: it opens nowhere else. */
+function nameOf(kind: BlockKind, ordinal: number, lotId: string): Uint8Array {
+  return utf8Bytes(`${kind} ${ordinal} ${lotId}`);
+}
+
+function encodePlaces(places: Places): Uint8Array<ArrayBuffer> {
+  const content = new Uint8Array(FILE_BYTES);
+  const view = new DataView(content.buffer);
+  view.setUint32(0, MAGIC, true);
+  BLOCK_KINDS.forEach((kind, i) => {
+    view.setFloat64(FIRST_PLACE + i * PLACE_BYTES, places[kind].ordinal, true);
+    content.set(places[kind].link, FIRST_PLACE + i * PLACE_BYTES + 8);
+  });
+  view.setUint32(4, crc32(content.subarray(FIRST_PLACE)), true);
+  return content;
+}
+
+function readPlaces(fd: number): Places | undefined {
+  const content = new Uint8Array(FILE_BYTES);
+  if (fstatSync(fd).size !== FILE_BYTES || readSync(fd, content, 0, FILE_BYTES, 0) !== FILE_BYTES)
+    return undefined;
+  const view = new DataView(content.buffer);
+  const isWhole =
+    view.getUint32(0, true) === MAGIC && view.getUint32(4, true) === crc32(content.subarray(FIRST_PLACE));
+  if (!isWhole) return undefined;
+  const placeOf = (i: number): Place => {
+    const at = FIRST_PLACE + i * PLACE_BYTES;
+    return { ordinal: view.getFloat64(at, true), link: content.slice(at + 8, at + PLACE_BYTES) };
+  };
+  const places: Places = { pure: placeOf(0), seed: placeOf(1) };
+  wipe(content);
+  return places;
+}
+
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return; // has no handle of a folder to flush
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
