@@ -400,8 +400,11 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Lists and objects are not written out: one nested without end would overflow the stack. */
 function show(value: unknown): string {
-  return value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'nothing');
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
 /** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */

@@ -411,6 +411,8 @@ describe('what cannot be read', () => {
     let nested: unknown = 1;
     for (let i = 0; i < 20_000; i++) nested = [nested];
     odd.push({ data: nested, metadata: { certificate_salt: '0'.repeat(64) } }, { data: '\ud800' });
+    // what is quoted in a reason
+    for (const quoted of [nested, 10n]) odd.push({ metadata: { certificate_id: quoted }, status: quoted });
     for (const each of odd) {
       for (const what of ['response', 'certificate', 'keys'] as const) {
         const verification = await verifyAnswer({ ...s, [what]: each });
