@@ -49,6 +49,8 @@ interface Reservation {
   readonly account: Account;
   readonly period: number;
   readonly credits: number;
+  /** The month that the credits were taken of: a later one when the request's own ended while it waited. */
+  readonly creditsPeriod: number;
 }
 
 /**
@@ -68,7 +70,7 @@ export class DataAnswers {
 
   /** Answers the call. The month's quota was reserved by the caller and is released here when it is not used. */
   answer(call: Call, account: Account, period: number, request: DataRequest, ignored: string): void {
-    const reservation: Reservation = { account, period, credits: 0 };
+    const reservation: Reservation = { account, period, credits: 0, creditsPeriod: period };
     try {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       call.mode = mode;
@@ -152,9 +154,7 @@ export class DataAnswers {
       this.#refuse(call, reservation, error);
     };
     try {
-      const credits = creditsFor(request.values, mode);
-      this.#reserveCredits(quota, credits);
-      reservation = { ...quota, credits };
+      reservation = this.#reserveCredits(quota, creditsFor(request.values, mode));
       this.#options.committer.assertRoom();
       const salt = new Uint8Array(32);
       this.#options.random.fill(salt);
@@ -178,10 +178,12 @@ export class DataAnswers {
     }
   }
 
-  #reserveCredits(quota: Reservation, credits: number): void {
-    if (credits === 0) return;
-    const reserved = quota.account.meter.reserveCredits(credits, quota.period);
-    if (reserved.ok) return;
+  #reserveCredits(quota: Reservation, credits: number): Reservation {
+    if (credits === 0) return quota;
+    const { meter } = quota.account;
+    const creditsPeriod = meter.periodAt(quota.period);
+    const reserved = meter.reserveCredits(credits, creditsPeriod);
+    if (reserved.ok) return { ...quota, credits, creditsPeriod };
     throw new ApiError('credits_exhausted', {
       message: `This request costs ${credits} credits; ${reserved.remaining} are left this month.`,
       details: { required: credits, remaining: reserved.remaining },
@@ -272,7 +274,7 @@ export class DataAnswers {
   #refuse(call: Call, reservation: Reservation, error: unknown): void {
     const { meter } = reservation.account;
     meter.releaseRequest(reservation.period);
-    if (reservation.credits > 0) meter.releaseCredits(reservation.credits, reservation.period);
+    if (reservation.credits > 0) meter.releaseCredits(reservation.credits, reservation.creditsPeriod);
     this.#options.fail(call, error);
   }
 
