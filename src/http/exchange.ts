@@ -18,6 +18,8 @@ export interface NativeResponse {
   onWritable(handler: (offset: number) => boolean): unknown;
   onAborted(handler: () => void): unknown;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+  /** Reads no more from the connection, until a write that the socket does not take whole. */
+  pause(): unknown;
   cork(write: () => void): unknown;
   close(): unknown;
 }
@@ -88,8 +90,8 @@ export class Exchange extends RequestHead implements Timed {
   readonly #host: ExchangeHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Exchange> | null = null;
-  /** The request handler is on the stack, where the library has corked the socket already. */
-  #insideHandler = true;
+  /** The library's parser is on the stack, where it has corked the socket already and may hold more bytes of it. */
+  #insideParser = true;
   #finished = false;
   #watching = false;
   #closing = false;
@@ -103,7 +105,7 @@ export class Exchange extends RequestHead implements Timed {
     this.#response = response;
   }
 
-  /** Closes the connection once the reply is sent. */
+  /** Closes the connection once the reply is sent; what comes behind this request is never served. */
   closeAfterReply(): void {
     this.#closing = true;
   }
@@ -116,7 +118,7 @@ export class Exchange extends RequestHead implements Timed {
   send(head: Uint8Array, body: Uint8Array): void {
     if (this.answered || this.aborted) return;
     this.answered = true;
-    if (!this.#insideHandler) {
+    if (!this.#insideParser) {
       this.#sendCorked(head, body);
     } else if (this.#closing) {
       // Bytes that came behind this request would be served as the next one, although the reply says that the
@@ -153,18 +155,19 @@ export class Exchange extends RequestHead implements Timed {
     const response = this.#response;
     const closing = this.#closing || this.#host.draining;
     response.writeStatus(head);
-    if (this.#closing && this.method === 'HEAD') {
-      response.end(NO_BYTES, true); // endWithoutBody cannot close
+    if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
+      response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it
     } else if (this.method === 'HEAD' || hasNoContent(head)) {
       // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
       if (!hasNoContent(head)) response.writeHeader('Content-Length', String(body.length));
       if (closing) response.writeHeader('Connection', 'close');
+      if (this.#closing) response.pause();
       response.endWithoutBody();
     } else if (body.length < OFFERED_FROM_BYTES) {
       response.end(body, closing);
     } else {
       if (closing) response.writeHeader('Connection', 'close');
-      if (!response.tryEnd(body, body.length)[1]) {
+      if (!this.#offer(body, body.length)[1]) {
         this.#hold(body);
         return;
       }
@@ -173,11 +176,24 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
+   * Hands over the body as it comes, in pieces that are valid during the call alone, until the request is answered.
+   * `take` never throws: it stands on the library's stack.
+   */
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    this.#response.onData((chunk, isLast) => {
+      if (this.answered) return;
+      this.#insideParser = true;
+      take(new Uint8Array(chunk), isLast);
+      this.#insideParser = false;
+    });
+  }
+
+  /**
    * The request handler returns. Without a finished reply the library needs an abort handler now: the client
    * cannot go away while the handler is on the stack, so no reply that is made there pays for one.
    */
   leaveHandler(): void {
-    this.#insideHandler = false;
+    this.#insideParser = false;
     if (this.#finished || this.aborted) return;
     this.#watchForAbort();
     if (this.#queue === null) this.#enter(this.#host.waiting);
@@ -196,6 +212,15 @@ export class Exchange extends RequestHead implements Timed {
     this.#response.onAborted(() => this.#abort());
   }
 
+  /**
+   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a closing
+   * connection: whatever else its client sends is not served, and the library cuts it when it has been idle for 10 s.
+   */
+  #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
+    if (this.#closing) this.#response.pause();
+    return this.#response.tryEnd(rest, totalBytes);
+  }
+
   #hold(body: Uint8Array): void {
     const host = this.#host;
     const taken = this.#response.getWriteOffset();
@@ -209,7 +234,7 @@ export class Exchange extends RequestHead implements Timed {
   /** `offset` counts the bytes of the body that the socket has taken. */
   #resume(offset: number): boolean {
     const total = this.#restStart + this.#rest.length;
-    const [wroteAll, finished] = this.#response.tryEnd(this.#rest.subarray(offset - this.#restStart), total);
+    const [wroteAll, finished] = this.#offer(this.#rest.subarray(offset - this.#restStart), total);
     if (finished) this.#finish();
     return wroteAll;
   }

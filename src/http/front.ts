@@ -196,8 +196,10 @@ class ListeningFront implements Front, ExchangeHost {
     const exchange = new Exchange(this, response, method, request);
     try {
       const refused = exchange.refusal(this.#limits.requestHeadBytesMax);
+      // what follows such a request is not served (RFC 9112 §9.6), or might be a piece of it
+      if (exchange.asksToClose || exchange.isChunked) exchange.closeAfterReply();
       if (refused !== undefined) this.#refuse(exchange, refused);
-      else if (method === 'POST') this.#receiveBody(exchange, response);
+      else if (method === 'POST') this.#receiveBody(exchange);
       else {
         if (exchange.hasBody) exchange.closeAfterReply(); // nobody reads it, so it must not precede another request
         this.#dispatch(exchange);
@@ -207,22 +209,21 @@ class ListeningFront implements Front, ExchangeHost {
     }
   }
 
-  /** Collects the body, which the library hands over in pieces that are valid during the call alone. */
-  #receiveBody(exchange: Exchange, response: NativeResponse): void {
+  /** Collects the body. Memory for it is taken as it comes, not as it is announced: whoever asks has shown no key yet. */
+  #receiveBody(exchange: Exchange): void {
     const max = this.#limits.requestBodyBytesMax;
     if (exchange.contentLength > BODY_DISCARDED_BYTES_MAX) {
       this.#refuse(exchange, new ApiError('payload_too_large'));
       return;
     }
-    let body = new Uint8Array(Math.min(max, Math.max(0, exchange.contentLength)));
+    let body: Uint8Array<ArrayBuffer> = new Uint8Array(0);
     let size = 0;
-    response.onData((chunk, isLast) => {
-      if (exchange.answered) return;
+    exchange.onBody((piece, isLast) => {
       const start = size;
-      size += chunk.byteLength;
+      size += piece.length;
       if (size <= max) {
-        if (size > body.length) body = grown(body, Math.min(max, Math.max(size, 2 * body.length)));
-        body.set(new Uint8Array(chunk), start);
+        if (size > body.length) body = grown(body, isLast ? size : Math.min(max, 2 * size));
+        body.set(piece, start);
         if (!isLast) return;
         exchange.body = body.subarray(0, size);
         this.#dispatch(exchange);

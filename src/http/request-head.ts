@@ -26,7 +26,13 @@ const TRACEPARENT = 128;
 const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 const INVISIBLE = /[^\x21-\x7e]/;
+/** uri-host [ ":" port ] of RFC 9110 §7.2: a name, an IPv4 address or an IPv6 literal; may be empty. */
+const HOST_AND_PORT = /^(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
+/** Clients name few hosts, and most of them one. */
+let lastHost = '';
 const DIGITS = /^[0-9]{1,15}$/;
+/** `close` among connection options, in any case (RFC 9110 §7.6.1). The library knows it only alone. */
+const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 
 /**
  * The head that is being read. forEach takes one callback; one for all requests, instead of a closure for
@@ -57,6 +63,8 @@ export class RequestHead {
   ifNoneMatch = '';
   accessControlRequestMethod = '';
   accessControlRequestHeaders = '';
+  /** The client says that this is the last request of its connection (RFC 9112 §9.6). */
+  asksToClose = false;
   /**
    * Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is no length.
    */
@@ -88,6 +96,14 @@ export class RequestHead {
   }
 
   /**
+   * The body comes in chunks. The library reads those laxly: LF alone ends a size, nothing checks what stands between
+   * two chunks, a size without digits counts as the last. Where a proxy in front reads on, we would see a next request.
+   */
+  get isChunked(): boolean {
+    return (this.#seen & TRANSFER_ENCODING) !== 0;
+  }
+
+  /**
    * Why this head must not be served, if so; the connection is closed then. The library takes the first of
    * several lengths and any transfer coding for `chunked`, so a laxer or stricter proxy in front would see
    * other requests than we do (RFC 9112 §6.3, §11.2).
@@ -95,6 +111,7 @@ export class RequestHead {
   refusal(bytesMax: number): ApiError | undefined {
     if (this.#repeated !== '') return malformed(`Send ${this.#repeated} once.`);
     if ((this.#seen & HOST) === 0) return malformed('Send a Host field.'); // RFC 9112 §3.2
+    if (!isHost(this.host)) return malformed('Host is no name or address with an optional port.');
     if ((this.#seen & (CONTENT_LENGTH | TRANSFER_ENCODING)) !== 0) {
       const refused = this.#framingRefusal();
       if (refused !== undefined) return refused;
@@ -142,6 +159,9 @@ export class RequestHead {
       case 9:
         if (name === 'x-api-key' && head.#once(API_KEY, 'X-API-Key')) head.apiKey = value;
         break;
+      case 10:
+        if (name === 'connection' && CLOSE_OPTION.test(value)) head.asksToClose = true;
+        break;
       case 11:
         if (name === 'traceparent') head.traceparent = (head.#seen & TRACEPARENT) === 0 ? value : '';
         if (name === 'traceparent') head.#seen |= TRACEPARENT;
@@ -182,6 +202,13 @@ export class RequestHead {
 const REQUEST_LINE_REST = 15;
 /** `: ` and CR LF. */
 const FIELD_REST = 4;
+
+function isHost(host: string): boolean {
+  if (host === lastHost) return true;
+  if (!HOST_AND_PORT.test(host)) return false;
+  lastHost = host;
+  return true;
+}
 
 function malformed(message: string): ApiError {
   return new ApiError('bad_request', { message: `${message} The connection is closed.` });

@@ -19,6 +19,7 @@ class ModelResponse implements NativeResponse {
   /** How many bytes the socket takes at each offer. */
   readonly takes: number[];
   ended = false;
+  paused = false;
   abortHandler: (() => void) | undefined;
   writable: ((offset: number) => boolean) | undefined;
   failAt: string | undefined;
@@ -73,6 +74,10 @@ class ModelResponse implements NativeResponse {
   }
   onData(): void {
     this.#use('onData');
+  }
+  pause(): void {
+    this.#use('pause');
+    this.paused = true;
   }
   cork(write: () => void): void {
     this.#use('cork');

@@ -65,6 +65,10 @@ const REFUSED: readonly [name: string, request: string][] = [
   ['an empty coding', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding:\r\n\r\n0\r\n\r\n`],
   ['two hosts', 'GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['two hosts alike', 'GET /x HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+  ['a host with a path', 'GET /x HTTP/1.1\r\nHost: a/b\r\n\r\n'],
+  ['a list of hosts', 'GET /x HTTP/1.1\r\nHost: a, b\r\n\r\n'],
+  ['a host with user information', 'GET /x HTTP/1.1\r\nHost: u@a\r\n\r\n'],
+  ['a port that is no number', 'GET /x HTTP/1.1\r\nHost: a:b\r\n\r\n'],
   ['two credentials', `GET /x HTTP/1.1\r\n${HOST}Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n`],
   ['two API keys', `GET /x HTTP/1.1\r\n${HOST}X-API-Key: a\r\nX-API-Key: b\r\n\r\n`],
   ['two content types', `POST /x HTTP/1.1\r\n${HOST}Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n`],
@@ -241,9 +245,35 @@ describe('the front on the wire', () => {
     );
   });
 
+  it('takes any host that RFC 9110 knows', async () => {
+    for (const host of ['', 'a', 'a:1', 'a.example:', '127.0.0.1:80', '[::1]:8080', 'x_y', '%61.example']) {
+      const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\nHost: ${host}\r\n\r\n`, { replies: 1 });
+      assert.equal(replies[0].status, 200, host);
+    }
+  });
+
   it('closes when the client asks for it', async () => {
     const { replies, closed } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
     assert.deepEqual([replies.length, closed], [1, true]);
+  });
+
+  it('serves nothing behind a request that asks for the close, wherever the option stands', async () => {
+    for (const options of ['close', 'Close', 'TE, close', 'close ,x', 'x,\tclose']) {
+      seen = [];
+      const request = `GET /x HTTP/1.1\r\n${HOST}Connection: ${options}\r\n\r\n`;
+      assert.ok((await talk(front.port, request)).closed);
+      assert.ok((await talk(front.port, request + NEXT)).closed);
+      assert.deepEqual(seen, ['GET /x', 'GET /x']);
+    }
+    const other = `GET /x HTTP/1.1\r\n${HOST}Connection: closed, x-close\r\n\r\n`;
+    assert.equal((await talk(front.port, other + NEXT, { replies: 2 })).replies.length, 2);
+  });
+
+  it('tells HEAD the length also when it closes', async () => {
+    const request = `HEAD /x?${'q'.repeat(20)} HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
+    const { replies, closed } = await talk(front.port, request, { head: true });
+    assert.equal(replies[0].head.match(/content-length: \d+/gi)?.join(), 'Content-Length: 21');
+    assert.ok(closed);
   });
 
   it('does not upgrade', async () => {
@@ -299,16 +329,29 @@ describe('bodies', () => {
 
   it('of 64 KiB are read, and the connection goes on', async () => {
     const body = 'b'.repeat(65_536);
-    for (const request of [post(65_536) + body, `${chunked}10000\r\n${body}\r\n0\r\n\r\n`]) {
-      const { replies } = await talk(front.port, [request, NEXT], { replies: 2 });
+    const { replies } = await talk(front.port, [post(65_536) + body, NEXT], { replies: 2 });
+    assert.equal(replies[0].body, `|${body}`);
+    assert.equal(replies[1].status, 200);
+  });
+
+  it('in chunks are the last of their connection, for the library does not check how chunks end', async () => {
+    for (const body of ['b', 'b'.repeat(65_536)]) {
+      const request = `${chunked}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      seen = [];
+      // a reply that is offered piece by piece cannot close: its connection is no longer read instead
+      const { replies } = await talk(front.port, [request, NEXT], { silenceMs: 100 });
+      assert.equal(replies.length, 1);
       assert.equal(replies[0].body, `|${body}`);
-      assert.equal(replies[1].status, 200);
+      assert.match(replies[0].head, /\r\nConnection: close/);
+      await talk(front.port, request + NEXT, { silenceMs: 60 });
+      assert.deepEqual(seen, ['POST /x', 'POST /x']);
     }
   });
 
-  it('of one byte more are 413 and closed', async () => {
+  it('of one byte more are 413 and closed, and what follows is not served', async () => {
     const body = 'b'.repeat(65_537);
     for (const request of [post(65_537) + body, `${chunked}10001\r\n${body}\r\n0\r\n\r\n`]) {
+      await talk(front.port, request + NEXT);
       const { replies, closed } = await talk(front.port, request);
       assert.deepEqual([replies[0].status, closed], [413, true]);
       assert.equal(JSON.parse(replies[0].body).error.code, 'payload_too_large');
