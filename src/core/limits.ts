@@ -22,6 +22,8 @@ export const LIMITS = Object.freeze({
   requestBodyBytesMax: 64 * 1024,
   /** A request head (line and headers); beyond it 431. */
   requestHeadBytesMax: 64 * 1024,
+  /** Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few. */
+  connectionsMax: 65_536,
   idempotencyKeyLengthMax: 255,
   /** Answers that wait for their certificate to be durable, per front; beyond it 503 `overloaded`. */
   pendingRepliesMax: 16_384,

@@ -11,6 +11,7 @@ import { clientError, errorReply } from './error-reply.ts';
 import { Exchange, type ExchangeHost, type NativeResponse } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
+import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 import { parseTraceparent } from './trace.ts';
 
 /*
@@ -20,13 +21,18 @@ import { parseTraceparent } from './trace.ts';
  * absolute-form, `*` and CONNECT targets 505; a head that it cannot parse waits for the rest and is cut after
  * 10 s; more than 100 fields or more than twice our head limit 431; Expect: 100-continue; a request that
  * follows one which is not answered yet closes the connection, so pipelining is not served; idle connections
- * are closed after 10 s. Not seen by any handler, hence a reason to keep a strict proxy in front: a field
- * with an empty name hides the fields after it, and the line end after a chunk may be missing.
+ * are closed after 10 s. It polls a listening socket that has no file descriptor to accept with at 100 % of a
+ * core, hence `connectionsMax`. Not seen by any handler, hence a reason to keep a strict proxy in front: a field
+ * with an empty name hides the fields after it; control bytes and bytes above ASCII around a value count as
+ * blanks; the line ends of chunks are not checked, which is why a chunked request is the last of its connection.
+ * A client that closes its half of the connection counts as gone, and its answer is lost.
  */
 
 interface FrontLimits {
   readonly requestHeadBytesMax: number;
   readonly requestBodyBytesMax: number;
+  /** A connection beyond this is closed as soon as it is accepted. */
+  readonly connectionsMax: number;
   /** A request that is not answered after this is answered 503 by the front. */
   readonly answerDeadlineMs: number;
   /** A reader that has not taken a reply after this is cut off. */
@@ -96,6 +102,13 @@ const LINGER_MS = 100;
 
 const DRAIN_POLL_MS = 10;
 
+/** Lines about slow clients: at most 100 a second with the default sweep. What is left out is counted. */
+const LINES_PER_SWEEP = 25;
+/** A line about connections turned away comes at most so often. */
+const TURNED_AWAY_INTERVAL_MS = 60_000;
+/** Of a path in a log line; a client may send one of 64 KiB. */
+const PATH_LENGTH_LOGGED = 256;
+
 /** Starts listening. Rejects when the address cannot be listened on. */
 export function startFront(options: FrontOptions): Promise<Front> {
   return new ListeningFront(options).listen();
@@ -115,6 +128,9 @@ class ListeningFront implements Front, ExchangeHost {
   #listening: uws.us_listen_socket | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #drained: Promise<void> | undefined;
+  /** Connections closed at once, since that was last told. */
+  #turnedAway = 0;
+  #tellTurnedAwayAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -140,10 +156,7 @@ class ListeningFront implements Front, ExchangeHost {
     const app = this.#app as unknown as AnyApp;
     app.get('/*', (response, request) => this.#receive(response, request, 'GET'));
     app.any('/*', (response, request) => this.#receive(response, request, request.getCaseSensitiveMethod()));
-    const connectionsChanged = (_response: unknown, change: number): void => {
-      this.openConnections += change;
-    };
-    app.filter(connectionsChanged);
+    app.filter((response, change) => this.#connectionChanged(response, change));
     return new Promise((resolve, reject) => {
       app.listen(host, port, sharePort === true ? LISTEN_SHARED : LISTEN_EXCLUSIVE, (socket) => {
         if (socket === false) {
@@ -156,6 +169,13 @@ class ListeningFront implements Front, ExchangeHost {
         resolve(this);
       });
     });
+  }
+
+  #connectionChanged(response: NativeResponse, change: number): void {
+    this.openConnections += change;
+    if (change < 0 || this.openConnections <= this.#limits.connectionsMax) return;
+    this.#turnedAway++;
+    response.close();
   }
 
   drain(deadlineMs: number): Promise<void> {
@@ -272,7 +292,8 @@ class ListeningFront implements Front, ExchangeHost {
 
   /** What names a request in the log. Never the query: it may hold what a client shuffles. */
   #namesOf(exchange: Exchange): object {
-    const { method, path } = exchange;
+    const method = exchange.method.slice(0, METHOD_LENGTH_LOGGED);
+    const path = exchange.path.slice(0, PATH_LENGTH_LOGGED);
     const trace = parseTraceparent(exchange.traceparent);
     const names = { request_id: requestIdText(this.#requestIdOf(exchange)), method, path };
     return trace === undefined ? names : { ...names, trace_id: trace.traceId };
@@ -281,15 +302,30 @@ class ListeningFront implements Front, ExchangeHost {
   #sweep(): void {
     this.nowMs = this.#options.clock.monotonicMs();
     const { log } = this.#options;
+    let lines = 0;
+    const tell = (exchange: Exchange, what: string) => {
+      if (lines++ < LINES_PER_SWEEP) log.warn(this.#namesOf(exchange), what);
+    };
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
-      log.warn(this.#namesOf(late), 'request not answered in time');
+      tell(late, 'request not answered in time');
       this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }));
       if (!late.answered) late.destroy(); // a `fail` that does not answer at once must not keep it here for ever
     }
     for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
-      log.warn(this.#namesOf(slow), 'reply not taken in time');
+      tell(slow, 'reply not taken in time');
       slow.destroy();
     }
+    if (lines > LINES_PER_SWEEP)
+      log.warn({ lines: lines - LINES_PER_SWEEP }, 'lines about slow requests left out');
+    this.#tellTurnedAway();
+  }
+
+  #tellTurnedAway(): void {
+    if (this.#turnedAway === 0 || this.nowMs < this.#tellTurnedAwayAtMs) return;
+    const facts = { connections: this.openConnections, turned_away: this.#turnedAway };
+    this.#options.log.warn(facts, 'connections at their limit: new ones are closed');
+    this.#turnedAway = 0;
+    this.#tellTurnedAwayAtMs = this.nowMs + TURNED_AWAY_INTERVAL_MS;
   }
 }
 
@@ -322,7 +358,7 @@ interface AnyApp {
   get(pattern: string, handler: AnyHandler): void;
   any(pattern: string, handler: AnyHandler): void;
   /** `change` is 1 for a new connection and -1 for a closed one. */
-  filter(listener: (response: unknown, change: number) => void): void;
+  filter(listener: (response: NativeResponse, change: number) => void): void;
   listen(
     host: string,
     port: number,

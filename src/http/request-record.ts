@@ -36,6 +36,9 @@ export interface RequestRecordOptions {
  */
 const ERROR_LINES_PER_SECOND = 100;
 
+/** Of a method in a log line; a client may send one of 64 KiB. */
+export const METHOD_LENGTH_LOGGED = 16;
+
 const ENDPOINT_ROWS = rowsOf(ENDPOINT_LABELS);
 const MODE_ROWS = rowsOf(MODE_LABELS);
 const ERROR_ROWS = rowsOf(Object.keys(ERRORS) as ErrorCode[]);
@@ -131,7 +134,7 @@ export class RequestRecord {
     const facts = {
       request_id: call.requestIdText,
       ...(trace === undefined ? {} : { trace_id: trace.traceId }),
-      method: call.exchange.method,
+      method: call.exchange.method.slice(0, METHOD_LENGTH_LOGGED),
       endpoint: ENDPOINT_LABELS[call.endpoint],
       status,
       ...(error === undefined ? {} : { error }),

@@ -31,6 +31,7 @@ import type { SeedGroup, SeedInForce } from '../pool/seeds.ts';
 import type { Ledger } from '../store/ledger.ts';
 import type { LotRecord } from '../store/records.ts';
 import type { Workers } from '../workers/dispatch.ts';
+import { connectionsMax, descriptorLimit } from './descriptors.ts';
 import { FrontGauges } from './front-gauges.ts';
 import { SERVICE_VERSION } from './readings.ts';
 
@@ -177,6 +178,9 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     fail: (exchange, error) => router.refuse(exchange, error),
     log,
     clock,
+    limits: {
+      connectionsMax: connectionsMax(descriptorLimit(), config.fronts, config.fronts + config.workers),
+    },
   });
   listening = front;
   Object.assign(urls, urlsOf(config, front.port));

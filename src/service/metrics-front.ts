@@ -6,6 +6,9 @@ import type { Exchange } from '../http/exchange.ts';
 import { type Front, startFront } from '../http/front.ts';
 import { metricsReply } from '../http/metrics.ts';
 
+/** Few ask for metrics, and their connections are counted among what the service needs itself (descriptors.ts). */
+const CONNECTIONS_MAX = 8;
+
 /** Serves /metrics on a port of its own, for networks where those who ask for values must not see it. */
 export function startMetricsFront(
   port: number,
@@ -20,5 +23,6 @@ export function startMetricsFront(
     const { head, body } = metricsReply(await metrics());
     exchange.send(head, body);
   };
-  return startFront({ host: config.host, port, handle, log, clock });
+  const limits = { connectionsMax: CONNECTIONS_MAX };
+  return startFront({ host: config.host, port, handle, log, clock, limits });
 }
