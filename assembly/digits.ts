@@ -37,6 +37,13 @@ for (let n: u32 = 0; n < 1000; n++) {
   store<u64>(TRIMMED_COMMA + (n << 3), u64(trimmed) | (u64(4 - trailing) << 32));
 }
 
+/** Writes an entry of a table: text in the lower four bytes, its length in the upper. */
+@inline
+export function putEntry(at: usize, entry: u64): usize {
+  store<u32>(at, u32(entry));
+  return at + usize(entry >> 32);
+}
+
 /** v / 10000 for v below 4.9·10^8: e = 2224 for k = 40. */
 @inline
 function quotientOf10000(v: u32): u32 {

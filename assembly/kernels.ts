@@ -7,8 +7,16 @@ import { BLOCK_BYTES, BLOCK_VALUES, ENTROPY, OFFSETS, SECOND, TEXT } from './win
 
 export { erase } from './windows';
 export { batched, divided, fromDoubles, multiplied, toDoubles } from './offsets';
-export { batchedSmall, int32, safe32, safe64 } from './integers';
-export { decimals32, decimals64, fivePlaces, shortestOfOffsets, shortestOfWords, sixPlaces } from './floats';
+export { batchedSmall, fourSmall, int32, safe32, safe64 } from './integers';
+export {
+  decimals32,
+  decimals64,
+  fifteenPlaces,
+  fivePlaces,
+  shortestOfOffsets,
+  shortestOfWords,
+  sixPlaces,
+} from './floats';
 export { base64, bits, hex, uuid } from './bytes';
 
 export const entropyAt: usize = ENTROPY;

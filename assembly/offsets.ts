@@ -6,15 +6,16 @@
 import { ENTROPY, OFFSETS } from './windows';
 
 /** `size` values from each of the words: u32. A word is refused when what is left of it is below `refused`. */
-export function batched(words: i32, span: u32, size: i32, refused: u32): i32 {
+export function batched(words: i32, span: f64, size: i32, refused: u32): i32 {
   let out = OFFSETS;
+  const factor = u64(span);
   const step = usize(size) << 2;
   const end = ENTROPY + (usize(words) << 2);
   for (let at = ENTROPY; at < end; at += 4) {
     let low = u64(load<u32>(at));
     const next = out + step;
     for (let to = out; to < next; to += 4) {
-      const product = low * u64(span);
+      const product = low * factor;
       store<u32>(to, u32(product >> 32));
       low = product & 0xffffffff;
     }

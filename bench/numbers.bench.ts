@@ -105,9 +105,9 @@ function making({ sample, requests }: Modules, reader: Reader): Maker['make'] {
     const request = valueRequest(kind, count);
     const buffer = new Uint8Array(requests.jsonBytesMax(request));
     return () => {
-      const values = sample.sample(request, reader);
+      const end = sample.drawJson(request, reader, buffer, 0);
       reader.erase();
-      return sample.writeJson(values, buffer, 0);
+      return end;
     };
   };
 }
@@ -119,7 +119,7 @@ function hashing({ sample, requests, keystream, digest }: Modules): Maker['make'
   return (kind, count) => {
     const request = valueRequest(kind, count);
     const buffer = new Uint8Array(requests.jsonBytesMax(request));
-    const text = buffer.subarray(0, sample.writeJson(sample.sample(request, reader), buffer, 0));
+    const text = buffer.subarray(0, sample.drawJson(request, reader, buffer, 0));
     return () => digest.commitment(salt, text);
   };
 }

@@ -14,6 +14,11 @@ import type { Suite } from './support/suite.ts';
 /** In the order in which they run: first what is made in process, then what goes over loopback. */
 export const SUITES: readonly Suite[] = [
   numbers,
+  scriptSuite({
+    name: 'values',
+    summary: 'ns per number with entropy at hand, kind by kind',
+    byDefault: true,
+  }),
   expand,
   dispatch,
   scriptSuite({ name: 'meter', summary: "ns of an account's limits, call by call", byDefault: true }),

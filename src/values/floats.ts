@@ -74,15 +74,29 @@ export function drawFloats(
   start: number,
 ): number {
   target[start] = 0x5b; // '['
-  const at = start + 1;
-  const end =
-    precision === null
-      ? drawBinary(source, count, target, at)
-      : precision === 5 || precision === 6
-        ? drawPlaces(source, count, precision, target, at)
-        : drawDecimal(source, count, precision, target, at);
+  const end = drawList(source, count, precision, target, start + 1);
   target[end - 1] = 0x5d; // ']' over the last comma
   return end;
+}
+
+function drawList(
+  source: ByteSource,
+  count: number,
+  precision: number | null,
+  target: Uint8Array,
+  at: number,
+): number {
+  switch (precision) {
+    case null:
+      return drawBinary(source, count, target, at);
+    case 5:
+    case 6:
+      return drawPlaces(source, count, precision, target, at);
+    case 15:
+      return drawFifteenPlaces(source, count, target, at);
+    default:
+      return drawDecimal(source, count, precision, target, at);
+  }
 }
 
 /** The JSON array of the values, each in the shortest form that reads back to the same double (RFC 8785 §3.2.2.3). */
@@ -101,7 +115,7 @@ function drawBinary(source: ByteSource, count: number, target: Uint8Array, start
   let at = start;
   for (let missing = count; missing > 0; ) {
     const drawn = takeWords(source, WORD_BYTES, missing);
-    const size = writeStopping(kernels.shortestOfWords, drawn, 0, (i) => wideWord(i) * 2 ** -53);
+    const size = writeStopping(kernels.shortestOfWords, drawn, 0, (i) => `${wideWord(i) * 2 ** -53},`);
     at = putText(size, target, at);
     missing -= drawn;
   }
@@ -115,7 +129,7 @@ function writeBinary(values: Float64Array, target: Uint8Array, start: number): n
     useOffsets(block.byteLength);
     offsets64.set(block);
     kernels.fromDoubles(block.length, 2 ** 53);
-    const size = writeStopping(kernels.shortestOfOffsets, block.length, 0, (i) => block[i]);
+    const size = writeStopping(kernels.shortestOfOffsets, block.length, 0, (i) => `${block[i]},`);
     at = putText(size, target, at);
   }
   return at;
@@ -136,6 +150,26 @@ function drawPlaces(
     const size = precision === 5 ? kernels.fivePlaces(words, refused) : kernels.sixPlaces(words, refused);
     missing -= secondResult();
     at = putText(size, target, at);
+  }
+  return at;
+}
+
+/** Fifteen places: one word of seven bytes gives one value, as planned for 10^15. */
+function drawFifteenPlaces(source: ByteSource, count: number, target: Uint8Array, start: number): number {
+  const denominator = POWERS_OF_TEN[15];
+  const accepted = 2 ** 53 - (2 ** 53 % denominator);
+  let at = start;
+  let missing = count;
+  const textAt = (i: number): string => {
+    const word = wideWord(i);
+    if (word < accepted) return `${(word % denominator) / denominator},`;
+    missing++;
+    return '';
+  };
+  while (missing > 0) {
+    const words = takeWords(source, WORD_BYTES, missing);
+    missing -= words;
+    at = putText(writeStopping(kernels.fifteenPlaces, words, 0, textAt), target, at);
   }
   return at;
 }
@@ -177,22 +211,22 @@ function writeDecimal(numerators: Offsets, precision: number, target: Uint8Array
 function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
   const write = wide ? kernels.decimals64 : kernels.decimals32;
   const scale = 10 * POWERS_OF_TEN[15 - precision];
-  return writeStopping(write, count, scale, (i) => offsetAt(i, wide) / POWERS_OF_TEN[precision]);
+  return writeStopping(write, count, scale, (i) => `${offsetAt(i, wide) / POWERS_OF_TEN[precision]},`);
 }
 
-/** Has a kernel write the block; at the rare values at which it stops JavaScript's own text is put in. */
+/** Has a kernel write the block; where it stops, which is rare, the text of JavaScript is put in. */
 function writeStopping(
   write: StoppingWriter,
   count: number,
   scale: number,
-  valueAt: (i: number) => number,
+  textAt: (i: number) => string,
 ): number {
   let size = 0;
   for (let from = 0; ; from++) {
     from = write(from, count, size, scale);
     size = secondResult();
     if (from === count) return size;
-    size = appendText(size, `${valueAt(from)},`);
+    size = appendText(size, textAt(from));
   }
 }
 

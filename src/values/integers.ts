@@ -74,6 +74,7 @@ export function drawIntegers(
 
 function drawSmall(source: ByteSource, plan: OffsetPlan, missing: number, min: number): number {
   const { size, words, refused } = takeBatch(source, plan, missing);
+  if (size === 4) return kernels.fourSmall(words, plan.span, refused, min);
   return kernels.batchedSmall(words, plan.span, size, refused, min);
 }
 

@@ -39,8 +39,10 @@ interface Kernels {
   toDoubles(count: number, scale: number): void;
   fromDoubles(count: number, scale: number): void;
 
-  /** assembly/integers.ts: from offsets (`batchedSmall`: from words) to text; its bytes. */
+  /** assembly/integers.ts: from words to text; its bytes. */
   batchedSmall(words: number, span: number, size: number, refused: number, min: number): number;
+  fourSmall(words: number, span: number, refused: number, min: number): number;
+  /** From offsets to text; its bytes. */
   int32(count: number, min: number): number;
   safe32(count: number, min: number): number;
   safe64(count: number, min: number): number;
@@ -48,9 +50,10 @@ interface Kernels {
   /** assembly/floats.ts: from words to text; its bytes. */
   fivePlaces(words: number, refused: number): number;
   sixPlaces(words: number, refused: number): number;
-  /** From offsets or words to text; the index of the value at which it stopped. */
+  /** From offsets or words to text; the index of the one at which it stopped. */
   decimals32: StoppingWriter;
   decimals64: StoppingWriter;
+  fifteenPlaces: StoppingWriter;
   shortestOfWords: StoppingWriter;
   shortestOfOffsets: StoppingWriter;
 
@@ -63,6 +66,7 @@ interface Kernels {
   erase(entropyBytes: number, offsetBytes: number, textBytes: number): void;
 }
 
+/** `scale` is for the decimals alone. */
 export type StoppingWriter = (from: number, count: number, textBytes: number, scale: number) => number;
 
 /** What is used of WebAssembly: its types come only with those of browsers. */

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { drawJson, writeJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { dividedOffset } from '../reference/offsets.ts';
 import { keystream, readerOf } from './keystream.ts';
 
 fc.configureGlobal({ seed: 4_122 });
@@ -95,6 +96,29 @@ describe('the text of multiples of a power of ten', () => {
       assertText(drawn({ kind: 'floats', count, precision }, bytes), values);
     });
   }
+
+  it('follows the rule of division at the multiples of 10^15 and refuses what is beyond the last', () => {
+    const span = 10n ** 15n;
+    const words = Array.from({ length: 10 }, (_, q) => BigInt(q) * span).flatMap((multiple) =>
+      [-(10n ** 9n), -(10n ** 7n), -1n, 0n, 1n, 10n ** 7n, 10n ** 9n - 1n, 10n ** 9n, 10n ** 14n].map(
+        (delta) => multiple + delta,
+      ),
+    );
+    words.push(2n ** 53n - 1n);
+    const inWords = words.filter((word) => word >= 0n && word < 2n ** 53n);
+    const expected = inWords.flatMap((word) => dividedOffset(word, 2n ** 53n, span) ?? []);
+    const bytes = new Uint8Array(7 * inWords.length + 1);
+    const view = new DataView(bytes.buffer);
+    inWords.forEach((word, i) => {
+      view.setBigUint64(7 * i, word | (BigInt(i % 8) << 53n), true);
+    });
+    assert.ok(expected.length < inWords.length);
+    const text = drawn({ kind: 'floats', count: expected.length, precision: 15 }, bytes);
+    assertText(
+      text,
+      expected.map((numerator) => Number(numerator) / 1e15),
+    );
+  });
 
   it('equals String on numbers of every magnitude and places', () => {
     const anyNumerators = fc.array(fc.tuple(fc.integer({ min: 0, max: 15 }), fc.maxSafeNat()), {
