@@ -83,7 +83,11 @@ const KINDS: readonly { name: string; values: ValueRequest; units: number }[] = 
   },
 ];
 
-const FORMS = ['nothing', 'plain'] as const;
+const FORMS = ['nothing', 'octets', 'packed'] as const;
+
+function hasOctets({ kind }: ValueRequest): boolean {
+  return kind !== 'shuffle' && kind !== 'bitstring';
+}
 
 async function costs(run: BenchRun, subject: Subject): Promise<Table> {
   run.talk(nameFor(run, subject, 'what answers cost'));
@@ -98,7 +102,8 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
   };
   const rows: Row[] = [];
   for (const { name, values, units } of KINDS) {
-    const contenders = FORMS.map((also) => ({
+    const forms = FORMS.filter((also) => also !== 'octets' || hasOctets(values));
+    const contenders = forms.map((also) => ({
       name: also,
       async measure() {
         const startedMs = performance.now();
@@ -114,7 +119,8 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
     note: 'ns for each unit: values, bytes of values (2 more for each string), bits or items. Where the averages of delivery/admission.ts start.',
     columns: [
       { title: 'text ns', spread: true },
-      { title: 'text and plain values ns', spread: true },
+      { title: 'text and octets ns', spread: true },
+      { title: 'text and MessagePack ns', spread: true },
     ],
     rows,
   };

@@ -30,7 +30,7 @@ export const LIMITS = Object.freeze({
   /** Memory of those that were made in the front itself: some megabytes, more only before a slow disk. */
   pendingReplyBytesMax: 64 * 1024 * 1024,
   /** Work of large answers that may wait, per worker thread; beyond it 503 `overloaded`. */
-  largeQueueMs: 250,
+  largeQueueMs: 500,
   /** Large answers that are made or wait for it, per front. */
   largeAnswersMax: 256,
   /** Memory of large replies from their admission until their readers have taken them, per front. */

@@ -27,35 +27,58 @@ export interface AdmissionOptions {
   readonly clock: Clock;
 }
 
-/**
- * Nanoseconds for each unit of work (`unitsOf`) of a kind: where the running averages start, about what the table of
- * costs of bench `overload` shows on a quiet core. They are replaced by what answers really take.
- */
-const START_NS = {
-  integers: 35,
-  'integers, sorted': 110,
-  'integers, unique': 80,
-  decimals: 40,
-  floats: 90,
-  bytes: 4,
-  uuid: 65,
-  bitstring: 2,
-  shuffle: 60,
-} as const;
-/** As plain values for MessagePack besides: an object or a string for each value. */
-const START_PLAIN_NS = {
-  integers: 90,
-  'integers, sorted': 140,
-  'integers, unique': 100,
-  decimals: 80,
-  floats: 130,
-  bytes: 12,
-  uuid: 800,
-  bitstring: 10,
-  shuffle: 60,
-} as const satisfies Record<WorkKind, number>;
+type WorkKind =
+  | 'integers'
+  | 'integers, sorted'
+  | 'integers, unique'
+  | 'decimals'
+  | 'floats'
+  | 'bytes'
+  | 'uuid'
+  | 'bitstring'
+  | 'shuffle';
+type Averages = Record<MakeOrder['also'], Record<WorkKind, number>>;
 
-type WorkKind = keyof typeof START_NS;
+/**
+ * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages start,
+ * about what the table of costs of bench `overload` shows on a quiet core. They are replaced by what answers really
+ * take.
+ */
+const START_NS: Averages = {
+  nothing: {
+    integers: 15,
+    'integers, sorted': 90,
+    'integers, unique': 60,
+    decimals: 20,
+    floats: 30,
+    bytes: 4,
+    uuid: 50,
+    bitstring: 1,
+    shuffle: 60,
+  },
+  octets: {
+    integers: 25,
+    'integers, sorted': 90,
+    'integers, unique': 65,
+    decimals: 60,
+    floats: 90,
+    bytes: 4,
+    uuid: 65,
+    bitstring: 1,
+    shuffle: 60,
+  },
+  packed: {
+    integers: 90,
+    'integers, sorted': 125,
+    'integers, unique': 105,
+    decimals: 110,
+    floats: 150,
+    bytes: 15,
+    uuid: 1_000,
+    bitstring: 10,
+    shuffle: 90,
+  },
+};
 
 /** Weight of the newest answer in a running average: the last three dozen count. */
 const NEWEST_SHARE = 1 / 16;
@@ -79,8 +102,7 @@ const WEIGHED_FROM_BYTES = 16 * 1024;
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #ns: Record<WorkKind, number> = { ...START_NS };
-  readonly #plainNs: Record<WorkKind, number> = { ...START_PLAIN_NS };
+  readonly #ns: Averages = structuredClone(START_NS);
   /** µs that the workers have to do. */
   readonly #queued: Load;
   /** Bytes of the answers that they will give, at most. */
@@ -109,8 +131,7 @@ export class Admission {
 
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
   costUs({ values, also }: Pick<WeighedAnswer, 'values' | 'also'>): number {
-    const ns = also === 'plain' ? this.#plainNs : this.#ns;
-    return Math.ceil((ns[kindOf(values)] * unitsOf(values)) / 1000);
+    return Math.ceil((this.#ns[also][kindOf(values)] * unitsOf(values)) / 1000);
   }
 
   /** Makes an answer in this thread. Throws `overloaded`, and makes nothing, when this turn has done enough. */
@@ -178,7 +199,7 @@ export class Admission {
 
   #learn({ values, also }: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
-    const averages = also === 'plain' ? this.#plainNs : this.#ns;
+    const averages = this.#ns[also];
     const kind = kindOf(values);
     const known = averages[kind];
     const seen = (busyMs * 1e6) / unitsOf(values);

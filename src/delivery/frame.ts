@@ -29,16 +29,14 @@ export function frameOf(request: DataRequest, entropyMode: string, quantumSource
   return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
 }
 
-/** The same member as a plain value, for MessagePack. */
-export function dataObject(
+/** The same member as an object, for MessagePack: all but its values. */
+export function dataMembers(
   request: DataRequest,
   entropyMode: string,
   quantumSource: string,
-  values: unknown,
 ): Record<string, unknown> {
   return {
     ...request.members,
     metadata: { entropy_mode: entropyMode, quantum_source: quantumSource },
-    [request.valueKey]: values,
   };
 }

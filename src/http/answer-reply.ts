@@ -1,8 +1,9 @@
 import { pack } from 'msgpackr';
+import { concatBytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import type { DataRequest } from '../delivery/data-request.ts';
 import { DATA_START, type Delivered } from '../delivery/deliver.ts';
-import { dataObject } from '../delivery/frame.ts';
+import { dataMembers } from '../delivery/frame.ts';
 import { AnswerTemplate, creditText, sourceFields } from './answer-template.ts';
 import { type EnvelopeFacts, envelopeObject } from './envelope.ts';
 import { type Field, headOf } from './head.ts';
@@ -50,9 +51,18 @@ export function bodyOf(
 ): Uint8Array<ArrayBuffer> {
   const { from, made } = delivered;
   if (form === 'octet-stream' && made.octets !== undefined) return made.octets;
-  if (form !== 'msgpack') return jsonReply(delivered, facts, poweredBy, undefined).body;
-  const data = dataObject(request, from.mode, from.quantumBackend, made.plain);
-  return new Uint8Array(pack({ data, ...envelopeObject(facts, poweredBy) }));
+  if (made.packed === undefined) return jsonReply(delivered, facts, poweredBy, undefined).body;
+  // large values were packed where they were made: a front would stand still for as long as it packs them
+  return concatBytes(
+    packedUpTo('data', envelopeObject(facts, poweredBy)),
+    packedUpTo(request.valueKey, dataMembers(request, from.mode, from.quantumBackend)),
+    made.packed,
+  );
+}
+
+/** An object in MessagePack with one more member, up to where the value of that one stands. */
+function packedUpTo(name: string, members: Readonly<Record<string, unknown>>): Uint8Array {
+  return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
 }
 
 /** The header fields of an answer that speak of it, not of the moment. */

@@ -158,8 +158,9 @@ export class DataAnswers {
       this.#options.committer.assertRoom();
       const salt = new Uint8Array(32);
       this.#options.random.fill(salt);
+      this.#options.random.erase(); // it is told to nobody but the caller
       const form = representationOf(call.exchange.accept, request);
-      const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'plain' : 'nothing';
+      const also = form === 'octet-stream' ? 'octets' : form === 'msgpack' ? 'packed' : 'nothing';
       const group = this.#seedGroupOf(quota.account);
       const { delivery, committer } = this.#options;
       const account = quota.account.record.number;

@@ -10,6 +10,6 @@ export default function expand(task: ExpandTask): number | MadeByWorker {
   const startedMs = systemClock.monotonicMs();
   const made = makeValues(task.order);
   const busyMs = systemClock.monotonicMs() - startedMs;
-  const buffers = made.octets === undefined ? [made.buffer.buffer] : [made.buffer.buffer, made.octets.buffer];
+  const buffers = [made.buffer, made.octets, made.packed].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
   return transferring({ ...made, busyMs }, buffers);
 }

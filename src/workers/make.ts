@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { sha256Hex } from '../crypto/digest.ts';
@@ -56,7 +57,7 @@ export function makeFrom(
     delivered: commitmentInPlace(buffer, headroom, dataEnd, order.salt),
     consumedBytes: reader.consumedBytes - consumedBefore,
     octets: values && order.also === 'octets' ? new Uint8Array(octetsOf(values)) : undefined,
-    plain: values && order.also === 'plain' ? plainOf(values) : undefined,
+    packed: values && order.also === 'packed' ? new Uint8Array(pack(plainOf(values))) : undefined,
   };
 }
 

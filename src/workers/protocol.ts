@@ -23,8 +23,8 @@ export interface MakeOrder {
   /** Bytes to leave free before (at least 32) and after the `data` member for the rest of the reply. */
   readonly headroom: number;
   readonly tailroom: number;
-  /** Also give the bare values, or the plain values, for the other representations. */
-  readonly also: 'nothing' | 'octets' | 'plain';
+  /** Also give the bare values, or the plain values as MessagePack, for the other representations. */
+  readonly also: 'nothing' | 'octets' | 'packed';
 }
 
 export interface MadeValues {
@@ -35,7 +35,7 @@ export interface MadeValues {
   readonly delivered: string;
   readonly consumedBytes: number;
   readonly octets: Uint8Array<ArrayBuffer> | undefined;
-  readonly plain: unknown;
+  readonly packed: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** As a worker gives them back. */

@@ -9,6 +9,10 @@ import { Admission, type WeighedAnswer } from '../../src/delivery/admission.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 
 const uuids = (count: number): ValueRequest => ({ kind: 'uuid', count });
+const sorted = (count: number): ValueRequest => ({
+  ...{ kind: 'integers', count, min: 0, max: 999_999 },
+  ...{ unique: false, sort: 'ascending' },
+});
 const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({ values, also: 'nothing', account });
 const isOverloaded = (error: unknown) =>
   error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
@@ -42,23 +46,23 @@ function held(admission: Admission, values: ValueRequest, account = 1) {
 describe('what an answer is thought to cost', () => {
   it('follows what answers of its kind took', async () => {
     const { admission, here } = subject();
-    assert.equal(admission.costUs(answer(uuids(1_000))), 65);
+    assert.equal(admission.costUs(answer(uuids(1_000))), 50);
     for (let i = 0; i < 200; i++) {
       here(uuids(1_000), 0.2);
       await nextTurn();
     }
     const cost = admission.costUs(answer(uuids(1_000)));
     assert.ok(cost > 198 && cost <= 201, `${cost} µs`);
-    assert.equal(admission.costUs(answer({ kind: 'floats', count: 1_000, precision: null })), 90);
-    assert.equal(admission.costUs({ values: uuids(1_000), also: 'plain' }), 800);
-    assert.equal(admission.costUs({ values: uuids(1_000), also: 'octets' }), cost);
+    assert.equal(admission.costUs(answer({ kind: 'floats', count: 1_000, precision: null })), 30);
+    assert.equal(admission.costUs({ values: uuids(1_000), also: 'packed' }), 1_000);
+    assert.equal(admission.costUs({ values: uuids(1_000), also: 'octets' }), 65);
   });
 
   it('does not believe one answer that was held up', () => {
     const { admission, here } = subject();
     here(uuids(10_000), 10_000);
-    // four times as much at most, with a weight of a sixteenth: 65 (1 + 3/16)
-    assert.equal(admission.costUs(answer(uuids(10_000))), Math.ceil(10 * 65 * (1 + 3 / 16)));
+    // four times as much at most, with a weight of a sixteenth: 50 (1 + 3/16)
+    assert.equal(admission.costUs(answer(uuids(10_000))), Math.ceil(10 * 50 * (1 + 3 / 16)));
   });
 
   it('grows with what the kind is made of', () => {
@@ -76,7 +80,7 @@ describe('what an answer is thought to cost', () => {
         { kind: 'bitstring', length: 100_000 },
         { kind: 'shuffle', items: new Array(10_000).fill('') },
       ]),
-      [350, 1_100, 800, 400, 4_000, 200, 600],
+      [150, 900, 600, 200, 4_000, 100, 600],
     );
   });
 
@@ -90,16 +94,16 @@ describe('what an answer is thought to cost', () => {
 
 describe('the queue of the workers', () => {
   it('is bounded by cost, and empty when all is done or failed', async () => {
-    const { admission } = subject({ threads: 2 }); // 500 ms of work
-    const batch: ValueRequest = { kind: 'floats', count: 100_000, precision: null }; // 9 ms
+    const { admission } = subject({ threads: 2 }); // a second of work
+    const batch = sorted(100_000); // 9 ms
     const mine = [1, 2].flatMap((account) =>
-      Array.from({ length: 27 }, () => held(admission, batch, account)),
+      Array.from({ length: 55 }, () => held(admission, batch, account)),
     );
     assert.throws(() => held(admission, batch, 1), isOverloaded);
     mine.push(held(admission, batch, 3));
     assert.throws(() => held(admission, batch, 4), isOverloaded);
-    assert.equal(admission.queuedMs, (55 * 9) / 2);
-    assert.equal(admission.largeAnswers, 55);
+    assert.equal(admission.queuedMs, (111 * 9) / 2);
+    assert.equal(admission.largeAnswers, 111);
     for (const [i, each] of mine.entries()) await (i % 2 === 0 ? each.finish(9) : each.fail());
     assert.equal(admission.queuedMs, 0);
     assert.equal(admission.largeAnswers, 0);
@@ -150,7 +154,7 @@ describe('the queue of the workers', () => {
 
   it('is never above its bounds, gives each account its half, and ends empty', () => {
     const CASES = 150;
-    const counts = fc.integer({ min: 3_000, max: 100_000 });
+    const counts = fc.integer({ min: 30_000, max: 1_000_000 });
     const steps = fc.array(
       fc.record({ account: fc.integer({ min: 1, max: 3 }), count: counts, finish: fc.boolean() }),
       { minLength: 20, maxLength: 80 },
@@ -171,7 +175,7 @@ describe('the queue of the workers', () => {
             await oldest.finish(costUs / 1_000);
             continue;
           }
-          const values = uuids(count);
+          const values = sorted(count);
           const costUs = admission.costUs(answer(values));
           const own = sum(account);
           const fits = sum() + costUs <= boundUs && (own === 0 || own + costUs <= boundUs / 2);
@@ -199,7 +203,7 @@ describe('a turn of the front', () => {
     const { admission, here } = subject();
     for (let i = 0; i < 100; i++) {
       try {
-        here(uuids(2_000), 0.13);
+        here(uuids(2_000), 0.1);
       } catch (error) {
         assert.ok(isOverloaded(error));
       }
@@ -216,7 +220,7 @@ describe('a turn of the front', () => {
       let made = 0;
       try {
         for (;;) {
-          here(uuids(10_000), 0.65);
+          here(uuids(10_000), 0.5);
           made++;
         }
       } catch (error) {
@@ -224,7 +228,7 @@ describe('a turn of the front', () => {
       }
       return made;
     };
-    const perTurn = Math.floor(LIMITS.frontTurnMs / 2 / 0.65);
+    const perTurn = Math.floor(LIMITS.frontTurnMs / 2 / 0.5);
     assert.equal(fill(), perTurn);
     assert.equal(fill(), 0);
     await nextTurn();
@@ -235,13 +239,13 @@ describe('a turn of the front', () => {
   it('makes no long answer when readers hold all the memory', () => {
     const { made, here } = subject();
     made.bytes = LIMITS.largeReplyBytesMax;
-    assert.throws(() => here(uuids(1_000), 0.065), isOverloaded);
+    assert.throws(() => here(uuids(1_000), 0.05), isOverloaded);
     here(uuids(10), 0.001);
   });
 
   it('makes nothing that it sheds', async () => {
     const { admission, here } = subject();
-    for (let i = 0; i < 38; i++) here(uuids(10_000), 0.65);
+    for (let i = 0; i < 50; i++) here(uuids(10_000), 0.5);
     assert.throws(() => admission.here(answer(uuids(10_000)), () => assert.fail('made')), isOverloaded);
     await nextTurn();
   });

@@ -5,9 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, steppingClock, turn } from './stack.ts';
 
-/** 80 ns each to begin with (delivery/admission.ts), and what the clock makes of each, so that the average stays. */
+/** 60 ns each to begin with (delivery/admission.ts), and what the clock makes of each, so that the average stays. */
 const COUNT = 10_000;
-const ANSWER_MS = 0.8;
+const ANSWER_MS = 0.6;
 const PATH = `/v1/integers?count=${COUNT}&max=1000000&unique=true`;
 /** Of one account in a turn. */
 const OWN = Math.floor(LIMITS.frontTurnMs / 2 / ANSWER_MS);
@@ -35,7 +35,7 @@ describe('more dear answers at once than a front can make', () => {
   before(async () => {
     front = await OverloadedFront.start(steppingClock(ANSWER_MS), 0);
     for (let i = 0; i < 3; i++) keys.push(await front.account());
-    for (let i = 0; i < 90; i++) sockets.push(await connected(front.stack.port));
+    for (let i = 0; i < 110; i++) sockets.push(await connected(front.stack.port));
   });
   after(async () => {
     for (const socket of sockets) socket.destroy();

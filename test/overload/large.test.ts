@@ -5,15 +5,16 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, type Reply, turn } from './stack.ts';
 
-/** 65 ns each to begin with (delivery/admission.ts): 6.5 ms of a worker. */
-const UUIDS = { type: 'uuid', count: 100_000 };
-const UUIDS_MS = 6.5;
+/** As MessagePack 1 µs each to begin with (delivery/admission.ts). */
+const UUIDS = { type: 'uuid', count: 60_000 };
+const UUIDS_MS = 60;
+const PACKED = { accept: 'application/msgpack' };
 /** Of one account while it is alone, and of all accounts together. */
 const OWN = Math.floor(LIMITS.largeQueueMs / 2 / UUIDS_MS);
 const ALL = 2 * OWN;
 /** The same in pure mode: 122 bits each. */
 const PURE_UUIDS = { ...UUIDS, entropy_mode: 'pure' };
-const PURE_COST = 1_525_000;
+const PURE_COST = 915_000;
 const CREDITS = 2_000_000;
 
 function assertShed({ status, headers, body }: Reply): void {
@@ -39,7 +40,7 @@ describe('more large answers than the workers can make', () => {
   async function ask(key: string, count: number): Promise<{ letIn: number; refused: number }> {
     const before = { taken: front.workers.taken, shed: shed.length };
     for (let i = 0; i < count; i++) {
-      const reply = front.batch(key, UUIDS);
+      const reply = front.batch(key, UUIDS, PACKED);
       asked.push(reply);
       void reply.then((done) => {
         if (done.status !== 200) shed.push(done);
@@ -90,13 +91,13 @@ describe('more large answers than the workers can make', () => {
     const level = async () => [(await front.ledger.blockLevels()).pure, front.stack.desk.pure.available()];
     const before = [await usage(), ...(await level())];
     const { taken } = front.workers;
-    assertShed(await front.batch(third, PURE_UUIDS, { 'idempotency-key': 'a' }));
+    assertShed(await front.batch(third, PURE_UUIDS, { ...PACKED, 'idempotency-key': 'a' }));
     assert.deepEqual([await usage(), ...(await level())], before);
     assert.equal(front.workers.taken, taken);
   });
 
   it('are refused for their price first: 402 comes before 503', async () => {
-    await front.batch(third, PURE_UUIDS); // shed, and its price given back
+    await front.batch(third, PURE_UUIDS, PACKED); // shed, and its price given back
     const dear = { type: 'bytes', count: 2_000, params: { length: 1_000 }, entropy_mode: 'pure' };
     const { status, body } = await front.batch(third, dear);
     assert.equal(status, 402);
@@ -115,7 +116,7 @@ describe('more large answers than the workers can make', () => {
   });
 
   it('that were shed can be asked for again under the same Idempotency-Key', async () => {
-    const again = () => front.batch(third, PURE_UUIDS, { 'idempotency-key': 'a' });
+    const again = () => front.batch(third, PURE_UUIDS, { ...PACKED, 'idempotency-key': 'a' });
     const reply = again();
     while (front.workers.held === 0) await turn();
     front.workers.release();

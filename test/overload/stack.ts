@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unpack } from 'msgpackr';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import type { CertificateService } from '../../src/certificate/certificate-service.ts';
@@ -165,7 +166,7 @@ export class OverloadedFront {
     return {
       status: response.status,
       headers: response.headers,
-      body: (await response.json()) as Reply['body'],
+      body: bodyOf(response.headers, Buffer.from(await response.arrayBuffer())),
     };
   }
 
@@ -176,6 +177,11 @@ export class OverloadedFront {
     await this.ledger.close();
     rmSync(this.#dataDir, { recursive: true, force: true });
   }
+}
+
+function bodyOf(headers: Headers, bytes: Buffer): Reply['body'] {
+  const isPacked = headers.get('content-type') === 'application/msgpack';
+  return isPacked ? unpack(bytes) : JSON.parse(bytes.toString('utf8'));
 }
 
 /** Some milliseconds for sockets and timers. */
