@@ -13,9 +13,15 @@ import type { HealthFailure, HealthVerdict } from './health.ts';
 
 /** A seed block is one seed. */
 export const SEED_BLOCK_BYTES = 32;
-/** Seeds set aside from each lot: two days of the busiest default schedule (288 five-minute seeds a day need nine lots). */
+/**
+ * Seeds set aside from each lot, of a small one half of what it gives: two days of the busiest default schedule (288
+ * five-minute seeds a day need nine lots).
+ */
 export const SEED_BLOCKS_PER_LOT = 64;
-/** A pure block is the unit that is claimed, and so the most that one crash of an idle ring's reader can burn at a time. */
+/**
+ * A pure block, the last of a lot shorter, is the unit that is claimed, and so the most that one crash of an idle ring's
+ * reader can burn at a time.
+ */
 export const PURE_BLOCK_BYTES = 4096;
 
 export interface Lot {
@@ -194,16 +200,19 @@ function newLotId(clock: Clock): string {
   return `lot_${base32Of(stampUuidV7(randomFillSync(new Uint8Array(16)), clock.wallMs()))}`;
 }
 
-/** The first blocks become seeds, the rest pure blocks; a last piece shorter than a block is left unused. */
+/**
+ * The first bytes become seeds, the rest pure blocks, the last of which may be shorter: bits that were paid for are not left
+ * unused. A small lot gives half to either, since the service is not ready before it has both.
+ */
 function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[] {
   const blocks: { kind: BlockKind; bytes: Uint8Array }[] = [];
-  const seeds = Math.min(SEED_BLOCKS_PER_LOT, Math.floor(output.length / SEED_BLOCK_BYTES));
-  const seedBytes = seeds * SEED_BLOCK_BYTES;
+  const half = Math.max(1, Math.floor(output.length / SEED_BLOCK_BYTES / 2));
+  const seedBytes = Math.min(SEED_BLOCKS_PER_LOT, half) * SEED_BLOCK_BYTES;
   for (let at = 0; at < seedBytes; at += SEED_BLOCK_BYTES) {
     blocks.push({ kind: 'seed', bytes: output.subarray(at, at + SEED_BLOCK_BYTES) });
   }
-  for (let at = seedBytes; at + PURE_BLOCK_BYTES <= output.length; at += PURE_BLOCK_BYTES) {
-    blocks.push({ kind: 'pure', bytes: output.subarray(at, at + PURE_BLOCK_BYTES) });
+  for (let at = seedBytes; at < output.length; at += PURE_BLOCK_BYTES) {
+    blocks.push({ kind: 'pure', bytes: output.subarray(at, Math.min(at + PURE_BLOCK_BYTES, output.length)) });
   }
   return blocks;
 }

@@ -7,10 +7,11 @@ import { EntropyReader } from '../values/entropy-reader.ts';
 import type { LotCatalog } from './catalog.ts';
 import { PURE_BLOCK_BYTES } from './lots.ts';
 
-/** 64 KiB of claimed pure bytes ahead of small requests: what a crash can burn at most. */
-const RING_BLOCKS = 16;
+/** Claimed pure bytes ahead of small requests: what a crash can burn at most. */
+const RING_BYTES = 16 * PURE_BLOCK_BYTES;
 /** Blocks that one durable step claims for the ring. */
-const REFILL_BLOCKS = RING_BLOCKS / 2;
+const REFILL_BLOCKS = 8;
+const REFILL_BYTES = REFILL_BLOCKS * PURE_BLOCK_BYTES;
 
 /** Which lots gave the bytes of one draw, in order, with how many each. */
 export interface LotShare {
@@ -99,12 +100,31 @@ export class PureSupply {
    * wipes them; what it leaves over is burned.
    */
   async claim(bytes: number): Promise<ClaimedBlock[] | undefined> {
-    const count = Math.ceil(bytes / PURE_BLOCK_BYTES);
-    if (!this.#open || (await this.#store.blockLevels()).pure.blocks < count) return undefined;
-    const claimed = await this.#claim(count);
+    if (!this.#open || (await this.#store.blockLevels()).pure.bytes < bytes) return undefined;
+    const claimed = await this.#claimBytes(bytes);
     if (sizeOf(claimed) >= bytes) return claimed.map(({ lot, bytes }) => ({ lotId: lot.id, bytes }));
-    for (const block of claimed) this.#hold(block); // another front was faster: small draws use what we got
+    for (const block of claimed) {
+      if (this.#open)
+        this.#hold(block); // another front was faster: small draws use what we got
+      else wipe(block.bytes);
+    }
     return undefined;
+  }
+
+  /** In several steps where blocks are short; less than asked for when the reservoir is empty before. */
+  async #claimBytes(bytes: number): Promise<HeldBlock[]> {
+    const claimed: HeldBlock[] = [];
+    try {
+      while (sizeOf(claimed) < bytes) {
+        const more = await this.#claim(Math.ceil((bytes - sizeOf(claimed)) / PURE_BLOCK_BYTES));
+        if (more.length === 0) break;
+        claimed.push(...more);
+      }
+      return claimed;
+    } catch (error) {
+      for (const { bytes } of claimed) wipe(bytes);
+      throw error;
+    }
   }
 
   /**
@@ -120,12 +140,12 @@ export class PureSupply {
 
   /** True when a draw of this size fits the ring; larger ones use `claim`. */
   static fitsRing(bytes: number): boolean {
-    return bytes <= REFILL_BLOCKS * PURE_BLOCK_BYTES;
+    return bytes <= REFILL_BYTES;
   }
 
   keepFilled(): void {
-    if (!this.#open || this.#refilling !== undefined || this.#held.length > RING_BLOCKS - REFILL_BLOCKS)
-      return;
+    const isFull = this.#available > RING_BYTES - REFILL_BYTES;
+    if (!this.#open || this.#refilling !== undefined || isFull) return;
     this.#refill().catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       this.#log.error({ reason }, 'pure ring not refilled');
@@ -160,7 +180,7 @@ export class PureSupply {
   }
 
   async #claimForRing(): Promise<boolean> {
-    const room = Math.max(0, RING_BLOCKS - this.#held.length);
+    const room = Math.max(0, Math.floor((RING_BYTES - this.#available) / PURE_BLOCK_BYTES));
     const claimed = await this.#claim(Math.min(room, REFILL_BLOCKS));
     for (const block of claimed) this.#hold(block);
     return claimed.length > 0;

@@ -29,8 +29,8 @@ import {
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** With a claim of 1 such a lot has 204 conditioned blocks: 64 seeds and one pure block of 4 KiB. */
-const LOT_RAW_BITS = 64 * 1024;
+/** With a claim of 1 such a lot has 192 conditioned pieces: 64 seeds and one pure block of 4 KiB. */
+const LOT_RAW_BITS = 192 * 320;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 

@@ -48,8 +48,9 @@ export interface Block {
 export class MarkedBlocks {
   #next = 1;
 
-  pure(count: number): Block[] {
-    return this.#blocks('pure', count, PURE_BLOCK_BYTES);
+  /** As a lot has them: the last may be shorter. */
+  pure(count: number, lastBytes = PURE_BLOCK_BYTES): Block[] {
+    return [...this.#blocks('pure', count - 1, PURE_BLOCK_BYTES), ...this.#blocks('pure', 1, lastBytes)];
   }
 
   seeds(count: number): Block[] {

@@ -20,7 +20,7 @@ export const braketOptions = {
   qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a task that become raw bits; a lot is qubits times shots',
-    // 32,000 raw bits of 16 qubits condition to 2,240 bytes at the default claim: the 64 seeds of a lot.
+    // 32,000 raw bits of 16 qubits condition to 2,208 bytes at the default claim: 34 seeds and 1,120 pure bytes.
     fallback: '2000',
     // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
     parse: wholeNumber(1024, 200_000),

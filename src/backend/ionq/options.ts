@@ -19,7 +19,7 @@ export const ionqOptions = {
   qubits: { meaning: 'qubits measured in each shot', fallback: '25', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a job that become raw bits; a lot is qubits times shots',
-    // 50,000 raw bits of 25 qubits condition to 4,250 bytes at the default claim: the 64 seeds of a lot and more.
+    // 50,000 raw bits of 25 qubits condition to 4,224 bytes at the default claim: 64 seeds and 2,176 pure bytes.
     fallback: '2000',
     // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
     parse: wholeNumber(1024, 500_000),
