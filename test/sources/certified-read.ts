@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { CertificateDocument } from '../../src/certificate/certificate.ts';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import type { Origin } from '../../src/core/vocabulary.ts';
+import type { EvidenceClaim } from '../../src/store/records.ts';
+import type { ServiceProcess } from './service-process.ts';
+
+/** What a provider gave, as the provider's side of the test knows it. */
+export interface GivenRead {
+  /** As the operator named the source. */
+  readonly source: string;
+  readonly origin: Origin;
+  readonly quantumBackend: string;
+  readonly provider: string;
+  readonly device: string;
+  readonly jobId: string | null;
+  readonly circuit: string;
+  readonly circuitVersion: string;
+  readonly circuitSha256: string | null;
+  readonly qubits: number;
+  readonly depth: number;
+  readonly shots: number;
+  /** All of it: the certificate has its id, its date and a digest. */
+  readonly calibration: Readonly<Record<string, unknown>> | null;
+  readonly evidence: EvidenceClaim;
+}
+
+/**
+ * What a provider gave for the raw result with this SHA-256 (hex); undefined when it gave no such result. The digest of the
+ * circuit as it is certified is for those who know its programs and not their order.
+ */
+export type GivenFor = (rawSha256: string, circuitSha256: string | undefined) => GivenRead | undefined;
+
+/** A read without a circuit, of one bit a shot. */
+export const PLAIN_STREAM = {
+  jobId: null,
+  circuit: 'none',
+  circuitVersion: 'none',
+  circuitSha256: null,
+  qubits: 0,
+  depth: 0,
+} as const;
+
+/** What is taken of the service before it is stopped; verification asks nobody. */
+interface TakenAnswer {
+  readonly headers: Headers;
+  readonly response: AnswerBody;
+  readonly certificate: CertificateDocument;
+  readonly keys: unknown;
+}
+
+interface AnswerBody {
+  readonly data: { readonly values: readonly string[]; readonly metadata: { readonly entropy_mode: string } };
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly certificate_id: string };
+}
+
+const MODES = ['pure', 'quantum-seeded'] as const;
+
+/**
+ * Takes an answer of both quantum modes with its certificate, stops the service, and holds header, body and certificate
+ * against what the provider gave for the raw result with that SHA-256.
+ */
+export async function assertNamed(service: ServiceProcess, givenFor: GivenFor): Promise<void> {
+  const taken: TakenAnswer[] = [];
+  for (const mode of MODES) taken.push(await takeAnswer(service, mode));
+  await service.stop();
+  for (const [index, answer] of taken.entries()) await assertAnswer(answer, MODES[index], givenFor);
+}
+
+async function takeAnswer(service: ServiceProcess, mode: string): Promise<TakenAnswer> {
+  const reply = await service.get(`/v1/bytes?count=24&encoding=hex&entropy_mode=${mode}`);
+  const response = (await reply.json()) as AnswerBody;
+  assert.equal(reply.status, 200, JSON.stringify(response));
+  const path = `/v1/certificate?id=${response.metadata.certificate_id}`;
+  let certificate: CertificateDocument | undefined;
+  await service.until('the certificate is logged', async () => {
+    certificate = (await (await service.get(path)).json()) as CertificateDocument;
+    return certificate.certificate.proof !== null;
+  });
+  return { headers: reply.headers, response, certificate: certificate!, keys: await service.keys() };
+}
+
+async function assertAnswer(
+  { headers, response, certificate: document, keys }: TakenAnswer,
+  mode: string,
+  givenFor: GivenFor,
+): Promise<void> {
+  const { certificate } = document;
+  const { provenance } = certificate;
+  const [lot] = provenance.lots;
+  const given = givenFor(hexOf(lot.raw_output), hexOf(lot.read?.circuit_sha256 ?? ''));
+  assert.ok(given !== undefined, 'the raw result is one that the provider sent');
+  assert.deepEqual(headersOf(headers), headersFor(given, mode));
+  assert.deepEqual(
+    [response.metadata['quantum_backend'], response.metadata['entropy_origin']],
+    [given.quantumBackend, given.origin],
+  );
+  assert.deepEqual(
+    [response.metadata['lang_circuit'], response.metadata['lang_version']],
+    [given.circuit, given.circuitVersion],
+  );
+  assert.equal(certificate.version, 2);
+  assert.equal(certificate.status, 'valid');
+  assert.equal(provenance.lots.length, 1);
+  assert.deepEqual(provenanceOf(provenance), provenanceFor(given));
+  assert.deepEqual(lot.read, readFor(given));
+  assert.deepEqual(
+    [lot.origin, lot.quantum_backend, lot.job_id, lot.deterministic],
+    [given.origin, given.quantumBackend, given.jobId, false],
+  );
+  assert.equal(lot.evidence?.claim, given.evidence, JSON.stringify(lot.evidence));
+  const { ok, checks } = await verifyAnswer({ response, certificate: document, keys });
+  assert.ok(ok, JSON.stringify(checks));
+  const forged = structuredClone(document) as { certificate: { provenance: { device: string } } };
+  forged.certificate.provenance.device = 'another';
+  assert.equal((await verifyAnswer({ response, certificate: forged, keys })).ok, false);
+}
+
+function hexOf(digest: string): string {
+  return digest.slice('sha256:'.length);
+}
+
+const NAMING_HEADERS = [
+  'x-entropy-mode',
+  'x-entropy-origin',
+  'x-quantum-backend',
+  'x-lang-circuit',
+  'x-lang-version',
+];
+
+function headersOf(headers: Headers): (string | null)[] {
+  return NAMING_HEADERS.map((name) => headers.get(name));
+}
+
+function headersFor({ origin, quantumBackend, circuit, circuitVersion }: GivenRead, mode: string): string[] {
+  return [mode, origin, quantumBackend, circuit, circuitVersion];
+}
+
+type Provenance = CertificateDocument['certificate']['provenance'];
+
+/** What the certificate says once for all of its lots. */
+function provenanceOf({ lots: _, meaning: __, generation: ___, ...named }: Provenance) {
+  return named;
+}
+
+function provenanceFor(given: GivenRead): ReturnType<typeof provenanceOf> {
+  return {
+    lang_circuit: given.circuit,
+    lang_version: given.circuitVersion,
+    quantum_backend: given.quantumBackend,
+    qubits_used: given.qubits,
+    circuit_depth: given.depth,
+    origin: given.origin,
+    source: given.source,
+    provider: given.provider,
+    device: given.device,
+    job_id: given.jobId,
+    shots: given.shots,
+    evidence: given.evidence,
+  };
+}
+
+function readFor(given: GivenRead): Provenance['lots'][number]['read'] {
+  const { calibration } = given;
+  return {
+    source: given.source,
+    provider: given.provider,
+    device: given.device,
+    lang_circuit: given.circuit,
+    lang_version: given.circuitVersion,
+    circuit_sha256: given.circuitSha256 === null ? null : `sha256:${given.circuitSha256}`,
+    qubits_used: given.qubits,
+    circuit_depth: given.depth,
+    shots: given.shots,
+    calibration:
+      calibration === null
+        ? null
+        : {
+            id: (calibration['id'] ?? null) as string | null,
+            date: (calibration['date'] ?? null) as string | null,
+            digest: `sha256:${sha256Hex(canonicalize(calibration)!)}`,
+          },
+  };
+}
+
+export function sha256Hex(...pieces: readonly (string | Uint8Array)[]): string {
+  return hash('sha256', Buffer.concat(pieces.map((piece) => Buffer.from(piece))), 'hex');
+}

@@ -1,0 +1,59 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fixedBytes } from '../support/backends.ts';
+import { assertNamed, PLAIN_STREAM, sha256Hex } from './certified-read.ts';
+import { ServiceProcess, temporaryFolder } from './service-process.ts';
+
+const LOT_BYTES = 32 * 1024;
+
+describe('the service with a device', { skip: process.platform === 'win32' }, () => {
+  it('reads what a child writes into a FIFO, and certifies what the operator declared', async (t) => {
+    const folder = temporaryFolder(t);
+    const [fifo, recording, sources] = ['fifo', 'recording', 'sources.json'].map((name) =>
+      join(folder, name),
+    );
+    const bytes = new Uint8Array(64 * LOT_BYTES);
+    fixedBytes('fifo')(bytes);
+    writeFileSync(recording, bytes);
+    execFileSync('mkfifo', [fifo]);
+    const declared = {
+      type: 'device',
+      path: fifo,
+      maker: 'ID Quantique',
+      model: 'Quantis-PCIe-4M',
+      serial_number: '1203054A410',
+      min_entropy: 0.9,
+      origin: 'qrng-device',
+      lot_bits: 8 * LOT_BYTES,
+    };
+    writeFileSync(sources, JSON.stringify({ vault: declared }));
+    const writer = spawn('sh', ['-c', 'exec cat "$0" > "$1"', recording, fifo], { stdio: 'ignore' });
+    t.after(() => writer.kill('SIGKILL'));
+    const service = new ServiceProcess(t, { QRN_BACKEND: 'vault', QRN_SOURCES: sources });
+    await service.ready();
+    const lots = Array.from({ length: 64 }, (_, lot) => {
+      return sha256Hex(bytes.subarray(lot * LOT_BYTES, (lot + 1) * LOT_BYTES));
+    });
+    await assertNamed(service, (rawSha256) => {
+      if (!lots.includes(rawSha256)) return undefined;
+      return {
+        ...PLAIN_STREAM,
+        source: 'vault',
+        origin: 'qrng-device',
+        quantumBackend: 'Quantis-PCIe-4M',
+        provider: 'ID Quantique',
+        device: 'Quantis-PCIe-4M',
+        shots: 8 * LOT_BYTES,
+        calibration: {
+          declared_by: 'operator',
+          path: fifo,
+          serial_number: '1203054A410',
+          discarded_bytes: 0,
+        },
+        evidence: 'statistical',
+      };
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertNamed } from '../certified-read.ts';
+import { ibmEnvironment, ibmRead, localIbm } from '../ibm-source.ts';
+import { type Environment, ServiceProcess } from '../service-process.ts';
+
+describe('the service with IBM Quantum', () => {
+  const lot = {
+    QRN_SOURCE_IBM_QUBITS: '6',
+    QRN_SOURCE_IBM_PRICE_PER_SECOND: '1',
+    QRN_SOURCE_IBM_CURRENCY: 'qpu-seconds',
+  };
+  const cases: readonly [Environment, Parameters<typeof ibmRead>[1]][] = [
+    [
+      {
+        QRN_SOURCE_IBM_CIRCUIT: 'superposition',
+        QRN_SOURCE_IBM_BITS_PER_JOB: '196608',
+        QRN_SOURCE_IBM_RESULT_FORM: 'qiskit',
+        QRN_SOURCE_IBM_PRIVATE: 'false',
+        QRN_SOURCE_IBM_BUDGET_PER_DAY: '14',
+      },
+      { circuit: 'superposition-6', depth: 2, evidence: 'calibrated' },
+    ],
+    [
+      {
+        QRN_SOURCE_IBM_CIRCUIT: 'bell-chsh',
+        QRN_SOURCE_IBM_BITS_PER_JOB: '720000',
+        QRN_SOURCE_IBM_BUDGET_PER_DAY: '50',
+      },
+      { circuit: 'bell-chsh-6', depth: 9, evidence: 'bell-witness' },
+    ],
+  ];
+  for (const [options, facts] of cases) {
+    it(`${facts.circuit}: evidence ${facts.evidence}`, async (t) => {
+      const ibm = await localIbm().start(t);
+      ibm.hasNoQueue = true;
+      const service = new ServiceProcess(t, ibmEnvironment(ibm, { ...lot, ...options }));
+      await service.ready();
+      await assertNamed(service, ibmRead(ibm, facts));
+      assert.deepEqual(
+        ibm.jobs.filter(({ isPrivate, results }) => !isPrivate || results !== null),
+        [],
+        'nothing is left at the provider',
+      );
+      service.assertDiscreet([ibm.apiKey, ...ibm.tokens.keys()]);
+    });
+  }
+});
