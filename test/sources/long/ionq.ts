@@ -47,10 +47,9 @@ async function assertCertifiesJob(
 }
 
 describe('the service with IonQ', () => {
-  it('superposition, with one figure for all qubits: evidence statistical', async (t) => {
-    const options = { QRN_SOURCE_IONQ_QUBITS: '20', QRN_SOURCE_IONQ_SHOTS: '5000' };
-    const facts = { circuit: 'superposition-20', qubits: 20, depth: 2, shots: 5_000 } as const;
-    await assertCertifiesJob(t, options, { ...facts, evidence: 'statistical' });
+  it('superposition at its default size, with one figure for all qubits: evidence statistical', async (t) => {
+    const facts = { circuit: 'superposition-25', qubits: 25, depth: 2, shots: 2_000 } as const;
+    await assertCertifiesJob(t, {}, { ...facts, evidence: 'statistical' });
   });
 
   it('Bell tests: evidence bell-witness', async (t) => {
