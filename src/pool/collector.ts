@@ -123,6 +123,8 @@ export class Collector {
   #least: { readonly rank: number; readonly deterministic: boolean };
   /** True from the low watermark up to the high one. */
   #filling = true;
+  /** False after a lot that was too short for a pure block: another one would raise their level no more. */
+  #givesPure = true;
   #retryMs = RETRY_FIRST_MS;
 
   constructor(options: CollectorOptions) {
@@ -238,6 +240,7 @@ export class Collector {
     // A startup that lacks samples is no sign of a failure, and none of health either.
     const isTested = health.grade === 'pass' || health.failures.some(({ test }) => test !== 'startup');
     if (isTested) this.#refusals.add(!lot.record.accepted, refusalChance(read));
+    if (lot.record.accepted) this.#givesPure = lot.blocks.some(({ kind }) => kind === 'pure');
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
     if (jobKey !== undefined) await this.#settle(jobKey);
@@ -404,7 +407,7 @@ export class Collector {
     if (!wanted) return false;
     const { pure, seed } = levels;
     if (seed.blocks < SEEDS_LOW) return true;
-    return pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
+    return this.#givesPure && pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }
 }
 
