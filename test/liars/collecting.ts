@@ -1,0 +1,65 @@
+import type { Backend, RawRead, StreamBackend } from '../../src/backend/backend.ts';
+import { Collector, type CollectorOptions } from '../../src/pool/collector.ts';
+import { PURE_BLOCK_BYTES } from '../../src/pool/lots.ts';
+import { MemoryLedger } from '../../src/store/memory.ts';
+import { recordingLog, ScriptedAssessor } from '../pool/fixtures.ts';
+import { VirtualTime } from '../pool/virtual-time.ts';
+import { soundBackend } from '../support/backends.ts';
+
+/** 204 conditioned blocks at a claim of 1: 64 seeds and one pure block. */
+export const LOT_RAW_BITS = 64 * 1024;
+
+/** A collector in virtual time that wants so many good lots. */
+export function collecting(backend: Backend, goodLots = 20, changes: Partial<CollectorOptions> = {}) {
+  const time = new VirtualTime();
+  const ledger = new MemoryLedger(time.clock);
+  const log = recordingLog();
+  const assessor = new ScriptedAssessor();
+  const closed: string[] = [];
+  const collector = new Collector({
+    backend,
+    store: ledger,
+    assessor,
+    clock: time.clock,
+    log,
+    pureBytesHigh: goodLots * PURE_BLOCK_BYTES,
+    lotRawBits: LOT_RAW_BITS,
+    onLot: async () => {},
+    onClosed: (reason) => closed.push(reason),
+    wait: time.wait,
+    ...changes,
+  });
+  return { time, ledger, log, assessor, closed, collector, goodLots };
+}
+
+/** Lets it collect until it has what it wants, or is closed, or ten minutes are over. */
+export async function collected({ collector, time, ledger, goodLots }: ReturnType<typeof collecting>) {
+  collector.start();
+  const isDone = async () => collector.closed || (await ledger.blockLevels()).pure.blocks >= goodLots;
+  for (let minute = 0; minute < 10 && !(await isDone()); minute++) await time.pass(60_000);
+  await collector.stop();
+  return collector.status();
+}
+
+/** Reads of a source that fails each time, in ten minutes: after 0, 1, 3, 7, 15, 31 and 63 s, and then every minute. */
+export const FAILED_READS = 15;
+
+/** A source whose reads are what `change` makes of sound ones; reads count from 1. */
+export function changedBackend(
+  change: (read: RawRead, count: number) => RawRead | Promise<RawRead>,
+  whole: StreamBackend = soundBackend(),
+): StreamBackend {
+  let count = 0;
+  return {
+    ...whole,
+    name: 'test-liar',
+    read: async (bits, signal) => change(await whole.read(bits, signal), ++count),
+  };
+}
+
+/** The same read with one channel stuck over `shots` shots: what an intermittent or a permanent failure looks like. */
+export function withRun(read: RawRead, shots: number): RawRead {
+  const bits = read.bits.slice();
+  for (let at = 0; at < shots * read.width; at += read.width) bits[at >> 3] |= 0x80 >> (at & 7);
+  return { ...read, bits };
+}
