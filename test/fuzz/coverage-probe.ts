@@ -39,8 +39,8 @@ export class CoverageProbe {
       if (!this.#files.test(url)) continue;
       for (const { ranges } of functions) {
         const [{ startOffset, endOffset, count }] = ranges;
-        if (count > 0)
-          fresh.push(...piecesOf(ranges, this.#textOf(url, startOffset, endOffset)).filter(isFresh));
+        if (count === 0 || startOffset === 0) continue; // a module's own text is run by no input
+        fresh.push(...piecesOf(ranges, this.#textOf(url, startOffset, endOffset)).filter(isFresh));
       }
     }
     return fresh;

@@ -38,7 +38,10 @@ describe('requests made from the grammar of the endpoints', () => {
       ),
       ...errors,
     ]);
-    const others = ['duplicate_parameter', 'auth_missing', 'auth_invalid', 'auth_scope', 'mode_not_allowed'];
+    const others = [
+      ...['method_not_allowed', 'auth_missing', 'auth_invalid', 'rate_limited', 'auth_scope'],
+      ...['duplicate_parameter', 'mode_not_allowed', 'credits_exhausted'],
+    ];
     const missing = [...due, ...others].filter((outcome) => !world.outcomes.has(outcome));
     assert.deepEqual([...new Set(missing)], []);
   });

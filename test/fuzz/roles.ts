@@ -33,14 +33,14 @@ export const ROLES = {
   },
   poor: {
     tier: 'enterprise',
-    overrides: { creditsPerMonth: 2_000 },
+    overrides: { creditsPerMonth: 500 },
     modes: ['quantum-seeded', 'pure', 'csprng'],
     defaultMode: 'quantum-seeded',
-    credits: 2_000,
+    credits: 500,
   },
   throttled: {
     tier: 'enterprise',
-    overrides: { requestsPerMinute: 4, requestsPerMonth: 1_000 },
+    overrides: { requestsPerMinute: 1, requestsPerMonth: 1_000 },
     modes: ['quantum-seeded', 'pure', 'csprng'],
     defaultMode: 'quantum-seeded',
     isThrottled: true,
