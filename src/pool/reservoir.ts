@@ -51,6 +51,8 @@ export class PureSupply {
   #available = 0;
   readonly #reader: EntropyReader;
   #refilling: Promise<boolean> | undefined;
+  /** What is claimed of these lots and on its way is erased when it comes. */
+  readonly #withdrawn = new Set<string>();
   #open = true;
 
   constructor(store: EntropyStore, catalog: LotCatalog, log: Log) {
@@ -154,6 +156,7 @@ export class PureSupply {
 
   /** Erases what is held of these lots: they were withdrawn. What was claimed with it of other lots goes too. */
   withdraw(lotIds: ReadonlySet<string>): void {
+    for (const id of lotIds) this.#withdrawn.add(id);
     if (this.#held.some(({ lot }) => lotIds.has(lot.id))) this.#eraseHeld();
   }
 
@@ -186,20 +189,24 @@ export class PureSupply {
     return claimed.length > 0;
   }
 
-  /** Claims up to `max` blocks. Those that came too late for an open tap, or without their lot's record, are erased. */
+  /**
+   * Claims up to `max` blocks. Those that came too late for an open tap, without their lot's record, or of a lot that was
+   * withdrawn meanwhile, are erased.
+   */
   async #claim(max: number): Promise<HeldBlock[]> {
     if (!this.#open || max === 0) return [];
     const blocks = await this.#store.claimBlocks('pure', max);
-    let usable = false;
+    let usable: HeldBlock[] = [];
     try {
       const held: HeldBlock[] = [];
       for (const { lotId, bytes } of blocks) {
         held.push({ lot: await this.#catalog.ready(lotId), bytes, left: bytes.length });
       }
-      usable = this.#open;
-      return usable ? held : [];
+      if (this.#open) usable = held.filter(({ lot }) => !this.#withdrawn.has(lot.id));
+      return usable;
     } finally {
-      if (!usable) for (const { bytes } of blocks) wipe(bytes);
+      const kept = new Set(usable.map(({ bytes }) => bytes));
+      for (const { bytes } of blocks) if (!kept.has(bytes)) wipe(bytes);
     }
   }
 

@@ -60,6 +60,8 @@ export class SeedSchedule {
   readonly #log: Log;
   readonly #listeners: SeedListener[] = [];
   readonly #groups = new Map<string, GroupState>();
+  /** A seed of these lots that is claimed and on its way is not given out. */
+  readonly #retired = new Set<string>();
   #open = true;
   /** One number after the other. */
   #numbering: Promise<unknown> = Promise.resolve();
@@ -115,6 +117,7 @@ export class SeedSchedule {
 
   /** Takes seeds of these lots out of force: they were withdrawn. The next `refresh` takes others. */
   retire(lotIds: ReadonlySet<string>): void {
+    for (const id of lotIds) this.#retired.add(id);
     for (const state of this.#groups.values()) {
       if (state.current !== undefined && lotIds.has(state.current.lotId)) state.current = undefined;
     }
@@ -138,7 +141,7 @@ export class SeedSchedule {
     return state.refreshing;
   }
 
-  /** False when there is none to be had, or the tap was closed before it was given out. */
+  /** False when there is none to be had, or the tap was closed or its lot withdrawn before it was given out. */
   async #takeSeed(state: GroupState): Promise<boolean> {
     // Looked at first: requests ask again and again, and an empty claim would cost a durable step each time.
     if (!this.#open || (await this.#store.blockLevels()).seed.blocks === 0) return false;
@@ -157,7 +160,7 @@ export class SeedSchedule {
     const name = seedGroupName(state.group);
     const generation = await this.#nextGeneration(state.group.tier);
     await this.#catalog.ready(lotId);
-    if (!this.#open) return false;
+    if (!this.#open || this.#retired.has(lotId)) return false;
     const seed: SeedInForce = {
       group: name,
       tier: state.group.tier,

@@ -178,6 +178,20 @@ describe('pure supply', () => {
     assert.equal(await filled, true);
   });
 
+  it('erases what is on its way of a lot that was withdrawn, and keeps the rest', async () => {
+    const { world } = await worldOf(3, 3);
+    const { holding, claimed, release } = holdingClaims(world.ledger);
+    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
+    const filled = supply.fill(KIB);
+    await settle();
+    supply.withdraw(new Set(['lot_1']));
+    release();
+    assert.equal(await filled, true);
+    assert.equal(supply.nextLotId(), 'lot_2');
+    assert.equal(supply.available(), 3 * PURE_BLOCK_BYTES);
+    assert.deepEqual(claimed.map(isZero), [true, true, true, false, false, false]);
+  });
+
   it('serves draws of the largest size that fits the ring, one after the other', async () => {
     const { supply } = await worldOf(33);
     assert.ok(PureSupply.fitsRing(32 * KIB));

@@ -246,6 +246,26 @@ describe('seed schedule', () => {
     assert.equal((await ledger.audit()).blocksClaimed, 2);
   });
 
+  it('a seed whose lot is withdrawn while it is on its way is not given out', async () => {
+    const { clock, ledger } = await seededLedger(10);
+    const gate = Promise.withResolvers<void>();
+    const holding = withCalls(ledger, {
+      putLog: (putLog) => async (records) => {
+        await gate.promise;
+        await putLog(records);
+      },
+    });
+    const { schedule, given } = scheduleOn(holding, clock);
+    const pro = schedule.add(PRO);
+    const taken = schedule.ensure(pro);
+    await settle();
+    schedule.retire(new Set(['lot_1']));
+    gate.resolve();
+    assert.equal(await taken, false);
+    assert.equal(given.length, 0);
+    assert.equal(schedule.inForce(pro), undefined);
+  });
+
   it('is asked only for groups it knows', async () => {
     const { clock, ledger } = await seededLedger(1);
     const { schedule } = scheduleOn(ledger, clock);
