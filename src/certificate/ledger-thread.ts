@@ -29,6 +29,9 @@ export interface LedgerThreadOptions {
   readonly doors: number;
 }
 
+/** As in workers/dispatch.ts: what lives for one commit needs no more room than this. */
+const LEDGER_MEMORY = { maxYoungGenerationSizeMb: 4 };
+
 /** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
 export async function startLedgerThread(options: LedgerThreadOptions): Promise<LedgerThread> {
   const { doors: doorCount, ...rest } = options;
@@ -44,6 +47,7 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   const workerData: LedgerWorkerData = { ...rest, doors: far };
   const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
     workerData,
+    resourceLimits: LEDGER_MEMORY,
     transferList: far.flatMap((door) => [door.ledger, door.certificates]),
   });
   let stopping = false;
