@@ -85,7 +85,7 @@ export class Mix {
           idempotencyKey: `once-${this.#next++}`,
         };
       case 'pure large':
-        return batch(kind, { type: 'bytes', count: 64, params: { length: 1_024 }, entropy_mode: 'pure' });
+        return batch(kind, { type: 'bytes', count: 16, params: { length: 1_024 }, entropy_mode: 'pure' });
       case 'medium':
         return get(
           kind,

@@ -1,4 +1,5 @@
-// `node test/soak/run.ts --minutes N [--rate R] [--seed S] [--durability fsync|commit]`: a long mixed load, with restarts.
+// `node test/soak/run.ts --minutes N [--rate R] [--seed S] [--durability fsync|commit] [--arenas N]`: a
+// long mixed load, with restarts. `--arenas` bounds the heaps of glibc's malloc (MALLOC_ARENA_MAX).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type SoakOutcome, soak } from './soak.ts';
@@ -12,14 +13,18 @@ const P99_GROWTH_SHARE = 0.5;
 const REVOKED_SERVED_MS = 2_000;
 
 const text = { type: 'string' } as const;
-const { values } = parseArgs({ options: { minutes: text, rate: text, seed: text, durability: text } });
+const options = { minutes: text, rate: text, seed: text, durability: text, arenas: text } as const;
+const { values } = parseArgs({ options });
 const talk = (line: string) => process.stderr.write(`${line}\n`);
 
 const outcome = await soak({
   seconds: 60 * Number(values.minutes ?? 10),
   ratePerS: values.rate === undefined ? undefined : Number(values.rate),
   simSeed: Number(values.seed ?? 1),
-  environment: { QRN_DURABILITY: values.durability ?? 'fsync' },
+  environment: {
+    QRN_DURABILITY: values.durability ?? 'fsync',
+    ...(values.arenas === undefined ? {} : { MALLOC_ARENA_MAX: values.arenas }),
+  },
   report: talk,
 });
 const failures = [...outcome.violations, ...trendFailures(outcome)];
