@@ -172,10 +172,11 @@ export class Collector {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    await this.#recall();
+    let isRecalled = false;
     while (!signal.aborted && !this.closed) {
       try {
-        const pauseMs = await this.#step();
+        isRecalled ||= await this.#recall();
+        const pauseMs = isRecalled ? await this.#step() : IDLE_CHECK_MS;
         if (pauseMs > 0 && !this.closed) await this.#wait(pauseMs, signal);
       } catch (error) {
         if (!this.#isStop(error)) throw error;
@@ -187,14 +188,19 @@ export class Collector {
     return this.#stopping.signal.aborted && error === this.#stopping.signal.reason;
   }
 
-  /** What earlier runs found counts across lots: a restart is no way to a clean slate. */
-  async #recall(): Promise<void> {
+  /**
+   * What earlier runs found counts across lots: a restart is no way to a clean slate. Nothing is read before it is known: a
+   * result that a provider delivers again is told from it alone. False when it could not be read.
+   */
+  async #recall(): Promise<boolean> {
     const { store, backend, log } = this.#options;
     try {
       const lots = await store.lots(HISTORY_BLOCKS);
       for (const lot of lots.reverse()) if (lot.source === backend.name) this.#remember(lot);
+      return true;
     } catch (error) {
       log.error({ reason: reasonOf(error) }, 'earlier lots not read'); // no fault of the source
+      return false;
     }
   }
 

@@ -105,21 +105,26 @@ describe('a source across its lots', () => {
     await collector.stop();
   });
 
-  it('that cannot be read begins anew, and says so', async () => {
+  it('that cannot be read is asked for again, and nothing is read of the source before', async () => {
     const time = new VirtualTime();
     const ledger = new MemoryLedger(time.clock);
+    let isAway = true;
     const broken = withCalls(ledger, {
-      lots: () => async () => {
-        throw new Error('the disk is away');
+      lots: (lots) => async (limit) => {
+        if (isAway) throw new Error('the disk is away');
+        return lots(limit);
       },
     });
     const { log, collector } = world(broken as MemoryLedger, time, new ScriptedAssessor());
     collector.start();
-    await time.pass(1_000);
+    await time.pass(500);
     assert.deepEqual(
       log.errors().map(({ facts, message }) => [facts['reason'], message]),
       [['the disk is away', 'earlier lots not read']],
     );
+    assert.equal(collector.status().reads.pass, 0);
+    isAway = false;
+    await time.pass(1_000);
     assert.equal(collector.status().lotsAccepted, 1);
     await collector.stop();
   });
