@@ -12,18 +12,19 @@ import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
 
 /** What may happen next, with how likely it is beside the others. */
 const DEEDS = {
-  request: 60,
+  request: 30,
+  'pure request': 25,
   burst: 5,
   'request again': 6,
   'flawed request': 4,
   'plain request': 6,
   'hang up': 3,
-  'withdraw a lot': 0.6,
+  'withdraw a lot': 0.8,
   'change keys': 1.2,
   'change limits': 0.6,
-  crash: 0.6,
-  'stop in order': 0.3,
-  'change the weather': 1.5,
+  crash: 1.2,
+  'stop in order': 0.5,
+  'change the weather': 2,
   'set the wall clock': 0.5,
   stall: 0.4,
   wait: 5,
@@ -34,12 +35,16 @@ const DEEDS = {
 const STEP_MS = 25;
 /** In fair weather everything that was asked for is answered within this. */
 const QUIET_MS = 15_000;
+/** In fair weather a job of the simulated provider is read within this. */
+const JOB_DONE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 export interface CourseOptions {
   readonly seed: number;
   readonly steps: number;
   readonly mutant?: Mutant;
+  /** Told of everything that happens. */
+  readonly tell?: (line: string) => void;
 }
 
 export interface Outcome {
@@ -54,8 +59,8 @@ export interface Outcome {
 }
 
 /** Runs one world from its seed until a promise is broken or all steps are taken. */
-export async function runCourse({ seed, steps, mutant = unchanged }: CourseOptions): Promise<Outcome> {
-  const world = new World(seed, mutant);
+export async function runCourse({ seed, steps, mutant = unchanged, tell }: CourseOptions): Promise<Outcome> {
+  const world = new World(seed, mutant, tell);
   const unhandled = (error: unknown) =>
     world.breaks(
       new Violation('no fault of its own', `nobody heard of ${String((error as Error)?.stack ?? error)}`),
@@ -121,6 +126,8 @@ class Course {
       seeds: seeds.count,
       'jobs paid': jobs.paid,
       'lots accepted': lots.acceptedCount,
+      'answers of several lots': lots.mixed.lots,
+      'answers of several origins': lots.mixed.origins,
       'simulated seconds': Math.round(this.#world.machine.nowMs / 1000),
       tasks: this.#world.machine.tasks,
     };
@@ -133,6 +140,11 @@ class Course {
       case 'request':
         this.#request(this.#client(), dataPlan(random));
         break;
+      case 'pure request': {
+        const buyers = world.operator.clients.filter(({ tier }) => allowsPure(tier));
+        this.#request(this.#clientOf(buyers), dataPlan(random, 'pure'));
+        break;
+      }
       case 'burst': {
         const client = this.#client();
         for (let left = random.between(5, 40); left > 0; left--) this.#request(client, dataPlan(random));
@@ -162,7 +174,7 @@ class Course {
         break;
       }
       case 'crash':
-        world.crash(random.chance(0.5) ? random.gap(300) : random.gap(20_000));
+        world.crash(random.chance(0.85) ? random.gap(200) : random.gap(20_000));
         break;
       case 'stop in order':
         await world.stop(random.gap(2_000));
@@ -190,7 +202,10 @@ class Course {
   }
 
   #client(): SimClient {
-    const { clients } = this.#world.operator;
+    return this.#clientOf(this.#world.operator.clients);
+  }
+
+  #clientOf(clients: readonly SimClient[]): SimClient {
     const name = this.#random.weighted(Object.fromEntries(clients.map((each) => [each.name, each.weight])));
     return clients.find((each) => each.name === name)!;
   }
@@ -326,11 +341,16 @@ class Course {
   async #withdraw(): Promise<void> {
     const { ledger, keepers, machine } = this.#world;
     const { lots, withdrawn } = keepers.lots;
-    const candidates = [...lots.values()].filter(({ id, accepted, origin }) => {
-      return accepted && origin !== 'system' && !withdrawn.has(id);
+    const inUse = keepers.books.answered
+      .slice(-30)
+      .flatMap(({ persisted }) => persisted?.source.lotIds ?? []);
+    const stored = [...lots.keys()].slice(-6);
+    const candidates = [...inUse, ...stored].filter((each) => {
+      const lot = lots.get(each);
+      return lot?.accepted === true && lot.origin !== 'system' && !withdrawn.has(each);
     });
     if (candidates.length === 0) return;
-    const { id } = this.#random.pick(candidates.slice(-6));
+    const id = this.#random.pick(candidates);
     this.#world.count('lots withdrawn');
     this.#world.note(`withdraws ${id}`);
     await ledger.revokeLot({ lotId: id, why: 'as the simulation says', atMs: Math.floor(machine.wallMs()) });
@@ -407,7 +427,7 @@ class Course {
     world.weather.clear();
     const { node, operator, keepers } = world;
     if (!node?.isReady) throw new Violation('progress', 'the service does not get ready in fair weather');
-    const unread = keepers.jobs.unread();
+    const unread = keepers.jobs.unread(world.machine.wallMs() - JOB_DONE_MS);
     if (unread.length > 0)
       throw new Violation('progress', `job ${unread[0].key} is ${unread[0].state} for ever`);
     const wide = operator.clients.find(({ name }) => name === 'wide')!;
@@ -423,6 +443,10 @@ class Course {
     const served = keepers.books.answered.length - before;
     if (served !== 3) throw new Violation('progress', `${served} of 3 modes are served in fair weather`);
   }
+}
+
+function allowsPure(tier: SimClient['tier']): boolean {
+  return TIER_ALLOWANCES[tier].modes.includes('pure');
 }
 
 function requestOf(plan: Plan, keyText: string, idempotencyKey: string): WireRequest {

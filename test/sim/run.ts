@@ -1,19 +1,26 @@
+import './machine.ts'; // first: it takes its place before anything of the service is loaded
+
 import { parseArgs } from 'node:util';
 import { runCourse } from './course.ts';
+import { MUTANTS, unchanged } from './mutants.ts';
 
-// `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit.
+// `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
+// `--mutant NAME` plants a bug, `--trace` tells everything that happens.
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '1000' },
     seeds: { type: 'string', default: '1' },
     minutes: { type: 'string' },
+    mutant: { type: 'string' },
+    trace: { type: 'boolean', default: false },
   },
 });
 const first = Number(values.seed);
 const steps = Number(values.steps);
 const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const mutant = MUTANTS.find(({ name }) => name === values.mutant) ?? unchanged;
 const totals: Record<string, number> = {};
 let runs = 0;
 let broken = 0;
@@ -22,7 +29,7 @@ for (
   endsAtMs === undefined ? seed < first + Number(values.seeds) : Date.now() < endsAtMs;
   seed++
 ) {
-  const outcome = await runCourse({ seed, steps });
+  const outcome = await runCourse({ seed, steps, mutant, ...(values.trace && { tell: say }) });
   runs++;
   for (const [name, count] of Object.entries(outcome.counts)) totals[name] = (totals[name] ?? 0) + count;
   totals['steps'] = (totals['steps'] ?? 0) + outcome.steps;

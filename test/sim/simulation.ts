@@ -43,11 +43,13 @@ export class World {
   broken: Error | undefined;
   readonly ledger: Ledger;
   readonly #mutant: Mutant;
+  readonly #tell: (line: string) => void;
   readonly #trace = createHash('sha256');
   readonly #keys: NodeKeys;
   readonly #config: Config;
 
-  constructor(seed: number, mutant: Mutant = unchanged) {
+  constructor(seed: number, mutant: Mutant = unchanged, tell: (line: string) => void = () => {}) {
+    this.#tell = tell;
     this.random = new SimRandom(`simulation ${seed}`);
     this.machine = new SimMachine(this.random.fork('machine'));
     this.weather = new Weather(this.random.fork('weather'));
@@ -81,6 +83,7 @@ export class World {
   note(what: string): void {
     const line = `${this.machine.nowMs.toFixed(3)} ${what}`;
     this.#trace.update(line);
+    this.#tell(line);
     this.recent.push(line);
     if (this.recent.length > LINES_KEPT) this.recent.shift();
   }
@@ -184,7 +187,7 @@ export class World {
 
   #door(life: Life, of: 'main' | 'log' | number, random: SimRandom): Ledger {
     const { machine, weather, keepers } = this;
-    const ledger = wired(this.#mutant.ledger(this.ledger, life, machine), {
+    const ledger = wired(this.#mutant.ledger(this.ledger, life), {
       machine,
       random,
       life,
@@ -203,7 +206,7 @@ export class World {
         machine.after(random.gap(200), end, 'world');
       },
     });
-    return this.#mutant.door(ledger, life);
+    return this.#mutant.door(ledger);
   }
 
   #log(): Log {

@@ -45,15 +45,17 @@ export const SOUND: SourceFaults = {
 };
 
 const WIDTH = 16;
-const CALL_MS = 60;
-const QUEUE_MS = 4_000;
+const CALL_MS = 10;
+const QUEUE_MS = 1_000;
+/** A read of the stream: about as long as a job, so that the lots of both take turns. */
+const READ_MS = 1_200;
 
 export const PRICE: Spend = { amount: 1.25, currency: 'USD', calls: 1 };
 export const JOB_LIMITS: SpendLimits = { amountPerDay: 30, callsPerDay: 40 };
 
 /** 64 seeds and some 4 KiB blocks: a lot of a size that a simulation turns over in seconds. */
-const JOB_LOT_BITS = rawBitsOf(3, 0.9);
-const STREAM_LOT_BITS = rawBitsOf(5, 1);
+const JOB_LOT_BITS = rawBitsOf(2, 0.9);
+const STREAM_LOT_BITS = rawBitsOf(3, 1);
 
 function rawBitsOf(blocks: number, entropyPerBit: number): number {
   return Math.ceil((320 * (64 + 128 * blocks + 1)) / entropyPerBit / WIDTH / 8) * WIDTH * 8;
@@ -138,15 +140,15 @@ export class SimSources {
       deterministic: true,
       claimedMinEntropyPerBit: 1,
       lotRawBits: STREAM_LOT_BITS,
-      read: (bits) => this.#call(() => this.#read(bits)),
+      read: (bits) => this.#call(() => this.#read(bits), READ_MS),
     };
   }
 
-  async #call<T>(work: () => T): Promise<T> {
+  async #call<T>(work: () => T, meanMs = CALL_MS): Promise<T> {
     const { fails, lost, stalls, permanent } = this.#faults();
     const drawn = this.#random.uniform();
     // what is on its way arrives, whatever becomes of who sent it
-    await new Promise<void>((resolve) => this.#machine.after(this.#random.gap(CALL_MS), resolve, 'world'));
+    await new Promise<void>((resolve) => this.#machine.after(this.#random.gap(meanMs), resolve, 'world'));
     if (drawn < fails) throw new BackendError('retryable', 'injected: the call failed');
     if (drawn < fails + permanent) throw new BackendError('permanent', 'injected: the source is broken');
     if (drawn < fails + permanent + stalls) await new Promise<never>(() => {});

@@ -39,7 +39,8 @@ type Shape = Pick<DataPlan, 'endpoint' | 'values'> & { readonly query: string; r
 
 /** A data request; `wish` is the mode, or undefined for one at random or none. */
 export function dataPlan(random: SimRandom, wish?: EntropyMode): Plan {
-  const shape = random.chance(0.01) ? largeShape(random) : shapeOf(random);
+  const shape =
+    wish === 'pure' ? pureShape(random) : random.chance(0.01) ? largeShape(random) : shapeOf(random);
   const mode = wish ?? (random.chance(0.3) ? undefined : random.pick(ENTROPY_MODES));
   const dryRun = random.chance(0.04);
   const query = [shape.query];
@@ -129,12 +130,7 @@ function batchShape(random: SimRandom): Shape {
       };
     }
     case 'bytes':
-      return {
-        endpoint: 'batch',
-        values: { kind: 'bytes', count, length: 24, encoding: 'base64', single: false },
-        query: '',
-        json: { type: 'bytes', count, params: { length: 24, encoding: 'base64' } },
-      };
+      return bytesBatch(count, 24);
     case 'uuid':
       return {
         endpoint: 'batch',
@@ -143,6 +139,22 @@ function batchShape(random: SimRandom): Shape {
         json: { type: 'uuid', count },
       };
   }
+}
+
+function bytesBatch(count: number, length: number): Shape {
+  return {
+    endpoint: 'batch',
+    values: { kind: 'bytes', count, length, encoding: 'base64', single: false },
+    query: '',
+    json: { type: 'bytes', count, params: { length, encoding: 'base64' } },
+  };
+}
+
+/** Some take more than a block, so that answers are of several lots. */
+function pureShape(random: SimRandom): Shape {
+  const drawn = random.uniform();
+  if (drawn < 0.03) return largeShape(random);
+  return drawn < 0.35 ? bytesBatch(random.between(20, 60), 100) : shapeOf(random);
 }
 
 /** An answer whose text is so long that a worker makes it, of blocks that are claimed for it alone. */

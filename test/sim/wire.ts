@@ -135,13 +135,13 @@ async function apply(
     return stoppedError();
   };
   if (fate === 'stop before') throw fail();
-  const make = () => machine.really(() => inner[method](...structuredClone(args)));
-  const result = await make();
+  const make = (own: unknown[]) => machine.really(() => inner[method](...own));
+  const result = await make(fate === 'duplicate' ? structuredClone(args) : args);
   applied({ ...call, result, again: false });
-  if (fate === 'duplicate') applied({ ...call, result: await make(), again: true });
+  if (fate === 'duplicate') applied({ ...call, result: await make(args), again: true });
   if (fate === 'lost after') throw new InjectedFault(`${method}: made, and its answer lost`);
   if (fate === 'stop after') throw fail();
-  return structuredClone(result);
+  return result;
 }
 
 function fateOf(method: string, { random, faults, life }: WireOptions): Fate {

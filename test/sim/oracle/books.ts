@@ -12,6 +12,8 @@ const LIMITS_LAG_MS = 60_000;
 interface Used {
   requests: number;
   credits: number;
+  /** Of answers that came after their own month's end: the meter took them of this one. */
+  lateCredits: number;
 }
 
 /** Every request and every entry of the ledger, and that they belong together. */
@@ -98,6 +100,8 @@ export class BookKeeper {
     const used = this.usedIn(accountNumber, period);
     used.requests += 1;
     used.credits += credits;
+    const now = periodOf(this.#machine.wallMs());
+    if (now > period) this.usedIn(accountNumber, now).lateCredits += credits;
     const allowed = mostAllowed(client, this.#machine.nowMs - LIMITS_LAG_MS);
     hold(
       used.requests <= allowed.quota && (credits === 0 || used.credits <= allowed.credits),
@@ -112,7 +116,7 @@ export class BookKeeper {
   usedIn(accountNumber: number, period: number): Used {
     const key = `${accountNumber} ${period}`;
     let used = this.#used.get(key);
-    if (used === undefined) this.#used.set(key, (used = { requests: 0, credits: 0 }));
+    if (used === undefined) this.#used.set(key, (used = { requests: 0, credits: 0, lateCredits: 0 }));
     return used;
   }
 
@@ -155,8 +159,9 @@ export class BookKeeper {
     for (const client of this.#clients()) {
       const metered = used(client);
       const booked = this.usedIn(client.account.number, metered.period);
+      const unbooked = metered.credits - booked.credits;
       hold(
-        metered.requests === booked.requests && metered.credits === booked.credits,
+        metered.requests === booked.requests && unbooked >= 0 && unbooked <= booked.lateCredits,
         'refused changes nothing',
         () =>
           `${client.name}: the meter counts ${metered.requests} requests and ${metered.credits} credits, ` +

@@ -58,8 +58,10 @@ export class JobKeeper {
     if (job !== undefined) this.records.set(key, { ...job, state: 'stored' });
   }
 
-  /** Jobs that wait to be read. */
-  unread(): JobRecord[] {
-    return [...this.records.values()].filter(({ state }) => state === 'intended' || state === 'submitted');
+  /** Jobs that wait to be read and were intended before this Unix time. */
+  unread(beforeMs: number): JobRecord[] {
+    return [...this.records.values()].filter(
+      ({ state, intendedAtMs }) => (state === 'intended' || state === 'submitted') && intendedAtMs < beforeMs,
+    );
   }
 }

@@ -72,6 +72,9 @@ export class Keepers {
       case 'putJob':
         this.jobs.recorded(args[0] as JobRecord, false);
         break;
+      case 'loadRates':
+        this.rates.began(life);
+        break;
       case 'saveRates':
         this.rates.saved(args[0] as readonly RateRecord[], call.calledAtMs);
         break;
@@ -117,7 +120,6 @@ export class Keepers {
     this.books.named(sent);
     this.keys.sent(sent);
     if (!sent.admitted) return;
-    this.rates.began(sent.life);
     this.rates.admitted(sent);
     this.#checkKey(sent);
   }
@@ -138,8 +140,11 @@ export class Keepers {
     const code = errorCode(reply);
     const name = nameOf(sent);
     if (plan.flaw !== undefined) {
-      const expected = [plan.flaw, 'rate_limited', 'quota_exceeded', 'storage_unavailable', 'auth_scope'];
-      hold(expected.includes(code), 'refused changes nothing', () => `${name} was answered ${code}`);
+      hold(
+        code === plan.flaw || EARLIER_REFUSALS.has(code),
+        'refused changes nothing',
+        () => `${name} was answered ${code}`,
+      );
     }
     if (!isAnswer(sent) || sent.persisted === undefined) return;
     this.lots.replied(sent);
@@ -147,6 +152,15 @@ export class Keepers {
     if (sent.mode === 'pure') this.pure.delivered(sent, frontOf(sent.life, sent.front), reply);
   }
 }
+
+/** What a request may be refused for before its parameters are looked at. */
+const EARLIER_REFUSALS: ReadonlySet<string> = new Set([
+  'auth_invalid',
+  'rate_limited',
+  'quota_exceeded',
+  'auth_scope',
+  'storage_unavailable',
+]);
 
 type LotArguments = readonly [
   lot: LotRecord,

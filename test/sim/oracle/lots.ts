@@ -16,6 +16,9 @@ export class LotKeeper {
   /** By front and lot: true time at which the front was told that the lot is withdrawn. */
   readonly #told = new Map<string, number>();
 
+  /** Answers of more than one lot, and of lots of more than one origin. */
+  readonly mixed = { lots: 0, origins: 0 };
+
   get acceptedCount(): number {
     return this.#accepted.size;
   }
@@ -66,6 +69,8 @@ export class LotKeeper {
     const name = nameOf(sent);
     const lots = persisted.source.lotIds.map((id) => this.lots.get(id)!);
     const origin = weakest(lots);
+    if (lots.length > 1) this.mixed.lots++;
+    if (new Set(lots.map((lot) => lot.origin)).size > 1) this.mixed.origins++;
     const { headers } = reply;
     hold(
       headers['x-entropy-origin'] === origin,

@@ -64,7 +64,9 @@ export class RateKeeper {
     hold(
       counted <= burst,
       'rate limit',
-      () => `${nameOf(sent)} is number ${counted} in 60 seconds, the burst is ${burst}`,
+      () =>
+        `${nameOf(sent)} at ${nowMs.toFixed(3)} is number ${counted} in 60 seconds, the burst is ${burst}; ` +
+        `the oldest is request ${recent[0].sent.number} at ${recent[0].atMs.toFixed(3)}`,
     );
   }
 }
