@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fixedBytes } from '../support/backends.ts';
+import { makeFifo } from '../support/providers/device-fifo.ts';
 import { assertNamed, PLAIN_STREAM, sha256Hex } from './certified-read.ts';
 import { ServiceProcess, temporaryFolder } from './service-process.ts';
 
@@ -11,13 +12,11 @@ const LOT_BYTES = 32 * 1024;
 describe('the service with a device', { skip: process.platform === 'win32' }, () => {
   it('reads what a child writes into a FIFO, and certifies what the operator declared', async (t) => {
     const folder = temporaryFolder(t);
-    const [fifo, recording, sources] = ['fifo', 'recording', 'sources.json'].map((name) =>
-      join(folder, name),
-    );
+    const [recording, sources] = ['recording', 'sources.json'].map((name) => join(folder, name));
+    const fifo = makeFifo(t);
     const bytes = new Uint8Array(64 * LOT_BYTES);
     fixedBytes('fifo')(bytes);
     writeFileSync(recording, bytes);
-    execFileSync('mkfifo', [fifo]);
     const declared = {
       type: 'device',
       path: fifo,
