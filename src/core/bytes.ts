@@ -28,7 +28,26 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return out;
 }
 
-/** Erases key material. JavaScript may hold copies elsewhere; SECURITY.md says what this does and does not promise. */
+/**
+ * Zeros for a secret, off the engine's heap. A typed array of up to 64 bytes that is made without a buffer lives on the heap
+ * (V8): the collector moves it about, and the first native call that takes it moves it off, leaving a copy that `wipe`
+ * does not reach.
+ */
+export function secretBytes(size: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new ArrayBuffer(size));
+}
+
+/** A copy off the engine's heap; the caller wipes both. */
+export function secretCopy(secret: Uint8Array): Uint8Array<ArrayBuffer> {
+  const copy = secretBytes(secret.length);
+  copy.set(secret);
+  return copy;
+}
+
+/**
+ * Erases key material. What moved to another thread is empty here, and erased there. JavaScript may hold copies elsewhere;
+ * SECURITY.md says what this does and does not promise.
+ */
 export function wipe(...secrets: readonly Uint8Array[]): void {
-  for (const secret of secrets) secret.fill(0);
+  for (const secret of secrets) if (secret.length > 0) secret.fill(0);
 }

@@ -1,5 +1,7 @@
-import { createHash, hash, hkdfSync } from 'node:crypto';
-import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+import { createHash, hash } from 'node:crypto';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
 
 const SHA256_BYTES = 32;
 const KEY_BYTES = 32;
@@ -36,14 +38,20 @@ export function sha256Hex(data: Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
-/** HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. */
+/**
+ * HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. By @noble/hashes, which erases its copies: node:crypto keeps
+ * one of the keying material in an object of its own until the garbage collector takes it (test/secrets).
+ */
 export function hkdfSha256(
   ikm: Uint8Array,
   salt: Uint8Array,
   info: Uint8Array,
   length: number,
 ): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(hkdfSync('sha256', ikm, salt, info, length));
+  const key = hkdf(nobleSha256, ikm, salt, info, length);
+  const kept = secretCopy(key);
+  wipe(key);
+  return kept;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import { wipe } from '../core/bytes.ts';
+import { secretBytes, secretCopy, wipe } from '../core/bytes.ts';
 import { CHACHA20_KEY_BYTES, chacha20 } from './chacha20.ts';
 import { seedKey } from './digest.ts';
 
@@ -55,7 +55,7 @@ const ZEROS = new Uint8Array(PIECE_BYTES);
 const SYSTEM_ENTROPY = new Uint8Array(PIECE_BYTES);
 
 export class Expander {
-  readonly #key = new Uint8Array(CHACHA20_KEY_BYTES);
+  readonly #key = secretBytes(CHACHA20_KEY_BYTES);
   /** The output of the last refill with K' cut off; bytes before #next are zero. */
   readonly #buffer = new Uint8Array(REFILL_BYTES - CHACHA20_KEY_BYTES);
   #next = this.#buffer.length;
@@ -84,7 +84,7 @@ export class Expander {
 
   /** The next 32 bytes of output: a one-time key for a worker, who wipes it. */
   deriveKey(): Uint8Array<ArrayBuffer> {
-    const key = new Uint8Array(CHACHA20_KEY_BYTES);
+    const key = secretBytes(CHACHA20_KEY_BYTES);
     this.fill(key);
     return key;
   }
@@ -125,7 +125,7 @@ export type EntropyMix = 'none' | 'system';
  */
 export function expandOnce(key: Uint8Array, out: Uint8Array, mix: EntropyMix): void {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandOnce: the key has 32 bytes');
-  const current = new Uint8Array(key);
+  const current = secretCopy(key);
   const plaintext = mix === 'system' ? SYSTEM_ENTROPY : ZEROS;
   for (let at = 0; at < out.length; at += PIECE_OUTPUT_BYTES) {
     const count = Math.min(out.length - at, PIECE_OUTPUT_BYTES);

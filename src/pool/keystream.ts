@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import { wipe } from '../core/bytes.ts';
+import { secretBytes, wipe } from '../core/bytes.ts';
 import { seedKey } from '../crypto/digest.ts';
 import { Expander, expandOnce } from '../crypto/expander.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
@@ -73,7 +73,7 @@ export class SeededKeystream {
    */
   reseed(quantumSeed: Uint8Array): void {
     if (this.#closed) return;
-    const system = randomFillSync(new Uint8Array(32));
+    const system = randomFillSync(secretBytes(32));
     const previous = this.#root?.deriveKey() ?? null;
     this.#root?.erase();
     const key = seedKey(quantumSeed, system, previous);

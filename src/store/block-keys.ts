@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { assert } from '../core/assert.ts';
-import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
-import { sha256 } from '../crypto/digest.ts';
+import { concatBytes, secretBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
 import { BLOCK_KINDS, type BlockKind } from './records.ts';
 
 const MAGIC = 0x6b_6e_72_71; // "qrnk" read little-endian
@@ -81,7 +81,7 @@ export class BlockKeys {
     try {
       const kept = readPlaces(fd);
       if (kept !== undefined) return new BlockKeys(fd, kept, true);
-      const begin = () => ({ ordinal, link: randomFillSync(new Uint8Array(CHAIN_BYTES)) });
+      const begin = () => ({ ordinal, link: randomFillSync(secretBytes(CHAIN_BYTES)) });
       const keys = new BlockKeys(fd, { pure: begin(), seed: begin() }, false);
       keys.erase();
       syncFolder(dirname(path));
@@ -132,7 +132,7 @@ export class BlockKeys {
       .setAuthTag(sealed.subarray(-TAG_BYTES));
     wipe(key);
     const opened = cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-    const bytes = new Uint8Array(opened);
+    const bytes = secretCopy(opened);
     wipe(opened);
     try {
       cipher.final();
@@ -168,13 +168,14 @@ export class BlockKeys {
 }
 
 function copyOf({ ordinal, link }: Place): Place {
-  return { ordinal, link: new Uint8Array(link) };
+  return { ordinal, link: secretCopy(link) };
 }
 
 /** The key of the block; the chain goes on behind it. */
-function takeKey(place: Place, ordinal: number): Uint8Array<ArrayBuffer> {
+function takeKey(place: Place, ordinal: number): Uint8Array {
   advance(place, ordinal);
-  const key = hashOf(BLOCK_KEY, place.link);
+  const key = secretBytes(CHAIN_BYTES);
+  hashInto(key, BLOCK_KEY, place.link);
   advance(place, ordinal + 1);
   return key;
 }
@@ -182,17 +183,16 @@ function takeKey(place: Place, ordinal: number): Uint8Array<ArrayBuffer> {
 function advance(place: Place, ordinal: number): void {
   assert(ordinal >= place.ordinal, 'a chain of keys has no way back');
   for (; place.ordinal < ordinal; place.ordinal++) {
-    const next = hashOf(NEXT_LINK, place.link);
-    place.link.set(next);
-    wipe(next);
+    hashInto(place.link, NEXT_LINK, place.link);
   }
 }
 
-function hashOf(label: Uint8Array, link: Uint8Array): Uint8Array<ArrayBuffer> {
+/** By @noble/hashes, which erases its copies, as HKDF in crypto/digest.ts. */
+function hashInto(out: Uint8Array, label: Uint8Array, link: Uint8Array): void {
   const input = concatBytes(label, link);
   const digest = sha256(input);
-  wipe(input);
-  return digest;
+  out.set(digest);
+  wipe(input, digest);
 }
 
 /** Binds a sealed block to its place: it opens nowhere else. */
@@ -222,7 +222,10 @@ function readPlaces(fd: number): Places | undefined {
   if (!isWhole) return undefined;
   const placeOf = (i: number): Place => {
     const at = FIRST_PLACE + i * PLACE_BYTES;
-    return { ordinal: view.getFloat64(at, true), link: content.slice(at + 8, at + PLACE_BYTES) };
+    return {
+      ordinal: view.getFloat64(at, true),
+      link: secretCopy(content.subarray(at + 8, at + PLACE_BYTES)),
+    };
   };
   const places: Places = { pure: placeOf(0), seed: placeOf(1) };
   wipe(content);

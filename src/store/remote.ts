@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { concatBytes, wipe } from '../core/bytes.ts';
 import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
 import type { AuditReport, Ledger } from './ledger.ts';
 import { LedgerError, type LedgerErrorReason } from './ledger-error.ts';
@@ -58,7 +59,10 @@ export function serveLedger(ledger: Ledger & Partial<FailStop>, port: MessagePor
   port.on('message', ({ id, method, args }: Call) => {
     // The compiler checked name and arguments where the call was made.
     const call = ledger[method] as (...args: unknown[]) => Promise<unknown>;
-    call.apply(ledger, args).then(
+    const called = call.apply(ledger, args).finally(() => {
+      if (method === 'addLot') wipe(...(args as Parameters<Ledger['addLot']>)[1].map(({ bytes }) => bytes));
+    });
+    called.then(
       (value) => port.postMessage({ id, value } satisfies Reply, buffersOf(value)),
       (error: unknown) => port.postMessage({ id, error: packError(error) } satisfies Reply),
     );
@@ -135,7 +139,14 @@ class RemoteLedger implements Ledger, FailStop {
     blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
     jobKey?: string,
   ): Promise<boolean> {
-    return this.#call('addLot', [lot, blocks, jobKey]);
+    // A copy that changes threads as it is, where it is erased: a message would leave others on its way.
+    const handed = concatBytes(...blocks.map(({ bytes }) => bytes));
+    let at = 0;
+    const moved = blocks.map(({ kind, bytes }) => ({
+      kind,
+      bytes: handed.subarray(at, (at += bytes.length)),
+    }));
+    return this.#call('addLot', [lot, moved, jobKey], [handed.buffer]);
   }
 
   lot(id: string): Promise<LotRecord | undefined> {

@@ -9,14 +9,7 @@ import { type Assessor, SCREENED_BITS } from '../pool/assessor.ts';
 import type { RefillOrder } from '../pool/keystream.ts';
 import type { AssessedBlock } from '../store/records.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type {
-  AssessTask,
-  BatteryOutcome,
-  DrawOrder,
-  ExpandTask,
-  MadeByWorker,
-  MakeOrder,
-} from './protocol.ts';
+import type { AssessTask, BatteryOutcome, ExpandTask, MadeByWorker, MakeOrder } from './protocol.ts';
 
 /**
  * Answers whose text may be longer than this go to the pool; shorter ones are made in the front thread. Chosen on the
@@ -113,7 +106,7 @@ export class Workers implements Assessor {
     try {
       return (await this.#expand({ task: 'make', order })) as MadeByWorker;
     } finally {
-      wipe(...secretsOf(order.draw)); // not before: a queued order is copied to its worker only when one is free
+      wipe(...secretsOf({ task: 'make', order })); // those of an order that was not begun; the others have moved
     }
   }
 
@@ -164,7 +157,8 @@ export class Workers implements Assessor {
     this.#refuseWhenClosing();
     if (this.#expansion.queueSize >= TASK_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
     try {
-      return await this.#expansion.run(task);
+      // Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's.
+      return await this.#expansion.run(task, { transferList: movable(secretsOf(task)) });
     } catch (error) {
       this.#refuseWhenClosing();
       this.#report(error, `worker failed to ${task.task}`);
@@ -192,15 +186,21 @@ export class Workers implements Assessor {
   }
 }
 
-function secretsOf(draw: DrawOrder): readonly Uint8Array[] {
-  switch (draw.from) {
+function secretsOf(task: ExpandTask): readonly Uint8Array<ArrayBuffer>[] {
+  if (task.task === 'fill-ring') return [task.order.key];
+  switch (task.order.draw.from) {
     case 'one-time-key':
-      return [draw.key];
+      return [task.order.draw.key];
     case 'system':
       return [];
     case 'pieces':
-      return draw.pieces;
+      return task.order.draw.pieces;
   }
+}
+
+/** The buffers that hold nothing else. */
+function movable(secrets: readonly Uint8Array<ArrayBuffer>[]): ArrayBuffer[] {
+  return secrets.map(({ buffer }) => buffer).filter((buffer, i) => buffer.byteLength === secrets[i].length);
 }
 
 /** A copy of the first `bitLength` bits, packed, with zeros behind the last. */

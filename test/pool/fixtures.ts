@@ -70,8 +70,9 @@ export function wordsOf(bytes: Uint8Array): number[] {
   return Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
 }
 
+/** Nothing is left here: erased, or moved to another thread, which leaves an empty array. */
 export function isZero(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
+  return bytes.length === 0 || bytes.every((byte) => byte === 0);
 }
 
 /** The ledger with some of its calls replaced; each gets the call it replaces. */

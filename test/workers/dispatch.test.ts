@@ -100,13 +100,13 @@ describe('workers', () => {
   it('fill the ring of a keystream', async () => {
     const orders: { order: RefillOrder; done: Promise<void> }[] = [];
     const stream = new SeededKeystream((order) => {
+      assert.ok(!isZero(order.key) && order.key.length === 32);
       const done = workers.fillRing(order);
       orders.push({ order, done });
       return done;
     });
     stream.reseed(bytesOf('seed', 32));
     const [{ order, done }] = orders;
-    assert.ok(!isZero(order.key));
     await done;
     assert.ok(isZero(order.key));
     const slots = new Uint8Array(stream.memory.slots);
