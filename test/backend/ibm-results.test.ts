@@ -93,6 +93,7 @@ const WRONG: Readonly<Record<string, unknown>> = {
   'a shot too few': plain(samplesOf(SHOTS.slice(1))),
   'a shot too many': plain(samplesOf([...SHOTS, '000'])),
   'another width': plain({ samples: ['0x2', '0x3'], num_bits: 2 }),
+  'a width that says how it is printed': plain({ samples: ['0x2', '0x3'], num_bits: { toString: 1 } }),
   'no width': plain({ samples: ['0x2', '0x3'] }),
   'a shot beyond the width': plain({ samples: ['0x2', '0x8'], num_bits: 3 }),
   'a number for a text': plain({ samples: [2, 3], num_bits: 3 }),

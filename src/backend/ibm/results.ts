@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
 import { BackendError } from '../backend.ts';
 import { readByteMatrix } from '../npy.ts';
-import { listIn, objectIn } from './json.ts';
+import { listIn, numberIn, objectIn } from './json.ts';
 
 /** What a job was to give: PUBs of `shots` shots each, every one with a register `c` of `width` bits. */
 export interface ExpectedResult {
@@ -36,12 +36,14 @@ export async function decodeResult(
     throw incomplete(`${registers.length} of ${expected.pubs} PUBs`);
   }
   for (const [pub, register] of registers.entries()) {
-    const { num_bits: width, samples, array } = objectIn(unwrapped(register));
+    const { num_bits, samples, array } = objectIn(unwrapped(register));
+    const width = numberIn(num_bits);
     const packed = unwrapped(array);
     if (!Array.isArray(samples) && typeof packed !== 'string') {
       throw noShots();
     }
-    if (width !== expected.width) throw incomplete(`${width} of ${expected.width} bits a shot`);
+    if (width !== expected.width)
+      throw incomplete(`${width ?? 'no number'} of ${expected.width} bits a shot`);
     if (typeof packed === 'string') await decodeBitArray(packed, expected, place(pub));
     else await decodeSamples(listIn(samples), expected, place(pub));
   }

@@ -229,7 +229,7 @@ class Ionq implements JobBackend {
       const { format, document } = await this.#document(circuitJob, plan, signal);
       hash.update(document);
       const { qubits, shots } = plan;
-      const expected = { jobId: String(circuitJob.id), part: plan.parts[index], qubits, shots };
+      const expected = { jobId: nameOf(circuitJob), part: plan.parts[index], qubits, shots };
       const decoded = await decodeShots(format, document, expected);
       parts.push(decoded.shots);
       leaked += decoded.leaked;
@@ -242,7 +242,7 @@ class Ionq implements JobBackend {
   /** The options may have changed since: a lot names this source's system, and is conditioned by its claim. */
   #checkOwn({ jobId }: JobReference, { claim }: JobPlan, { backend }: Json): void {
     if (backend === this.#options.backend && claim >= this.claimedMinEntropyPerBit) return;
-    const made = `${jobId} ran on ${String(backend)} under a claim of ${claim} bits`;
+    const made = `${jobId} ran on ${textOf(backend) ?? 'no known system'} under a claim of ${claim} bits`;
     throw new BackendError('permanent', `${made}: the options are others now`);
   }
 
@@ -252,12 +252,14 @@ class Ionq implements JobBackend {
    */
   async #circuitJobs(found: Json, { parts }: JobPlan, signal: AbortSignal): Promise<Json[]> {
     if (parts.length === 1) return [found];
-    const ids = Array.isArray(found.child_job_ids) ? found.child_job_ids.map(String) : [];
+    const ids = Array.isArray(found.child_job_ids)
+      ? found.child_job_ids.flatMap((id) => textOf(id) ?? [])
+      : [];
     const children: Json[] = [];
     for (const id of ids) {
       const child = await this.#cloud.job(id, signal);
       if (child?.status !== 'completed') {
-        throw new BackendError('retryable', `${id}, a circuit of ${String(found.id)}, is not completed`);
+        throw new BackendError('retryable', `${id}, a circuit of ${nameOf(found)}, is not completed`);
       }
       children.push(child);
     }
@@ -265,7 +267,7 @@ class Ionq implements JobBackend {
     const named = parts.map((_, index) => children.filter(({ name }) => name === partName(index)));
     const jobs = isNamed ? named.flat() : children;
     if (jobs.length === parts.length && children.length === parts.length) return jobs;
-    const message = `${String(found.id)}: ${children.length} children and ${jobs.length} known for ${parts.length}`;
+    const message = `${nameOf(found)}: ${children.length} children and ${jobs.length} known for ${parts.length}`;
     throw new BackendError('permanent', message);
   }
 
@@ -279,14 +281,14 @@ class Ionq implements JobBackend {
     for (const format of ['v2', 'v1'] as const) {
       const artifact = objectOf(results[`ionq.result.shots.json.${format}`]).id;
       if (typeof artifact !== 'string') continue;
-      return { format, document: await this.#cloud.artifact(String(job.id), artifact, bytesMax, signal) };
+      return { format, document: await this.#cloud.artifact(nameOf(job), artifact, bytesMax, signal) };
     }
     const { url } = objectOf(results.shots);
     if (typeof url === 'string') {
       return { format: 'v1', document: await this.#cloud.document(url, bytesMax, signal) };
     }
-    const given = Object.keys(results).join(', ') || 'nothing';
-    throw new BackendError('no_raw_shots', `${String(job.id)}: no shots among its results (${given})`);
+    const given = Object.keys(results).join(', ').slice(0, 200) || 'nothing';
+    throw new BackendError('no_raw_shots', `${nameOf(job)}: no shots among its results (${given})`);
   }
 
   #read(
@@ -336,7 +338,9 @@ class Ionq implements JobBackend {
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const found = await this.#cloud.job(job.jobId, signal);
     if (found === undefined) return;
-    const children = Array.isArray(found.child_job_ids) ? found.child_job_ids.map(String) : [];
+    const children = Array.isArray(found.child_job_ids)
+      ? found.child_job_ids.flatMap((id) => textOf(id) ?? [])
+      : [];
     for (const id of [...children, job.jobId]) await this.#cloud.deleteJob(id, signal);
   }
 }
@@ -345,12 +349,17 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+/** Not `String`, which calls what an object says is its toString. */
+function nameOf({ id }: Json): string {
+  return textOf(id) ?? 'a job without an id';
+}
+
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
 function timeOf(value: unknown): number | undefined {
-  const atMs = Date.parse(String(value));
+  const atMs = Date.parse(textOf(value) ?? '');
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 

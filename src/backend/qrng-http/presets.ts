@@ -183,10 +183,16 @@ function quandelaDraws(json: unknown): readonly Draw[] {
   return jobs
     .filter((job) => memberOf(job, 'bytes') !== undefined)
     .map((job) => ({
-      id: String(memberOf(job, 'id')),
+      id: idOf(job),
       chsh: figureOf(job, 'chsh'),
       minEntropy: figureOf(job, 'min_entropy'),
     }));
+}
+
+/** Not `String`, which calls what an object says is its toString. */
+function idOf(job: unknown): string {
+  const id = memberOf(job, 'id');
+  return typeof id === 'string' || typeof id === 'number' ? `${id}` : 'unnamed';
 }
 
 function figureOf(job: unknown, name: string): number | null {
