@@ -60,10 +60,14 @@ async function wholeBody(response: Response, bytesMax: number): Promise<Uint8Arr
   return body;
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/**
+ * `fetch failed` says nothing; its cause does. An error without one is about the request, and may repeat it: `"Bearer …" is an
+ * invalid header value`.
+ */
 function networkReason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message || cause.name : String(cause);
+  if (!(error instanceof Error)) return 'the request failed';
+  if (error.cause instanceof Error) return error.cause.message || error.cause.name;
+  return `the request cannot be made (${error.name})`;
 }
 
 /** The body as JSON; undefined when it is none. */

@@ -311,6 +311,10 @@ function readSecret(naming: string, path: string): { text: string; mode: number 
 }
 
 function parsed(definition: OptionDefinition<unknown>, given: GivenText, source: string): unknown {
+  // Nothing else fits a header; said here, where the text is known to be a secret and is not repeated.
+  if (definition.secret === true && !/^[\x20-\x7e]*$/.test(given.text)) {
+    throw new ConfigError(`${given.where}: the secret of ${source} is not one line of printable ASCII`);
+  }
   try {
     const value = definition.parse(given.text);
     return definition.secret === true ? new Secret(given.text) : value;
