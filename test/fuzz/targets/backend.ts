@@ -10,10 +10,13 @@ import { wordsOf } from '../../../src/backend/qrng-http/words.ts';
 import { parseRetryAfter } from '../../../src/backend/retry-after.ts';
 import { type FuzzTarget, magnitude, refusalOf, textOf } from './target.ts';
 
-function backendRefusal(error: unknown): string {
+/** The kind of refusal, its figures left out. A refusal says what is wrong and does not quote the reply. */
+export function backendRefusal(error: unknown): string {
   return refusalOf(error, BackendError, ({ kind, message }: BackendError) => {
     assert.ok(message !== '');
-    return `${kind}: ${message.replaceAll(/\d+/g, 'N')}`;
+    assert.ok(message.length <= 400, 'an error does not hold the reply');
+    const words = message.replace(/(of schema|of task) .*$/s, '$1').replaceAll(/-?[\d.]+(e[+-]?\d+)?/g, 'N');
+    return `${kind}: ${words}`;
   });
 }
 
@@ -45,6 +48,7 @@ const ibmResult: FuzzTarget = {
     '"array":"',
     '"quasi_dists":',
     '"0x20"',
+    '"num_bits":{"toString":1}',
     'eJw=',
     'null',
     '__proto__',
@@ -220,6 +224,7 @@ const qrngReply: FuzzTarget = {
     '{"a":{"b":[{"c":[',
     '9007199254740993',
     '"message":"',
+    '"id":{"toString":1}',
     '"jobs":[',
     '"random_numbers":[',
     '"decimal":"',

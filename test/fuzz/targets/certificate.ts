@@ -28,11 +28,8 @@ function vectors(): Vector[] {
 
 /** What the log holds of a certificate, and the data of its answer: what nobody can change and still be believed. */
 function believed({ certificate, response }: VerificationInput): string {
-  const {
-    status: _,
-    proof: __,
-    ...issued
-  } = (certificate as { certificate: Record<string, unknown> }).certificate;
+  const given = certificate as Record<string, unknown>;
+  const { status: _, proof: __, ...issued } = (given['certificate'] ?? given) as Record<string, unknown>;
   return canonicalize({ issued, data: (response as { data: unknown }).data })!;
 }
 
@@ -65,9 +62,10 @@ const verify: FuzzTarget = {
   ],
   seeds: () => vectors().map((vector) => Buffer.from(JSON.stringify(vector))),
   read: async (input) => {
+    // whether a lot was withdrawn since does not stand in the log beside the certificate: the service alone can say so
     genuine ??= new Set(
       vectors()
-        .filter(({ fails }) => fails.length === 0)
+        .filter(({ fails }) => fails.every((name) => name === 'status'))
         .map(believed),
     );
     let given: unknown;

@@ -2,6 +2,7 @@ import { BACKEND_TARGETS } from './backend.ts';
 import { CERTIFICATE_TARGETS } from './certificate.ts';
 import { CONFIG_TARGETS } from './config.ts';
 import { HTTP_TARGETS } from './http.ts';
+import { JOB_TARGETS } from './jobs.ts';
 import { STORE_TARGETS } from './store.ts';
 import type { FuzzTarget } from './target.ts';
 
@@ -12,4 +13,5 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...STORE_TARGETS,
   ...CONFIG_TARGETS,
   ...BACKEND_TARGETS,
+  ...JOB_TARGETS,
 ];
