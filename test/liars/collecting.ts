@@ -1,13 +1,13 @@
 import type { Backend, RawRead, StreamBackend } from '../../src/backend/backend.ts';
 import { Collector, type CollectorOptions } from '../../src/pool/collector.ts';
-import { PURE_BLOCK_BYTES } from '../../src/pool/lots.ts';
 import { MemoryLedger } from '../../src/store/memory.ts';
-import { recordingLog, ScriptedAssessor } from '../pool/fixtures.ts';
+import { recordingLog, ScriptedAssessor, settle } from '../pool/fixtures.ts';
 import { VirtualTime } from '../pool/virtual-time.ts';
 import { soundBackend } from '../support/backends.ts';
 
-/** 204 conditioned blocks at a claim of 1: 64 seeds and one pure block. */
+/** 204 conditioned blocks of 32 bytes at a claim of 1, of which 64 are seeds. */
 export const LOT_RAW_BITS = 64 * 1024;
+const PURE_BYTES_OF_LOT = (204 - 64) * 32;
 
 /** A collector in virtual time that wants so many good lots. */
 export function collecting(backend: Backend, goodLots = 20, changes: Partial<CollectorOptions> = {}) {
@@ -22,7 +22,7 @@ export function collecting(backend: Backend, goodLots = 20, changes: Partial<Col
     assessor,
     clock: time.clock,
     log,
-    pureBytesHigh: goodLots * PURE_BLOCK_BYTES,
+    pureBytesHigh: goodLots * PURE_BYTES_OF_LOT,
     lotRawBits: LOT_RAW_BITS,
     onLot: async () => {},
     onClosed: (reason) => closed.push(reason),
@@ -33,12 +33,27 @@ export function collecting(backend: Backend, goodLots = 20, changes: Partial<Col
 }
 
 /** Lets it collect until it has what it wants, or is closed, or ten minutes are over. */
-export async function collected({ collector, time, ledger, goodLots }: ReturnType<typeof collecting>) {
+export async function collected(world: ReturnType<typeof collecting>) {
+  const { collector, time, ledger, goodLots } = world;
   collector.start();
-  const isDone = async () => collector.closed || (await ledger.blockLevels()).pure.blocks >= goodLots;
-  for (let minute = 0; minute < 10 && !(await isDone()); minute++) await time.pass(60_000);
+  const isDone = async () =>
+    collector.closed || (await ledger.blockLevels()).pure.bytes >= goodLots * PURE_BYTES_OF_LOT;
+  for (let minute = 0; minute < 10 && !(await isDone()); minute++) {
+    await atRest(world);
+    await time.pass(60_000);
+  }
   await collector.stop();
   return collector.status();
+}
+
+/** Lets it do all that it can do without time passing. */
+export async function atRest({ collector }: ReturnType<typeof collecting>): Promise<void> {
+  const seen = () => JSON.stringify([collector.status().reads, collector.status().lotsAccepted]);
+  let before: string;
+  do {
+    before = seen();
+    await settle();
+  } while (seen() !== before);
 }
 
 /** Reads of a source that fails each time, in ten minutes: after 0, 1, 3, 7, 15, 31 and 63 s, and then every minute. */
