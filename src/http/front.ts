@@ -20,7 +20,9 @@ import { parseTraceparent } from './trace.ts';
  * Left to the library, with what it does (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0,
  * absolute-form, `*` and CONNECT targets 505; a head that it cannot parse waits for the rest and is cut after
  * 10 s; more than 100 fields or more than twice our head limit 431; Expect: 100-continue; a request that
- * follows one which is not answered yet closes the connection, so pipelining is not served; idle connections
+ * follows one which is not answered yet closes the connection, so pipelining is not served; a request line that
+ * comes in two packets, cut behind its target, 505 (uNetworking/uWebSockets issue 1776, mended upstream in 2024:
+ * targets longer than a packet can meet it, a proxy on the same machine sends heads whole); idle connections
  * are closed after 10 s. It polls a listening socket that has no file descriptor to accept with at 100 % of a
  * core, hence `connectionsMax`. Not seen by any handler, hence a reason to keep a strict proxy in front: a field
  * with an empty name hides the fields after it; control bytes and bytes above ASCII around a value count as
@@ -232,6 +234,10 @@ class ListeningFront implements Front, ExchangeHost {
   /** Collects the body. Memory for it is taken as it comes, not as it is announced: whoever asks has shown no key yet. */
   #receiveBody(exchange: Exchange): void {
     const max = this.#limits.requestBodyBytesMax;
+    if (exchange.contentLength === 0) {
+      this.#dispatch(exchange); // the library never ends such a body when the head came in several packets
+      return;
+    }
     if (exchange.contentLength > BODY_DISCARDED_BYTES_MAX) {
       this.#refuse(exchange, new ApiError('payload_too_large'));
       return;

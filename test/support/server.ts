@@ -27,12 +27,19 @@ export class TestServer {
     this.output = output;
   }
 
-  /** Resolves when the service says that it is ready; rejects with its output when it does not get there. */
+  /**
+   * Resolves when the service says that it is ready; rejects with its output when it does not get there. `descriptors`
+   * limits its open files.
+   */
   static async start(
     environment: Readonly<Record<string, string>> = {},
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
+    { descriptors }: { readonly descriptors?: number } = {},
   ): Promise<TestServer> {
-    const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `;
+    const program = limit === '' ? process.execPath : 'sh';
+    const args = limit === '' ? [] : ['-c', `${limit}exec "$0" "$@"`, process.execPath];
+    const child = spawn(program, [...args, 'src/main.ts', 'serve'], {
       cwd: root,
       env: { PATH: process.env['PATH'], QRN_DATA_DIR: dataDir, QRN_PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { parseExposition } from './prometheus.ts';
+import type { TestServer } from './server.ts';
+
+/** What one account has used, and what the service has drawn for all. */
+export interface Books {
+  readonly requests: number;
+  readonly credits: number;
+  /** Certified answers that left, of all accounts. */
+  readonly answers: number;
+  /** Bytes of entropy drawn for answers, of all accounts. */
+  readonly drawn: number;
+}
+
+/** Where the front stands, at most a second ago. */
+export interface Standing {
+  readonly connections: number;
+  readonly waitingRequests: number;
+  readonly sendingReplies: number;
+  readonly heldBytes: number;
+}
+
+/** The service under attack, and what is looked at meanwhile. */
+export class Target {
+  readonly server: TestServer;
+  readonly port: number;
+  readonly key: string;
+
+  constructor(server: TestServer, key: string) {
+    this.server = server;
+    this.port = Number(new URL(server.baseUrl).port);
+    this.key = key;
+  }
+
+  /** Asks as an honest client would. */
+  get(path: string): Promise<Response> {
+    return this.server.get(path, { authorization: `Bearer ${this.key}` });
+  }
+
+  async books(): Promise<Books> {
+    const usage = await this.get('/usage');
+    if (usage.status !== 200) throw new Error(`the usage is answered ${usage.status}: ${await usage.text()}`);
+    const { data } = (await usage.json()) as {
+      data: { requests: { used: number }; credits: { used: number } };
+    };
+    const metrics = await this.#metrics();
+    return {
+      requests: data.requests.used,
+      credits: data.credits.used,
+      answers: metrics('qrn_answers_total'),
+      drawn: metrics('qrn_entropy_consumed_bytes_total'),
+    };
+  }
+
+  async standing(): Promise<Standing> {
+    const metrics = await this.#metrics();
+    return {
+      connections: metrics('qrn_http_connections'),
+      waitingRequests: metrics('qrn_http_waiting_requests'),
+      sendingReplies: metrics('qrn_http_sending_replies'),
+      heldBytes: metrics('qrn_http_held_bytes'),
+    };
+  }
+
+  /** Resolves when the front stands so; the suite's own time limit ends a wait that never does. */
+  async until(condition: (standing: Standing) => boolean): Promise<Standing> {
+    for (;;) {
+      const standing = await this.standing();
+      if (condition(standing)) return standing;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** Resolves when nothing of an attack is left; what asks for the metrics may have connections of its own. */
+  async untilCalm(): Promise<void> {
+    await this.until(
+      ({ connections, waitingRequests, sendingReplies, heldBytes }) =>
+        connections <= CONNECTIONS_OF_FETCH && waitingRequests + sendingReplies + heldBytes === 0,
+    );
+  }
+
+  /** Lines of the log that hold the text. */
+  logLines(text: string): string[] {
+    return this.server
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(text));
+  }
+
+  /** Resident memory of the service in bytes. */
+  residentBytes(): number {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+  }
+
+  /** Processor time that the service has used, in seconds. */
+  cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.#pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND; // utime, stime: proc_pid_stat(5)
+  }
+
+  /** File descriptors that the service has open. */
+  descriptors(): number {
+    return readdirSync(`/proc/${this.#pid}/fd`).length;
+  }
+
+  get #pid(): number {
+    return this.server.process.pid!;
+  }
+
+  /** A sum over the samples of a family. */
+  async #metrics(): Promise<(family: string) => number> {
+    const response = await fetch(`${this.server.origin}/metrics`);
+    const families = parseExposition(await response.text());
+    return (family) => {
+      const samples = families.get(family)?.samples.get(family) ?? [];
+      return samples.reduce((sum, { value }) => sum + value, 0);
+    };
+  }
+}
+
+const CONNECTIONS_OF_FETCH = 4;
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** Only Linux tells what another process uses. */
+export const noProc = process.platform === 'linux' ? false : 'needs /proc of Linux';
+
+/** A connection that counts what it gets. */
+export class RawConnection {
+  readonly socket: Socket;
+  receivedBytes = 0;
+  /** The first bytes that came, as latin1. */
+  start = '';
+  /** The other side closed or reset the connection, or it was never let in. */
+  readonly closed: Promise<void>;
+  isClosed = false;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+    this.socket.on('data', (chunk: Buffer) => {
+      this.receivedBytes += chunk.length;
+      if (this.start.length < START_LENGTH) this.start += chunk.toString('latin1');
+    });
+    this.socket.on('error', () => {}); // a reset shows as the close that follows
+    this.closed = new Promise((resolve) => {
+      const close = () => {
+        this.isClosed = true;
+        resolve();
+      };
+      this.socket.once('end', close);
+      this.socket.once('close', close);
+    });
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const connection = new RawConnection(port);
+    await once(connection.socket, 'connect');
+    return connection;
+  }
+
+  /** Opens many at once, in groups that the queue of a listening socket takes. */
+  static async openMany(port: number, count: number): Promise<RawConnection[]> {
+    const connections: RawConnection[] = [];
+    while (connections.length < count) {
+      const group = Math.min(OPENED_AT_ONCE, count - connections.length);
+      const opened = Array.from({ length: group }, () => RawConnection.open(port));
+      connections.push(...(await Promise.all(opened)));
+    }
+    return connections;
+  }
+
+  /** Sends bytes as they are (latin1). */
+  send(bytes: string): void {
+    this.socket.write(bytes, 'latin1');
+  }
+
+  /** Resolves once so many bytes came. */
+  async received(bytes: number): Promise<void> {
+    while (this.receivedBytes < bytes && !this.isClosed)
+      await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+
+  /** Goes away: with a FIN, or with a RST. */
+  leave(how: 'close' | 'reset' = 'close'): void {
+    if (how === 'reset') this.socket.resetAndDestroy();
+    else this.socket.destroy();
+  }
+}
+
+const START_LENGTH = 1_000;
+const OPENED_AT_ONCE = 250;
