@@ -2,7 +2,6 @@ import type { EntropyMode } from '../core/vocabulary.ts';
 import type { LotCatalog } from '../pool/catalog.ts';
 import { type LotShare, PureSupply } from '../pool/reservoir.ts';
 import type { SeedGroup } from '../pool/seeds.ts';
-import type { ClaimedBlock } from '../store/records.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { entropyBytesMax } from '../values/value-request.ts';
 import { type Workers, worthAHop } from '../workers/dispatch.ts';
@@ -141,8 +140,10 @@ export class Delivery {
     if (blocks === undefined) throw unavailable('pure');
     const making = this.#makeOrder(order, this.#catalog.get(blocks[0].lotId).quantumBackend);
     const pieces = blocks.map((block) => block.bytes);
+    const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
+    // the pieces move to the worker: nothing is left of them here
     const made = await this.#workers.make({ ...making, draw: { from: 'pieces', pieces } });
-    return { from: this.#desk.pureFrom(sharesOf(blocks, made.consumedBytes)), made };
+    return { from: this.#desk.pureFrom(sharesOf(held, made.consumedBytes)), made };
   }
 
   #makeOrder(order: DeliveryOrder, quantumSource: string): Omit<MakeOrder, 'draw'> {
@@ -173,11 +174,11 @@ function weighed({ request, also, account }: DeliveryOrder): WeighedAnswer {
 }
 
 /** Books the consumed bytes under the lots of the claimed blocks, in order. */
-function sharesOf(blocks: readonly ClaimedBlock[], consumed: number): LotShare[] {
+function sharesOf(held: readonly LotShare[], consumed: number): LotShare[] {
   const shares = new Map<string, number>();
   let left = consumed;
-  for (const block of blocks) {
-    const bytes = Math.min(left, block.bytes.length);
+  for (const block of held) {
+    const bytes = Math.min(left, block.bytes);
     if (bytes === 0) break;
     shares.set(block.lotId, (shares.get(block.lotId) ?? 0) + bytes);
     left -= bytes;
