@@ -3,11 +3,13 @@ import { allowanceOf, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { periodEndMs, periodOf } from '../../src/core/clock.ts';
 import type { SimClient, SimKey } from './clients.ts';
 import { Connection, type WireRequest } from './front.ts';
+import { SimMachine } from './machine.ts';
 import { type Mutant, unchanged } from './mutants.ts';
 import { Violation } from './oracle/violation.ts';
-import type { SimRandom } from './random.ts';
+import { SimRandom } from './random.ts';
 import { isAnswer, type Sent } from './sent.ts';
 import { World } from './simulation.ts';
+import { openStore, type StoreKind } from './stores.ts';
 import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
 
 /** What may happen next, with how likely it is beside the others. */
@@ -16,11 +18,11 @@ const DEEDS = {
   'pure request': 25,
   burst: 5,
   'request again': 6,
-  'flawed request': 4,
+  'flawed request': 5,
   'plain request': 6,
   'hang up': 3,
   'withdraw a lot': 0.8,
-  'change keys': 1.2,
+  'change keys': 2,
   'change limits': 0.6,
   crash: 1.2,
   'stop in order': 0.5,
@@ -43,6 +45,7 @@ export interface CourseOptions {
   readonly seed: number;
   readonly steps: number;
   readonly mutant?: Mutant;
+  readonly store?: StoreKind;
   /** Told of everything that happens. */
   readonly tell?: (line: string) => void;
 }
@@ -59,15 +62,19 @@ export interface Outcome {
 }
 
 /** Runs one world from its seed until a promise is broken or all steps are taken. */
-export async function runCourse({ seed, steps, mutant = unchanged, tell }: CourseOptions): Promise<Outcome> {
-  const world = new World(seed, mutant, tell);
+export async function runCourse(options: CourseOptions): Promise<Outcome> {
+  const { seed, steps, mutant = unchanged, store = 'memory', tell = () => {} } = options;
+  const random = new SimRandom(`simulation ${seed}`);
+  const machine = new SimMachine(random.fork('machine'));
+  const opened = await openStore(store, machine);
+  const world = new World(machine, random, opened, mutant, tell);
   const unhandled = (error: unknown) =>
     world.breaks(
       new Violation('no fault of its own', `nobody heard of ${String((error as Error)?.stack ?? error)}`),
     );
   process.on('unhandledRejection', unhandled);
   const unplant = mutant.plant();
-  world.machine.powerOn();
+  machine.powerOn();
   try {
     const course = new Course(world);
     const taken = await course.run(steps);
@@ -80,7 +87,8 @@ export async function runCourse({ seed, steps, mutant = unchanged, tell }: Cours
       counts: { ...world.counts, ...course.totals() },
     };
   } finally {
-    world.machine.powerOff();
+    machine.powerOff();
+    await opened.close();
     unplant();
     process.off('unhandledRejection', unhandled);
   }
@@ -236,7 +244,7 @@ class Course {
 
   #flawed(): void {
     const random = this.#random;
-    if (random.chance(0.6)) {
+    if (random.chance(0.5)) {
       this.#request(this.#client(), flawedPlan(random), '');
       return;
     }
@@ -416,6 +424,11 @@ class Course {
     weather.usual();
   }
 
+  async #audit(): Promise<void> {
+    const { problems } = await this.#world.ledger.audit();
+    if (problems.length > 0) throw new Violation('credits and quota', problems.join('; '));
+  }
+
   /** In the end, in fair weather and with a new process, every mode is served and nothing is left open. */
   async #finish(): Promise<void> {
     const world = this.#world;
@@ -440,6 +453,7 @@ class Course {
       this.#send(wide, plan, wide.keys.at(-1)!, '');
     }
     await world.machine.pass(5_000);
+    await this.#audit();
     const served = keepers.books.answered.length - before;
     if (served !== 3) throw new Violation('progress', `${served} of 3 modes are served in fair weather`);
   }

@@ -214,7 +214,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => real.setImmediate(resolve));
 }
 
-/** The machine whose timers are to be used now. */
+/** The machine that stands in the place of the real one now. */
 function inPlace(): SimMachine | undefined {
   return powered === undefined || powered.isReal ? undefined : powered;
 }
@@ -278,18 +278,17 @@ Object.assign(timersPromises, {
 });
 
 Object.assign(crypto, {
-  randomFillSync: (target: Uint8Array) =>
-    powered === undefined ? real.randomFillSync(target) : powered.random(target),
+  randomFillSync: (target: Uint8Array) => inPlace()?.random(target) ?? real.randomFillSync(target),
   randomFill: (target: Uint8Array, done: (error: Error | null, target: Uint8Array) => void) => {
-    const machine = powered;
+    const machine = inPlace();
     if (machine === undefined) real.randomFill(target, done);
     else queueMicrotask(() => done(null, machine.random(target)));
   },
-  randomBytes: (size: number) =>
-    powered === undefined ? real.randomBytes(size) : powered.random(Buffer.alloc(size)),
+  randomBytes: (size: number) => inPlace()?.random(Buffer.alloc(size)) ?? real.randomBytes(size),
   randomUUID: () => {
-    if (powered === undefined) return real.randomUUID();
-    const hex = Buffer.from(powered.random(new Uint8Array(16))).toString('hex');
+    const machine = inPlace();
+    if (machine === undefined) return real.randomUUID();
+    const hex = Buffer.from(machine.random(new Uint8Array(16))).toString('hex');
     return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
   },
 });

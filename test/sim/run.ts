@@ -5,7 +5,7 @@ import { runCourse } from './course.ts';
 import { MUTANTS, unchanged } from './mutants.ts';
 
 // `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
-// `--mutant NAME` plants a bug, `--trace` tells everything that happens.
+// `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--trace` tells everything that happens.
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     mutant: { type: 'string' },
+    store: { type: 'string', default: 'memory' },
     trace: { type: 'boolean', default: false },
   },
 });
@@ -21,6 +22,7 @@ const steps = Number(values.steps);
 const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const mutant = MUTANTS.find(({ name }) => name === values.mutant) ?? unchanged;
+const store = values.store === 'lmdb' ? 'lmdb' : 'memory';
 const totals: Record<string, number> = {};
 let runs = 0;
 let broken = 0;
@@ -29,7 +31,7 @@ for (
   endsAtMs === undefined ? seed < first + Number(values.seeds) : Date.now() < endsAtMs;
   seed++
 ) {
-  const outcome = await runCourse({ seed, steps, mutant, ...(values.trace && { tell: say }) });
+  const outcome = await runCourse({ seed, steps, mutant, store, ...(values.trace && { tell: say }) });
   runs++;
   for (const [name, count] of Object.entries(outcome.counts)) totals[name] = (totals[name] ?? 0) + count;
   totals['steps'] = (totals['steps'] ?? 0) + outcome.steps;

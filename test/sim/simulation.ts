@@ -8,15 +8,15 @@ import { sha256 } from '../../src/crypto/digest.ts';
 import { noteKeyId, verifierKey } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import type { Ledger } from '../../src/store/ledger.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
 import { Operator } from './clients.ts';
-import { SimMachine } from './machine.ts';
-import { type Mutant, unchanged } from './mutants.ts';
+import type { SimMachine } from './machine.ts';
+import type { Mutant } from './mutants.ts';
 import { type NodeKeys, SimNode } from './node.ts';
 import { Keepers } from './oracle/keepers.ts';
 import { Violation } from './oracle/violation.ts';
-import { SimRandom } from './random.ts';
+import type { SimRandom } from './random.ts';
 import { SimSources } from './sources.ts';
+import type { SimStore } from './stores.ts';
 import { Weather } from './weather.ts';
 import { type Life, wired } from './wire.ts';
 import { SimWorkers } from './workers.ts';
@@ -41,24 +41,30 @@ export class World {
   life: Life = { number: 0, dead: true, stopped: false };
   /** The first promise that was broken. */
   broken: Error | undefined;
-  readonly ledger: Ledger;
+  readonly #store: SimStore;
   readonly #mutant: Mutant;
   readonly #tell: (line: string) => void;
   readonly #trace = createHash('sha256');
   readonly #keys: NodeKeys;
   readonly #config: Config;
 
-  constructor(seed: number, mutant: Mutant = unchanged, tell: (line: string) => void = () => {}) {
+  constructor(
+    machine: SimMachine,
+    random: SimRandom,
+    store: SimStore,
+    mutant: Mutant,
+    tell: (line: string) => void,
+  ) {
+    this.machine = machine;
+    this.random = random;
+    this.#store = store;
     this.#tell = tell;
-    this.random = new SimRandom(`simulation ${seed}`);
-    this.machine = new SimMachine(this.random.fork('machine'));
     this.weather = new Weather(this.random.fork('weather'));
     this.#mutant = mutant;
-    this.ledger = new MemoryLedger(this.machine.clock());
     this.#keys = nodeKeys(this.random.fork('keys'));
     this.#config = configOf(this.random.fork('config'));
     this.operator = new Operator(() => this.ledger, this.machine);
-    const { machine, operator, random } = this;
+    const { operator } = this;
     const ids = new CertificateIds(this.#keys.ids);
     this.keepers = new Keepers({
       machine,
@@ -73,6 +79,11 @@ export class World {
       paid: (key) => this.check(() => jobs.started(key)),
       spoilt: (rawSha256) => lots.spoilt(rawSha256),
     });
+  }
+
+  /** As it is on disk. */
+  get ledger(): Ledger {
+    return this.#store.ledger;
   }
 
   /** The digest of everything that happened so far. */
@@ -156,7 +167,11 @@ export class World {
     this.life.dead = true;
     this.node = undefined;
     this.machine.killProcess();
-    this.machine.after(downMs, () => this.start(), 'world');
+    const next = async () => {
+      await this.#store.reopen();
+      this.start();
+    };
+    this.machine.after(downMs, next, 'world');
   }
 
   async #startNode(life: Life): Promise<SimNode> {

@@ -154,7 +154,7 @@ function bytesBatch(count: number, length: number): Shape {
 function pureShape(random: SimRandom): Shape {
   const drawn = random.uniform();
   if (drawn < 0.03) return largeShape(random);
-  return drawn < 0.35 ? bytesBatch(random.between(20, 60), 100) : shapeOf(random);
+  return drawn < 0.5 ? bytesBatch(random.between(20, 60), 100) : shapeOf(random);
 }
 
 /** An answer whose text is so long that a worker makes it, of blocks that are claimed for it alone. */
