@@ -19,7 +19,7 @@ export interface WireReply {
   readonly closed: boolean;
 }
 
-const SILENCE_MS = 8_000;
+const SILENCE_MS = 30_000;
 /** The library closes idle connections after 10 s; one that is as old as this is not used again. */
 const IDLE_MAX_MS = 5_000;
 

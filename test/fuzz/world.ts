@@ -23,7 +23,7 @@ export interface Actor {
 }
 
 const RESERVOIR_BYTES = 4 * 1024 * 1024;
-const FOLLOWED_WITHIN_MS = 5_000;
+const FOLLOWED_WITHIN_MS = 60_000;
 
 /**
  * The real service on a real socket in this process, on a sound source, with an account for each role. In this process, so
