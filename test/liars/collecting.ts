@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Backend, RawRead, StreamBackend } from '../../src/backend/backend.ts';
 import { Collector, type CollectorOptions } from '../../src/pool/collector.ts';
 import { MemoryLedger } from '../../src/store/memory.ts';
@@ -49,11 +50,11 @@ export async function collected(world: ReturnType<typeof collecting>) {
 /** Lets it do all that it can do without time passing. */
 export async function atRest({ collector }: ReturnType<typeof collecting>): Promise<void> {
   const seen = () => JSON.stringify([collector.status().reads, collector.status().lotsAccepted]);
-  let before: string;
-  do {
+  for (let turns = 0, before = ''; before !== seen(); turns++) {
+    assert.ok(turns < 1_000, 'a source is not read without an end');
     before = seen();
     await settle();
-  } while (seen() !== before);
+  }
 }
 
 /** Reads of a source that fails each time, in ten minutes: after 0, 1, 3, 7, 15, 31 and 63 s, and then every minute. */
