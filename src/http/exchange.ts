@@ -53,6 +53,25 @@ export const HELD_BODY_FROM_BYTES = 256 * 1024;
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 /**
+ * So many replies are written where the library hands requests over, before its loop turns; then they wait for the end
+ * of the turn. The library reads a connection again as long as its 512 KB buffer was filled, so one client that sends
+ * without end requests that are answered at once would keep the loop for itself. With its reply outstanding, the next
+ * of its requests cuts its connection; nobody else notices more than the wait.
+ */
+const REPLIES_PER_TURN_MAX = 512;
+
+let repliesThisTurn = 0;
+const endTurn = (): void => {
+  repliesThisTurn = 0;
+};
+
+/** Counts a reply that could be written at once, and says whether it may be. */
+function isWithinTurn(): boolean {
+  if (repliesThisTurn === 0) setImmediate(endTurn);
+  return ++repliesThisTurn <= REPLIES_PER_TURN_MAX;
+}
+
+/**
  * cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns.
  */
 let corked: Exchange;
@@ -120,8 +139,8 @@ export class Exchange extends RequestHead implements Timed {
     this.answered = true;
     if (!this.#insideParser) {
       this.#sendCorked(head, body);
-    } else if (this.#closing) {
-      // Bytes that came behind this request would be served as the next one, although the reply says that the
+    } else if (this.#closing || !isWithinTurn()) {
+      // Bytes that came behind a closing request would be served as the next one, although the reply says that the
       // connection closes. While the reply is outstanding the library cuts the connection instead.
       const ownHead = head.slice();
       setImmediate(() => {
@@ -176,12 +195,16 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * Hands over the body as it comes, in pieces that are valid during the call alone, until the request is answered.
-   * `take` never throws: it stands on the library's stack.
+   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the request is
+   * answered already cuts the connection: the reply waits for the loop to turn, which a client that goes on sending
+   * could prevent. `take` never throws: it stands on the library's stack.
    */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
     this.#response.onData((chunk, isLast) => {
-      if (this.answered) return;
+      if (this.answered) {
+        this.destroy();
+        return;
+      }
       this.#insideParser = true;
       take(new Uint8Array(chunk), isLast);
       this.#insideParser = false;

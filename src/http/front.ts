@@ -99,6 +99,12 @@ const LISTEN_SHARED = 0;
  */
 const BODY_DISCARDED_BYTES_MAX = 1024 * 1024;
 
+/**
+ * A body may come in so many pieces: chunks of one byte each cost a call for every six bytes of the wire, and a client
+ * that sends them without end would keep the loop for itself. Chunks of four bytes still bring a whole body.
+ */
+const BODY_PIECES_MAX = 16_384;
+
 /** How long draining serves requests that idle connections have on the wire before it closes those. */
 const LINGER_MS = 100;
 
@@ -244,16 +250,18 @@ class ListeningFront implements Front, ExchangeHost {
     }
     let body: Uint8Array<ArrayBuffer> = new Uint8Array(0);
     let size = 0;
+    let pieces = 0;
     exchange.onBody((piece, isLast) => {
       const start = size;
+      pieces++;
       size += piece.length;
-      if (size <= max) {
+      if (size <= max && pieces <= BODY_PIECES_MAX) {
         if (size > body.length) body = grown(body, isLast ? size : Math.min(max, 2 * size));
         body.set(piece, start);
         if (!isLast) return;
         exchange.body = body.subarray(0, size);
         this.#dispatch(exchange);
-      } else if (isLast || size > BODY_DISCARDED_BYTES_MAX) {
+      } else if (isLast || size > BODY_DISCARDED_BYTES_MAX || pieces > BODY_PIECES_MAX) {
         this.#refuse(exchange, new ApiError('payload_too_large'));
       }
     });
