@@ -7,9 +7,11 @@ import { RawConnection, type Target } from '../support/raw-http.ts';
 
 const DRIP_MS = 500;
 
-/** Values of a large answer. Of 40 bytes each they are 8.3 MB, more than the buffers of two sockets take. */
+/** Values of a large answer. */
 const LARGE_COUNT = 100_000;
-const LARGE_BYTES_MIN = 8_000_000;
+/** So large that they make more than the buffers of two sockets take, 4 MB to write and less for who does not read. */
+const HELD_BYTES_EACH = 100;
+const HELD_BYTES_MIN = 20_000_000;
 
 /** Descriptors of the attacker that are not connections. */
 const OWN_DESCRIPTORS = 200;
@@ -50,7 +52,7 @@ export class SlowClients {
     this.#connections = connections;
     this.#drip = setInterval(() => {
       for (const connection of connections) if (!connection.isClosed) connection.send('a');
-    }, DRIP_MS);
+    }, DRIP_MS).unref();
   }
 
   /** `each` connections of every kind. */
@@ -153,16 +155,16 @@ export async function assertHoldsForReaders(target: Target, readers: number): Pr
   const connections: RawConnection[] = [];
   for (let i = 0; i < readers; i++) {
     const connection = await RawConnection.open(target.port);
-    connection.send(largeBatch(target, { fields: ['Connection: close'] }));
+    connection.restSoon();
+    connection.send(largeBatch(target, { bytesEach: HELD_BYTES_EACH, fields: ['Connection: close'] }));
     await connection.received(1);
-    connection.socket.pause();
     assert.match(connection.start, /^HTTP\/1\.1 200 OK\r\n/);
     connections.push(connection);
   }
   const { heldBytes } = await target.until(({ sendingReplies }) => sendingReplies >= readers);
   assert.ok(heldBytes > readers * 100_000, `${readers} readers rest, ${heldBytes} bytes are held for them`);
   assert.ok(
-    heldBytes <= readers * 1.1 * LARGE_BYTES_MIN,
+    heldBytes <= readers * 1.1 * HELD_BYTES_MIN,
     `${heldBytes} bytes are held for ${readers} readers`,
   );
   await assertServes(target, 20);
@@ -174,7 +176,7 @@ export async function assertHoldsForReaders(target: Target, readers: number): Pr
     if (i % 2 === 0) continue;
     await connection.closed;
     const length = Number(/\r\nContent-Length: (\d+)\r\n/i.exec(connection.start)?.[1]);
-    assert.ok(length > LARGE_BYTES_MIN);
+    assert.ok(length > HELD_BYTES_MIN);
     assert.equal(
       connection.receivedBytes,
       connection.start.indexOf('\r\n\r\n') + 4 + length,
@@ -213,6 +215,52 @@ function refusals(target: Target): readonly (readonly [status: number, request: 
     [400, head(target, 'GET /v1/bytes?count=x')],
     [405, head(target, `${'M'.repeat(20_000)} /v1/bytes`)],
   ];
+}
+
+/** What a client may repeat for ever, and what it sends before. Whatever is answered at all is answered at once. */
+function endless(target: Target): readonly (readonly [name: string, first: string, again: string])[] {
+  const live = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
+  const chunked = head(target, 'POST /v1/batch', 'Transfer-Encoding: chunked');
+  const unauthorized = `POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n${'b'.repeat(65_536)}`;
+  return [
+    ['requests', '', live.repeat(1_000)],
+    ['large replies', '', live.replace('/livez', '/openapi.json').repeat(1_000)],
+    ['heads asked for', '', live.replace('GET', 'HEAD').repeat(1_000)],
+    ['refusals', '', refusals(target)[3][1].repeat(1_000)],
+    ['bodies without a key', '', unauthorized],
+    ['answers', '', head(target, 'GET /v1/usage').repeat(1_000)],
+    ['chunks of a byte', chunked, '1\r\nb\r\n'.repeat(20_000)],
+    ['chunks', chunked, `fa0\r\n${'b'.repeat(4_000)}\r\n`.repeat(20)],
+    ['fields', 'GET /livez HTTP/1.1\r\n', 'A: b\r\n'.repeat(5_000)],
+    ['a target', 'GET /', 'a'.repeat(50_000)],
+    ['empty lines', '', '\r\n'.repeat(20_000)],
+  ];
+}
+
+/** Clients that never stop sending and never read: each is cut, and others are served meanwhile. Gives how many. */
+export async function assertCutsEndless(target: Target, rounds: number): Promise<number> {
+  const kinds = endless(target);
+  for (let round = 0; round < rounds; round++) {
+    for (const [, first, again] of kinds) {
+      const connection = await RawConnection.open(target.port);
+      connection.socket.pause();
+      connection.send(first);
+      const sending = sendUntilCut(connection, again);
+      await assertServes(target, 3);
+      await sending;
+      connection.leave();
+    }
+  }
+  await target.untilCalm();
+  return rounds * kinds.length;
+}
+
+async function sendUntilCut({ socket }: RawConnection, bytes: string): Promise<void> {
+  while (!socket.destroyed) {
+    if (socket.write(bytes, 'latin1')) await new Promise((resolve) => setImmediate(resolve));
+    else await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+    socket.removeAllListeners('drain');
+  }
 }
 
 const FLOOD_GROUP = 25;

@@ -48,24 +48,6 @@ export async function assertCutsChangeNothing(
   return rounds * cases.length;
 }
 
-/** Sends `count` requests that are answered at once and reads no reply: the connection is cut, nothing is kept. */
-export async function assertForgetsUnread(target: Target, count: number): Promise<void> {
-  const connection = await RawConnection.open(target.port);
-  connection.socket.pause();
-  const group = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000);
-  for (let sent = 0; sent < count && !connection.socket.destroyed; sent += 1_000) {
-    if (connection.socket.write(group)) continue;
-    await Promise.race([
-      new Promise((resolve) => connection.socket.once('drain', resolve)),
-      new Promise((resolve) => connection.socket.once('close', resolve)),
-      new Promise((resolve) => setTimeout(resolve, 100)),
-    ]);
-  }
-  await assertServes(target, 20);
-  connection.leave();
-  await target.untilCalm();
-}
-
 /** Announces a body on each of `count` connections and sends one byte of it. */
 export async function assertTakesBodiesAsTheyCome(target: Target, count: number): Promise<void> {
   const connections = await RawConnection.openMany(target.port, count);
@@ -87,9 +69,9 @@ export async function assertKeepsReplyDeadline(target: Target, readers: number):
   const connections: RawConnection[] = [];
   for (let i = 0; i < readers; i++) {
     const connection = await RawConnection.open(target.port);
+    connection.restSoon();
     connection.send(largeBatch(target, { bytesEach: 150 }));
     await connection.received(1);
-    connection.socket.pause();
     assert.match(connection.start, /^HTTP\/1\.1 200 OK/);
     connections.push(connection);
   }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Target } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
 import {
+  assertCutsEndless,
   assertHoldsForReaders,
   assertServesBesideIdle,
   assertSurvivesLeavers,
@@ -48,6 +49,10 @@ describe('the service', () => {
   it('cuts what never becomes a request, unanswered', async () => {
     await Promise.all([silent.assertCut(), slow.assertCut()]);
     await target.untilCalm();
+  });
+
+  it('cuts clients that send without end, and serves the others', async () => {
+    await assertCutsEndless(target, 1);
   });
 
   it('survives clients that leave in every phase of a request', async () => {

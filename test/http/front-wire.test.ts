@@ -296,9 +296,9 @@ describe('a request in two packets', () => {
       talk(front.port, [request.slice(0, at), request.slice(at)], { replies: 1 }),
     );
     for (const [i, { replies }] of (await Promise.all(talks)).entries()) {
-      const mistaken = isMistaken(places[i]);
-      assert.equal(replies[0].status, mistaken ? 505 : 200, `cut at ${places[i]}`);
-      if (!mistaken) assert.equal(replies[0].body, '|hello');
+      const [{ status, body }] = replies;
+      if (isMistaken(places[i]) && status === 505) continue; // 200 when both packets were read at once
+      assert.deepEqual([status, body], [200, '|hello'], `cut at ${places[i]}`);
     }
   });
 });

@@ -176,6 +176,11 @@ export class RawConnection {
     this.socket.write(bytes, 'latin1');
   }
 
+  /** Reads the first bytes that come and then no more, until `socket.resume()`. */
+  restSoon(): void {
+    this.socket.once('data', () => this.socket.pause());
+  }
+
   /** Resolves once so many bytes came. */
   async received(bytes: number): Promise<void> {
     while (this.receivedBytes < bytes && !this.isClosed)
