@@ -72,29 +72,46 @@ export async function busyRun(
 
   const first = await startWithoutMask(watched, dataDir);
   t.after(() => first.kill('SIGKILL'));
-  const { key } = await first.account('enterprise', '--credits-per-month', '100000');
-  await everyMode(first, key, given, told);
+  const key = await aliveThrough(first, async () => {
+    const { key } = await first.account('enterprise', '--credits-per-month', '100000');
+    await everyMode(first, key, given, told);
+    return key;
+  });
   await first.kill('SIGKILL');
 
   const second = await TestServer.start(watched, dataDir);
   t.after(() => second.kill('SIGKILL'));
-  await everyMode(second, key, given, told);
-  const { key: freeKey } = await second.account('free');
-  await Promise.all([
-    commandsBeside(second, settings, backupDir, told),
-    everyError(second, key, freeKey, told),
-    everyPage(second, key, told),
-  ]);
-  const apiKeys = [key, freeKey, first.key];
-  const needles = needlesOf(apiKeys, given, tapDir);
-  const memory = await searchStopped(second, key, needles);
-  second.process.kill('SIGUSR2');
-  const snapshots = await snapshotsIn(tapDir);
+  const { needles, memory, snapshots } = await aliveThrough(second, async () => {
+    await everyMode(second, key, given, told);
+    const { key: freeKey } = await second.account('free');
+    await Promise.all([
+      commandsBeside(second, settings, backupDir, told),
+      everyError(second, key, freeKey, told),
+      everyPage(second, key, told),
+    ]);
+    const needles = needlesOf([key, freeKey, first.key], given, tapDir);
+    const memory = await searchStopped(second, key, needles);
+    second.process.kill('SIGUSR2');
+    return { needles, memory, snapshots: await snapshotsIn(tapDir) };
+  });
   assert.equal(await second.kill('SIGTERM'), 0);
   const log = [first, second]
     .map((server) => server.output().replaceAll(/^demo key .*\n\n.*\n$/gm, ''))
     .join('');
   return { dataDir, backupDir, log, told, snapshots, memory, needles };
+}
+
+/** A failure says how the service was, and what it said last. */
+async function aliveThrough<T>(server: TestServer, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    const { exitCode, signalCode } = server.process;
+    const last = server.output().slice(-2_000);
+    throw new Error(`the service (${exitCode ?? signalCode ?? 'running'}) said last: ${last}`, {
+      cause: error,
+    });
+  }
 }
 
 /** As a careless operator would: every file may be read by all, unless the service says otherwise. */

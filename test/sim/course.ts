@@ -35,6 +35,7 @@ const DEEDS = {
 } as const;
 
 const STEP_MS = 25;
+const PROGRESS_STEPS = 500;
 /** In fair weather everything that was asked for is answered within this. */
 const QUIET_MS = 15_000;
 /** In fair weather a job of the simulated provider is read within this. */
@@ -48,6 +49,8 @@ export interface CourseOptions {
   readonly store?: StoreKind;
   /** Told of everything that happens. */
   readonly tell?: (line: string) => void;
+  /** Told of the steps taken, every PROGRESS_STEPS. */
+  readonly progressed?: (steps: number) => void;
 }
 
 export interface Outcome {
@@ -77,7 +80,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
   machine.powerOn();
   try {
     const course = new Course(world);
-    const taken = await course.run(steps);
+    const taken = await course.run(steps, options.progressed);
     return {
       seed,
       steps: taken,
@@ -105,7 +108,7 @@ class Course {
     this.#random = world.random.fork('course');
   }
 
-  async run(steps: number): Promise<number> {
+  async run(steps: number, progressed: (steps: number) => void = () => {}): Promise<number> {
     const world = this.#world;
     let step = 0;
     try {
@@ -113,6 +116,7 @@ class Course {
       world.start();
       await world.machine.pass(2_000);
       for (; step < steps && world.broken === undefined; step++) {
+        if (step > 0 && step % PROGRESS_STEPS === 0) progressed(step);
         await this.#do(this.#random.weighted(DEEDS));
         await world.machine.pass(this.#random.chance(0.3) ? 0 : this.#random.gap(STEP_MS));
       }
@@ -391,6 +395,7 @@ class Course {
       25 * HOUR_MS,
       toMonthEndMs - 5_000,
     ]);
+    // Not back over a month's end: what the meters then charge to the later month is booked in the earlier one.
     if (periodOf(wallMs + leapMs) < periodOf(wallMs)) return;
     this.#world.count('clocks set');
     machine.wallOffsetMs += leapMs;

@@ -15,7 +15,8 @@ export interface SimStore {
   close(): Promise<void>;
 }
 
-export type StoreKind = 'memory' | 'lmdb';
+export const STORE_KINDS = ['memory', 'lmdb'] as const;
+export type StoreKind = (typeof STORE_KINDS)[number];
 
 export async function openStore(kind: StoreKind, machine: SimMachine): Promise<SimStore> {
   if (kind === 'lmdb') return LmdbStore.open(machine);

@@ -1,6 +1,6 @@
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { plainOf, sample } from '../../../src/values/sample.ts';
-import { entropyBytesMax, type ValueRequest } from '../../../src/values/value-request.ts';
+import type { ValueRequest } from '../../../src/values/value-request.ts';
 import type { WireReply } from '../front.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';
@@ -14,14 +14,10 @@ interface Block {
   readonly delivered: { readonly from: number; readonly to: number; readonly sent: Sent }[];
 }
 
-/** A place in the blocks that a front claimed. */
-interface Place {
-  readonly index: number;
-  readonly offset: number;
-}
-
-interface Found {
-  readonly pieces: readonly { readonly block: Block; readonly from: number; readonly to: number }[];
+interface Piece {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
 }
 
 /**
@@ -34,7 +30,7 @@ export class PureKeeper {
   /** Of each front of each life, in the order of the claims. */
   readonly #claimed = new Map<string, Block[]>();
   /** Where the last draw of a front ended. */
-  readonly #stood = new Map<string, Place>();
+  readonly #stood = new Map<string, { readonly block: Block; readonly offset: number }>();
   bytesDelivered = 0;
 
   stored(lotId: string, blocks: readonly Uint8Array[]): void {
@@ -61,91 +57,112 @@ export class PureKeeper {
     if (data === undefined || sent.persisted === undefined) return;
     const given = valuesOf(data.values, reply);
     const { entry, source } = sent.persisted;
-    const found = this.#find(front, data.values, given, entry.consumedBytes);
-    hold(found !== undefined, 'pure bytes once', () => `${nameOf(sent)} is not made of claimed blocks`);
-    const lotIds = [...new Set(found.pieces.map(({ block }) => block.lotId))];
+    const found = this.#find(front, source.lotIds, {
+      values: data.values,
+      given,
+      bytes: entry.consumedBytes,
+    });
+    const name = nameOf(sent);
+    hold(found !== undefined, 'pure bytes once', () => `${name} is not of blocks that its front claimed`);
+    const lotIds = new Set(found.map(({ block }) => block.lotId));
     hold(
-      lotIds.join() === source.lotIds.join(),
+      [...lotIds].join() === source.lotIds.join(),
       'pure bytes once',
-      () => `${nameOf(sent)} drew from ${lotIds} and says ${source.lotIds}`,
+      () => `${name} drew from ${[...lotIds]} and says ${source.lotIds}`,
     );
-    for (const { block, from, to } of found.pieces) {
+    for (const { block, from, to } of found) {
       const other = block.delivered.find((each) => each.from < to && from < each.to);
       hold(
         other === undefined,
         'pure bytes once',
-        () => `${nameOf(sent)} has bytes of ${block.lotId} that ${nameOf(other!.sent)} had before`,
+        () => `${name} has bytes of ${block.lotId} that ${nameOf(other!.sent)} had before`,
       );
       block.delivered.push({ from, to, sent });
       this.bytesDelivered += to - from;
     }
   }
 
-  /** Where the values were read from. A front reads on from where it stood, so that is tried first. */
-  #find(front: string, values: ValueRequest, given: string, consumed: number): Found | undefined {
-    const claimed = this.#claimed.get(front) ?? [];
-    const bytesMax = entropyBytesMax(values);
-    const stood = this.#stood.get(front) ?? { index: 0, offset: 0 };
-    for (const place of placesFrom(claimed, stood)) {
-      const found = tryPlace(claimed, place, { values, bytesMax }, given);
-      // words that a sampler refuses may stand before the draw as well as in it: the length decides
-      if (found === undefined || sizeOf(found) !== consumed) continue;
-      const { block, to } = found.pieces[found.pieces.length - 1];
-      this.#stood.set(front, { index: claimed.lastIndexOf(block), offset: to });
-      return found;
+  /** The pieces that the values were read from; undefined when there are none. */
+  #find(front: string, lotIds: readonly string[], draw: Draw): readonly Piece[] | undefined {
+    const claimed = (this.#claimed.get(front) ?? []).filter(({ lotId }) => lotIds.includes(lotId));
+    const stood = this.#stood.get(front);
+    for (const { index, offset } of placesFrom(claimed, stood)) {
+      const isWithin = claimed[index].bytes.length - offset >= draw.bytes;
+      for (const route of isWithin ? [[claimed[index]]] : routesFrom(index, claimed)) {
+        const pieces = readOn(route, offset, draw);
+        if (pieces === undefined) continue;
+        const last = pieces[pieces.length - 1];
+        this.#stood.set(front, { block: last.block, offset: last.to });
+        return pieces;
+      }
     }
     return undefined;
   }
 }
 
-/** Every place of the blocks, the likeliest first: where the last draw ended, whole blocks after it, what it left out. */
-function* placesFrom(claimed: readonly Block[], stood: Place): Iterable<Place> {
-  yield stood;
-  for (let index = stood.index + 1; index < claimed.length; index++) yield { index, offset: 0 };
+/** A draw as its answer tells it. */
+interface Draw {
+  readonly values: ValueRequest;
+  /** The values as text, see `comparable`. */
+  readonly given: string;
+  /** That were read for them. */
+  readonly bytes: number;
+}
+
+/** The likeliest first: where the last draw ended, the starts of blocks, and then every byte. */
+function* placesFrom(
+  claimed: readonly Block[],
+  stood: { readonly block: Block; readonly offset: number } | undefined,
+): Iterable<{ readonly index: number; readonly offset: number }> {
+  const index = stood === undefined ? -1 : claimed.lastIndexOf(stood.block);
+  if (stood !== undefined && index >= 0) yield { index, offset: stood.offset };
+  for (let i = 0; i < claimed.length; i++) yield { index: i, offset: 0 };
   for (let i = 0; i < claimed.length; i++) {
-    const index = (stood.index + i) % claimed.length;
-    const { length } = claimed[index].bytes;
-    const first = i === 0 ? stood.offset : 0;
-    for (let j = 0; j < length; j++) yield { index, offset: (first + j) % length };
+    const at = (Math.max(index, 0) + i) % claimed.length;
+    for (let offset = 1; offset < claimed[at].bytes.length; offset++) yield { index: at, offset };
   }
 }
 
-function sizeOf({ pieces }: Found): number {
-  return pieces.reduce((sum, { from, to }) => sum + to - from, 0);
+/**
+ * The blocks that a draw may go on in: each next one; or, once, some later one, when what lies between was claimed for a
+ * large answer or was withdrawn.
+ */
+function* routesFrom(index: number, claimed: readonly Block[]): Iterable<readonly Block[]> {
+  yield claimed.slice(index);
+  for (let before = index + 1; before < claimed.length; before++) {
+    for (let after = before + 1; after < claimed.length; after++) {
+      yield [...claimed.slice(index, before), ...claimed.slice(after)];
+    }
+  }
 }
 
 class NoMoreBytes extends Error {}
 
-function tryPlace(
-  claimed: readonly Block[],
-  place: Place,
-  { values, bytesMax }: { readonly values: ValueRequest; readonly bytesMax: number },
-  given: string,
-): Found | undefined {
-  const read: Block[] = [];
-  let next = place.index;
+/** The pieces, if the values come of these blocks from this byte of the first on. */
+function readOn(route: readonly Block[], offset: number, draw: Draw): readonly Piece[] | undefined {
+  let next = 0;
   const reader = new EntropyReader(() => {
-    const block = claimed.at(next);
-    const offset = next === place.index ? place.offset : 0;
-    if (block === undefined || offset === block.bytes.length) throw new NoMoreBytes();
-    next++;
-    read.push(block);
-    return block.bytes.slice(offset, offset + bytesMax);
+    const block = route.at(next++);
+    const from = next === 1 ? offset : 0;
+    if (block === undefined || from === block.bytes.length) throw new NoMoreBytes();
+    return block.bytes.slice(from, from + draw.bytes);
   });
   try {
-    if (comparable(values, reader) !== given) return undefined;
+    if (comparable(draw.values, reader) !== draw.given) return undefined;
   } catch (error) {
     if (error instanceof NoMoreBytes) return undefined;
     throw error;
   }
-  let left = reader.consumedBytes;
-  const pieces = read.map((block, i) => {
-    const from = i === 0 ? place.offset : 0;
+  // words that a sampler refuses may stand before the draw as well as in it: the length decides
+  if (reader.consumedBytes !== draw.bytes) return undefined;
+  let left = draw.bytes;
+  const pieces = route.map((block, i) => {
+    const from = i === 0 ? offset : 0;
     const to = Math.min(block.bytes.length, from + left);
     left -= to - from;
     return { block, from, to };
   });
-  return { pieces: pieces.filter(({ from, to }) => to > from) };
+  return pieces.filter(({ from, to }) => to > from);
 }
 
 /** The values in a form that all representations of an answer can be brought to. */
