@@ -80,9 +80,9 @@ export class GroupWriter {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** Stops for good: what waits is rejected, and every later write. */
-  stop(cause: unknown): void {
-    if (this.#stopped !== undefined) return;
+  /** Stops for good: what waits is rejected, and every later write. The error that they are rejected with. */
+  stop(cause: unknown): LedgerError {
+    if (this.#stopped !== undefined) return this.#stopped;
     const why = cause instanceof Error ? cause.message : String(cause);
     this.#stopped =
       cause instanceof LedgerError && cause.reason === 'stopped'
@@ -91,6 +91,7 @@ export class GroupWriter {
     this.#log.error({ cause: why }, 'ledger: no further writes');
     this.#rejectAll(this.#queue.splice(0));
     this.#announceFailure(this.#stopped);
+    return this.#stopped;
   }
 
   /** The clean end: commits what waits, then accepts nothing more. */

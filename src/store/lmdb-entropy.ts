@@ -176,8 +176,7 @@ export class LmdbEntropyStore implements EntropyStore {
       }
       this.#keys.erase();
     } catch (error) {
-      this.#writer.stop(error); // as after any write that the disk refused
-      throw error;
+      throw this.#writer.stop(error); // as after any write that the disk refused
     }
   }
 

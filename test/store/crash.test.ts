@@ -158,7 +158,7 @@ suite('fdatasync fails (EIO)', {
       await said.heard('ack', 40);
       writeFileSync(flag, '');
       assert.equal((await said.ended()).code, 3);
-      // With `commit` either LMDB's own flush or the journal's, behind the commits, meets the fault first.
+      // Whichever meets the fault first: LMDB's own flush, or that of the block keys behind a claim.
       assert.match(
         wordsOf(said, 'failed')[0],
         /the ledger stopped: a commit failed \((Input\/output error|EIO: i\/o error, fdatasync)\)/,
