@@ -24,6 +24,7 @@ import { seedKey } from './digest.ts';
  *   with n = its size and P = zero bytes (`none`) or bytes of the operating system's generator (`system`). In
  *   the second case the answer, and every next key, is keystream XOR system entropy: each alone keeps it
  *   unpredictable.
+ * expandPiece: the first such piece, as expandOnce gives it.
  *
  * What this promises: whoever reads the state learns nothing about what was given before (backtracking
  * resistance).
@@ -44,7 +45,7 @@ const REFILL_BYTES = 4096;
  * 4 KiB 1.4 GB/s, 16 KiB 2.7, 64 KiB 3.6; with the system's entropy 0.8, 1.7, 2.7).
  */
 const PIECE_BYTES = 65_536;
-const PIECE_OUTPUT_BYTES = PIECE_BYTES - CHACHA20_KEY_BYTES;
+export const PIECE_OUTPUT_BYTES = PIECE_BYTES - CHACHA20_KEY_BYTES;
 
 const ZEROS = new Uint8Array(PIECE_BYTES);
 
@@ -126,17 +127,32 @@ export type EntropyMix = 'none' | 'system';
 export function expandOnce(key: Uint8Array, out: Uint8Array, mix: EntropyMix): void {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandOnce: the key has 32 bytes');
   const current = secretCopy(key);
-  const plaintext = mix === 'system' ? SYSTEM_ENTROPY : ZEROS;
   for (let at = 0; at < out.length; at += PIECE_OUTPUT_BYTES) {
-    const count = Math.min(out.length - at, PIECE_OUTPUT_BYTES);
-    const input = plaintext.subarray(0, CHACHA20_KEY_BYTES + count);
-    if (mix === 'system') randomFillSync(input);
-    const refilled = chacha20(current, NONCE, 0, input);
+    const refilled = refill(current, Math.min(out.length - at, PIECE_OUTPUT_BYTES), mix);
     current.set(refilled.subarray(0, CHACHA20_KEY_BYTES));
     out.set(refilled.subarray(CHACHA20_KEY_BYTES), at);
     wipe(refilled);
   }
   wipe(current);
-  // System entropy XOR answer is keystream: it goes too.
-  if (mix === 'system') wipe(SYSTEM_ENTROPY.subarray(0, CHACHA20_KEY_BYTES + out.length));
+}
+
+/**
+ * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else, where they were made: without the copy
+ * and its erasure a piece takes a fifth less time (bench `expand`). The caller wipes both.
+ */
+export function expandPiece(key: Uint8Array, mix: EntropyMix): Uint8Array<ArrayBuffer> {
+  if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
+  const refilled = refill(key, PIECE_OUTPUT_BYTES, mix);
+  wipe(refilled.subarray(0, CHACHA20_KEY_BYTES));
+  return refilled.subarray(CHACHA20_KEY_BYTES);
+}
+
+/** The next key and `count` bytes behind it. */
+function refill(key: Uint8Array, count: number, mix: EntropyMix): Uint8Array<ArrayBuffer> {
+  if (mix === 'none') return chacha20(key, NONCE, 0, ZEROS.subarray(0, CHACHA20_KEY_BYTES + count));
+  const input = SYSTEM_ENTROPY.subarray(0, CHACHA20_KEY_BYTES + count);
+  randomFillSync(input);
+  const refilled = chacha20(key, NONCE, 0, input);
+  wipe(input); // system entropy XOR answer is keystream
+  return refilled;
 }

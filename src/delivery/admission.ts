@@ -3,12 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type { MakeOrder } from '../workers/protocol.ts';
+import type { AnswerOrder } from '../workers/protocol.ts';
 
 /** An answer as it is weighed before anything is drawn for it. */
 export interface WeighedAnswer {
   readonly values: ValueRequest;
-  readonly also: MakeOrder['also'];
+  readonly also: AnswerOrder['also'];
   /** Number of the account that asks. */
   readonly account: number;
 }
@@ -37,7 +37,7 @@ type WorkKind =
   | 'uuid'
   | 'bitstring'
   | 'shuffle';
-type Averages = Record<MakeOrder['also'], Record<WorkKind, number>>;
+type Averages = Record<AnswerOrder['also'], Record<WorkKind, number>>;
 
 /**
  * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages start,

@@ -5,9 +5,10 @@ import type { SeedGroup } from '../pool/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { entropyBytesMax } from '../values/value-request.ts';
 import { type Workers, worthAHop } from '../workers/dispatch.ts';
-import { makeFrom } from '../workers/make.ts';
-import type { DrawOrder, MadeValues, MakeOrder } from '../workers/protocol.ts';
+import { answerBytesMax, makeFrom } from '../workers/make.ts';
+import type { AnswerOrder, DrawOrder, MadeValues } from '../workers/protocol.ts';
 import type { Admission, WeighedAnswer } from './admission.ts';
+import { AnswerMemory } from './answer-memory.ts';
 import type { DataRequest } from './data-request.ts';
 import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
 import { type DataFrame, frameOf } from './frame.ts';
@@ -21,6 +22,8 @@ const REPLY_TAIL_BYTES_MAX = 2_048;
 export interface Delivered {
   readonly from: DrawnFrom;
   readonly made: MadeValues;
+  /** Gives the memory of a large answer back, once, when nobody reads it any more. */
+  readonly free?: () => void;
 }
 
 export interface DeliveryOrder {
@@ -32,7 +35,7 @@ export interface DeliveryOrder {
   readonly group: SeedGroup | undefined;
   /** 32 bytes, kept by the caller. */
   readonly salt: Uint8Array<ArrayBuffer>;
-  readonly also: MakeOrder['also'];
+  readonly also: AnswerOrder['also'];
   /** Memory for an answer that is made before `deliver` returns; one that is made later gets its own. */
   readonly room: ReplyRoom['take'] | undefined;
 }
@@ -46,6 +49,7 @@ export class Delivery {
   readonly #workers: Workers;
   readonly #catalog: LotCatalog;
   readonly #admission: Admission;
+  readonly #memory = new AnswerMemory();
   /** The frame of each cached request, for the source it was last answered from. */
   readonly #frames = new WeakMap<DataRequest, { from: string; frame: DataFrame }>();
 
@@ -98,11 +102,19 @@ export class Delivery {
     const making = this.#makeOrder(order, from.quantumBackend);
     const answer = weighed(order);
     if (!worthAHop(order.request.values)) {
-      return { from, made: this.#admission.here(answer, () => makeFrom(reader, making, order.room)) };
+      return { from, made: this.#admission.here(answer, () => makeHere(reader, making, order.room)) };
     }
-    return this.#admission.byWorker(answer, async () => {
-      return { from, made: await this.#workers.make({ ...making, draw: draw() }) };
-    });
+    return this.#admission.byWorker(answer, async () => ({
+      from,
+      ...(await this.#makeByWorker(making, draw())),
+    }));
+  }
+
+  async #makeByWorker(making: AnswerOrder, draw: DrawOrder) {
+    const memory = this.#memory.take(answerBytesMax(making));
+    const made = await this.#workers.make({ ...making, draw, memory });
+    const free = () => this.#memory.give(made.buffer, made.dataEnd + REPLY_TAIL_BYTES_MAX);
+    return { made, free };
   }
 
   #pure(order: DeliveryOrder): Delivered | Promise<Delivered> {
@@ -121,7 +133,7 @@ export class Delivery {
     if (first === undefined) return undefined;
     const making = this.#makeOrder(order, this.#catalog.get(first).quantumBackend);
     const draw = this.#desk.pure.tryDraw(bytesMax, (reader) =>
-      this.#admission.here(weighed(order), () => makeFrom(reader, making, order.room)),
+      this.#admission.here(weighed(order), () => makeHere(reader, making, order.room)),
     );
     return draw && { from: this.#desk.pureFrom(draw.shares), made: draw.value };
   }
@@ -142,11 +154,11 @@ export class Delivery {
     const pieces = blocks.map((block) => block.bytes);
     const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
     // the pieces move to the worker: nothing is left of them here
-    const made = await this.#workers.make({ ...making, draw: { from: 'pieces', pieces } });
-    return { from: this.#desk.pureFrom(sharesOf(held, made.consumedBytes)), made };
+    const { made, free } = await this.#makeByWorker(making, { from: 'pieces', pieces });
+    return { from: this.#desk.pureFrom(sharesOf(held, made.consumedBytes)), made, free };
   }
 
-  #makeOrder(order: DeliveryOrder, quantumSource: string): Omit<MakeOrder, 'draw'> {
+  #makeOrder(order: DeliveryOrder, quantumSource: string): AnswerOrder {
     const { before, after } = this.#frame(order.request, order.mode, quantumSource);
     return {
       values: order.request.values,
@@ -167,6 +179,11 @@ export class Delivery {
     this.#frames.set(request, { from, frame });
     return frame;
   }
+}
+
+function makeHere(reader: EntropyReader, making: AnswerOrder, room: DeliveryOrder['room']): MadeValues {
+  const size = answerBytesMax(making);
+  return makeFrom(reader, making, room === undefined ? new Uint8Array(size) : room(size));
 }
 
 function weighed({ request, also, account }: DeliveryOrder): WeighedAnswer {

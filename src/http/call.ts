@@ -71,18 +71,18 @@ export class Call {
 
   /**
    * Answers the request, once; `head` and `body` as `Exchange.send` takes them. `atMonotonicMs` spares the clock where
-   * the time is known.
+   * the time is known; `sent` is called once when the body is not read any more.
    */
-  send(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number): void {
+  send(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, sent?: () => void): void {
     const { exchange } = this;
     const { record } = this.#around;
-    if (exchange.answered) return; // the front was faster: its deadline had passed
-    if (exchange.aborted) {
-      record.aborted();
+    if (exchange.answered || exchange.aborted) {
+      sent?.();
+      if (!exchange.answered) record.aborted(); // else the front was faster: its deadline had passed
       return;
     }
     const plain = exchange.origin === '' && exchange.traceparent === '';
-    exchange.send(plain ? head : withFields(head, this.#fieldsBeside(head)), body);
+    exchange.send(plain ? head : withFields(head, this.#fieldsBeside(head)), body, sent);
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 

@@ -239,16 +239,21 @@ export class DataAnswers {
       consumedBytes: made.consumedBytes,
       credits,
     };
+    const isInPlace = reply.body.buffer === made.buffer.buffer;
+    if (!isInPlace) {
+      committer.room.hold(reply.body.length);
+      delivered.free?.();
+    }
     const settled = (failure: Error | undefined, atMonotonicMs?: number) => {
       first?.finish();
       if (failure !== undefined) {
+        if (isInPlace) delivered.free?.();
         this.#refuse(call, reservation, failure);
         return;
       }
       this.#options.record.answered(entry);
-      call.send(reply.head(), reply.body, atMonotonicMs);
+      call.send(reply.head(), reply.body, atMonotonicMs, isInPlace ? delivered.free : undefined);
     };
-    if (reply.body.buffer !== made.buffer.buffer) committer.room.hold(reply.body.length);
     committer.add(entry, settled, stored);
   }
 

@@ -106,6 +106,8 @@ export class Exchange extends RequestHead implements Timed {
   deadlineMs = 0;
   previous: Timed | null = null;
   next: Timed | null = null;
+  /** Called once when the body of the reply is not read any more. */
+  #sent: (() => void) | undefined = undefined;
   readonly #host: ExchangeHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Exchange> | null = null;
@@ -132,11 +134,16 @@ export class Exchange extends RequestHead implements Timed {
   /**
    * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
    * A HEAD request gets the same head with the length that the body has. The second call, and any after the
-   * client has gone, does nothing. A body of HELD_BODY_FROM_BYTES or more must not change afterwards.
+   * client has gone, does nothing. A body of HELD_BODY_FROM_BYTES or more must not change afterwards, until `sent`,
+   * which is called once in any case: its reader has taken it, or nobody will.
    */
-  send(head: Uint8Array, body: Uint8Array): void {
-    if (this.answered || this.aborted) return;
+  send(head: Uint8Array, body: Uint8Array, sent?: () => void): void {
+    if (this.answered || this.aborted) {
+      sent?.();
+      return;
+    }
     this.answered = true;
+    this.#sent = sent;
     if (!this.#insideParser) {
       this.#sendCorked(head, body);
     } else if (this.#closing || !isWithinTurn()) {
@@ -284,6 +291,9 @@ export class Exchange extends RequestHead implements Timed {
     this.#queue = null;
     this.#host.heldBytes -= this.#rest.length;
     this.#rest = NO_BYTES;
+    const sent = this.#sent;
+    this.#sent = undefined;
+    sent?.();
   }
 
   #enter(queue: DeadlineQueue<Exchange>): void {

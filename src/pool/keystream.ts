@@ -2,12 +2,12 @@ import { randomFillSync } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { secretBytes, wipe } from '../core/bytes.ts';
 import { seedKey } from '../crypto/digest.ts';
-import { Expander, expandOnce } from '../crypto/expander.ts';
+import { Expander, expandOnce, expandPiece, PIECE_OUTPUT_BYTES } from '../crypto/expander.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { createRingMemory, type RingMemory, SlotRing } from './ring.ts';
 
-/** One piece of `expandOnce` (64 KiB less the next key): the size at which expansion is fastest (bench `expand`). */
-export const KEYSTREAM_SLOT_BYTES = 64 * 1024 - 32;
+/** The size at which expansion is fastest (bench `expand`). */
+export const KEYSTREAM_SLOT_BYTES = PIECE_OUTPUT_BYTES;
 const KEYSTREAM_SLOTS = 8;
 /** A refill is asked for when this many slots or fewer are filled. */
 const REFILL_AT_SLOTS = KEYSTREAM_SLOTS / 2;
@@ -116,9 +116,8 @@ export class SeededKeystream {
 
   /** The workers are behind (a cold start or a burst): this thread expands one piece itself. */
   #expandHere(): Uint8Array {
-    const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
     const key = this.oneTimeKey();
-    expandOnce(key, piece, 'system');
+    const piece = expandPiece(key, 'system');
     wipe(key);
     this.#keepFilled();
     return piece;

@@ -100,7 +100,8 @@ export class Workers implements Assessor {
   }
 
   /**
-   * Makes a large answer. Takes over the secrets of `order.draw`: key and pieces are erased here too when it settles.
+   * Makes a large answer. Takes over its memory, and the secrets of `order.draw`: key and pieces are erased here too when
+   * it settles.
    * Rejects with `overloaded` or `shutting_down` when it was not begun.
    */
   async make(order: MakeOrder): Promise<MadeByWorker> {
@@ -159,7 +160,9 @@ export class Workers implements Assessor {
     if (this.#expansion.queueSize >= TASK_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
     try {
       // Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's.
-      return await this.#expansion.run(task, { transferList: movable(secretsOf(task)) });
+      const moved = movable(secretsOf(task));
+      if (task.task === 'make') moved.push(task.order.memory.buffer);
+      return await this.#expansion.run(task, { transferList: moved });
     } catch (error) {
       this.#refuseWhenClosing();
       this.#report(error, `worker failed to ${task.task}`);

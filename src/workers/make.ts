@@ -3,12 +3,12 @@ import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { sha256Hex } from '../crypto/digest.ts';
-import { Expander, expandOnce } from '../crypto/expander.ts';
+import { Expander, expandPiece } from '../crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../values/sample.ts';
 import { jsonBytesMax } from '../values/value-request.ts';
-import type { DrawOrder, MadeValues, MakeOrder } from './protocol.ts';
+import type { AnswerOrder, DrawOrder, MadeValues, MakeOrder } from './protocol.ts';
 
 /**
  * Draws, samples, writes and hashes one answer's `data` member. Erases what it was given in secret: key or pieces, and
@@ -17,26 +17,30 @@ import type { DrawOrder, MadeValues, MakeOrder } from './protocol.ts';
 export function makeValues(order: MakeOrder): MadeValues {
   const stream = openStream(order.draw);
   try {
-    return makeFrom(stream.reader, order);
+    return makeFrom(stream.reader, order, order.memory);
   } finally {
     stream.close();
     wipe(order.salt);
   }
 }
 
+/** Memory that the answer needs at most. */
+export function answerBytesMax(order: AnswerOrder): number {
+  const { headroom, before, values, after, tailroom } = order;
+  return headroom + before.length + jsonBytesMax(values) + after.length + tailroom;
+}
+
 /**
- * The same in the caller's thread, from a reader and with a salt that it keeps. What was read is erased. `room` gives
- * the memory; without it the answer gets its own.
+ * The same in the caller's thread, from a reader and with a salt that it keeps. What was read is erased. The answer is
+ * made in `buffer`, of `answerBytesMax` bytes or more.
  */
 export function makeFrom(
   reader: EntropyReader,
-  order: Omit<MakeOrder, 'draw'>,
-  room: (size: number) => Uint8Array<ArrayBuffer> = (size) => new Uint8Array(size),
+  order: AnswerOrder,
+  buffer: Uint8Array<ArrayBuffer>,
 ): MadeValues {
   const { before, after, headroom } = order;
   const consumedBefore = reader.consumedBytes;
-  const size = headroom + before.length + jsonBytesMax(order.values) + after.length + order.tailroom;
-  const buffer = room(size);
   buffer.set(before, headroom);
   const valuesAt = headroom + before.length;
   let values: Sample | undefined;
@@ -50,7 +54,7 @@ export function makeFrom(
   reader.erase();
   buffer.set(after, dataEnd);
   dataEnd += after.length;
-  assert(dataEnd + order.tailroom <= size, 'an answer keeps to its bound');
+  assert(dataEnd + order.tailroom <= buffer.length, 'an answer keeps to its bound');
   return {
     buffer,
     dataEnd,
@@ -92,9 +96,8 @@ function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
   const root = new Expander(key);
   wipe(key);
   const reader = new EntropyReader(() => {
-    const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
     const pieceKey = root.deriveKey();
-    expandOnce(pieceKey, piece, 'system');
+    const piece = expandPiece(pieceKey, 'system');
     wipe(pieceKey);
     return piece;
   });

@@ -12,8 +12,8 @@ export type DrawOrder =
   /** Pure mode: claimed blocks, and nothing else. */
   | { readonly from: 'pieces'; readonly pieces: readonly Uint8Array<ArrayBuffer>[] };
 
-export interface MakeOrder {
-  readonly draw: DrawOrder;
+/** What an answer is made from, and how. */
+export interface AnswerOrder {
   readonly values: ValueRequest;
   /** The text of the `data` member before and after its values; canonical JSON as a whole. */
   readonly before: Uint8Array<ArrayBuffer>;
@@ -27,8 +27,15 @@ export interface MakeOrder {
   readonly also: 'nothing' | 'octets' | 'packed';
 }
 
+/** An answer that a worker makes. */
+export interface MakeOrder extends AnswerOrder {
+  readonly draw: DrawOrder;
+  /** At least `answerBytesMax` bytes (workers/make.ts); moves to the worker and back. */
+  readonly memory: Uint8Array<ArrayBuffer>;
+}
+
 export interface MadeValues {
-  /** The `data` member stands at [headroom, dataEnd). */
+  /** The memory that the answer was made in. The `data` member stands at [headroom, dataEnd). */
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly dataEnd: number;
   /** SHA-256(salt ‖ data) in hex. */

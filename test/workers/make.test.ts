@@ -10,7 +10,7 @@ import { Expander, expandOnce } from '../../src/crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/keystream.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { entropyBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
-import { makeFrom, makeValues } from '../../src/workers/make.ts';
+import { answerBytesMax, makeFrom, makeValues } from '../../src/workers/make.ts';
 import type { MadeValues, MakeOrder } from '../../src/workers/protocol.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { AFTER, BEFORE, bytesOf, expectedFrom, HEADROOM, orderOf, REQUESTS, TAILROOM } from './orders.ts';
@@ -130,9 +130,9 @@ describe('an answer made in place', () => {
     const reader = new EntropyReader(() => chunk);
     reader.fill(new Uint8Array(100));
     const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.integers);
-    const first = makeFrom(reader, order);
+    const first = makeFrom(reader, order, order.memory);
     assertMade(first, stream.slice(100), REQUESTS.integers);
-    const second = makeFrom(reader, order);
+    const second = makeFrom(reader, order, new Uint8Array(answerBytesMax(order)));
     assertMade(second, stream.slice(100 + first.consumedBytes), REQUESTS.integers);
     const end = 100 + first.consumedBytes + second.consumedBytes;
     assert.ok(isZero(chunk.subarray(0, end)));
@@ -145,11 +145,8 @@ describe('an answer made in place', () => {
     const stream = bytesOf('room', 4_096);
     const reader = new EntropyReader(() => stream.slice());
     const memory = new Uint8Array(8_192).fill(0xee);
-    let asked = 0;
-    const made = makeFrom(reader, order, (size) => {
-      asked = size;
-      return memory.subarray(16, 16 + size).fill(0);
-    });
+    const asked = answerBytesMax(order);
+    const made = makeFrom(reader, order, memory.subarray(16, 16 + asked).fill(0));
     assert.equal(made.buffer.buffer, memory.buffer);
     assertMade(made, stream, REQUESTS.bitstring);
     assert.equal(made.dataEnd, HEADROOM + BEFORE.length + 1_001 + 2 + AFTER.length);
@@ -160,6 +157,8 @@ describe('an answer made in place', () => {
   it('asks for room for the salt before it', () => {
     const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.bitstring);
     const reader = new EntropyReader(() => bytesOf('room', 4_096));
-    assert.throws(() => makeFrom(reader, { ...order, headroom: 31 }), { name: 'InvariantError' });
+    assert.throws(() => makeFrom(reader, { ...order, headroom: 31 }, order.memory), {
+      name: 'InvariantError',
+    });
   });
 });

@@ -3,6 +3,7 @@ import { concatBytes, utf8Bytes } from '../../src/core/bytes.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { octetsOf, plainOf, sample, writeJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { answerBytesMax } from '../../src/workers/make.ts';
 import type { DrawOrder, MakeOrder } from '../../src/workers/protocol.ts';
 import { fixedBytes } from '../support/backends.ts';
 
@@ -50,8 +51,7 @@ export function orderOf(
   values: ValueRequest,
   also: MakeOrder['also'] = 'nothing',
 ): MakeOrder {
-  return {
-    draw,
+  const order = {
     values,
     before: utf8Bytes(BEFORE),
     after: utf8Bytes(AFTER),
@@ -60,6 +60,7 @@ export function orderOf(
     tailroom: TAILROOM,
     also,
   };
+  return { ...order, draw, memory: new Uint8Array(answerBytesMax(order)) };
 }
 
 /** What an answer from these bytes must be: the samplers on the bytes as one chunk, in this thread. */
