@@ -39,7 +39,7 @@ export class TestServer {
     const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `;
     const program = limit === '' ? process.execPath : 'sh';
     const args = limit === '' ? [] : ['-c', `${limit}exec "$0" "$@"`, process.execPath];
-    const child = spawn(program, [...args, 'src/main.ts', 'serve'], {
+    const child = spawn(program, [...args, '--import', './scripts/stripped.mjs', 'src/main.ts', 'serve'], {
       cwd: root,
       env: { PATH: process.env['PATH'], QRN_DATA_DIR: dataDir, QRN_PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+
+const SOURCE = "import { say } from './say.ts';\nsay('one' as string);\n";
+const SAY = 'export function say(text: string): void {\n  console.log(text);\n}\n';
+
+/** A project of two files beside a copy of the script. */
+function projectIn(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-stripped-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ['scripts', 'src']) mkdirSync(join(folder, name));
+  for (const name of ['stripped.mjs', 'strip-all.mjs']) {
+    copyFileSync(new URL(`../scripts/${name}`, import.meta.url), join(folder, 'scripts', name));
+  }
+  writeFileSync(join(folder, 'src/main.ts'), SOURCE);
+  writeFileSync(join(folder, 'src/say.ts'), SAY);
+  const run = (...args: string[]) => {
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    return stdout + stderr;
+  };
+  const kept = join(folder, 'node_modules/.cache/qrn');
+  const keptFiles = () => readdirSync(kept).filter((name) => name.endsWith('.js'));
+  const start = () => run('--import', './scripts/stripped.mjs', 'src/main.ts');
+  return { folder, kept, keptFiles, run, start };
+}
+
+describe('sources that were stripped before', () => {
+  it('are kept, read again, and made anew when the source has changed', (t) => {
+    const { folder, kept, keptFiles, start } = projectIn(t);
+    assert.equal(start(), 'one\n');
+    assert.equal(keptFiles().length, 2);
+    for (const name of keptFiles()) {
+      const path = join(kept, name);
+      writeFileSync(path, readFileSync(path, 'utf8').replace("'one'", "'two'"));
+    }
+    assert.equal(start(), 'two\n', 'what is kept is what runs');
+    writeFileSync(join(folder, 'src/main.ts'), SOURCE.replace('one', 'three'));
+    assert.equal(start(), 'three\n');
+    assert.equal(keptFiles().length, 2, 'one file a source');
+  });
+
+  it('may all be made beforehand', (t) => {
+    const { keptFiles, run } = projectIn(t);
+    assert.equal(run('scripts/strip-all.mjs'), '');
+    assert.equal(keptFiles().length, 2);
+  });
+
+  it('are not needed: where nothing can be kept the program runs all the same', (t) => {
+    const { folder, start } = projectIn(t);
+    writeFileSync(join(folder, 'node_modules'), 'a file, in which no folder can be made');
+    assert.equal(start(), 'one\n');
+  });
+});
