@@ -173,6 +173,52 @@ describe('an exchange', () => {
     }
   });
 
+  it('tells once when its body is not read any more, whatever becomes of it', () => {
+    const body = new Uint8Array(HELD_BODY_FROM_BYTES);
+    /** What happens to the reply, and whether its body is still read behind that. */
+    const ends: Record<string, (exchange: Exchange, response: ModelResponse, sent: () => void) => void> = {
+      'taken at once': (exchange, _response, sent) => exchange.send(HEAD, body, sent),
+      'taken in pieces'(exchange, response, sent) {
+        response.takes.push(10, 20);
+        exchange.send(HEAD, body, sent);
+        exchange.leaveHandler();
+        response.writable!(10);
+        assert.equal(told, 0, 'the rest is held');
+        response.writable!(30);
+      },
+      'its reader goes away'(exchange, response, sent) {
+        response.takes.push(10);
+        exchange.send(HEAD, body, sent);
+        exchange.leaveHandler();
+        assert.equal(told, 0, 'the rest is held');
+        response.abortHandler!();
+      },
+      'nobody is there'(exchange, response, sent) {
+        exchange.leaveHandler();
+        response.abortHandler!();
+        exchange.send(HEAD, body, sent);
+      },
+      'there was another reply'(exchange, _response, sent) {
+        exchange.send(HEAD, HEAD);
+        exchange.send(HEAD, body, sent);
+      },
+      'it breaks off'(exchange, response, sent) {
+        response.failAt = 'tryEnd';
+        assert.throws(() => exchange.send(HEAD, body, sent));
+      },
+    };
+    let told = 0;
+    for (const [name, end] of Object.entries(ends)) {
+      const response = new ModelResponse();
+      const { exchange } = exchangeOn(response);
+      told = 0;
+      end(exchange, response, () => told++);
+      exchange.leaveHandler();
+      exchange.destroy();
+      assert.equal(told, 1, name);
+    }
+  });
+
   it('waits under the deadline of answers, then under that of replies', () => {
     const response = new ModelResponse([10]);
     const { exchange, host } = exchangeOn(response);

@@ -32,6 +32,8 @@ export class HeldWorkers {
   busyMs = 1;
   /** Orders taken so far, held ones included. */
   taken = 0;
+  /** The memory that each order came with. */
+  readonly memories: ArrayBuffer[] = [];
   readonly #held: (() => void)[] = [];
 
   get held(): number {
@@ -44,6 +46,7 @@ export class HeldWorkers {
 
   async make(order: MakeOrder): Promise<MadeByWorker> {
     this.taken++;
+    this.memories.push(order.memory.buffer);
     await new Promise<void>((resolve) => this.#held.push(resolve));
     return { ...makeValues({ ...order, values: ONE, salt: order.salt.slice() }), busyMs: this.busyMs };
   }
