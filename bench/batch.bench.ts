@@ -10,11 +10,12 @@ import { batchBody, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts
 
 const PATH = '/v1/batch';
 const COUNT = 100_000;
-const CONNECTIONS = 2;
+/** Enough that no answer waits for the disk alone. */
+const CONNECTIONS = 8;
 /** So many small batches share a commit. */
 const PURE_CONNECTIONS = 16;
 /** Of one contender in one round; a twin makes a few answers in it. */
-const TIME_MS = 300;
+const TIME_MS = 600;
 const SERVICE = 'service';
 const STATIC = 'the same answer stored';
 const TWIN = JSON_TWIN.name;

@@ -22,6 +22,11 @@ export const SUITES: readonly Suite[] = [
   expand,
   dispatch,
   scriptSuite({ name: 'meter', summary: "ns of an account's limits, call by call", byDefault: true }),
+  scriptSuite({
+    name: 'key-timing',
+    summary: 'whether the time of a refused key tells where its secret is wrong',
+    byDefault: false,
+  }),
   scriptSuite({ name: 'metrics', summary: 'ns that counting costs a request', byDefault: true }),
   scriptSuite({ name: 'stats', summary: 'SP 800-22 on 10^6 bits, test by test', byDefault: true }),
   scriptSuite({

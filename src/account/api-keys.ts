@@ -39,14 +39,14 @@ export interface MintedKey {
 export function mintKey(tier: Tier): MintedKey {
   const keyId = randomBase62(KEY_ID_LENGTH);
   const checked = `qrn_${TIER_INITIAL[tier]}_${keyId}${randomBase62(SECRET_LENGTH)}`;
-  const text = checked + checksumOf(checked);
+  const text = checked + checksumOfKey(checked);
   return { keyId, text, digest: digestOfKey(text) };
 }
 
 /** The public part of a key whose shape and checksum are right; undefined for anything else. */
 export function parseKey(text: string): { keyId: string } | undefined {
   if (!KEY_SHAPE.test(text)) return undefined;
-  if (text.slice(CHECKED_LENGTH) !== checksumOf(text.slice(0, CHECKED_LENGTH))) return undefined;
+  if (text.slice(CHECKED_LENGTH) !== checksumOfKey(text.slice(0, CHECKED_LENGTH))) return undefined;
   return { keyId: text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) };
 }
 
@@ -62,7 +62,8 @@ export function keyMatches(text: string, storedDigest: string): boolean {
   return given.length === stored.length && timingSafeEqual(given, stored);
 }
 
-function checksumOf(checked: string): string {
+/** The last six characters of a key, from all before them. */
+export function checksumOfKey(checked: string): string {
   let rest = crc32(checked);
   let text = '';
   for (let i = 0; i < CHECKSUM_LENGTH; i++) {
