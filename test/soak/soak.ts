@@ -65,9 +65,10 @@ const EVENTS: readonly TimedEvent[] = [
   [0.34, 'SIGTERM'],
   [0.4, 'SIGKILL'],
   [0.44, 'SIGKILL'],
+  // before what is judged begins: while no lots come the process is smaller by the memory of their tests
+  [0.48, 'source down'],
+  [0.54, 'source sound'],
   [0.6, 'revoke a key'],
-  [0.66, 'source down'],
-  [0.72, 'source sound'],
 ];
 export type TimedEvent = readonly [share: number, event: SoakEvent];
 type SoakEvent = 'revoke a key' | `source ${SourceState}` | 'SIGTERM' | 'SIGKILL';
