@@ -8,13 +8,8 @@
 import { randomInt } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createAccount, createKey } from '../src/account/administration.ts';
 import { checksumOfKey } from '../src/account/api-keys.ts';
-import { OwnedCells } from '../src/account/cells.ts';
-import { AccountDirectory } from '../src/account/directory.ts';
-import { systemClock } from '../src/core/clock.ts';
-import { silentLog } from '../src/core/log.ts';
-import { MemoryLedger } from '../src/store/memory.ts';
+import { directoryOfOneKey } from './support/one-key.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '200000' } } });
 const ROUNDS = Number(values.rounds);
@@ -24,16 +19,7 @@ const CROPPED_ABOVE = 0.9;
 const SECRET_AT = 'qrn_f_'.length + 22;
 const CHECKSUM_AT = SECRET_AT + 26;
 
-const ledger = new MemoryLedger(systemClock);
-const account = await createAccount(ledger, systemClock, { name: 'bench', tier: 'pro' });
-const { text: key } = await createKey(ledger, systemClock, { accountId: account.id });
-const cells = await OwnedCells.open(ledger, systemClock);
-const directory = await AccountDirectory.open({
-  directory: ledger,
-  cells,
-  clock: systemClock,
-  log: silentLog,
-});
+const { directory, key } = await directoryOfOneKey('pro');
 directory.authenticate(key); // it is in the cache, as the key of a client is
 
 const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -4,31 +4,17 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Bench } from 'tinybench';
-import { createAccount, createKey } from '../src/account/administration.ts';
-import { OwnedCells } from '../src/account/cells.ts';
-import { AccountDirectory } from '../src/account/directory.ts';
 import { createCell, Meter } from '../src/account/meter.ts';
 import { TIER_ALLOWANCES } from '../src/account/tiers.ts';
-import { systemClock } from '../src/core/clock.ts';
-import { silentLog } from '../src/core/log.ts';
-import { MemoryLedger } from '../src/store/memory.ts';
+import { directoryOfOneKey } from './support/one-key.ts';
 
 /** Calls in one measured run: the clock of the bench is coarser than one call. */
 const CALLS = 1_000;
 const PERIOD = 202_611;
 
-const ledger = new MemoryLedger(systemClock);
-const account = await createAccount(ledger, systemClock, { name: 'bench', tier: 'business' });
-const key = await createKey(ledger, systemClock, { accountId: account.id });
-const cells = await OwnedCells.open(ledger, systemClock);
-const directory = await AccountDirectory.open({
-  directory: ledger,
-  cells,
-  clock: systemClock,
-  log: silentLog,
-});
+const { directory, key } = await directoryOfOneKey('business');
 // as a header gives it: a new string each time, whose hash is not known yet
-const keyText = () => Buffer.from(key.text).toString('latin1');
+const keyText = () => Buffer.from(key).toString('latin1');
 
 const allowance = { ...TIER_ALLOWANCES.business, requestsPerMonth: 1e15, creditsPerMonth: 1e15 };
 const meter = new Meter(createCell(allowance), allowance);
@@ -59,7 +45,7 @@ const bench = new Bench({ time: 500 })
   )
   .add(
     'a key again',
-    thousand(() => directory.authenticate(key.text)),
+    thousand(() => directory.authenticate(key)),
   )
   .add(
     'a key again, new string',

@@ -1,32 +1,57 @@
 // Types are stripped once, not again by every thread of every start: `node --import ./scripts/stripped.mjs src/main.ts`.
 // The stripper takes 9 MB of each thread that meets a type, and a third of its start (Node 22.23, whose own compile
-// cache keeps code, but not what was stripped). Here its output is kept, under the digest of its source; without a
-// folder that can be written everything goes on as without this file.
+// cache keeps code, but not what was stripped). Here its output is kept, with digests of its source and of itself: what
+// is stale, torn or missing is made again, and without a folder that can be written everything goes on all the same.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, registerHooks, stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const folder = new URL('../node_modules/.cache/qrn/', import.meta.url);
 const sources = new URL('../src/', import.meta.url).href;
 
-/** The digest of its source stands before it, so that a file is used for the source that it was made from alone. */
+/** The source at a file URL without its types, from what is kept of it or made now. */
 export function stripped(url) {
   const source = readFileSync(new URL(url), 'utf8');
-  const digest = sha256(`${process.version} ${source}`);
   const kept = new URL(`${sha256(url).slice(0, 32)}.js`, folder);
-  try {
-    const text = readFileSync(kept, 'utf8');
-    if (text.startsWith(digest)) return text.slice(digest.length);
-  } catch {}
+  const digest = sha256(`${process.version} ${source}`);
+  const known = read(kept, digest);
+  if (known !== undefined) return known;
   const text = quietly(() => stripTypeScriptTypes(source));
+  keep(kept, digest + sha256(text) + text);
+  return text;
+}
+
+function read(kept, digest) {
+  let content;
+  try {
+    content = readFileSync(kept, 'utf8');
+  } catch {
+    return undefined; // not made yet
+  }
+  const text = content.slice(2 * digest.length);
+  return content.startsWith(digest + sha256(text)) ? text : undefined;
+}
+
+/** Whole or not at all, for others start beside this process. */
+function keep(kept, content) {
+  const part = new URL(`${kept.href}.${process.pid}.${threadId}`);
   try {
     mkdirSync(folder, { recursive: true });
-    const part = new URL(`${kept.href}.${process.pid}.${threadId}`);
-    writeFileSync(part, digest + text);
-    renameSync(part, kept); // whole or not at all: others start beside this process
-  } catch {}
-  return text;
+    writeFileSync(part, content);
+    renameSync(part, kept);
+  } catch {
+    tryTo(() => rmSync(part, { force: true })); // a full disk; the next start strips again
+  }
+}
+
+function tryTo(remove) {
+  try {
+    remove();
+  } catch {
+    // there is no such folder
+  }
 }
 
 /** Without the warning that the call is experimental: what `node` itself does to a file with types is the same. */
@@ -50,4 +75,4 @@ registerHooks({
     return { format: 'module', source: stripped(url), shortCircuit: true };
   },
 });
-enableCompileCache(new URL('code', folder).pathname);
+enableCompileCache(fileURLToPath(new URL('code', folder)));

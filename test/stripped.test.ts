@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   mkdirSync,
@@ -7,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +20,7 @@ const SAY = 'export function say(text: string): void {\n  console.log(text);\n}\
 
 /** A project of two files beside a copy of the script. */
 function projectIn(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-stripped-'));
+  const folder = mkdtempSync(join(tmpdir(), 'qrn stripped-'));
   t.after(() => rmSync(folder, { recursive: true }));
   for (const name of ['scripts', 'src']) mkdirSync(join(folder, name));
   for (const name of ['stripped.mjs', 'strip-all.mjs']) {
@@ -43,12 +45,29 @@ describe('sources that were stripped before', () => {
     assert.equal(keptFiles().length, 2);
     for (const name of keptFiles()) {
       const path = join(kept, name);
-      writeFileSync(path, readFileSync(path, 'utf8').replace("'one'", "'two'"));
+      const [digest, text] = [readFileSync(path, 'utf8').slice(0, 64), readFileSync(path, 'utf8').slice(128)];
+      const other = text.replace("'one'", "'two'");
+      writeFileSync(path, digest + createHash('sha256').update(other).digest('hex') + other);
     }
     assert.equal(start(), 'two\n', 'what is kept is what runs');
     writeFileSync(join(folder, 'src/main.ts'), SOURCE.replace('one', 'three'));
     assert.equal(start(), 'three\n');
     assert.equal(keptFiles().length, 2, 'one file a source');
+  });
+
+  it('are made anew when what is kept is torn, as after a power cut', (t) => {
+    const { kept, keptFiles, start } = projectIn(t);
+    start();
+    for (const left of [0, 64, 128, 140]) {
+      for (const name of keptFiles()) truncateSync(join(kept, name), left);
+      assert.equal(start(), 'one\n');
+    }
+  });
+
+  it('lie in a folder with any name', (t) => {
+    const { kept, start } = projectIn(t);
+    start();
+    assert.ok(readdirSync(kept).includes('code'), 'the compile cache too');
   });
 
   it('may all be made beforehand', (t) => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import { concatBytes, fromHex, toHex } from '../../src/core/bytes.ts';
 import { seedKey, sha256Hex } from '../../src/crypto/digest.ts';
-import { Expander, expandOnce } from '../../src/crypto/expander.ts';
+import { Expander, expandOnce, expandPiece, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { referenceOutput } from '../reference/expander.ts';
 
 fc.configureGlobal({ seed: 20_261_121 });
@@ -102,6 +102,18 @@ describe('Expander', () => {
     assert.throws(() => expander.reseed(new Uint8Array(32), new Uint8Array(32)), InvariantError);
     assert.deepEqual(out, new Uint8Array(8));
     expander.erase();
+  });
+});
+
+describe('expandPiece', () => {
+  it('gives the first piece of expandOnce, and nothing of the next key', () => {
+    const out = new Uint8Array(PIECE_OUTPUT_BYTES);
+    expandOnce(KEY, out, 'none');
+    const piece = expandPiece(KEY, 'none');
+    assert.deepEqual(piece, out);
+    assert.ok(new Uint8Array(piece.buffer, 0, piece.byteOffset).every((byte) => byte === 0));
+    assert.notDeepEqual(expandPiece(KEY, 'system'), piece, 'the system has its part');
+    assert.throws(() => expandPiece(KEY.subarray(1), 'none'), RangeError);
   });
 });
 

@@ -1,0 +1,17 @@
+import { createAccount, createKey } from '../../src/account/administration.ts';
+import { OwnedCells } from '../../src/account/cells.ts';
+import { AccountDirectory } from '../../src/account/directory.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import type { Tier } from '../../src/core/vocabulary.ts';
+import { MemoryLedger } from '../../src/store/memory.ts';
+
+/** A directory of one account with one key, and the key. */
+export async function directoryOfOneKey(tier: Tier) {
+  const ledger = new MemoryLedger(systemClock);
+  const account = await createAccount(ledger, systemClock, { name: 'bench', tier });
+  const { text: key } = await createKey(ledger, systemClock, { accountId: account.id });
+  const cells = await OwnedCells.open(ledger, systemClock);
+  const options = { directory: ledger, cells, clock: systemClock, log: silentLog };
+  return { directory: await AccountDirectory.open(options), key };
+}
