@@ -144,7 +144,8 @@ export function expandPiece(key: Uint8Array, mix: EntropyMix): Uint8Array<ArrayB
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
   const refilled = refill(key, PIECE_OUTPUT_BYTES, mix);
   wipe(refilled.subarray(0, CHACHA20_KEY_BYTES));
-  return refilled.subarray(CHACHA20_KEY_BYTES);
+  // not a Buffer, whose `slice` is no copy
+  return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, PIECE_OUTPUT_BYTES);
 }
 
 /** The next key and `count` bytes behind it. */
