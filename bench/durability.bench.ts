@@ -74,7 +74,7 @@ class Disk {
   }
 
   contender(run: BenchRun, size: number): Contender {
-    const bytes = randomBytes(80 * size); // ENTRY_BYTES of src/store/segment.ts
+    const bytes = randomBytes(80 * size); // ENTRY_BYTES of src/ledger/segment.ts
     const write = async () => {
       if (this.#at + bytes.length > Disk.#SIZE) this.#at = 0;
       writeSync(this.#fd, bytes, 0, bytes.length, this.#at);

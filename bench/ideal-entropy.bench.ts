@@ -1,6 +1,6 @@
 /**
  * What a perfect source scores in SP 800-90B: the least of ten estimators on blocks of 10^6 ChaCha20 bits. These are the
- * figures of docs/evidence.md and of the floor in src/pool/lots.ts.
+ * figures of docs/evidence.md and of the floor in src/pool/intake/lots.ts.
  *   node bench/ideal-entropy.bench.ts [--blocks 400]     0.4 s a block; table on stdout, JSON in bench/out/
  */
 import { createCipheriv } from 'node:crypto';

@@ -20,12 +20,12 @@ import {
 } from 'node:worker_threads';
 import { systemClock } from '../src/core/clock.ts';
 import { silentLog } from '../src/core/log.ts';
-import type { RawEnvironment } from '../src/store/environment.ts';
-import type { Ledger } from '../src/store/ledger.ts';
-import { openLmdbLedger } from '../src/store/lmdb.ts';
-import type { SegmentRecord } from '../src/store/records.ts';
-import { connectLedger, serveLedger } from '../src/store/remote.ts';
-import { SegmentWriter } from '../src/store/segment.ts';
+import type { Ledger } from '../src/ledger/ledger.ts';
+import type { RawEnvironment } from '../src/ledger/lmdb/environment.ts';
+import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
+import type { SegmentRecord } from '../src/ledger/records.ts';
+import { connectLedger, serveLedger } from '../src/ledger/remote.ts';
+import { SegmentWriter } from '../src/ledger/segment.ts';
 
 type Durability = 'fsync' | 'commit';
 

@@ -11,7 +11,7 @@ import { Call } from '../src/http/call.ts';
 import { corsPolicy } from '../src/http/cors.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { endpointRow, RequestRecord } from '../src/http/request-record.ts';
-import type { AnswerEntry } from '../src/store/records.ts';
+import type { AnswerEntry } from '../src/ledger/records.ts';
 
 /** Calls in one measured run: the clock of the bench is coarser than one call. */
 const CALLS = 1_000;

@@ -10,7 +10,7 @@ import { batchBody, VALUE_KINDS, type ValueKind, valueRequest } from './support/
 
 const COUNTS = [1, 10, 100, 1_000, 10_000, 100_000];
 const BATCH = 100_000;
-/** A pure block, see src/pool/lots.ts. */
+/** A pure block, see src/pool/intake/lots.ts. */
 const BLOCK_BYTES = 4_096;
 const TWIN = 'Array + JSON.stringify';
 const HASH = 'commitment';

@@ -118,7 +118,7 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
   }
   return {
     title: nameFor(run, subject, 'Cost of an answer'),
-    note: 'ns for each unit: values, bytes of values (2 more for each string), bits or items. Where the averages of delivery/admission.ts start.',
+    note: 'ns for each unit: values, bytes of values (2 more for each string), bits or items. Where the averages of answer/admission.ts start.',
     columns: [
       { title: 'text ns', spread: true },
       { title: 'text and octets ns', spread: true },

@@ -729,7 +729,7 @@ function hexOf(bytes) {
 // src/core/vocabulary.ts
 var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
 
-// src/store/records.ts
+// src/ledger/records.ts
 var EVIDENCE_CLAIMS = [
   "simulated",
   "statistical",
@@ -738,7 +738,7 @@ var EVIDENCE_CLAIMS = [
   "bell-witness"
 ];
 
-// src/store/claims.ts
+// src/ledger/claims.ts
 function isClaim(value) {
   return EVIDENCE_CLAIMS.some((claim) => claim === value);
 }

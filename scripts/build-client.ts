@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import { type BuildOptions, build } from 'esbuild';
 
 /**
- * Makes client/dist/, the client as browsers, Node, Deno and Bun take it: a script and its types for each source file,
+ * Makes clients/typescript/dist/, the client as browsers, Node, Deno and Bun take it: a script and its types for each source file,
  * and the service's verifier as one file in the place of verifier.ts. `node scripts/build-client.ts [FOLDER]`
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
-const source = join(root, 'client/src');
+const source = join(root, 'clients/typescript/src');
 const VERIFIER = 'verifier';
 
 const SCRIPTS: BuildOptions = {
@@ -50,9 +50,13 @@ async function writeVerifier(folder: string): Promise<void> {
 async function writeTypes(folder: string): Promise<void> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const emit = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--rootDir', source];
-  await promisify(execFile)(process.execPath, [compiler, '-p', 'client', ...emit, '--outDir', folder], {
-    cwd: root,
-  });
+  await promisify(execFile)(
+    process.execPath,
+    [compiler, '-p', 'clients/typescript', ...emit, '--outDir', folder],
+    {
+      cwd: root,
+    },
+  );
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.d.ts'))) {
     const path = join(folder, name);
     writeFileSync(path, importingScripts(readFileSync(path, 'utf8')));
@@ -64,5 +68,5 @@ function importingScripts(text: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await buildClient(process.argv[2] ?? join(root, 'client/dist'));
+  await buildClient(process.argv[2] ?? join(root, 'clients/typescript/dist'));
 }

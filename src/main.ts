@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type CommandContext, group, later, table } from './cli/command.ts';
-import { describeSettings } from './config.ts';
+import { describeSettings } from './config/config.ts';
 import { systemClock } from './core/clock.ts';
 
 /** `qrn`: finds the command and gives it the process's arguments, environment and streams. Nothing else. */

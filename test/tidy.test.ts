@@ -34,10 +34,10 @@ const files = sourceFiles('src');
 const FLOORS: readonly (readonly string[])[] = [
   ['core'],
   ['crypto', 'stats', 'values'],
-  ['backend', 'store'],
+  ['backend', 'ledger'],
   ['pool', 'account', 'certificate'],
   ['workers'],
-  ['delivery'],
+  ['answer'],
   ['http'],
   ['config'],
   ['service'],
@@ -127,9 +127,7 @@ describe('the house', () => {
     const wrong = files.filter(
       ({ path, imports }) =>
         roomOf(path) === 'http' &&
-        imports.some((name) =>
-          /\/(backend|crypto\/expander|pool\/(health|conditioner|lots|collector))/.test(name),
-        ),
+        imports.some((name) => /\/(backend|crypto\/expander|pool\/intake)/.test(name)),
     );
     assert.deepEqual(
       wrong.map(({ path }) => path),
@@ -147,7 +145,7 @@ describe('the house', () => {
     onlyIn(
       /\bprocess\.env\b/,
       ['src/main.ts', 'src/http/front-environment.ts'],
-      'take the Config (config.ts)',
+      'take the Config (config/config.ts)',
     );
     onlyIn(
       /\bconsole\.|process\.stdout/,
@@ -159,7 +157,7 @@ describe('the house', () => {
   it('one room imports each of the heavy packages', () => {
     onlyImportedIn('uWebSockets.js', ['src/http/front.ts']);
     onlyImportedIn('piscina', ['src/workers/']);
-    onlyImportedIn('lmdb', ['src/store/lmdb']);
+    onlyImportedIn('lmdb', ['src/ledger/lmdb/']);
     onlyImportedIn('pino', ['src/core/log.ts']);
   });
 

@@ -4,7 +4,7 @@
  */
 import { randomFillSync } from 'node:crypto';
 import { isMainThread } from 'node:worker_threads';
-import { ASSESSED_BITS } from '../../src/pool/assessor.ts';
+import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
 
 let isOn = false;

@@ -9,7 +9,10 @@ async function load<T>({ root }: Subject, path: string): Promise<T> {
 export async function modulesOf(subject: Subject) {
   return {
     make: await load<typeof import('../../src/workers/make.ts')>(subject, 'src/workers/make.ts'),
-    keystream: await load<typeof import('../../src/pool/keystream.ts')>(subject, 'src/pool/keystream.ts'),
+    keystream: await load<typeof import('../../src/pool/supply/keystream.ts')>(
+      subject,
+      'src/pool/supply/keystream.ts',
+    ),
     reader: await load<typeof import('../../src/values/entropy-reader.ts')>(
       subject,
       'src/values/entropy-reader.ts',
@@ -22,8 +25,8 @@ export async function modulesOf(subject: Subject) {
     digest: await load<typeof import('../../src/crypto/digest.ts')>(subject, 'src/crypto/digest.ts'),
     expander: await load<typeof import('../../src/crypto/expander.ts')>(subject, 'src/crypto/expander.ts'),
     dispatch: await load<typeof import('../../src/workers/dispatch.ts')>(subject, 'src/workers/dispatch.ts'),
-    lmdb: await load<typeof import('../../src/store/lmdb.ts')>(subject, 'src/store/lmdb.ts'),
-    segment: await load<typeof import('../../src/store/segment.ts')>(subject, 'src/store/segment.ts'),
+    lmdb: await load<typeof import('../../src/ledger/lmdb/lmdb.ts')>(subject, 'src/ledger/lmdb/lmdb.ts'),
+    segment: await load<typeof import('../../src/ledger/segment.ts')>(subject, 'src/ledger/segment.ts'),
   };
 }
 

@@ -4,7 +4,7 @@ import { AccountDirectory } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import { MemoryLedger } from '../../test/support/memory-ledger.ts';
 
 /** A directory of one account with one key, and the key. */
 export async function directoryOfOneKey(tier: Tier) {

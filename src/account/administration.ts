@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { base32Of } from '../core/ids.ts';
 import { SCOPES, type Scope, type Tier } from '../core/vocabulary.ts';
-import type { Directory } from '../store/ledger.ts';
-import type { AccountOverrides, AccountRecord, KeyRecord } from '../store/records.ts';
+import type { Directory } from '../ledger/ledger.ts';
+import type { AccountOverrides, AccountRecord, KeyRecord } from '../ledger/records.ts';
 import { mintKey } from './api-keys.ts';
 
 /** The operator asked for something that cannot be; the message says what and why. */

@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
-import type { Books } from '../store/ledger.ts';
-import type { Balance, RateRecord } from '../store/records.ts';
+import type { Books } from '../ledger/ledger.ts';
+import type { Balance, RateRecord } from '../ledger/records.ts';
 import { createCell, Meter } from './meter.ts';
 import { WINDOW_MS } from './rate.ts';
 import type { Allowance } from './tiers.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Directory } from '../store/ledger.ts';
-import type { AccountRecord, KeyRecord, RateRecord } from '../store/records.ts';
+import type { Directory } from '../ledger/ledger.ts';
+import type { AccountRecord, KeyRecord, RateRecord } from '../ledger/records.ts';
 import { keyMatches, parseKey } from './api-keys.ts';
 import type { Cells } from './cells.ts';
 import { Meter } from './meter.ts';

@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import type { Balance, RateRecord } from '../store/records.ts';
+import type { Balance, RateRecord } from '../ledger/records.ts';
 import {
   adapt,
   admit,

@@ -1,5 +1,5 @@
 import type { EntropyMode, SeededTier, Tier } from '../core/vocabulary.ts';
-import type { AccountRecord } from '../store/records.ts';
+import type { AccountRecord } from '../ledger/records.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -6,8 +6,8 @@ import {
   type EntropyMode,
   type Tier,
 } from '../core/vocabulary.ts';
-import type { Books } from '../store/ledger.ts';
-import type { UsageCount, UsageDay } from '../store/records.ts';
+import type { Books } from '../ledger/ledger.ts';
+import type { UsageCount, UsageDay } from '../ledger/records.ts';
 import type { Account } from './directory.ts';
 import { remainingRequests } from './meter.ts';
 

@@ -1,6 +1,6 @@
 import { assert } from '../core/assert.ts';
-import type { Books, EntropyStore } from '../store/ledger.ts';
-import { readEntry } from '../store/segment.ts';
+import type { Books, EntropyStore } from '../ledger/ledger.ts';
+import { readEntry } from '../ledger/segment.ts';
 import { type CertificateDocument, certificateDocument, certificateOf } from './certificate.ts';
 import type { CertificateIds } from './ids.ts';
 import type { CertificateLog } from './log.ts';

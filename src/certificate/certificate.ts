@@ -4,8 +4,8 @@ import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
 import { type DataEndpoint, type EntropyMode, ORIGINS, type Origin, type Tier } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
-import { weakestClaim } from '../store/claims.ts';
-import { nistVerified, verifyingBlock } from '../store/lot-facts.ts';
+import { weakestClaim } from '../ledger/claims.ts';
+import { nistVerified, verifyingBlock } from '../ledger/lot-facts.ts';
 import type {
   AnswerEntry,
   DrawSource,
@@ -14,7 +14,7 @@ import type {
   LotRecord,
   LotRevocation,
   SegmentContext,
-} from '../store/records.ts';
+} from '../ledger/records.ts';
 
 /**
  * The certificate of one answer, as it is issued: a pure function of records that never change, so it is not

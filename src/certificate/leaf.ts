@@ -4,8 +4,8 @@ import { base32Of } from '../core/ids.ts';
 import type { DataEndpoint } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
-import type { LotRecord, LotRevocation, SegmentRecord } from '../store/records.ts';
-import { ENDPOINT_OF_CODE, EntryCursor } from '../store/segment.ts';
+import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
+import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
 import { type Certificate, type CertificateFacts, issueCertificate } from './certificate.ts';
 import type { CertificateIds } from './ids.ts';
 

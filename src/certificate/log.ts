@@ -20,8 +20,8 @@ import {
   parseNote,
 } from '../crypto/note.ts';
 import { verifyEd25519 } from '../crypto/signing.ts';
-import type { EntropyStore, LogStore } from '../store/ledger.ts';
-import type { LotRecord, LotRevocation, SegmentRecord } from '../store/records.ts';
+import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
 import { SealedRanges, type SequenceRange } from './sealed-ranges.ts';

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { HASH_BYTES, type Hash, nodeHash, type ReadNode } from '../crypto/merkle.ts';
-import type { LogStore } from '../store/ledger.ts';
+import type { LogStore } from '../ledger/ledger.ts';
 
 /**
  * The tree's nodes as tiles (c2sp.org/tlog-tiles): tile n of level l holds up to 256 hashes of tree level 8

@@ -14,8 +14,8 @@ import {
   parseProof,
   verifierKey,
 } from '../crypto/note.ts';
-import { isClaim, mayClaim, weakestClaim } from '../store/claims.ts';
-import type { EvidenceClaim } from '../store/records.ts';
+import { isClaim, mayClaim, weakestClaim } from '../ledger/claims.ts';
+import type { EvidenceClaim } from '../ledger/records.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing

@@ -1,7 +1,7 @@
 import { createAccount, createKey, setAccount } from '../account/administration.ts';
 import { allowanceOf } from '../account/tiers.ts';
 import { TIERS } from '../core/vocabulary.ts';
-import type { AccountOverrides, AccountRecord } from '../store/records.ts';
+import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
 import { action, facts, group, type Input, json, table, UsageError } from './command.ts';
 import { withLedger } from './with-ledger.ts';

@@ -1,6 +1,6 @@
 import { createKey, ROTATION_GRACE_MS, revokeKey, rotateKey } from '../account/administration.ts';
 import { SCOPES } from '../core/vocabulary.ts';
-import type { KeyRecord } from '../store/records.ts';
+import type { KeyRecord } from '../ledger/records.ts';
 import { duration, listOf, moment } from './arguments.ts';
 import { action, CommandError, facts, group, json, table } from './command.ts';
 import { withLedger } from './with-ledger.ts';

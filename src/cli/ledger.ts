@@ -1,9 +1,9 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings } from '../config.ts';
+import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
-import type { AuditReport } from '../store/ledger.ts';
-import { openLmdbLedger } from '../store/lmdb.ts';
+import type { AuditReport } from '../ledger/ledger.ts';
+import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { action, type CommandContext, facts, group, json } from './command.ts';
 import { withLedger } from './with-ledger.ts';
 

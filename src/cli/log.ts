@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings } from '../config.ts';
+import { loadSettings } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';

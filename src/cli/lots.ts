@@ -1,4 +1,4 @@
-import type { LotRecord, LotRevocation } from '../store/records.ts';
+import type { LotRecord, LotRevocation } from '../ledger/records.ts';
 import { wholeNumber } from './arguments.ts';
 import { action, CommandError, facts, group, json, table, UsageError } from './command.ts';
 import { withLedger } from './with-ledger.ts';

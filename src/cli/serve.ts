@@ -5,8 +5,8 @@ import { createAccount, createKey } from '../account/administration.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Clock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
-import { type Service, startService } from '../service.ts';
-import type { Directory } from '../store/ledger.ts';
+import type { Directory } from '../ledger/ledger.ts';
+import { type Service, startService } from '../service/service.ts';
 import { action, type CommandContext } from './command.ts';
 
 /** What is not done this long after SIGTERM is given up. */

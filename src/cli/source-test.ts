@@ -9,11 +9,11 @@ import {
   type Spend,
 } from '../backend/backend.ts';
 import type { SourceMemory } from '../backend/source-kind.ts';
+import { loadSettings } from '../config/config.ts';
 import { readSources, type SourceSetting } from '../config/sources.ts';
-import { loadSettings } from '../config.ts';
 import { wipe } from '../core/bytes.ts';
-import { Budget, estimateOf } from '../pool/budget.ts';
-import { readBackend } from '../pool/read.ts';
+import { Budget, estimateOf } from '../pool/intake/budget.ts';
+import { readBackend } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
 import { withLedgerIfAny } from './with-ledger.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyAnswer } from '../certificate/verify.ts';
-import { loadSettings } from '../config.ts';
+import { loadSettings } from '../config/config.ts';
 import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings } from '../config.ts';
+import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
-import type { Ledger } from '../store/ledger.ts';
-import { openLmdbLedger } from '../store/lmdb.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { type CommandContext, CommandError } from './command.ts';
 
 /**

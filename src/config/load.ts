@@ -1,4 +1,4 @@
-import { type Config, type Environment, loadSettings } from '../config.ts';
+import { type Config, type Environment, loadSettings } from './config.ts';
 import { readSources } from './sources.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
   Secret,
   type SourceKind,
 } from '../backend/source-kind.ts';
-import type { SpendLimits } from '../store/records.ts';
+import type { SpendLimits } from '../ledger/records.ts';
 import { ConfigError } from './config-error.ts';
 import { isObject, readJsonObject, settingText } from './json-file.ts';
 import { isSourceName } from './parsers.ts';

@@ -1,9 +1,9 @@
 import { pack } from 'msgpackr';
+import type { DataRequest } from '../answer/data-request.ts';
+import { DATA_START, type Delivered } from '../answer/deliver.ts';
+import { dataMembers } from '../answer/frame.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import type { DataRequest } from '../delivery/data-request.ts';
-import { DATA_START, type Delivered } from '../delivery/deliver.ts';
-import { dataMembers } from '../delivery/frame.ts';
 import { AnswerTemplate, creditText, sourceFields } from './answer-template.ts';
 import { type EnvelopeFacts, envelopeObject } from './envelope.ts';
 import { type Field, headOf } from './head.ts';

@@ -1,4 +1,4 @@
-import type { DrawnFrom } from '../delivery/desk.ts';
+import type { DrawnFrom } from '../answer/desk.ts';
 import { type EnvelopeFacts, EnvelopeTemplate } from './envelope.ts';
 import { type Field, type HeadSlot, HeadTemplate, type PatchField } from './head.ts';
 import { policyOf, type RateFacts, STANDING } from './rate-fields.ts';

@@ -1,17 +1,17 @@
 import { pack } from 'msgpackr';
 import type { Account } from '../account/directory.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
+import type { Committer } from '../answer/committer.ts';
+import type { DataRequest } from '../answer/data-request.ts';
+import { DATA_START, type Delivered, type Delivery } from '../answer/deliver.ts';
+import { type FirstUse, Idempotency } from '../answer/idempotency.ts';
+import { resolveMode } from '../answer/mode.ts';
+import { creditsFor, entropyBytes } from '../answer/price.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
-import type { Committer } from '../delivery/committer.ts';
-import type { DataRequest } from '../delivery/data-request.ts';
-import { DATA_START, type Delivered, type Delivery } from '../delivery/deliver.ts';
-import { type FirstUse, Idempotency } from '../delivery/idempotency.ts';
-import { resolveMode } from '../delivery/mode.ts';
-import { creditsFor, entropyBytes } from '../delivery/price.ts';
-import type { SeedGroup } from '../pool/seeds.ts';
-import type { AnswerEntry, StoredAnswer } from '../store/records.ts';
+import type { AnswerEntry, StoredAnswer } from '../ledger/records.ts';
+import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import {

@@ -1,6 +1,6 @@
+import type { DataRequest } from '../answer/data-request.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { DataEndpoint, Scope } from '../core/vocabulary.ts';
-import type { DataRequest } from '../delivery/data-request.ts';
 import type { ParameterDefinition } from './params.ts';
 
 /**

@@ -1,3 +1,4 @@
+import type { DrawnFrom } from '../answer/desk.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import {
@@ -8,7 +9,6 @@ import {
   writeNumber,
   writeUuid,
 } from '../core/text-bytes.ts';
-import type { DrawnFrom } from '../delivery/desk.ts';
 
 /** The facts of one answer that stand around its `data` member. */
 export interface EnvelopeFacts {

@@ -1,6 +1,6 @@
 /**
  * Must be evaluated before uWebSockets.js is: the binary reads this variable once, when it is loaded. The
- * only place beside config.ts that touches the environment, because the library offers no other way. In a
+ * only place beside config/config.ts that touches the environment, because the library offers no other way. In a
  * worker thread `process.env` is a copy that the binary cannot see, so the main thread imports this file (or
  * front.ts) before it starts front threads.
  *

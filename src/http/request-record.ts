@@ -19,7 +19,7 @@ import {
   STATUS_LABELS,
 } from '../core/metrics.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES } from '../core/vocabulary.ts';
-import type { AnswerEntry } from '../store/records.ts';
+import type { AnswerEntry } from '../ledger/records.ts';
 import type { Call } from './call.ts';
 
 export interface RequestRecordOptions {

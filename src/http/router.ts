@@ -1,12 +1,12 @@
 import type { AccountDirectory } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
+import type { DataRequest } from '../answer/data-request.ts';
 import type { Clock } from '../core/clock.ts';
 import { periodEndMs, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
-import type { DataRequest } from '../delivery/data-request.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { Call, type CallSurroundings } from './call.ts';
 import type { CorsPolicy } from './cors.ts';

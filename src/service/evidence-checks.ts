@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../http/health.ts';
-import type { SourceStatus } from '../pool/collector.ts';
-import type { DeliveredState } from '../pool/delivered-sample.ts';
+import { verifyingBlock } from '../ledger/lot-facts.ts';
+import type { AssessedBlock } from '../ledger/records.ts';
+import type { SourceStatus } from '../pool/intake/collector.ts';
+import type { DeliveredState } from '../pool/intake/delivered-sample.ts';
 import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
-import { verifyingBlock } from '../store/lot-facts.ts';
-import type { AssessedBlock } from '../store/records.ts';
 
 /**
  * What the statistical tests found, apart for raw noise, conditioned bits and the delivered stream (docs/evidence.md).

@@ -1,6 +1,6 @@
-import type { SourcePolicy } from '../config.ts';
+import type { SourcePolicy } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import { type BlockLevels, SEEDS_LOW, type SourceState } from '../pool/collector.ts';
+import { type BlockLevels, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
 
 export interface FillingOrderOptions {
   readonly policy: SourcePolicy;

@@ -1,4 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { CommitListener, Committer } from '../answer/committer.ts';
+import type { EntropyDesk } from '../answer/desk.ts';
 import {
   COMMIT_DURATION,
   COMMIT_FAILURES,
@@ -14,8 +16,6 @@ import {
   WAITING_REQUESTS,
   WORKERS_QUEUE,
 } from '../core/metrics.ts';
-import type { CommitListener, Committer } from '../delivery/committer.ts';
-import type { EntropyDesk } from '../delivery/desk.ts';
 import type { Front } from '../http/front.ts';
 import type { Workers } from '../workers/dispatch.ts';
 

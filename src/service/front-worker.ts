@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { connectCells } from '../account/cells.ts';
 import { openDoor } from '../certificate/ledger-thread.ts';
 import type { LedgerDoor } from '../certificate/ledger-worker.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { connectCalls } from '../core/calls.ts';
 import { systemClock } from '../core/clock.ts';

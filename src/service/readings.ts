@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, dayOf } from '../core/clock.ts';
 import type { MetricTotals } from '../core/metrics.ts';
-import { estimateOf } from '../pool/budget.ts';
-import type { SourceStatus } from '../pool/collector.ts';
-import type { DeliveredState } from '../pool/delivered-sample.ts';
-import type { SeedSchedule } from '../pool/seeds.ts';
-import { freeBytesOf } from '../store/free-space.ts';
-import type { Ledger } from '../store/ledger.ts';
-import type { BlockKind, LotRecord, SpendLimits } from '../store/records.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { freeBytesOf } from '../ledger/lmdb/free-space.ts';
+import type { BlockKind, LotRecord, SpendLimits } from '../ledger/records.ts';
+import { estimateOf } from '../pool/intake/budget.ts';
+import type { SourceStatus } from '../pool/intake/collector.ts';
+import type { DeliveredState } from '../pool/intake/delivered-sample.ts';
+import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { PooledSource } from './pool.ts';
 import type { LastMinute, Watch, Writability } from './watch.ts';
 

@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthStatus } from '../http/health.ts';
-import type { SourceState } from '../pool/collector.ts';
-import type { HealthState } from '../pool/health.ts';
+import type { SourceState } from '../pool/intake/collector.ts';
+import type { HealthState } from '../pool/intake/health.ts';
 import type { DaySpend, Readings, SourceReading } from './readings.ts';
 
 /** A share of a day's budget or calls from which on a check warns. */

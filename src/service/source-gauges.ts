@@ -1,5 +1,5 @@
 import type { ExposedFamily } from '../http/metrics.ts';
-import { nistVerified } from '../store/lot-facts.ts';
+import { nistVerified } from '../ledger/lot-facts.ts';
 import type { DaySpend, SourceReading } from './readings.ts';
 
 const SOURCE_STATES = ['ok', 'standby', 'starting', 'failing', 'closed'] as const;

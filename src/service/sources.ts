@@ -4,10 +4,10 @@ import { ConfigError } from '../config/config-error.ts';
 import { sourceVariable } from '../config/source-variable.ts';
 import type { SourceSetting } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
-import { estimateOf } from '../pool/budget.ts';
-import { LOT_RAW_BITS } from '../pool/collector.ts';
-import type { SourceStore } from '../store/ledger.ts';
-import type { SpendLimits } from '../store/records.ts';
+import type { SourceStore } from '../ledger/ledger.ts';
+import type { SpendLimits } from '../ledger/records.ts';
+import { estimateOf } from '../pool/intake/budget.ts';
+import { LOT_RAW_BITS } from '../pool/intake/collector.ts';
 
 /** A source that may be read, within its limits. */
 export interface Source {

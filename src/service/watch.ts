@@ -11,7 +11,7 @@ import {
   quantileOf,
 } from '../core/metrics.ts';
 import { ENTROPY_MODES } from '../core/vocabulary.ts';
-import type { Ledger } from '../store/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /** What the last minute showed. */
 export interface LastMinute {

@@ -5,9 +5,9 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
-import { type Assessor, SCREENED_BITS } from '../pool/assessor.ts';
-import type { RefillOrder } from '../pool/keystream.ts';
-import type { AssessedBlock } from '../store/records.ts';
+import type { AssessedBlock } from '../ledger/records.ts';
+import { type Assessor, SCREENED_BITS } from '../pool/intake/assessor.ts';
+import type { RefillOrder } from '../pool/supply/keystream.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 import type { AssessTask, BatteryOutcome, ExpandTask, MadeByWorker, MakeOrder } from './protocol.ts';
 
@@ -21,7 +21,7 @@ export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
 /** PDF documents that may wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
 
-/** Tasks of any kind that may wait: the large answers that delivery/admission.ts let in, and refills of rings. */
+/** Tasks of any kind that may wait: the large answers that answer/admission.ts let in, and refills of rings. */
 const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /** Tests that may wait: those of a lot come one after the other, the system source's beside them. */
 const ASSESSMENT_QUEUE_MAX = 16;

@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts';
-import { fillRing } from '../pool/keystream.ts';
+import { fillRing } from '../pool/supply/keystream.ts';
 import { makeValues } from './make.ts';
 import type { ExpandTask, MadeByWorker } from './protocol.ts';
 import { transferring } from './transfer.ts';

@@ -4,7 +4,7 @@ import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
-import { KEYSTREAM_SLOT_BYTES } from '../pool/keystream.ts';
+import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../values/sample.ts';
 import { jsonBytesMax } from '../values/value-request.ts';

@@ -1,4 +1,4 @@
-import type { RefillOrder } from '../pool/keystream.ts';
+import type { RefillOrder } from '../pool/supply/keystream.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 
 /** What the threads say to each other. Plain data only; buffers are transferred where that saves a copy. */

@@ -12,7 +12,7 @@ import {
 import { digestOfKey, parseKey } from '../../src/account/api-keys.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { SCOPES } from '../../src/core/vocabulary.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 
 const DAY_MS = 86_400_000;
 

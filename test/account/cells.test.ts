@@ -5,7 +5,7 @@ import { connectCells, OwnedCells, serveCells } from '../../src/account/cells.ts
 import { Meter } from '../../src/account/meter.ts';
 import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { ManualClock, periodOf } from '../../src/core/clock.ts';
-import type { Balance, RateRecord } from '../../src/store/records.ts';
+import type { Balance, RateRecord } from '../../src/ledger/records.ts';
 
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
 const pro = TIER_ALLOWANCES.pro;

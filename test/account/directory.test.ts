@@ -14,7 +14,7 @@ import { AccountDirectory, type AccountDirectoryOptions } from '../../src/accoun
 import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /** A ledger with one pro account and its key, and a directory over it that may be made to fail. */
 async function world() {

@@ -7,8 +7,8 @@ import { allowanceOf } from '../../src/account/tiers.ts';
 import { usageOf } from '../../src/account/usage.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
 import { CSPRNG, entry, segment, source } from '../support/ledger-records.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;

@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { BackendError, type JobReference } from '../../src/backend/backend.ts';
 import type { IbmBackend } from '../../src/backend/ibm/ibm-backend.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { Budget, UNLIMITED } from '../../src/pool/budget.ts';
-import { JobReads } from '../../src/pool/jobs.ts';
-import type { Wait } from '../../src/pool/wait.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import { Budget, UNLIMITED } from '../../src/pool/intake/budget.ts';
+import { JobReads } from '../../src/pool/intake/jobs.ts';
+import type { Wait } from '../../src/pool/intake/wait.ts';
 import { assertRead, runJob } from '../support/backend-contract.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 

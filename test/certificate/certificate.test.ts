@@ -21,7 +21,7 @@ import {
   EVIDENCE_CLAIMS,
   type EvidenceClaim,
   type LotRecord,
-} from '../../src/store/records.ts';
+} from '../../src/ledger/records.ts';
 import {
   answerEntry,
   CONTEXT,

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../src/crypto/digest.ts';
-import type { LotRecord } from '../../src/store/records.ts';
+import type { LotRecord } from '../../src/ledger/records.ts';
 import { lotEvidence, lotRecord } from './fixtures.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
 

@@ -6,8 +6,8 @@ import type {
   LotEvidence,
   LotRecord,
   SegmentRecord,
-} from '../../src/store/records.ts';
-import { SegmentWriter } from '../../src/store/segment.ts';
+} from '../../src/ledger/records.ts';
+import { SegmentWriter } from '../../src/ledger/segment.ts';
 
 /** Records as the ledger holds them; everything a test does not care about is fixed. */
 

@@ -5,7 +5,7 @@ import { CertificateArchive } from '../../src/certificate/archive.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { CertificateLog, keysDocument } from '../../src/certificate/log.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { logKeys } from './log-world.ts';

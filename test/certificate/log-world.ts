@@ -10,8 +10,8 @@ import type { LogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
 import { noteKeyId, parseCheckpoint, parseNote, parseProof, verifierKey } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
-import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/store/records.ts';
-import { readEntries } from '../../src/store/segment.ts';
+import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
+import { readEntries } from '../../src/ledger/segment.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 
 export const ORIGIN = 'qrn.example/log';

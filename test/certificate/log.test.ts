@@ -8,7 +8,7 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { verifyConsistency } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
-import type { SegmentRecord } from '../../src/store/records.ts';
+import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { checkProof, LogWorld, logKeys, StoreFault } from './log-world.ts';

@@ -8,7 +8,7 @@ import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import type { EntropyMode } from '../../src/core/vocabulary.ts';
 import { commitment } from '../../src/crypto/digest.ts';
-import type { LotRecord } from '../../src/store/records.ts';
+import type { LotRecord } from '../../src/ledger/records.ts';
 import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 

@@ -9,7 +9,7 @@ import { type CheckName, type Verification, verifyAnswer } from '../../src/certi
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { commitment } from '../../src/crypto/digest.ts';
-import type { LotRecord } from '../../src/store/records.ts';
+import type { LotRecord } from '../../src/ledger/records.ts';
 import {
   answerEntry,
   CONTEXT,

@@ -10,7 +10,7 @@ import { AccountDirectory } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { SCOPES } from '../../src/core/vocabulary.ts';
-import type { LmdbLedger } from '../../src/store/lmdb-ledger.ts';
+import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { CommandDone } from '../support/command-process.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 

@@ -17,13 +17,13 @@ import type {
   Usage,
   UsageCount,
   UuidData,
-} from '../../client/src/answers.ts';
-import type { CertificateDocument } from '../../client/src/certificate.ts';
-import { QrnClient } from '../../client/src/client.ts';
-import { SERVICE_ERROR_CODES } from '../../client/src/error.ts';
+} from '../../clients/typescript/src/answers.ts';
+import type { CertificateDocument } from '../../clients/typescript/src/certificate.ts';
+import { QrnClient } from '../../clients/typescript/src/client.ts';
+import { SERVICE_ERROR_CODES } from '../../clients/typescript/src/error.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
-import { EVIDENCE_CLAIMS } from '../../src/store/records.ts';
+import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
 import { TestServer } from '../support/server.ts';
 import { misfits, type Shape } from './shape.ts';
 

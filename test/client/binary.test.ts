@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { batchValues, requestIdOf, uuidText } from '../../client/src/binary.ts';
-import { QrnError } from '../../client/src/error.ts';
+import { batchValues, requestIdOf, uuidText } from '../../clients/typescript/src/binary.ts';
+import { QrnError } from '../../clients/typescript/src/error.ts';
 import { base32Of, uuidText as serviceUuidText } from '../../src/core/ids.ts';
 import { keystream } from '../values/keystream.ts';
 

@@ -1,5 +1,5 @@
-import type { BinaryAnswer, BinaryBatchData, BinaryBytesData } from '../../client/src/answers.ts';
-import type { QrnClient } from '../../client/src/client.ts';
+import type { BinaryAnswer, BinaryBatchData, BinaryBytesData } from '../../clients/typescript/src/answers.ts';
+import type { QrnClient } from '../../clients/typescript/src/client.ts';
 
 type ByteClient = Pick<QrnClient, 'bytesBinary' | 'batchBinary'>;
 

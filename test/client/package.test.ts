@@ -18,7 +18,7 @@ import { buildClient } from '../../scripts/build-client.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The package as it is published: built, installed in a folder of its own, and used as its README says. */
-const source = fileURLToPath(new URL('../../client', import.meta.url));
+const source = fileURLToPath(new URL('../../clients/typescript', import.meta.url));
 const readme = readFileSync(join(source, 'README.md'), 'utf8');
 const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as {
   exports: Record<string, string | { types: string; default: string }>;

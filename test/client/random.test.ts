@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { Random, type RandomOptions } from '../../client/src/random.ts';
-import { planWords, wordAt } from '../../client/src/uniform.ts';
+import { Random, type RandomOptions } from '../../clients/typescript/src/random.ts';
+import { planWords, wordAt } from '../../clients/typescript/src/uniform.ts';
 import { igamc } from '../../src/stats/special.ts';
 import { chiSquare } from '../support/chi-square.ts';
 import { keystream } from '../values/keystream.ts';

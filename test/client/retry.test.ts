@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QrnError } from '../../client/src/error.ts';
-import { retryAfterMs, retryDelayMs } from '../../client/src/retry.ts';
+import { QrnError } from '../../clients/typescript/src/error.ts';
+import { retryAfterMs, retryDelayMs } from '../../clients/typescript/src/retry.ts';
 
 const failure = (code: string, status: number | null, waitMs: number | null = null) =>
   new QrnError(code, { message: 'failed', status, retryAfterMs: waitMs });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { QrnClient, type VerifiableAnswer } from '../../client/src/client.ts';
-import { QrnError } from '../../client/src/error.ts';
-import { Random, type RefillAnswer } from '../../client/src/random.ts';
+import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
+import { QrnError } from '../../clients/typescript/src/error.ts';
+import { Random, type RefillAnswer } from '../../clients/typescript/src/random.ts';
 import { TestServer } from '../support/server.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
 

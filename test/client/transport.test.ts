@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
-import { QrnClient } from '../../client/src/client.ts';
-import { QrnError } from '../../client/src/error.ts';
+import { QrnClient } from '../../clients/typescript/src/client.ts';
+import { QrnError } from '../../clients/typescript/src/error.ts';
 import { FakeService, someAnswer, someError } from './fake-service.ts';
 
 /** The client against a server that misbehaves on the wire. */

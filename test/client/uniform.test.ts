@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { planWords, SPAN_MAX, wordAt } from '../../client/src/uniform.ts';
+import { planWords, SPAN_MAX, wordAt } from '../../clients/typescript/src/uniform.ts';
 
 fc.configureGlobal({ seed: 7_031 });
 

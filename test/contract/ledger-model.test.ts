@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock } from '../../src/core/clock.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import { LedgerError } from '../../src/store/ledger-error.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { faultsOf, faultyLedger, InjectedFault } from '../support/faulty-ledger.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import {
@@ -26,6 +25,7 @@ import {
   submitted,
   TODAY,
 } from '../support/ledger-records.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /**
  * Random histories, run by the model and by LMDB, each behind the same faults. The driver does what a caller may: it

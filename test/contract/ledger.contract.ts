@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { dayOf } from '../../src/core/clock.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import { LedgerError, type LedgerErrorReason } from '../../src/store/ledger-error.ts';
-import type { SegmentRecord } from '../../src/store/records.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { LedgerError, type LedgerErrorReason } from '../../src/ledger/ledger-error.ts';
+import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import {
   account,

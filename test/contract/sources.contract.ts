@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import type { Ledger } from '../../src/store/ledger.ts';
-import type { JobRecord, SpendLimits } from '../../src/store/records.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { JobRecord, SpendLimits } from '../../src/ledger/records.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import {
   block,

@@ -6,8 +6,8 @@ import { systemClock } from '../../src/core/clock.ts';
 import { bytesOfBase32 } from '../../src/core/ids.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { openSecretFile } from '../../src/crypto/key-files.ts';
-import { openLmdbLedger } from '../../src/store/lmdb.ts';
-import { readEntry } from '../../src/store/segment.ts';
+import { openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
+import { readEntry } from '../../src/ledger/segment.ts';
 import { TestServer } from '../support/server.ts';
 
 /** One answer that a client got in full. */

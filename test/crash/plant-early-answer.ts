@@ -1,7 +1,7 @@
 // A planted bug, loaded into the service with --import: answers leave before their segment is durable, and the
 // commit itself comes half a second late. The crash test must find it.
-import { Committer, type Settled } from '../../src/delivery/committer.ts';
-import type { AnswerEntry, StoredAnswer } from '../../src/store/records.ts';
+import { Committer, type Settled } from '../../src/answer/committer.ts';
+import type { AnswerEntry, StoredAnswer } from '../../src/ledger/records.ts';
 
 const { add } = Committer.prototype;
 Committer.prototype.add = function early(

@@ -8,14 +8,18 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { simulatorSource } from '../../src/backend/simulator/source.ts';
 import { ManualClock } from '../../src/core/clock.ts';
-import { HISTORY_BLOCKS } from '../../src/pool/block-history.ts';
-import { chshMinEntropyPerRun, readoutMinEntropy, xBasisMinEntropy } from '../../src/pool/evidence/bounds.ts';
-import { evidenceOf } from '../../src/pool/evidence/ladder.ts';
+import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
+import { HISTORY_BLOCKS } from '../../src/pool/intake/block-history.ts';
+import {
+  chshMinEntropyPerRun,
+  readoutMinEntropy,
+  xBasisMinEntropy,
+} from '../../src/pool/intake/evidence/bounds.ts';
+import { evidenceOf } from '../../src/pool/intake/evidence/ladder.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/random-excursions.ts';
 import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
-import { EVIDENCE_CLAIMS } from '../../src/store/records.ts';
 import { digitsOf } from '../support/constants.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
@@ -60,10 +64,12 @@ describe('docs/evidence.md', () => {
       return `${rejected} of ${blocks}`;
     };
     says(`make a warning in \`/v1/health\`: ${tooMany(HISTORY_BLOCKS)}, or ${tooMany(2)}.`);
-    says(`when ${constantOf('src/pool/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`);
-    says(`A lot below **${constantOf('src/pool/lots.ts', 'MIN_ENTROPY_FLOOR')}** is refused`);
-    says(`on an ideal device, below **${constantOf('src/pool/lots.ts', 'BELL_MIN_ENTROPY_FLOOR')}**`);
-    const outputBits = Number(constantOf('src/pool/conditioner.ts', 'OUTPUT_BITS'));
+    says(
+      `when ${constantOf('src/pool/intake/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`,
+    );
+    says(`A lot below **${constantOf('src/pool/intake/lots.ts', 'MIN_ENTROPY_FLOOR')}** is refused`);
+    says(`on an ideal device, below **${constantOf('src/pool/intake/lots.ts', 'BELL_MIN_ENTROPY_FLOOR')}**`);
+    const outputBits = Number(constantOf('src/pool/intake/conditioner.ts', 'OUTPUT_BITS'));
     says(`at least ${outputBits + 64} bits of assessed entropy for every ${outputBits} bits`);
     says(`Fewer than ${BATTERY_BITS.toLocaleString('en')} bits are never \`true\``);
     says(`returns to zero at least ${minimumCycles(BATTERY_BITS)} times`);
@@ -106,8 +112,12 @@ describe('docs/evidence.md', () => {
     says(
       `| bits, ideal qubit | ${e.join(' | ')} | | bits | ${x.join(' | ')} | | f(S), bits a run | ${f.join(' | ')} |`,
     );
-    says(`less than **${constantOf('src/pool/evidence/rungs.ts', 'MIN_ENTROPY_MIN')}** bits per raw bit`);
-    says(`wrong with probability at most 2^-${constantOf('src/pool/evidence/rungs.ts', 'FAILURE_BITS')}.`);
+    says(
+      `less than **${constantOf('src/pool/intake/evidence/rungs.ts', 'MIN_ENTROPY_MIN')}** bits per raw bit`,
+    );
+    says(
+      `wrong with probability at most 2^-${constantOf('src/pool/intake/evidence/rungs.ts', 'FAILURE_BITS')}.`,
+    );
   });
 
   it('names every member that qrn assess --json has', () => {

@@ -7,8 +7,8 @@ import type { OptionDefinition, OptionDefinitions } from '../../src/backend/sour
 import { sourceVariable } from '../../src/config/source-variable.ts';
 import { COMMON_OPTIONS, readSources } from '../../src/config/sources.ts';
 import { ManualClock } from '../../src/core/clock.ts';
-import { estimateOf } from '../../src/pool/budget.ts';
-import { rawBitsFor } from '../../src/pool/conditioner.ts';
+import { estimateOf } from '../../src/pool/intake/budget.ts';
+import { rawBitsFor } from '../../src/pool/intake/conditioner.ts';
 import { lotRawBitsOf, makeBackend } from '../../src/service/sources.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8');

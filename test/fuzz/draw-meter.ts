@@ -1,6 +1,6 @@
-import { EntropyDesk } from '../../src/delivery/desk.ts';
-import { SeededKeystream } from '../../src/pool/keystream.ts';
-import { PureSupply } from '../../src/pool/reservoir.ts';
+import { EntropyDesk } from '../../src/answer/desk.ts';
+import { SeededKeystream } from '../../src/pool/supply/keystream.ts';
+import { PureSupply } from '../../src/pool/supply/reservoir.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
 
 /**

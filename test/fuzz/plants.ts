@@ -1,7 +1,7 @@
 import { Meter } from '../../src/account/meter.ts';
+import { Idempotency } from '../../src/answer/idempotency.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import { Idempotency } from '../../src/delivery/idempotency.ts';
 import type { ParsedDataRequest, RequestContent } from '../../src/http/endpoint.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import type { World } from './world.ts';

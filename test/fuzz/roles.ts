@@ -1,5 +1,5 @@
 import type { EntropyMode, Scope, Tier } from '../../src/core/vocabulary.ts';
-import type { AccountOverrides } from '../../src/store/records.ts';
+import type { AccountOverrides } from '../../src/ledger/records.ts';
 
 /** Who sends a fuzzed request: what the specification says of tiers, with limits that a fuzzer does not run into unless it is to. */
 export interface RoleFacts {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { DrawnFrom } from '../../src/delivery/desk.ts';
+import type { DrawnFrom } from '../../src/answer/desk.ts';
 import { AnswerTemplate } from '../../src/http/answer-template.ts';
 import { EnvelopeTemplate, envelopeObject } from '../../src/http/envelope.ts';
 import type { RateFacts } from '../../src/http/rate-fields.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Backend, RawRead, StreamBackend } from '../../src/backend/backend.ts';
-import { Collector, type CollectorOptions } from '../../src/pool/collector.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import { Collector, type CollectorOptions } from '../../src/pool/intake/collector.ts';
 import { recordingLog, ScriptedAssessor, settle } from '../pool/fixtures.ts';
-import { VirtualTime } from '../pool/virtual-time.ts';
+import { VirtualTime } from '../pool/intake/virtual-time.ts';
 import { soundBackend } from '../support/backends.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /** 204 conditioned blocks of 32 bytes at a claim of 1, of which 64 are seeds. */
 export const LOT_RAW_BITS = 64 * 1024;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead } from '../../src/backend/backend.ts';
-import { CopyTest } from '../../src/pool/copies.ts';
-import { HealthMonitor } from '../../src/pool/health.ts';
+import { CopyTest } from '../../src/pool/intake/copies.ts';
+import { HealthMonitor } from '../../src/pool/intake/health.ts';
 import { fixedBytes, rawRead } from '../support/backends.ts';
 import { changedBackend, collected, collecting, LOT_RAW_BITS } from './collecting.ts';
 import { biased, readsOf, sound } from './models.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aptCutoff, falseAlarmChance, HealthMonitor, rctCutoff } from '../../src/pool/health.ts';
+import { aptCutoff, falseAlarmChance, HealthMonitor, rctCutoff } from '../../src/pool/intake/health.ts';
 import { binomialTwoSided } from '../../src/stats/sp800-22/verdict.ts';
 import { rawRead } from '../support/backends.ts';
 import { biased, filled, type Model, markov, readsOf, sound, stuck, uniforms } from './models.ts';

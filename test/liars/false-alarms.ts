@@ -1,4 +1,4 @@
-import { type HealthCounters, HealthMonitor } from '../../src/pool/health.ts';
+import { type HealthCounters, HealthMonitor } from '../../src/pool/intake/health.ts';
 import { binomialTwoSided } from '../../src/stats/sp800-22/verdict.ts';
 import { fixedBytes, rawRead } from '../support/backends.ts';
 import { aptChance, aptMatches, rctSamples, runChance } from './theory.ts';

@@ -1,7 +1,7 @@
 import { ManualClock } from '../../src/core/clock.ts';
-import { type Assessor, SCREENED_BITS } from '../../src/pool/assessor.ts';
-import { HealthMonitor } from '../../src/pool/health.ts';
-import { makeLot } from '../../src/pool/lots.ts';
+import { type Assessor, SCREENED_BITS } from '../../src/pool/intake/assessor.ts';
+import { HealthMonitor } from '../../src/pool/intake/health.ts';
+import { makeLot } from '../../src/pool/intake/lots.ts';
 import { assessBits } from '../../src/stats/sp800-90b/assess.ts';
 import { ScriptedAssessor } from '../pool/fixtures.ts';
 import { type Model, modelBackend } from './models.ts';

@@ -9,8 +9,8 @@ import {
 } from '../../src/backend/backend.ts';
 import { MAX_READ_BITS } from '../../src/backend/shots.ts';
 import { ORIGINS } from '../../src/core/vocabulary.ts';
-import { condition } from '../../src/pool/conditioner.ts';
-import { JobDouble } from '../pool/job-double.ts';
+import { condition } from '../../src/pool/intake/conditioner.ts';
+import { JobDouble } from '../pool/intake/job-double.ts';
 import { deadBackend, failingBackend, rawRead, soundBackend } from '../support/backends.ts';
 import { atRest, changedBackend, collected, collecting, FAILED_READS, LOT_RAW_BITS } from './collecting.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { RefusalTest, refusalChance } from '../../src/pool/refusals.ts';
+import { RefusalTest, refusalChance } from '../../src/pool/intake/refusals.ts';
 import { soundBackend } from '../support/backends.ts';
 import { changedBackend, collected, collecting, LOT_RAW_BITS, withRun } from './collecting.ts';
 import { uniforms } from './models.ts';

@@ -6,8 +6,8 @@
  *   refusals   the rule of refused lots on a sound source and on broken ones
  * Figures on stdout; exits with 1 when one is beyond what theory allows.
  */
-import { SCREENED_BITS } from '../../src/pool/assessor.ts';
-import { RefusalTest, refusalChance } from '../../src/pool/refusals.ts';
+import { SCREENED_BITS } from '../../src/pool/intake/assessor.ts';
+import { RefusalTest, refusalChance } from '../../src/pool/intake/refusals.ts';
 import { assessBits } from '../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';

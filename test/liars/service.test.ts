@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/health.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/service/service.ts';
 import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../support/backends.ts';
 import { parseExposition } from '../support/prometheus.ts';
 import { changedBackend, withRun } from './collecting.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SCREENED_BITS } from '../../src/pool/assessor.ts';
+import { SCREENED_BITS } from '../../src/pool/intake/assessor.ts';
 import { assessBits } from '../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { firstLot } from './first-lot.ts';

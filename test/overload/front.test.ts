@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, steppingClock, turn } from './stack.ts';
 
-/** 60 ns each to begin with (delivery/admission.ts), and what the clock makes of each, so that the average stays. */
+/** 60 ns each to begin with (answer/admission.ts), and what the clock makes of each, so that the average stays. */
 const COUNT = 10_000;
 const ANSWER_MS = 0.6;
 const PATH = `/v1/integers?count=${COUNT}&max=1000000&unique=true`;

@@ -5,7 +5,7 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, type Reply, turn } from './stack.ts';
 
-/** As MessagePack 1 µs each to begin with (delivery/admission.ts). */
+/** As MessagePack 1 µs each to begin with (answer/admission.ts). */
 const UUIDS = { type: 'uuid', count: 60_000 };
 const UUIDS_MS = 60;
 const PACKED = { accept: 'application/msgpack' };

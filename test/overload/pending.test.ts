@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Committer } from '../../src/answer/committer.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import { Committer } from '../../src/delivery/committer.ts';
-import type { Books } from '../../src/store/ledger.ts';
-import type { AnswerEntry, SegmentRecord } from '../../src/store/records.ts';
+import type { Books } from '../../src/ledger/ledger.ts';
+import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 
 const isOverloaded = (error: unknown) =>

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { unpack } from 'msgpackr';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
+import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
 import type { CertificateService } from '../../src/certificate/certificate-service.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
-import { OwnedRunningKeys } from '../../src/delivery/idempotency.ts';
-import { PURE_BLOCK_BYTES } from '../../src/pool/lots.ts';
+import type { AccountOverrides } from '../../src/ledger/records.ts';
+import { PURE_BLOCK_BYTES } from '../../src/pool/intake/lots.ts';
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
-import type { AccountOverrides } from '../../src/store/records.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
 import { makeValues } from '../../src/workers/make.ts';
 import type { MadeByWorker, MakeOrder } from '../../src/workers/protocol.ts';
 import { fixedBytes } from '../support/backends.ts';
 import * as records from '../support/ledger-records.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /** In the place of the many that were asked for: nobody looks at them. */
 const ONE: ValueRequest = { kind: 'uuid', count: 1 };

@@ -1,4 +1,4 @@
-import { aptCutoff, rctCutoff } from '../../src/pool/health.ts';
+import { aptCutoff, rctCutoff } from '../../src/pool/intake/health.ts';
 
 interface Channel {
   last: number;

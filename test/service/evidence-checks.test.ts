@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SourceStatus } from '../../src/pool/collector.ts';
-import type { DeliveredState } from '../../src/pool/delivered-sample.ts';
+import type { AssessedBlock } from '../../src/ledger/records.ts';
+import type { SourceStatus } from '../../src/pool/intake/collector.ts';
+import type { DeliveredState } from '../../src/pool/intake/delivered-sample.ts';
 import { evidenceChecks } from '../../src/service/evidence-checks.ts';
 import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
-import type { AssessedBlock } from '../../src/store/records.ts';
 import { lotRecord } from '../pool/fixtures.ts';
 
 function block<Of extends string>(

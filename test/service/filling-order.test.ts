@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { SourcePolicy } from '../../src/config.ts';
+import type { SourcePolicy } from '../../src/config/config.ts';
 import { ManualClock } from '../../src/core/clock.ts';
-import { SEEDS_LOW, type SourceState } from '../../src/pool/collector.ts';
+import { SEEDS_LOW, type SourceState } from '../../src/pool/intake/collector.ts';
 import { FillingOrder } from '../../src/service/filling-order.ts';
 
 const HIGH = 1_000_000;

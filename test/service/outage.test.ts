@@ -9,7 +9,7 @@ import { BackendError } from '../../src/backend/backend.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service/service.ts';
 import {
   deadBackend,
   failingBackend,

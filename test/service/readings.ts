@@ -1,6 +1,6 @@
 import { createMetricMemory, MetricTotals } from '../../src/core/metrics.ts';
+import type { LotRecord } from '../../src/ledger/records.ts';
 import type { Readings, SourceReading } from '../../src/service/readings.ts';
-import type { LotRecord } from '../../src/store/records.ts';
 
 const PASSED = { passed: true, sequences: 3, rejected: 0, p: 1, rule: 'a rule', falseRejectRate: 1e-6 };
 

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { dayOf, ManualClock, systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/health.ts';
-import { type ServiceParts, startService } from '../../src/service.ts';
+import { type ServiceParts, startService } from '../../src/service/service.ts';
 import { deadBackend, soundBackend, stallingBackend } from '../support/backends.ts';
 import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
 

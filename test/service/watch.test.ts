@@ -11,8 +11,8 @@ import {
   LOOP_DELAY_P99,
   MetricShard,
 } from '../../src/core/metrics.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { TICK_MS, Watch } from '../../src/service/watch.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
 
 const PURE = 1;
 

@@ -8,8 +8,8 @@ import {
 import { allowanceOf, burstOf } from '../../src/account/tiers.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Scope, Tier } from '../../src/core/vocabulary.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import type { AccountOverrides, AccountRecord } from '../../src/store/records.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { AccountOverrides, AccountRecord } from '../../src/ledger/records.ts';
 import type { SimMachine } from './machine.ts';
 import type { SimRandom } from './random.ts';
 

@@ -1,12 +1,12 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 
 import { Meter } from '../../src/account/meter.ts';
+import { type Delivered, Delivery, type DeliveryOrder } from '../../src/answer/deliver.ts';
+import { EntropyDesk } from '../../src/answer/desk.ts';
 import { ApiError } from '../../src/core/errors.ts';
-import { type Delivered, Delivery, type DeliveryOrder } from '../../src/delivery/deliver.ts';
-import { EntropyDesk } from '../../src/delivery/desk.ts';
-import type { LotShare } from '../../src/pool/reservoir.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import type { BlockKind, ClaimedBlock } from '../../src/store/records.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { BlockKind, ClaimedBlock } from '../../src/ledger/records.ts';
+import type { LotShare } from '../../src/pool/supply/reservoir.ts';
 import type { Invariant } from './oracle/violation.ts';
 import type { Life } from './wire.ts';
 

@@ -1,17 +1,19 @@
 import { OwnedCells } from '../../src/account/cells.ts';
+import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
 import { CertificateArchive } from '../../src/certificate/archive.ts';
 import { certificateService } from '../../src/certificate/certificate-service.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../../src/certificate/log.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { LogKeys } from '../../src/crypto/key-files.ts';
-import { OwnedRunningKeys } from '../../src/delivery/idempotency.ts';
-import { UNLIMITED } from '../../src/pool/budget.ts';
-import type { SeedInForce } from '../../src/pool/seeds.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { LotRecord } from '../../src/ledger/records.ts';
+import { UNLIMITED } from '../../src/pool/intake/budget.ts';
+import type { SeedInForce } from '../../src/pool/supply/seeds.ts';
 import { every } from '../../src/service/every.ts';
 import {
   type FrontCentre,
@@ -21,8 +23,6 @@ import {
   startFrontStack,
 } from '../../src/service/front-stack.ts';
 import { type Pool, startPool } from '../../src/service/pool.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import type { LotRecord } from '../../src/store/records.ts';
 import { SimFront } from './front.ts';
 import { Line } from './line.ts';
 import type { SimMachine } from './machine.ts';
@@ -30,7 +30,7 @@ import type { SimRandom } from './random.ts';
 import { JOB_LIMITS, type SimSources } from './sources.ts';
 import type { SimWorkers } from './workers.ts';
 
-/** As service.ts has them. */
+/** As service/service.ts has them. */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
@@ -69,7 +69,7 @@ interface NodeFront {
 }
 
 /**
- * One run of the service: what service.ts puts together, with the threads' messages, the sockets and the providers in the
+ * One run of the service: what service/service.ts puts together, with the threads' messages, the sockets and the providers in the
  * simulation's hand. Everything that decides is the service's own.
  */
 export class SimNode {

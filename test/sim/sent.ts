@@ -1,6 +1,6 @@
 import { unpack } from 'msgpackr';
 import type { EntropyMode } from '../../src/core/vocabulary.ts';
-import type { AnswerEntry, DrawSource } from '../../src/store/records.ts';
+import type { AnswerEntry, DrawSource } from '../../src/ledger/records.ts';
 import type { SimClient } from './clients.ts';
 import type { WireReply } from './front.ts';
 import type { Plan } from './traffic.ts';

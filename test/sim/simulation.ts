@@ -1,13 +1,13 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 import { createHash } from 'node:crypto';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { type Config, loadSettings } from '../../src/config.ts';
+import { type Config, loadSettings } from '../../src/config/config.ts';
 import type { Log } from '../../src/core/log.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { noteKeyId, verifierKey } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { Operator } from './clients.ts';
 import type { SimMachine } from './machine.ts';
 import type { Mutant } from './mutants.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../src/backend/backend.ts';
 import { dayOf } from '../../src/core/clock.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
-import type { SpendLimits } from '../../src/store/records.ts';
+import type { SpendLimits } from '../../src/ledger/records.ts';
 import type { SimMachine } from './machine.ts';
 import { SimRandom } from './random.ts';
 

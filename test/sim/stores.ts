@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import { MemoryLedger } from '../../src/store/memory.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
 import type { SimMachine } from './machine.ts';
 
 /** What outlives a process: the ledger, from where it was left. */

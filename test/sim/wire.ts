@@ -1,7 +1,7 @@
 import { ApiError } from '../../src/core/errors.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import { LedgerError } from '../../src/store/ledger-error.ts';
-import type { SegmentRecord } from '../../src/store/records.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { InjectedFault } from '../support/faulty-ledger.ts';
 import type { SimMachine } from './machine.ts';
 import type { SimRandom } from './random.ts';
@@ -96,7 +96,7 @@ export function wired(inner: Ledger, options: WireOptions): Ledger {
 
 function call(inner: Methods, method: string, args: unknown[], options: WireOptions): Promise<unknown> {
   const { machine, life } = options;
-  // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (store/remote.ts).
+  // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (ledger/remote.ts).
   const sent = structuredClone(args, { transfer: method === 'commit' ? buffersOf(args) : [] });
   const fate = fateOf(method, options);
   const calledAtMs = machine.nowMs;

@@ -1,8 +1,8 @@
 import { ApiError } from '../../src/core/errors.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
-import type { Assessor } from '../../src/pool/assessor.ts';
-import { fillRing, type RefillOrder } from '../../src/pool/keystream.ts';
-import type { AssessedBlock } from '../../src/store/records.ts';
+import type { AssessedBlock } from '../../src/ledger/records.ts';
+import type { Assessor } from '../../src/pool/intake/assessor.ts';
+import { fillRing, type RefillOrder } from '../../src/pool/supply/keystream.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
 import { makeValues } from '../../src/workers/make.ts';
 import type { DrawOrder, MadeByWorker, MakeOrder } from '../../src/workers/protocol.ts';

@@ -4,10 +4,10 @@ import { dayOf, systemClock } from '../../src/core/clock.ts';
 import { base32Of } from '../../src/core/ids.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { openSecretFile } from '../../src/crypto/key-files.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
-import { openLmdbLedger } from '../../src/store/lmdb.ts';
-import type { AnswerEntry } from '../../src/store/records.ts';
-import { readEntries } from '../../src/store/segment.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
+import type { AnswerEntry } from '../../src/ledger/records.ts';
+import { readEntries } from '../../src/ledger/segment.ts';
 import type { Acknowledged } from './acknowledged.ts';
 
 /** What the books of a stopped service hold of one account. */

@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import type { CertificateDocument } from '../../src/certificate/certificate.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import type { Origin } from '../../src/core/vocabulary.ts';
-import type { EvidenceClaim } from '../../src/store/records.ts';
+import type { EvidenceClaim } from '../../src/ledger/records.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 /** What a provider gave, as the provider's side of the test knows it. */

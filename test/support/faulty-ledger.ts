@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Ledger } from '../../src/store/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 
 /** The call was not made. Or it was, and its answer got lost: the caller cannot tell. */
 export class InjectedFault extends Error {

@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test';
 import type { Clock } from '../../src/core/clock.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { type LmdbLedgerOptions, openLmdbLedger } from '../../src/store/lmdb.ts';
-import type { LmdbLedger } from '../../src/store/lmdb-ledger.ts';
+import { type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
+import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { NOON_MS } from './ledger-records.ts';
 
 /** A new folder that goes when the test ends. */

@@ -12,8 +12,8 @@ import type {
   SourceSpend,
   SpendLimits,
   StoredAnswer,
-} from '../../src/store/records.ts';
-import { SegmentWriter } from '../../src/store/segment.ts';
+} from '../../src/ledger/records.ts';
+import { SegmentWriter } from '../../src/ledger/segment.ts';
 
 /** Records for tests of the ledger: everything follows from small numbers, and equal numbers give equal records. */
 

@@ -7,7 +7,7 @@ import { unpack } from 'msgpackr';
 import type { ByteSource } from '../../src/backend/simulator/randomness.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, expandOnce } from '../../src/crypto/expander.ts';
-import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/keystream.ts';
+import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { entropyBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { answerBytesMax, makeFrom, makeValues } from '../../src/workers/make.ts';

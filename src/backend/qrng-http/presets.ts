@@ -3,7 +3,7 @@ import type { Draw, QrngService, Refusal } from './service.ts';
 import { wordsOf } from './words.ts';
 
 /**
- * What SP 800-90B's estimators grant an ideal source on 10^6 bits at worst (pool/lots.ts, bench `ideal-entropy`). The services
+ * What SP 800-90B's estimators grant an ideal source on 10^6 bits at worst (pool/intake/lots.ts, bench `ideal-entropy`). The services
  * claim full entropy of bits that they processed, and none but Quandela gives evidence for it.
  */
 const UNPROVEN_CLAIM = 0.8;

@@ -1,7 +1,7 @@
 import type { CertificateDocument } from '../../certificate/certificate.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof } from '../../crypto/note.ts';
-import { EVIDENCE_CLAIMS, type EvidenceClaim } from '../../store/records.ts';
+import { EVIDENCE_CLAIMS, type EvidenceClaim } from '../../ledger/records.ts';
 import { checkForm } from './check-form.ts';
 import { type Content, html, type Markup } from './html.ts';
 

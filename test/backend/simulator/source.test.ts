@@ -9,7 +9,7 @@ import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import { simulatorSource, simulatorWith } from '../../../src/backend/simulator/source.ts';
 import { OptionError } from '../../../src/backend/source-kind.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
-import { HealthMonitor } from '../../../src/pool/health.ts';
+import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
-import { Journal } from '../../../src/store/journal.ts';
-import { LedgerError } from '../../../src/store/ledger-error.ts';
-import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../src/store/segment.ts';
+import { Journal } from '../../../src/ledger/journal.ts';
+import { LedgerError } from '../../../src/ledger/ledger-error.ts';
+import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../src/ledger/segment.ts';
 import { scratchFile } from './scratch.ts';
 import { type FuzzTarget, magnitude, refusalOf } from './target.ts';
 

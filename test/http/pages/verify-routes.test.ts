@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LotRecord } from '../../../src/store/records.ts';
+import type { LotRecord } from '../../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from '../../certificate/fixtures.ts';
 import { scene } from '../../certificate/scene.ts';
 import { replyOf } from './page-server.ts';

@@ -1,6 +1,6 @@
 import { periodOf } from '../../../src/core/clock.ts';
-import type { AnswerEntry, SegmentRecord } from '../../../src/store/records.ts';
-import { readEntries } from '../../../src/store/segment.ts';
+import type { AnswerEntry, SegmentRecord } from '../../../src/ledger/records.ts';
+import { readEntries } from '../../../src/ledger/segment.ts';
 import { mostAllowed, type SimClient } from '../clients.ts';
 import type { SimMachine } from '../machine.ts';
 import { type AnswerBody, bodyOf, isAnswer, isDeadline, type Sent } from '../sent.ts';

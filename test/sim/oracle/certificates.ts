@@ -7,7 +7,7 @@ import { sha256 } from '../../../src/crypto/digest.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
 import { type Hash, verifyConsistency } from '../../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../../src/crypto/note.ts';
-import type { Ledger } from '../../../src/store/ledger.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { SimRandom } from '../random.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';

@@ -1,4 +1,4 @@
-import type { JobRecord, LotRecord } from '../../../src/store/records.ts';
+import type { JobRecord, LotRecord } from '../../../src/ledger/records.ts';
 import { JOB_LIMITS, PRICE } from '../sources.ts';
 import { hold } from './violation.ts';
 

@@ -7,8 +7,8 @@ import type {
   LotRecord,
   RateRecord,
   SegmentRecord,
-} from '../../../src/store/records.ts';
-import { readEntries } from '../../../src/store/segment.ts';
+} from '../../../src/ledger/records.ts';
+import { readEntries } from '../../../src/ledger/segment.ts';
 import type { Operator } from '../clients.ts';
 import type { SimMachine } from '../machine.ts';
 import type { SimRandom } from '../random.ts';

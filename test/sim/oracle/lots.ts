@@ -1,5 +1,5 @@
 import { ORIGINS, type Origin } from '../../../src/core/vocabulary.ts';
-import type { LotRecord } from '../../../src/store/records.ts';
+import type { LotRecord } from '../../../src/ledger/records.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import type { Life } from '../wire.ts';
 import { nameOf } from './books.ts';

@@ -1,4 +1,4 @@
-import type { RateRecord } from '../../../src/store/records.ts';
+import type { RateRecord } from '../../../src/ledger/records.ts';
 import { mostAllowed, type SimClient } from '../clients.ts';
 import type { SimMachine } from '../machine.ts';
 import type { Sent } from '../sent.ts';

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../../src/crypto/digest.ts';
-import type { SeedInForce } from '../../../src/pool/seeds.ts';
+import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
 import type { SimMachine } from '../machine.ts';
 import type { Sent } from '../sent.ts';
 import type { Life } from '../wire.ts';

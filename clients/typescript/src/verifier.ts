@@ -1,0 +1,44 @@
+/**
+ * Verifies an answer without asking anyone: the service's own verifier. In the source tree it is loaded from there; in
+ * the package, scripts/build-client.ts puts it here as one file, in the place of this one.
+ */
+const SERVICE_VERIFIER: string = '../../../src/certificate/verify.ts';
+
+export interface VerificationInput {
+  /** The answer; leave it out to check a certificate alone. */
+  readonly response?: unknown;
+  /** What `certificate()` gave. */
+  readonly certificate: unknown;
+  /** /.well-known/qrn-keys.json: the anchor of trust, best had long before or from someone else. */
+  readonly keys: unknown;
+}
+
+export interface Verification {
+  /** True when every check holds. */
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+  /** Members of the answer that no certificate speaks of, such as durations and credits. */
+  readonly notCovered: readonly string[];
+}
+
+export interface Check {
+  readonly name:
+    | 'certificate id'
+    | 'request id'
+    | 'metadata'
+    | 'delivered'
+    | 'lots'
+    | 'status'
+    | 'keys'
+    | 'inclusion'
+    | 'signature';
+  readonly ok: boolean;
+  /** What was found, in a sentence. */
+  readonly why: string;
+}
+
+/** Never rejects for what it is given: what cannot be read is a check that failed. */
+export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
+  const service = (await import(SERVICE_VERIFIER)) as { verifyAnswer: typeof verifyAnswer };
+  return service.verifyAnswer(input);
+}

@@ -1,0 +1,200 @@
+import type { CertificateIds } from '../certificate/ids.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
+import type { Log } from '../core/log.ts';
+import type { Books } from '../ledger/ledger.ts';
+import type {
+  AnswerEntry,
+  DrawSource,
+  SegmentContext,
+  SegmentRecord,
+  StoredAnswer,
+} from '../ledger/records.ts';
+import { SegmentWriter } from '../ledger/segment.ts';
+import { ReplyRoom } from './reply-room.ts';
+
+/**
+ * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
+ * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each.
+ */
+export type Settled = (failure: Error | undefined, atMonotonicMs?: number) => void;
+
+/** Told of each commit once it is over, with the milliseconds that it took. */
+export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
+
+/**
+ * While one segment is made durable the next stands in the ledger's queue already: its disk need not wait for a turn of
+ * this thread.
+ */
+const SEGMENTS_IN_FLIGHT_MAX = 2;
+
+/** Certificate ids are made this many at a time, with one cipher call. */
+const ID_BATCH = 64;
+const ID_BYTES = 16;
+
+/**
+ * Group commit of one front: the answers made while commits are under way form the next segment. An answer waits
+ * here until its certificate, its spend and its counters are durable, and only then leaves.
+ */
+export class Committer {
+  readonly #books: Books;
+  readonly #ids: CertificateIds;
+  readonly #context: () => SegmentContext;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** Memory for the answers of the open window. */
+  readonly room = new ReplyRoom();
+  readonly #writer = new SegmentWriter();
+  #sequence: number;
+  readonly #sequenceStride: number;
+  /** The ids of one batch of the open segment, and a view of each. */
+  readonly #idBytes = new Uint8Array(ID_BATCH * ID_BYTES);
+  readonly #idViews = Array.from({ length: ID_BATCH }, (_, i) =>
+    this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
+  );
+  #idBatch = -1;
+  #sources: DrawSource[] = [];
+  #sourceIndex = new Map<DrawSource, number>();
+  #answers: StoredAnswer[] = [];
+  #waiting: Settled[] = [];
+  /** Segments under way, and the answers in them. */
+  #segmentsInFlight = 0;
+  #answersInFlight = 0;
+  #scheduled = false;
+  readonly #onCommit: CommitListener | undefined;
+  #failed: Error | undefined;
+
+  /** `firstSequence` and every `sequenceStride`-th after it belong to this front alone. */
+  constructor(options: {
+    books: Books;
+    ids: CertificateIds;
+    context: () => SegmentContext;
+    clock: Clock;
+    log: Log;
+    firstSequence: number;
+    sequenceStride: number;
+    onCommit?: CommitListener;
+  }) {
+    this.#books = options.books;
+    this.#ids = options.ids;
+    this.#context = options.context;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#sequence = options.firstSequence;
+    this.#sequenceStride = options.sequenceStride;
+    this.#onCommit = options.onCommit;
+  }
+
+  /** Answers that wait now. */
+  get pending(): number {
+    return this.#waiting.length + this.#answersInFlight;
+  }
+
+  /** Sheds with 503 before anything is drawn when too many answers wait, or too much memory of small ones, or the ledger has failed. */
+  assertRoom(): void {
+    if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
+    if (this.pending >= LIMITS.pendingRepliesMax || this.room.takenBytes >= LIMITS.pendingReplyBytesMax) {
+      throw new ApiError('overloaded', { retryAfterS: 1 });
+    }
+  }
+
+  /** The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one turn. */
+  nextCertificateId(): Uint8Array {
+    const index = this.#writer.count;
+    const batch = (index / ID_BATCH) | 0;
+    if (batch !== this.#idBatch) {
+      this.#idBytes.set(this.#ids.blocks(this.#sequence, batch * ID_BATCH, ID_BATCH));
+      this.#idBatch = batch;
+    }
+    return this.#idViews[index % ID_BATCH];
+  }
+
+  /** The index of a source among those of the open segment, for the entry of the next `add`. */
+  sourceOf(from: DrawSource): number {
+    let source = this.#sourceIndex.get(from);
+    if (source === undefined) {
+      source = this.#sources.push({ mode: from.mode, lotIds: from.lotIds, generation: from.generation }) - 1;
+      this.#sourceIndex.set(from, source);
+    }
+    return source;
+  }
+
+  /** Takes an answer into the open segment; `settled` is called when it is durable. */
+  add(entry: AnswerEntry, settled: Settled, stored?: StoredAnswer): void {
+    this.#writer.append(entry);
+    if (stored !== undefined) this.#answers.push(stored);
+    this.#waiting.push(settled);
+    this.#schedule();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drain(): Promise<void> {
+    while (this.pending > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
+  #schedule(): void {
+    if (this.#scheduled || this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#commit();
+    });
+  }
+
+  #commit(): void {
+    if (this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX || this.#waiting.length === 0) return;
+    const settled = this.#waiting;
+    const answers = this.#answers;
+    const segment = this.#closeSegment();
+    const giveBack = this.room.closeWindow();
+    this.#waiting = [];
+    this.#answers = [];
+    this.#segmentsInFlight++;
+    this.#answersInFlight += settled.length;
+    const startedMs = this.#clock.monotonicMs();
+    this.#books.commit([segment], answers).then(
+      () => this.#finish(settled, undefined, giveBack, startedMs),
+      (error: unknown) => {
+        const failure = error instanceof Error ? error : new Error(String(error));
+        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
+        if (!(failure instanceof ApiError)) this.#failed = failure;
+        this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
+        this.#finish(settled, failure, giveBack, startedMs);
+      },
+    );
+  }
+
+  #closeSegment(): SegmentRecord {
+    const { count, entries } = this.#writer.finish();
+    const segment: SegmentRecord = {
+      sequence: this.#sequence,
+      committedAtMs: this.#clock.wallMs(),
+      count,
+      sources: this.#sources,
+      context: this.#context(),
+      entries,
+    };
+    this.#sequence += this.#sequenceStride;
+    this.#idBatch = -1;
+    this.#sources = [];
+    this.#sourceIndex = new Map();
+    return segment;
+  }
+
+  #finish(
+    settled: readonly Settled[],
+    failure: Error | undefined,
+    giveBack: () => void,
+    startedMs: number,
+  ): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#segmentsInFlight--;
+    this.#answersInFlight -= settled.length;
+    if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
+    for (const each of settled) each(failure, nowMs);
+    giveBack(); // the front has copied what it did not send at once
+    this.#onCommit?.(nowMs - startedMs, failure);
+  }
+}

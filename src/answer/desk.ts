@@ -1,0 +1,167 @@
+import { originOf } from '../certificate/certificate.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { EntropyMode, Origin } from '../core/vocabulary.ts';
+import type { EntropyStore } from '../ledger/ledger.ts';
+import { nistVerified } from '../ledger/lot-facts.ts';
+import type { DrawSource, LotRecord } from '../ledger/records.ts';
+import type { LotCatalog } from '../pool/supply/catalog.ts';
+import { SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
+import { type LotShare, PureSupply } from '../pool/supply/reservoir.ts';
+import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
+import type { Workers } from '../workers/dispatch.ts';
+
+/** What an answer says of where it came from. Made once per seed generation or lot, then shared by its answers. */
+export interface DrawnFrom extends DrawSource {
+  readonly origin: Origin;
+  readonly circuit: string;
+  readonly circuitVersion: string;
+  readonly quantumBackend: string;
+  readonly nistVerified: boolean;
+}
+
+const RETRY_AFTER_S = 5;
+
+/** One front's entropy: a keystream per seed group, the system stream, and the pure supply. */
+export class EntropyDesk {
+  readonly pure: PureSupply;
+  readonly system = new SystemStream();
+  readonly #workers: Workers;
+  readonly #catalog: LotCatalog;
+  readonly #clock: Clock;
+  readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
+  readonly #names = new WeakMap<SeedGroup, string>();
+  readonly #askForSeed: (group: SeedGroup) => Promise<boolean>;
+  #systemFrom: DrawnFrom | undefined;
+  #lastPure: DrawnFrom | undefined;
+
+  /** `askForSeed` has a group's first seed taken; resolves to false when none is to be had. */
+  constructor(options: {
+    store: EntropyStore;
+    workers: Workers;
+    catalog: LotCatalog;
+    clock: Clock;
+    log: Log;
+    askForSeed: (group: SeedGroup) => Promise<boolean>;
+  }) {
+    this.#workers = options.workers;
+    this.#catalog = options.catalog;
+    this.#clock = options.clock;
+    this.#askForSeed = options.askForSeed;
+    this.pure = new PureSupply(options.store, options.catalog, options.log);
+  }
+
+  /** Takes a new seed for its group. The caller wipes `quantumSeed`. */
+  installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void {
+    this.#catalog.add(lot);
+    const stream =
+      this.#seeded.get(seed.group)?.stream ?? new SeededKeystream((order) => this.#workers.fillRing(order));
+    stream.reseed(quantumSeed);
+    const generation = { tier: seed.tier, number: seed.generation };
+    this.#seeded.set(seed.group, { stream, seed, from: drawnFrom('quantum-seeded', [lot], generation) });
+  }
+
+  /** The system source's own tested lot: what csprng answers are certified by. */
+  installSystemLot(lot: LotRecord): void {
+    this.#catalog.add(lot);
+    this.#systemFrom = {
+      ...drawnFrom('csprng', [lot], null),
+      circuit: 'none',
+      circuitVersion: 'none',
+      quantumBackend: 'none',
+    };
+  }
+
+  /** The group's keystream, or undefined when its seed must be waited for (`awaitSeed`). */
+  seeded(group: SeedGroup): { stream: SeededKeystream; from: DrawnFrom } | undefined {
+    const held = this.#seeded.get(this.#nameOf(group));
+    if (held === undefined) return undefined;
+    if (this.#clock.monotonicMs() < held.seed.dueAtMonotonicMs) return held;
+    held.stream.erase(); // the interval ended and no new seed came: an old seed is never stretched
+    return undefined;
+  }
+
+  #nameOf(group: SeedGroup): string {
+    let name = this.#names.get(group);
+    if (name === undefined) this.#names.set(group, (name = seedGroupName(group)));
+    return name;
+  }
+
+  /** Has a seed taken for the group; 503 when there is none to be had. */
+  async awaitSeed(group: SeedGroup): Promise<{ stream: SeededKeystream; from: DrawnFrom }> {
+    const taken = await this.#askForSeed(group);
+    const held = taken ? this.seeded(group) : undefined;
+    if (held === undefined) throw unavailable('quantum-seeded');
+    return held;
+  }
+
+  /** Ends the use of withdrawn lots: seeds from them and pure bytes of them are erased. */
+  withdraw(lotIds: ReadonlySet<string>): void {
+    this.pure.withdraw(lotIds);
+    for (const [name, { stream, from }] of this.#seeded) {
+      if (!from.lotIds.some((id) => lotIds.has(id))) continue;
+      stream.close();
+      this.#seeded.delete(name);
+    }
+  }
+
+  /** What csprng answers say of their source; 503 until its lot is tested. */
+  csprng(): DrawnFrom {
+    if (this.#systemFrom === undefined) throw unavailable('csprng');
+    return this.#systemFrom;
+  }
+
+  /** What a pure draw over these lots says of its source. */
+  pureFrom(shares: readonly LotShare[]): DrawnFrom {
+    const last = this.#lastPure;
+    if (
+      last !== undefined &&
+      shares.length === 1 &&
+      last.lotIds.length === 1 &&
+      last.lotIds[0] === shares[0].lotId
+    ) {
+      return last;
+    }
+    const from = drawnFrom(
+      'pure',
+      shares.map((share) => this.#catalog.get(share.lotId)),
+      null,
+    );
+    this.#lastPure = from;
+    return from;
+  }
+
+  close(): void {
+    this.pure.close();
+    this.system.reader.discard();
+    for (const { stream } of this.#seeded.values()) stream.close();
+  }
+}
+
+export function unavailable(mode: EntropyMode): ApiError {
+  return new ApiError('entropy_unavailable', {
+    message: `Entropy mode ${mode} cannot be served now and is never replaced by another; retry after Retry-After.`,
+    details: { entropy_mode: mode },
+    retryAfterS: RETRY_AFTER_S,
+  });
+}
+
+/** With several lots the first names circuit and backend; every one must have passed for the answer to say so. */
+function drawnFrom(
+  mode: EntropyMode,
+  lots: readonly LotRecord[],
+  generation: DrawSource['generation'],
+): DrawnFrom {
+  const [first] = lots;
+  return {
+    mode,
+    lotIds: lots.map((lot) => lot.id),
+    generation,
+    origin: originOf(lots),
+    circuit: first.circuit,
+    circuitVersion: first.circuitVersion,
+    quantumBackend: first.quantumBackend,
+    nistVerified: lots.every(nistVerified),
+  };
+}

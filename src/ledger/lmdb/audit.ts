@@ -1,0 +1,284 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditReport } from '../ledger.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { AccountRecord, BlockKind, SegmentRecord } from '../records.ts';
+import { RequestIdSet } from '../request-id-set.ts';
+import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
+import { accountOfKey, countersEqual, creditsOf, dayOfKey, UsageTally } from '../usage-counters.ts';
+import { auditSources } from './audit-sources.ts';
+import { count } from './meta.ts';
+import type { Key, Snapshot, Table } from './table.ts';
+import type { MetaName, StoredLot, Tables } from './tables.ts';
+
+/** Records read between two turns of the event loop, so that commits go on beside an audit. */
+const RECORDS_PER_TURN = 64;
+/** Problems reported in words; beyond that one line says how many more. */
+const PROBLEMS_MAX = 100;
+
+/** Reads every record of one snapshot and checks it against its checksum and against every other that it implies. */
+export async function auditTables(tables: Tables, snapshot: Snapshot): Promise<AuditReport> {
+  const audit = new Audit(tables, snapshot);
+  try {
+    return await audit.run();
+  } finally {
+    snapshot.done();
+  }
+}
+
+class Audit {
+  readonly #tables: Tables;
+  readonly #at: Snapshot;
+  readonly #problems: string[] = [];
+  #problemCount = 0;
+  #certificates = 0;
+  #creditsSpent = 0;
+
+  constructor(tables: Tables, at: Snapshot) {
+    this.#tables = tables;
+    this.#at = at;
+  }
+
+  async run(): Promise<AuditReport> {
+    const accounts = await this.#readAll(this.#tables.accounts);
+    this.#checkAccounts([...accounts.values()]);
+    await this.#checkKeys(accounts);
+    const lots = await this.#readAll(this.#tables.lots);
+    await this.#checkLotOrder(lots);
+    const revoked = await this.#checkRevocations(lots);
+    const blocks = await this.#checkBlocks(lots, revoked);
+    await auditSources(this.#tables, lots, {
+      walk: (table, visit) => this.#walk(table, visit),
+      problem: (text) => this.#problem(text),
+      checkCount: (name, stored) => this.#checkCount(name, stored),
+    });
+    const tally = new UsageTally();
+    const segments = await this.#checkSegments(lots, tally);
+    await this.#checkUsage(tally);
+    await this.#checkAnswers();
+    await this.#readAll(this.#tables.rates);
+    await this.#checkLog();
+    await this.#walk(this.#tables.meta, () => {});
+    if (this.#problemCount > PROBLEMS_MAX)
+      this.#problems.push(`and ${this.#problemCount - PROBLEMS_MAX} more`);
+    return {
+      ok: this.#problemCount === 0,
+      problems: this.#problems,
+      segments,
+      certificates: this.#certificates,
+      creditsSpent: this.#creditsSpent,
+      lots: lots.size,
+      ...blocks,
+    };
+  }
+
+  #problem(text: string): void {
+    if (++this.#problemCount <= PROBLEMS_MAX) this.#problems.push(text);
+  }
+
+  /** A page that is lost whole takes its records' checksums with it: the count notices. */
+  #checkCount(name: MetaName, stored: number): void {
+    const counted = count(this.#tables.meta, name, this.#at);
+    if (counted !== stored) this.#problem(`${name}: ${stored} are stored, ${counted} are counted`);
+  }
+
+  async #checkLog(): Promise<void> {
+    let records = 0;
+    await this.#walk(this.#tables.log, () => records++);
+    this.#checkCount('logRecords', records);
+  }
+
+  /** Visits every record that carries its checksum; the others become problems. */
+  async #walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void> {
+    let read = 0;
+    for (const { key, value } of table.entriesOrDamage(this.#at)) {
+      if (value instanceof LedgerError) this.#problem(value.message);
+      else visit(key, value);
+      if (++read % RECORDS_PER_TURN === 0) await nextTurn();
+    }
+  }
+
+  async #readAll<K extends string | number, V>(table: Table<K, V>): Promise<Map<K, V>> {
+    const records = new Map<K, V>();
+    await this.#walk(table, (key, value) => records.set(key, value));
+    return records;
+  }
+
+  #checkAccounts(accounts: readonly AccountRecord[]): void {
+    const numbers = accounts.map(({ number }) => number).sort((a, b) => a - b);
+    numbers.forEach((number, i) => {
+      if (number !== i + 1)
+        this.#problem(`account numbers are not dense: ${number} stands at place ${i + 1}`);
+    });
+    const counted = count(this.#tables.meta, 'accounts', this.#at);
+    if (counted !== accounts.length)
+      this.#problem(`${accounts.length} accounts are stored, ${counted} are counted`);
+  }
+
+  async #checkKeys(accounts: ReadonlyMap<string, AccountRecord>): Promise<void> {
+    let keys = 0;
+    await this.#walk(this.#tables.keys, (keyId, { accountId }) => {
+      keys++;
+      if (!accounts.has(accountId)) this.#problem(`key ${keyId} belongs to no account`);
+    });
+    this.#checkCount('keys', keys);
+  }
+
+  async #checkLotOrder(lots: ReadonlyMap<string, StoredLot>): Promise<void> {
+    const ordered = new Set<string>();
+    await this.#walk(this.#tables.lotOrder, (_ordinal, id) => ordered.add(id));
+    for (const id of lots.keys()) if (!ordered.has(id)) this.#problem(`lot ${id} has no place in the order`);
+    for (const id of ordered)
+      if (!lots.has(id)) this.#problem(`the order names lot ${id}, which is not stored`);
+    this.#checkCount('lots', lots.size);
+  }
+
+  async #checkRevocations(lots: ReadonlyMap<string, StoredLot>): Promise<Set<string>> {
+    const revoked = new Set<string>();
+    await this.#walk(this.#tables.revocations, (lotId) => {
+      revoked.add(lotId);
+      if (!lots.has(lotId)) this.#problem(`a revocation names lot ${lotId}, which is not stored`);
+    });
+    this.#checkCount('revocations', revoked.size);
+    return revoked;
+  }
+
+  /** Every block of every lot is either unclaimed or claimed, once, and no block comes from elsewhere. */
+  async #checkBlocks(lots: ReadonlyMap<string, StoredLot>, revoked: ReadonlySet<string>) {
+    const lotOfBlock = new Map<string, string>();
+    for (const [id, { lot, blocks }] of lots) {
+      for (const kind of ['pure', 'seed'] as const) {
+        const { first, count } = blocks[kind];
+        for (let ordinal = first; ordinal < first + count; ordinal++)
+          lotOfBlock.set(`${kind} ${ordinal}`, id);
+        if (count > 0 && !lot.accepted) this.#problem(`lot ${id} was not accepted and has ${kind} blocks`);
+      }
+    }
+    const found = new Map<string, string>();
+    const find = (key: string, lotId: string) => {
+      if (found.has(key)) this.#problem(`block ${key} has two owners`);
+      if (lotOfBlock.get(key) !== lotId)
+        this.#problem(`block ${key} is not of the lot ${lotId} that it names`);
+      found.set(key, lotId);
+    };
+    const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
+    await this.#walk(this.#tables.blocks, ([kind, ordinal], { lotId, size }) => {
+      find(`${kind} ${ordinal}`, lotId);
+      if (revoked.has(lotId))
+        this.#problem(`block ${kind} ${ordinal} of the revoked lot ${lotId} can be claimed`);
+      levels[kind].blocks++;
+      levels[kind].bytes += size;
+    });
+    let blocksClaimed = 0;
+    await this.#walk(this.#tables.claims, ([kind, ordinal], { lotId }) => {
+      find(`${kind} ${ordinal}`, lotId);
+      blocksClaimed++;
+    });
+    for (const key of lotOfBlock.keys()) if (!found.has(key)) this.#problem(`block ${key} is lost`);
+    this.#checkLevels(levels);
+    return { blocksUnclaimed: levels.pure.blocks + levels.seed.blocks, blocksClaimed };
+  }
+
+  #checkLevels(levels: Record<BlockKind, { blocks: number; bytes: number }>): void {
+    for (const kind of ['pure', 'seed'] as const) {
+      const blocks = count(this.#tables.meta, `${kind}Blocks`, this.#at);
+      const bytes = count(this.#tables.meta, `${kind}Bytes`, this.#at);
+      if (blocks === levels[kind].blocks && bytes === levels[kind].bytes) continue;
+      this.#problem(
+        `${kind}: ${levels[kind].blocks} blocks of ${levels[kind].bytes} bytes are stored, ` +
+          `${blocks} of ${bytes} are counted`,
+      );
+    }
+  }
+
+  async #checkSegments(lots: ReadonlyMap<string, StoredLot>, tally: UsageTally): Promise<number> {
+    const { meta, segments, segmentTimes } = this.#tables;
+    const times = new Map<number, number>();
+    await this.#walk(segmentTimes, ([committedAtMs, sequence]) => times.set(sequence, committedAtMs));
+    const requestIds = new RequestIdSet();
+    const lastSegment = count(meta, 'lastSegment', this.#at);
+    let read = 0;
+    await this.#walk(segments, (sequence, stored) => {
+      const segment = this.#decoded(sequence, stored);
+      if (segment === undefined) return;
+      read++;
+      if (segment.sequence !== sequence)
+        this.#problem(`segment ${segment.sequence} is stored as ${sequence}`);
+      if (sequence > lastSegment) this.#problem(`segment ${sequence} is above the last, ${lastSegment}`);
+      if (times.get(sequence) !== segment.committedAtMs)
+        this.#problem(`segment ${sequence} is not listed by its time`);
+      times.delete(sequence);
+      this.#checkSources(segment, lots);
+      this.#checkEntries(segment, requestIds);
+      tally.addSegment(segment.entries);
+    });
+    for (const sequence of times.keys())
+      this.#problem(`segment ${sequence} is listed by time but not readable`);
+    return read;
+  }
+
+  #decoded(sequence: number, stored: Uint8Array): SegmentRecord | undefined {
+    try {
+      return decodeSegment(stored);
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error;
+      this.#problem(`segment ${sequence}: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  #checkSources({ sequence, sources }: SegmentRecord, lots: ReadonlyMap<string, StoredLot>): void {
+    for (const { mode, lotIds } of sources) {
+      if (mode === 'csprng') continue; // the system source need not have a lot in the ledger
+      for (const id of lotIds) {
+        const lot = lots.get(id)?.lot;
+        if (lot === undefined) this.#problem(`segment ${sequence} drew on lot ${id}, which is not stored`);
+        else if (!lot.accepted)
+          this.#problem(`segment ${sequence} drew on lot ${id}, which was not accepted`);
+      }
+    }
+  }
+
+  #checkEntries({ sequence, entries }: SegmentRecord, requestIds: RequestIdSet): void {
+    const cursor = new EntryCursor(entries);
+    while (cursor.next()) {
+      this.#certificates++;
+      if (!requestIds.add(cursor.requestId)) this.#problem(`segment ${sequence} repeats a request id`);
+      if (cursor.credits > 0 && MODE_OF_CODE[cursor.modeCode] !== 'pure') {
+        this.#problem(`segment ${sequence} spends credits outside pure mode`);
+      }
+    }
+  }
+
+  /** usage = live segments + archived usage. */
+  async #checkUsage(expected: UsageTally): Promise<void> {
+    const { archivedUsage, meta, usage } = this.#tables;
+    await this.#walk(archivedUsage, (key, counters) => expected.add(key, counters));
+    const firstDay = count(meta, 'firstUsageDay', this.#at);
+    const lastDay = count(meta, 'lastUsageDay', this.#at);
+    await this.#walk(usage, (key, counters) => {
+      const name = `the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)}`;
+      const sum = expected.counters.get(key);
+      if (sum === undefined || !countersEqual(counters, sum))
+        this.#problem(`${name} is not the sum of its entries`);
+      if (dayOfKey(key) < firstDay || dayOfKey(key) > lastDay)
+        this.#problem(`${name} lies outside the usage days`);
+      expected.counters.delete(key);
+      this.#creditsSpent += creditsOf(counters);
+    });
+    for (const key of expected.counters.keys()) {
+      this.#problem(`the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)} is missing`);
+    }
+  }
+
+  async #checkAnswers(): Promise<void> {
+    const listed = new Set<string>();
+    await this.#walk(this.#tables.answerExpiry, ([atMs, account, digest]) =>
+      listed.add(`${account} ${digest} ${atMs}`),
+    );
+    await this.#walk(this.#tables.answers, ([account, digest], { expiresAtMs }) => {
+      const key = `${account} ${digest} ${expiresAtMs}`;
+      if (!listed.delete(key)) this.#problem(`the stored answer ${account} ${digest} would never expire`);
+    });
+    for (const key of listed) this.#problem(`the expiry of answer ${key} names no stored answer`);
+  }
+}

@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Directory } from '../ledger.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { AccountRecord, KeyRecord } from '../records.ts';
+import type { Environment } from './environment.ts';
+import type { GroupWriter } from './group-writer.ts';
+import { count, increase } from './meta.ts';
+import type { Tables } from './tables.ts';
+
+/** Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder. */
+export class LmdbDirectory implements Directory {
+  readonly #environment: Environment;
+  readonly #tables: Tables;
+  readonly #writer: GroupWriter;
+
+  constructor(environment: Environment, tables: Tables, writer: GroupWriter) {
+    this.#environment = environment;
+    this.#tables = tables;
+    this.#writer = writer;
+  }
+
+  async directoryVersion(): Promise<number> {
+    this.#environment.refresh();
+    return count(this.#tables.meta, 'directoryVersion');
+  }
+
+  async accounts(): Promise<AccountRecord[]> {
+    this.#environment.refresh();
+    const accounts = [...this.#tables.accounts.entries()].map(({ value }) => value);
+    return accounts.sort((a, b) => a.number - b.number);
+  }
+
+  async keys(): Promise<KeyRecord[]> {
+    this.#environment.refresh();
+    return [...this.#tables.keys.entries()].map(({ value }) => value);
+  }
+
+  /** The same account again gives the number it has; another account under its id is a `conflict`. */
+  createAccount(account: Omit<AccountRecord, 'number'>): Promise<AccountRecord> {
+    return this.#writer.submit(() => {
+      const { accounts, meta } = this.#tables;
+      const stored = accounts.get(account.id);
+      if (stored !== undefined) {
+        if (isDeepStrictEqual(stored, { ...account, number: stored.number })) return stored;
+        throw new LedgerError('conflict', `account ${account.id} exists with other content`);
+      }
+      const created = { ...account, number: increase(meta, 'accounts', 1) };
+      accounts.put(created.id, created);
+      increase(meta, 'directoryVersion', 1);
+      return created;
+    });
+  }
+
+  putAccount(account: AccountRecord): Promise<void> {
+    return this.#writer.submit(() => {
+      const { accounts, meta } = this.#tables;
+      const stored = accounts.get(account.id);
+      if (stored === undefined) throw new LedgerError('refused', `there is no account ${account.id}`);
+      if (stored.number !== account.number) {
+        throw new LedgerError('refused', `account ${account.id} has number ${stored.number} for ever`);
+      }
+      if (isDeepStrictEqual(stored, account)) return;
+      accounts.put(account.id, account);
+      increase(meta, 'directoryVersion', 1);
+    });
+  }
+
+  putKey(key: KeyRecord): Promise<void> {
+    return this.#writer.submit(() => {
+      const { accounts, keys, meta } = this.#tables;
+      if (!accounts.has(key.accountId))
+        throw new LedgerError('refused', `there is no account ${key.accountId}`);
+      const stored = keys.get(key.keyId);
+      if (isDeepStrictEqual(stored, key)) return;
+      if (stored !== undefined && stored.accountId !== key.accountId) {
+        throw new LedgerError('conflict', `key ${key.keyId} belongs to another account`);
+      }
+      if (stored === undefined) increase(meta, 'keys', 1);
+      keys.put(key.keyId, key);
+      increase(meta, 'directoryVersion', 1);
+    });
+  }
+}

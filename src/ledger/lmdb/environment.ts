@@ -1,0 +1,89 @@
+import { assert } from '../../core/assert.ts';
+import { type Codec, type Key, type RawDatabase, type Snapshot, Table, type WriteGate } from './table.ts';
+
+/** What the ledger needs of an LMDB environment; lmdb.ts hands in the real one, tests one that fails. */
+export interface RawEnvironment {
+  /** Undefined when the database does not exist and may not be created. */
+  openDatabase(name: string): RawDatabase | undefined;
+  /**
+   * Runs `body` under the one write lock of the folder and makes its writes durable before returning. When it throws,
+   * whether from `body` or from the disk, nothing of it is visible or stored.
+   */
+  transact(body: () => void): void;
+  snapshot(): Snapshot;
+  /** Makes the next read outside a snapshot see what other processes committed. */
+  refresh(): void;
+  copyTo(directory: string, compact: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+const EMPTY_DATABASE: RawDatabase = {
+  get: () => undefined,
+  put: (key) => assert(false, `put ${String(key)} into a folder that is read only`),
+  remove: (key) => assert(false, `remove ${String(key)} from a folder that is read only`),
+  getRange: () => [],
+};
+
+/** The open folder: its tables, and write transactions over them. */
+export class Environment implements WriteGate {
+  readonly #raw: RawEnvironment;
+  #open = false;
+  #writes = 0;
+
+  constructor(raw: RawEnvironment) {
+    this.#raw = raw;
+  }
+
+  /** True inside a write transaction. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /** Writes made so far in all transactions: a body that refuses must not have moved this. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  wrote(): void {
+    this.#writes++;
+  }
+
+  /** Undefined when the folder has no such table and was opened read-only. */
+  table<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> | undefined {
+    const raw = this.#raw.openDatabase(name);
+    return raw === undefined ? undefined : new Table<K, V>(name, raw, codec, this);
+  }
+
+  /** A table without records that cannot be written, in the place of one that a read-only folder lacks. */
+  emptyTable<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
+    return new Table<K, V>(name, EMPTY_DATABASE, codec, this);
+  }
+
+  /** See RawEnvironment.transact. Blocks until the disk has it. */
+  transact(body: () => void): void {
+    assert(!this.#open, 'write transactions do not nest');
+    this.#open = true;
+    try {
+      this.#raw.transact(body);
+    } finally {
+      this.#open = false;
+    }
+  }
+
+  /** A consistent view for a read that spans turns of the event loop; `done` must be called. */
+  snapshot(): Snapshot {
+    return this.#raw.snapshot();
+  }
+
+  refresh(): void {
+    this.#raw.refresh();
+  }
+
+  copyTo(directory: string, compact: boolean): Promise<void> {
+    return this.#raw.copyTo(directory, compact);
+  }
+
+  close(): Promise<void> {
+    return this.#raw.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { assert } from '../../core/assert.ts';
+import { ApiError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { Environment } from './environment.ts';
+
+interface Pending {
+  /** Runs inside the transaction; returns what settles the caller's promise once it is durable. */
+  readonly run: () => () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Group commit: bodies that arrive while a transaction is being made durable wait together and run in the next one.
+ * A body checks everything before its first write: one that refuses (LedgerError `conflict` or `refused`, ApiError)
+ * is rejected alone and the rest of its group goes on. Anything else that is thrown, from a body or from the disk,
+ * stops the writer for good: what is in flight is rejected, nothing of it is stored, and no write follows. After a
+ * failed fsync the page cache cannot be trusted (LMDB, and every store that has been tried), so the process must end.
+ */
+export class GroupWriter {
+  /** Resolves with the cause when the writer stops; never rejects. */
+  readonly failed: Promise<Error>;
+  readonly #environment: Environment;
+  readonly #log: Log;
+  /** Runs first in every transaction; throws when this process may no longer write. */
+  readonly #fence: () => void;
+  readonly #announceFailure: (error: Error) => void;
+  #queue: Pending[] = [];
+  #scheduled: NodeJS.Immediate | undefined;
+  #stopped: LedgerError | undefined;
+
+  constructor(environment: Environment, log: Log, fence: () => void) {
+    this.#environment = environment;
+    this.#log = log;
+    this.#fence = fence;
+    const { promise, resolve } = Promise.withResolvers<Error>();
+    this.failed = promise;
+    this.#announceFailure = resolve;
+  }
+
+  /** Resolves with what `body` returned when its writes are on disk. */
+  submit<T>(body: () => T): Promise<T> {
+    if (this.#stopped !== undefined) return Promise.reject(this.#stopped);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#queue.push({
+      run: () => {
+        const result = body();
+        return () => resolve(result);
+      },
+      reject,
+    });
+    // After the poll phase, in which all messages that wait are taken in: that is the group.
+    this.#scheduled ??= setImmediate(() => this.flush());
+    return promise;
+  }
+
+  /** Commits now what waits, blocking until it is on disk. */
+  flush(): void {
+    clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    const group = this.#queue;
+    if (group.length === 0) return;
+    this.#queue = [];
+    const settle: (() => void)[] = [];
+    try {
+      this.#environment.transact(() => {
+        this.#fence();
+        for (const pending of group) settle.push(this.#runAlone(pending));
+      });
+    } catch (error) {
+      this.stop(error);
+      this.#rejectAll(group);
+      return;
+    }
+    for (const done of settle) done();
+  }
+
+  /** Throws when nothing more will be written. */
+  requireRunning(): void {
+    if (this.#stopped !== undefined) throw this.#stopped;
+  }
+
+  /** Stops for good: what waits is rejected, and every later write. The error that they are rejected with. */
+  stop(cause: unknown): LedgerError {
+    if (this.#stopped !== undefined) return this.#stopped;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#stopped =
+      cause instanceof LedgerError && cause.reason === 'stopped'
+        ? cause
+        : new LedgerError('stopped', `the ledger stopped: a commit failed (${why})`, { cause });
+    this.#log.error({ cause: why }, 'ledger: no further writes');
+    this.#rejectAll(this.#queue.splice(0));
+    this.#announceFailure(this.#stopped);
+    return this.#stopped;
+  }
+
+  /** The clean end: commits what waits, then accepts nothing more. */
+  close(): void {
+    this.flush();
+    this.#stopped ??= new LedgerError('stopped', 'the ledger is closed');
+  }
+
+  #runAlone(pending: Pending): () => void {
+    const writes = this.#environment.writes;
+    try {
+      return pending.run();
+    } catch (error) {
+      if (!isRefusal(error) || this.#environment.writes !== writes) throw error;
+      return () => pending.reject(error);
+    }
+  }
+
+  #rejectAll(pending: readonly Pending[]): void {
+    assert(this.#stopped !== undefined, 'only a stopped writer rejects what waits');
+    for (const { reject } of pending) reject(this.#stopped);
+  }
+}
+
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof LedgerError) return error.reason === 'conflict' || error.reason === 'refused';
+  return error instanceof ApiError;
+}

@@ -1,0 +1,303 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/clock.ts';
+import { type Log, silentLog } from '../../core/log.ts';
+import { BlockKeys } from '../block-keys.ts';
+import { Journal } from '../journal.ts';
+import { LedgerError } from '../ledger-error.ts';
+import { acquireServerLock, type ServerLock } from '../server-lock.ts';
+import { auditTables } from './audit.ts';
+import { LmdbBooks } from './books.ts';
+import { lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
+import { LmdbEntropyStore } from './entropy.ts';
+import { Environment, type RawEnvironment } from './environment.ts';
+import { FreeSpace, freeBytesOf } from './free-space.ts';
+import { GroupWriter } from './group-writer.ts';
+import { growAhead } from './grow-ahead.ts';
+import { JournaledBooks, replayJournal } from './journaled-books.ts';
+import { LmdbLedger } from './lmdb-ledger.ts';
+import { count, increase } from './meta.ts';
+import { LmdbSourceStore } from './sources.ts';
+import type { Key, RawDatabase } from './table.ts';
+import { FORMAT, openMeta, openTables, type Tables } from './tables.ts';
+
+export interface LmdbLedgerOptions {
+  /** The data folder; made when it is missing. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /**
+   * server: the one process that answers clients; a second one is refused. tool: a command beside it, which may read,
+   * audit, back up, and write accounts, keys, revocations, and notes and charges of sources.
+   */
+  readonly role: 'server' | 'tool';
+  /** fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks. */
+  readonly durability: 'fsync' | 'commit';
+  /** Only for a tool: changes nothing, and the folder must hold a ledger. */
+  readonly readOnly?: boolean;
+  /** Below this much free space on the file system, commit and addLot are rejected with `storage_unavailable`. */
+  readonly freeBytesMin?: number;
+  /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
+  readonly freeBytes?: () => number;
+  /** A server makes the data file this much longer than its content when it starts, see growAhead. */
+  readonly growAheadBytes?: number;
+  /** Wraps the environment; tests make it fail. */
+  readonly wrap?: (raw: RawEnvironment) => RawEnvironment;
+}
+
+const MEBIBYTE = 2 ** 20;
+const FREE_BYTES_MIN = 256 * MEBIBYTE;
+const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
+/** Address space, not memory; LMDB maps more when a ledger outgrows it. */
+const MAP_BYTES = 64 * 1024 * MEBIBYTE;
+const TABLES_MAX = 32;
+/** A commit window of 10 ms at 100,000 certificates a second takes 80 KB. */
+const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
+const FLUSH_INTERVAL_MS = 10;
+
+const DATA_FILE = 'data.mdb';
+const LOCK_FILE = 'lock.mdb';
+const JOURNAL_FILE = 'journal';
+const BLOCK_KEYS_FILE = 'block-keys';
+
+/** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
+export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
+  const { path, role } = options;
+  const readOnly = options.readOnly ?? false;
+  assert(role === 'tool' || !readOnly, 'a server writes');
+  if (readOnly && !existsSync(join(path, DATA_FILE))) {
+    throw new LedgerError('unusable', `there is no ledger in ${path}`);
+  }
+  if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = role === 'server' ? await acquireServerLock(path) : undefined;
+  try {
+    return await openLocked(options, readOnly, lock);
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+async function openLocked(
+  options: LmdbLedgerOptions,
+  readOnly: boolean,
+  lock: ServerLock | undefined,
+): Promise<LmdbLedger> {
+  const { path, clock, log, role } = options;
+  const raw = await openRaw(path, readOnly);
+  const environment = new Environment(options.wrap === undefined ? raw : options.wrap(raw));
+  let blockKeys: BlockKeys | undefined;
+  try {
+    const tables = openFormat(environment, path, readOnly);
+    if (raw.lengthened) await requireWhole(environment, tables, path);
+    const space = new FreeSpace(
+      options.freeBytes ?? (() => freeBytesOf(path)),
+      options.freeBytesMin ?? FREE_BYTES_MIN,
+    );
+    const isServer = role === 'server';
+    const epoch = isServer ? takeEpoch(environment, tables) : count(tables.meta, 'epoch');
+    if (isServer) {
+      const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor());
+      environment.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
+    }
+    const writer = new GroupWriter(environment, log, () => {
+      if (isServer) requireEpoch(tables, epoch);
+    });
+    const books = new LmdbBooks(tables, writer, clock);
+    const sources = new LmdbSourceStore(environment, tables, writer);
+    blockKeys = isServer
+      ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
+      : undefined;
+    const entropy = new LmdbEntropyStore({
+      environment,
+      tables,
+      writer,
+      sources,
+      keys: blockKeys,
+      clock,
+      log,
+      epoch,
+    });
+    const journaled = isServer ? await openJournal(options, books, writer) : undefined;
+    if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
+    return new LmdbLedger({
+      environment,
+      tables,
+      writer,
+      books,
+      sources,
+      entropy,
+      blockKeys,
+      journaled,
+      space,
+      role,
+      lock,
+      audited,
+      yielded,
+    });
+  } catch (error) {
+    blockKeys?.close();
+    await environment.close();
+    throw error;
+  }
+
+  /** This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it is opened without their keys. */
+  async function yielded(directory: string): Promise<void> {
+    const copy = await openLmdbLedger({
+      path: directory,
+      clock,
+      log: silentLog,
+      role: 'server',
+      durability: 'fsync',
+      growAheadBytes: 0,
+      freeBytesMin: 0,
+    });
+    try {
+      await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
+    } finally {
+      await copy.close();
+    }
+  }
+
+  /** Opens a copy beside this ledger and reads all of it. */
+  async function audited(directory: string): Promise<readonly string[]> {
+    const copy = await openLmdbLedger({ path: directory, clock, log, role: 'tool', durability: 'fsync' });
+    const { problems } = await copy.audit();
+    await copy.close();
+    return problems;
+  }
+}
+
+/** The environment of the data file, and what only LMDB knows about the file. */
+interface DataFile extends RawEnvironment {
+  /** Bytes up to the last page that was ever used. */
+  usedBytes(): number;
+  /** The file was shorter than its content and was made whole with zeros. */
+  readonly lengthened: boolean;
+}
+
+async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
+  const root = openRoot(path, readOnly);
+  // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the free list.
+  const { env } = root as unknown as {
+    env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
+  };
+  const usedBytes = () => (env.info().lastPageNumber + 1) * env.stat().pageSize;
+  let lengthened: boolean;
+  try {
+    lengthened = lengthen(join(path, DATA_FILE), usedBytes(), readOnly);
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+  return {
+    openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as RawDatabase | undefined,
+    // Never transaction(): what it put before a throw would be committed. With overlappingSync off, transactionSync
+    // returns after the fsync, and a failed one leaves nothing visible.
+    transact: (body) => root.transactionSync(body),
+    snapshot: () => root.useReadTransaction(),
+    refresh: () => root.resetReadTxn(),
+    copyTo: (directory, compact) => root.backup(directory, compact),
+    close: () => root.close(),
+    usedBytes,
+    lengthened,
+  };
+}
+
+function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key & string> {
+  requireLmdbFile(join(path, DATA_FILE));
+  // LMDB would make its files readable to all; they need not be in a folder of ours
+  if (!readOnly) for (const name of [DATA_FILE, LOCK_FILE]) makePrivate(join(path, name));
+  try {
+    return open({
+      path,
+      noSubdir: false,
+      encoding: 'binary',
+      maxDbs: TABLES_MAX,
+      mapSize: MAP_BYTES,
+      overlappingSync: false,
+      readOnly,
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new LedgerError('unusable', `cannot open the ledger in ${path}: ${why}`, { cause: error });
+  }
+}
+
+async function requireWhole(environment: Environment, tables: Tables, path: string): Promise<void> {
+  const { ok, problems } = await auditTables(tables, environment.snapshot());
+  if (ok) return;
+  throw new LedgerError(
+    'damaged',
+    `the ledger in ${path} is cut short, restore a backup: ${problems.join('; ')}`,
+  );
+}
+
+function openFormat(environment: Environment, path: string, readOnly: boolean): Tables {
+  const meta = openMeta(environment);
+  const format = meta === undefined ? 0 : count(meta, 'format');
+  if (format > FORMAT) {
+    throw new LedgerError(
+      'unusable',
+      `${path} has format ${format}, and this program reads formats up to ${FORMAT}: use the newer program`,
+    );
+  }
+  if (meta === undefined || (readOnly && format === 0)) {
+    throw new LedgerError('unusable', `there is no ledger in ${path}`);
+  }
+  if (format > 0) return openTables(environment, meta);
+  // All tables and the format in one transaction: a new folder is a whole ledger or none.
+  let tables: Tables | undefined;
+  environment.transact(() => {
+    tables = openTables(environment, meta);
+    meta.put('format', FORMAT);
+  });
+  assert(tables !== undefined, 'the transaction ran');
+  return tables;
+}
+
+/** The fencing token: a server whose number is no longer the highest may not write. */
+function takeEpoch(environment: Environment, { meta }: Tables): number {
+  let epoch = 0;
+  environment.transact(() => {
+    epoch = increase(meta, 'epoch', 1);
+  });
+  return epoch;
+}
+
+function requireEpoch({ meta }: Tables, epoch: number): void {
+  const now = count(meta, 'epoch');
+  if (now === epoch) return;
+  throw new LedgerError(
+    'stopped',
+    `another server (start ${now}) took the folder from this one (start ${epoch})`,
+  );
+}
+
+/** In either durability, what a killed process left in the journal comes first. */
+async function openJournal(
+  { path, durability, log }: LmdbLedgerOptions,
+  books: LmdbBooks,
+  writer: GroupWriter,
+): Promise<{ books: JournaledBooks; journal: Journal } | undefined> {
+  const file = join(path, JOURNAL_FILE);
+  if (durability === 'fsync' && !existsSync(file)) return undefined;
+  const { journal, leftover } = Journal.open(file, JOURNAL_HALF_BYTES);
+  await replayJournal(books, leftover);
+  if (leftover.length > 0)
+    log.warn({ commits: leftover.length }, 'ledger: commits of a killed process recovered');
+  journal.settleAll();
+  if (durability === 'commit') {
+    const requireRunning = () => writer.requireRunning();
+    const stop = (error: unknown) => writer.stop(error);
+    return {
+      books: await JournaledBooks.over(books, journal, FLUSH_INTERVAL_MS, requireRunning, stop),
+      journal,
+    };
+  }
+  journal.close();
+  rmSync(file);
+  return undefined;
+}

@@ -1,0 +1,185 @@
+import { crc32 } from 'node:zlib';
+import { pack, unpack } from 'msgpackr';
+import { assert } from '../../core/assert.ts';
+import { LedgerError } from '../ledger-error.ts';
+
+export type Key = string | number | readonly (string | number)[];
+
+/** How a table turns its records into bytes. Equal records give equal bytes. */
+export interface Codec<V> {
+  encode(value: V): Uint8Array;
+  decode(bytes: Uint8Array): V;
+}
+
+/** Plain records in MessagePack. What comes back is in buffers of its own. */
+export function plainCodec<V>(): Codec<V> {
+  return { encode: (value) => pack(value), decode: (bytes) => unpack(bytes) as V };
+}
+
+/** Bytes as they are; what comes back is a view of a buffer that nobody else has. */
+export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
+
+/** A consistent view of all tables at one moment. */
+export interface Snapshot {
+  done(): void;
+}
+
+/** Keys from `from` on and before `before`. With `reverse`, all keys from the last one down. */
+export interface Range {
+  readonly from?: Key;
+  readonly before?: Key;
+  readonly limit?: number;
+  readonly reverse?: boolean;
+}
+
+interface RawRange {
+  start?: Key;
+  end?: Key;
+  limit?: number;
+  reverse?: boolean;
+  transaction?: Snapshot;
+}
+
+/** What a table needs of one LMDB database with binary values. */
+export interface RawDatabase {
+  get(key: Key, options?: { transaction?: Snapshot }): Uint8Array | undefined;
+  put(key: Key, value: Uint8Array): unknown;
+  remove(key: Key): unknown;
+  getRange(range: RawRange): Iterable<{ key: Key; value: Uint8Array }>;
+}
+
+/** Tells tables whether a write transaction is open, and counts what was written in it. */
+export interface WriteGate {
+  readonly open: boolean;
+  /** Called before each write. */
+  wrote(): void;
+}
+
+const CRC_BYTES = 4;
+
+/**
+ * One named collection. Each stored value begins with its CRC-32 (little-endian), seeded with table name and key, so
+ * that a torn page, a flipped bit or a value under a wrong key is noticed when it is read, never served.
+ */
+export class Table<K extends Key, V> {
+  readonly name: string;
+  readonly #raw: RawDatabase;
+  readonly #codec: Codec<V>;
+  readonly #gate: WriteGate;
+  readonly #nameSum: number;
+
+  constructor(name: string, raw: RawDatabase, codec: Codec<V>, gate: WriteGate) {
+    this.name = name;
+    this.#raw = raw;
+    this.#codec = codec;
+    this.#gate = gate;
+    this.#nameSum = fnv1a(`${name} `);
+  }
+
+  /** Throws LedgerError `damaged` when the stored bytes are not what was put. */
+  get(key: K, at?: Snapshot): V | undefined {
+    const stored = this.#raw.get(key, at === undefined ? undefined : { transaction: at });
+    return stored === undefined ? undefined : this.#open(key, stored);
+  }
+
+  has(key: K): boolean {
+    return this.#raw.get(key) !== undefined;
+  }
+
+  /** True when exactly this value is stored under the key. */
+  holds(key: K, value: V): boolean {
+    const stored = this.#raw.get(key);
+    return stored !== undefined && Buffer.compare(stored, this.#seal(key, value)) === 0;
+  }
+
+  /** Only inside a write transaction. */
+  put(key: K, value: V): void {
+    assert(this.#gate.open, `put into ${this.name} outside a write transaction`);
+    const sealed = this.#seal(key, value);
+    this.#gate.wrote();
+    this.#raw.put(key, sealed);
+  }
+
+  /** Only inside a write transaction. */
+  remove(key: K): void {
+    assert(this.#gate.open, `remove from ${this.name} outside a write transaction`);
+    this.#gate.wrote();
+    this.#raw.remove(key);
+  }
+
+  *entries(range: Range = {}, at?: Snapshot): Generator<{ key: K; value: V }> {
+    for (const { key, value } of this.#raw.getRange(rawRange(range, at))) {
+      yield { key: key as K, value: this.#open(key as K, value) };
+    }
+  }
+
+  /** Reads no value. */
+  firstKey(range: Range): K | undefined {
+    for (const { key } of this.#raw.getRange({ ...rawRange(range, undefined), limit: 1 })) return key as K;
+    return undefined;
+  }
+
+  /** Like `entries`, but a damaged value comes as the error instead of ending the iteration. */
+  *entriesOrDamage(at: Snapshot): Generator<{ key: K; value: V | LedgerError }> {
+    for (const { key, value } of this.#raw.getRange(rawRange({}, at))) {
+      yield { key: key as K, value: this.#openOrDamage(key as K, value) };
+    }
+  }
+
+  #seal(key: K, value: V): Buffer {
+    const payload = this.#codec.encode(value);
+    const sealed = Buffer.allocUnsafe(CRC_BYTES + payload.length);
+    sealed.set(payload, CRC_BYTES);
+    sealed.writeUInt32LE(crc32(payload, this.#keySum(key)), 0);
+    return sealed;
+  }
+
+  #open(key: K, stored: Uint8Array): V {
+    const payload = stored.subarray(CRC_BYTES);
+    const sum =
+      stored.length < CRC_BYTES
+        ? undefined
+        : new DataView(stored.buffer, stored.byteOffset, CRC_BYTES).getUint32(0, true);
+    if (sum !== crc32(payload, this.#keySum(key))) {
+      throw new LedgerError(
+        'damaged',
+        `${this.name} ${String(key)}: the stored value does not match its checksum`,
+      );
+    }
+    return this.#codec.decode(payload);
+  }
+
+  #openOrDamage(key: K, stored: Uint8Array): V | LedgerError {
+    try {
+      return this.#open(key, stored);
+    } catch (error) {
+      if (error instanceof LedgerError && error.reason === 'damaged') return error;
+      throw error;
+    }
+  }
+
+  /** FNV-1a of the key, begun with the table's own: the seed of the value's CRC. */
+  #keySum(key: K): number {
+    return fnv1a(String(key), this.#nameSum);
+  }
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** 32-bit FNV-1a over the UTF-16 units of a text; for short keys far cheaper than a call to zlib. */
+function fnv1a(text: string, from = FNV_OFFSET): number {
+  let sum = from;
+  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), FNV_PRIME);
+  return sum >>> 0;
+}
+
+function rawRange(range: Range, at: Snapshot | undefined): RawRange {
+  const raw: RawRange = {};
+  if (range.from !== undefined) raw.start = range.from;
+  if (range.before !== undefined) raw.end = range.before;
+  if (range.limit !== undefined) raw.limit = range.limit;
+  if (range.reverse) raw.reverse = true;
+  if (at !== undefined) raw.transaction = at;
+  return raw;
+}

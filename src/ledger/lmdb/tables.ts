@@ -1,0 +1,182 @@
+import { pack, unpack } from 'msgpackr';
+import { LedgerError } from '../ledger-error.ts';
+import type {
+  AccountRecord,
+  BlockKind,
+  JobRecord,
+  KeyRecord,
+  LotRecord,
+  LotRevocation,
+  RateRecord,
+  SourceSpend,
+  StoredAnswer,
+} from '../records.ts';
+import type { DaySpend } from '../spending.ts';
+import { countersCodec, type UsageCounters } from '../usage-counters.ts';
+import type { Environment } from './environment.ts';
+import { bytesCodec, type Codec, type Key, plainCodec, type Table } from './table.ts';
+
+/**
+ * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
+ * a folder with a number above its own.
+ */
+export const FORMAT = 2;
+
+/** The first format whose blocks are sealed (block-keys.ts). */
+export const SEALED_FORMAT = 2;
+
+/** Single numbers of the ledger, each changed in the transaction that makes it true. */
+export type MetaName =
+  | 'format'
+  /** Bumped at each start of a server: the fencing token. */
+  | 'epoch'
+  | 'directoryVersion'
+  | 'keys'
+  | 'revocations'
+  | 'logRecords'
+  | 'sourceNotes'
+  | 'charges'
+  /** Jobs opened so far: also the highest ordinal of a job. */
+  | 'jobs'
+  /** Accounts created so far: also the highest account number. */
+  | 'accounts'
+  /** Lots stored so far: also the highest ordinal of lotOrder. */
+  | 'lots'
+  /** Blocks stored so far, of both kinds: also the highest block ordinal. */
+  | 'blocks'
+  /** The highest segment sequence that was ever stored. */
+  | 'lastSegment'
+  /** The highest segment sequence that retention dropped. */
+  | 'droppedSegment'
+  /** The first and the last UTC day, since 1970, that any usage falls on. */
+  | 'firstUsageDay'
+  | 'lastUsageDay'
+  | `${BlockKind}Blocks`
+  | `${BlockKind}Bytes`;
+
+/** A lot and where its blocks are: `count` ordinals from `first`, per kind. */
+export interface StoredLot {
+  readonly lot: LotRecord;
+  readonly blocks: Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
+}
+
+/** A job, its place in the order of all jobs, and the lot that it gave. */
+export interface StoredJob {
+  readonly job: JobRecord;
+  readonly ordinal: number;
+  readonly lotId: string | null;
+}
+
+export interface StoredBlock {
+  readonly lotId: string;
+  /** See BlockKeys. In a folder of format 1 the bytes as they are. */
+  readonly sealed: Uint8Array;
+  /** Bytes that the block holds. */
+  readonly size: number;
+}
+
+/** Who took a block. Its bytes are gone. */
+interface BlockClaim {
+  readonly lotId: string;
+  /** Bytes that the block held. */
+  readonly size: number;
+  /** Epoch of the server that took it; WITHDRAWN when it went away with its lot's revocation. */
+  readonly epoch: number;
+  readonly atMs: number;
+}
+
+export const WITHDRAWN = 0;
+
+export interface Tables {
+  readonly meta: Table<MetaName, number>;
+  readonly accounts: Table<string, AccountRecord>;
+  readonly keys: Table<string, KeyRecord>;
+  readonly lots: Table<string, StoredLot>;
+  /** Ordinal (from 1) to lot id, in the order of arrival. */
+  readonly lotOrder: Table<number, string>;
+  readonly revocations: Table<string, LotRevocation>;
+  /** Unclaimed blocks: kind, ordinal. */
+  readonly blocks: Table<[BlockKind, number], StoredBlock>;
+  readonly claims: Table<[BlockKind, number], BlockClaim>;
+  /** Segments as `encodeSegment` wrote them. */
+  readonly segments: Table<number, Uint8Array>;
+  /** committedAtMs, sequence. */
+  readonly segmentTimes: Table<[number, number], number>;
+  /** usageKey: day and account. Months are sums over their days. */
+  readonly usage: Table<number, UsageCounters>;
+  /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
+  readonly archivedUsage: Table<number, UsageCounters>;
+  /** accountNumber, keyDigest. */
+  readonly answers: Table<[number, string], StoredAnswer>;
+  /** expiresAtMs, accountNumber, keyDigest. */
+  readonly answerExpiry: Table<[number, number, string], number>;
+  readonly rates: Table<number, RateRecord>;
+  readonly log: Table<string, Uint8Array>;
+  /** Source, key. */
+  readonly sourceNotes: Table<readonly [string, string], string>;
+  /** By key of the charge. */
+  readonly charges: Table<string, SourceSpend>;
+  /** Source, day: the sum of its charges and jobs. */
+  readonly spends: Table<readonly [string, number], DaySpend>;
+  readonly jobs: Table<string, StoredJob>;
+  /** Source, ordinal: jobs that have not ended. */
+  readonly openJobs: Table<readonly [string, number], string>;
+}
+
+const answerCodec: Codec<StoredAnswer> = {
+  encode: (answer) =>
+    pack([answer.accountNumber, answer.keyDigest, answer.fingerprint, answer.expiresAtMs, answer.sealed]),
+  decode: (bytes) => {
+    const [accountNumber, keyDigest, fingerprint, expiresAtMs, sealed] = unpack(bytes);
+    return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed: new Uint8Array(sealed) };
+  },
+};
+
+const blockCodec: Codec<StoredBlock> = {
+  encode: (block) => pack([block.lotId, block.sealed, block.size]),
+  decode: (bytes) => {
+    const [lotId, sealed, size = sealed.length] = unpack(bytes);
+    return { lotId, sealed: new Uint8Array(sealed), size };
+  },
+};
+
+/** Opens the format number alone, so that a folder of a newer program is left as it is. */
+export function openMeta(environment: Environment): Table<MetaName, number> | undefined {
+  return environment.table<MetaName, number>('meta', plainCodec<number>());
+}
+
+/** Opens every table, creating what is missing. Throws `unusable` when a read-only folder lacks one. */
+export function openTables(environment: Environment, meta: Table<MetaName, number>): Tables {
+  function open<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
+    const table = environment.table<K, V>(name, codec);
+    if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
+    return table;
+  }
+  /** A table that folders of an earlier release lack: nothing is in it until a server has opened the folder. */
+  function openLater<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
+    return environment.table<K, V>(name, codec) ?? environment.emptyTable<K, V>(name, codec);
+  }
+  return {
+    meta,
+    accounts: open('accounts', plainCodec<AccountRecord>()),
+    keys: open('keys', plainCodec<KeyRecord>()),
+    lots: open('lots', plainCodec<StoredLot>()),
+    lotOrder: open('lotOrder', plainCodec<string>()),
+    revocations: open('revocations', plainCodec<LotRevocation>()),
+    blocks: open('blocks', blockCodec),
+    claims: open('claims', plainCodec<BlockClaim>()),
+    segments: open('segments', bytesCodec),
+    segmentTimes: open('segmentTimes', plainCodec<number>()),
+    usage: open('usage', countersCodec),
+    archivedUsage: open('archivedUsage', countersCodec),
+    answers: open('answers', answerCodec),
+    answerExpiry: open('answerExpiry', plainCodec<number>()),
+    rates: open('rates', plainCodec<RateRecord>()),
+    log: open('log', bytesCodec),
+    sourceNotes: openLater('sourceNotes', plainCodec<string>()),
+    charges: openLater('charges', plainCodec<SourceSpend>()),
+    spends: openLater('spends', plainCodec<DaySpend>()),
+    jobs: openLater('jobs', plainCodec<StoredJob>()),
+    openJobs: openLater('openJobs', plainCodec<string>()),
+  };
+}

@@ -1,0 +1,276 @@
+import type { DataEndpoint, EntropyMode, Origin, Scope, Tier } from '../core/vocabulary.ts';
+
+/** What the ledger keeps. Every record is plain data: it goes through msgpack and between threads as it is. */
+
+export interface AccountRecord {
+  /** `acct_` and 26 base32 characters. */
+  readonly id: string;
+  /** Dense small number given at creation: the account's name inside packed records. Never reused. */
+  readonly number: number;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly createdAtMs: number;
+  /** What replaces the tier's figures; null entries do not. Only Enterprise has any. */
+  readonly overrides: AccountOverrides;
+}
+
+export interface AccountOverrides {
+  readonly requestsPerMinute: number | null;
+  readonly requestsPerMonth: number | null;
+  readonly creditsPerMonth: number | null;
+  readonly seedIntervalMs: number | null;
+}
+
+export interface KeyRecord {
+  /** The public part of the key: 22 characters. */
+  readonly keyId: string;
+  readonly accountId: string;
+  /** SHA-256 (hex) of the whole key text. The key itself is never stored. */
+  readonly digest: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+}
+
+/**
+ * One statistical assessment of named bits. `verified` is true only when enough bits were tested and passed. `Of` says
+ * what was tested; of a lot that is its raw noise, its conditioned output, or the system source's own block.
+ */
+export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'system'> {
+  readonly of: Of;
+  readonly bits: number;
+  /** SHA-256 (hex) of the tested bits, packed most significant bit first. */
+  readonly sha256: string;
+  readonly sp80022: {
+    readonly passed: number;
+    readonly total: number;
+    readonly smallestP: number;
+    readonly verified: boolean;
+    /** Why `verified` is false, or the rule that was met. */
+    readonly reason: string;
+  };
+}
+
+/**
+ * The unit of provenance: one read of a backend. Durable before anything is drawn from it, never changed after;
+ * a revocation is a record of its own.
+ */
+export interface LotRecord {
+  /** `lot_` and 26 base32 characters. */
+  readonly id: string;
+  /** The configured source, e.g. `simulator`. */
+  readonly source: string;
+  readonly origin: Origin;
+  readonly deterministic: boolean;
+  readonly quantumBackend: string;
+  readonly provider: string;
+  readonly device: string;
+  readonly jobId: string | null;
+  readonly circuit: string;
+  readonly circuitVersion: string;
+  readonly circuitSha256: string | null;
+  readonly qubitsUsed: number;
+  readonly circuitDepth: number;
+  readonly shots: number;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
+  readonly rawBits: number;
+  /** SHA-256 (hex) of the raw bits as the backend delivered them. */
+  readonly rawSha256: string;
+  readonly conditionedBytes: number;
+  /** SHA-256 (hex) of the whole conditioned output of the lot. */
+  readonly processedSha256: string;
+  readonly health: {
+    readonly samples: number;
+    readonly rctFailures: number;
+    readonly aptFailures: number;
+    readonly grade: 'pass' | 'intermittent' | 'permanent';
+  };
+  /** SP 800-90B §6.3, assessed on raw bits; null when not assessed. Never above the source's own claim. */
+  readonly minEntropyPerBit: number | null;
+  readonly minEntropyMethod: string;
+  /** How quantum the lot is shown to be; absent in lots of releases that did not ask. */
+  readonly evidence?: LotEvidence;
+  readonly assessments: readonly AssessedBlock[];
+  readonly accepted: boolean;
+  /** Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from. */
+  readonly rejection: string;
+}
+
+/** From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted. */
+export const EVIDENCE_CLAIMS = [
+  'simulated',
+  'statistical',
+  'calibrated',
+  'source-independent',
+  'bell-witness',
+] as const;
+export type EvidenceClaim = (typeof EVIDENCE_CLAIMS)[number];
+
+/** What a lot's own shots show, with the figure, how it was got, and what must be true for it to hold. */
+export interface LotEvidence {
+  readonly claim: EvidenceClaim;
+  /** Min-entropy per raw bit under the claim's assumptions; null where the claim gives none. */
+  readonly minEntropyPerBit: number | null;
+  /** Measured figures by name, e.g. `chsh_s`, `x_error`. */
+  readonly figures: Readonly<Record<string, number>>;
+  /** The formula and where it is published. */
+  readonly method: string;
+  readonly assumptions: string;
+  /** Claims that were tried and not reached, each with the reason. */
+  readonly notReached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
+}
+
+/**
+ * A job at a provider. `intended` is written before it is submitted and charges the day's budget, `submitted` after; `stored`
+ * in the same transaction as its lot; `ended` when nothing is left to be done for it.
+ */
+export interface JobRecord {
+  /** The idempotency key of all tries. */
+  readonly key: string;
+  readonly source: string;
+  readonly state: 'intended' | 'submitted' | 'stored' | 'ended';
+  readonly bits: number;
+  /** Null until the provider named it. */
+  readonly jobId: string | null;
+  /** The adapter's own words (JobReference). */
+  readonly memo: string;
+  /** UTC day of the intention, days since 1970: whose budget it takes. */
+  readonly day: number;
+  /** What it costs, as estimated when it was intended. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly calls: number;
+  readonly intendedAtMs: number;
+  /** When the provider first named it, as far as is known here; null before. */
+  readonly submittedAtMs: number | null;
+  /** Why it ended without a lot; empty otherwise. */
+  readonly failure: string;
+}
+
+/** What a source took of its provider on one UTC day. */
+export interface SourceSpend {
+  readonly source: string;
+  readonly day: number;
+  /** Kept to a millionth. */
+  readonly amount: number;
+  /** One for the whole day; empty while the amount is 0. */
+  readonly currency: string;
+  readonly calls: number;
+}
+
+/** At most so much a day; null: no bound. */
+export interface SpendLimits {
+  readonly amountPerDay: number | null;
+  readonly callsPerDay: number | null;
+}
+
+export interface LotRevocation {
+  readonly lotId: string;
+  readonly why: string;
+  readonly atMs: number;
+}
+
+/** Pure blocks feed the ring of `pure` mode; seed blocks (32 bytes each) become seeds. */
+export const BLOCK_KINDS = ['pure', 'seed'] as const;
+export type BlockKind = (typeof BLOCK_KINDS)[number];
+
+export interface ClaimedBlock {
+  readonly lotId: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Which lots, and which seed, a group of answers drew on. Kept once per segment, referred to by index. */
+export interface DrawSource {
+  readonly mode: EntropyMode;
+  /** One lot for seeded and csprng; in pure mode every lot that gave bytes, in order. */
+  readonly lotIds: readonly string[];
+  /** Seeded mode: tier and number of the seed's generation. */
+  readonly generation: { readonly tier: Tier; readonly number: number } | null;
+}
+
+/** One answered data request: its certificate, its spend and its share of the counters are all this record. */
+export interface AnswerEntry {
+  /** 16 bytes; printed as req_… and as X-Request-ID. Unique: the idempotency id of the debit. */
+  readonly requestId: Uint8Array;
+  readonly issuedAtMs: number;
+  readonly accountNumber: number;
+  readonly endpoint: DataEndpoint;
+  readonly mode: EntropyMode;
+  /** Index into the segment's `sources`. */
+  readonly source: number;
+  /** 32 bytes: SHA-256(salt ‖ canonical JSON of the `data` member). */
+  readonly delivered: Uint8Array;
+  readonly valueCount: number;
+  /** Size of the `data` member in bytes. */
+  readonly deliveredBytes: number;
+  /** Entropy really drawn, rejected draws included. */
+  readonly consumedBytes: number;
+  /** Credits spent: 0 outside pure mode. */
+  readonly credits: number;
+}
+
+/** The certificates of one commit window. */
+export interface SegmentRecord {
+  readonly sequence: number;
+  readonly committedAtMs: number;
+  readonly count: number;
+  readonly sources: readonly DrawSource[];
+  /** Facts that every certificate of the segment prints and that configuration may change later. */
+  readonly context: SegmentContext;
+  /** `count` packed entries, see ledger/segment.ts. */
+  readonly entries: Uint8Array<ArrayBuffer>;
+}
+
+export interface SegmentContext {
+  readonly verifyUrlBase: string;
+  readonly poweredBy: string;
+}
+
+/** The first answer to an Idempotency-Key, sealed for its owner. */
+export interface StoredAnswer {
+  readonly accountNumber: number;
+  /** SHA-256 (hex) of account and key. */
+  readonly keyDigest: string;
+  /** SHA-256 (hex) of the request: method, path, parameters. */
+  readonly fingerprint: string;
+  readonly expiresAtMs: number;
+  /** The whole answer, encrypted by its issuer; opaque to the ledger. */
+  readonly sealed: Uint8Array<ArrayBuffer>;
+}
+
+/** A limiter's state, written down so that a restart is no way to a new burst. All times are Unix milliseconds. */
+export interface RateRecord {
+  readonly accountNumber: number;
+  /** Theoretical arrival time of GCRA. */
+  readonly tatMs: number;
+  /** Admissions of the last 60 seconds, oldest first. */
+  readonly admittedAtMs: readonly number[];
+}
+
+/** Used in one calendar month. */
+export interface Balance {
+  readonly accountNumber: number;
+  readonly period: number;
+  readonly requests: number;
+  readonly credits: number;
+}
+
+/** Counters of one account and UTC day, by endpoint and by mode. */
+export interface UsageDay {
+  readonly day: number;
+  readonly requests: number;
+  readonly values: number;
+  readonly bytes: number;
+  readonly credits: number;
+  readonly byEndpoint: Readonly<Partial<Record<DataEndpoint, UsageCount>>>;
+  readonly byMode: Readonly<Partial<Record<EntropyMode, UsageCount>>>;
+}
+
+export interface UsageCount {
+  readonly requests: number;
+  readonly values: number;
+  readonly bytes: number;
+}

@@ -1,0 +1,365 @@
+import { pack, unpack } from 'msgpackr';
+import { assert } from '../core/assert.ts';
+import {
+  DATA_ENDPOINTS,
+  type DataEndpoint,
+  ENTROPY_MODES,
+  type EntropyMode,
+  TIERS,
+  type Tier,
+} from '../core/vocabulary.ts';
+import { LedgerError } from './ledger-error.ts';
+import type { AnswerEntry, DrawSource, SegmentRecord } from './records.ts';
+
+/**
+ * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
+ * SEGMENT_VERSION and a reader for the old one.
+ *
+ *   offset size
+ *        0   16  request id
+ *       16   32  delivered: SHA-256(salt ‖ data)
+ *       48    8  issuedAtMs, float64
+ *       56    4  accountNumber
+ *       60    1  endpoint, see ENDPOINT_CODES
+ *       61    1  mode, see MODE_CODES
+ *       62    2  source: index into the segment's sources
+ *       64    4  valueCount
+ *       68    4  deliveredBytes
+ *       72    4  consumedBytes
+ *       76    4  credits
+ */
+export const ENTRY_BYTES = 80;
+
+const AT_DELIVERED = 16;
+const AT_ISSUED = 48;
+const AT_ACCOUNT = 56;
+const AT_ENDPOINT = 60;
+const AT_MODE = 61;
+const AT_SOURCE = 62;
+const AT_VALUES = 64;
+const AT_DELIVERED_BYTES = 68;
+const AT_CONSUMED_BYTES = 72;
+const AT_CREDITS = 76;
+
+const REQUEST_ID_BYTES = 16;
+const DELIVERED_BYTES = 32;
+const U16_MAX = 0xffff;
+const U32_MAX = 0xffff_ffff;
+/** The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters' keys. */
+const TIME_END_MS = 2 ** 20 * 86_400_000;
+
+/** Stored codes: numbers of their own, so that reordering the vocabulary cannot change what old records say. */
+const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
+  integers: 0,
+  bytes: 1,
+  floats: 2,
+  uuid: 3,
+  bitstring: 4,
+  shuffle: 5,
+  batch: 6,
+};
+const MODE_CODES: Readonly<Record<EntropyMode, number>> = { 'quantum-seeded': 0, pure: 1, csprng: 2 };
+
+/** The endpoint and mode behind a stored code; undefined where no code is given out. */
+export const ENDPOINT_OF_CODE: readonly (DataEndpoint | undefined)[] = byCode(DATA_ENDPOINTS, ENDPOINT_CODES);
+export const MODE_OF_CODE: readonly (EntropyMode | undefined)[] = byCode(ENTROPY_MODES, MODE_CODES);
+
+function byCode<W extends string>(
+  words: readonly W[],
+  codes: Readonly<Record<W, number>>,
+): (W | undefined)[] {
+  const table: (W | undefined)[] = [];
+  for (const word of words) {
+    assert(table[codes[word]] === undefined, `two words share the stored code of ${word}`);
+    table[codes[word]] = word;
+  }
+  return table;
+}
+
+/**
+ * Packs entries one behind the other into a buffer that doubles when full and is kept for the next segment, so that
+ * appending allocates nothing.
+ */
+export class SegmentWriter {
+  #bytes: Uint8Array<ArrayBuffer>;
+  #view: DataView;
+  #count = 0;
+
+  constructor(capacity = 256) {
+    this.#bytes = new Uint8Array(capacity * ENTRY_BYTES);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Appends an entry and returns its index in the segment. A field outside its width is a bug of the caller. */
+  append(entry: AnswerEntry): number {
+    assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
+    assert(entry.delivered.length === DELIVERED_BYTES, 'a commitment has 32 bytes');
+    assert(isCount(entry.source, U16_MAX), 'source is an index below 65,536');
+    assert(isCount(entry.accountNumber, U32_MAX), 'accountNumber fits 32 bits');
+    assert(isCount(entry.valueCount, U32_MAX), 'valueCount fits 32 bits');
+    assert(isCount(entry.deliveredBytes, U32_MAX), 'deliveredBytes fits 32 bits');
+    assert(isCount(entry.consumedBytes, U32_MAX), 'consumedBytes fits 32 bits');
+    assert(isCount(entry.credits, U32_MAX), 'credits fit 32 bits');
+    const at = this.#count * ENTRY_BYTES;
+    if (at + ENTRY_BYTES > this.#bytes.length) this.#grow();
+    const view = this.#view;
+    this.#bytes.set(entry.requestId, at);
+    this.#bytes.set(entry.delivered, at + AT_DELIVERED);
+    view.setFloat64(at + AT_ISSUED, entry.issuedAtMs, true);
+    view.setUint32(at + AT_ACCOUNT, entry.accountNumber, true);
+    view.setUint8(at + AT_ENDPOINT, ENDPOINT_CODES[entry.endpoint]);
+    view.setUint8(at + AT_MODE, MODE_CODES[entry.mode]);
+    view.setUint16(at + AT_SOURCE, entry.source, true);
+    view.setUint32(at + AT_VALUES, entry.valueCount, true);
+    view.setUint32(at + AT_DELIVERED_BYTES, entry.deliveredBytes, true);
+    view.setUint32(at + AT_CONSUMED_BYTES, entry.consumedBytes, true);
+    view.setUint32(at + AT_CREDITS, entry.credits, true);
+    return this.#count++;
+  }
+
+  /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
+  finish(): { count: number; entries: Uint8Array<ArrayBuffer> } {
+    const count = this.#count;
+    this.#count = 0;
+    return { count, entries: this.#bytes.slice(0, count * ENTRY_BYTES) };
+  }
+
+  #grow(): void {
+    const grown = new Uint8Array(this.#bytes.length * 2);
+    grown.set(this.#bytes);
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+}
+
+function isCount(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
+}
+
+/** Reads packed entries in order without making an object per entry: `while (cursor.next()) …`. */
+export class EntryCursor {
+  readonly #view: DataView;
+  readonly #bytes: Uint8Array;
+  #at = -ENTRY_BYTES;
+
+  constructor(entries: Uint8Array) {
+    assert(entries.length % ENTRY_BYTES === 0, 'packed entries are a whole number of entries');
+    this.#bytes = entries;
+    this.#view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
+  }
+
+  next(): boolean {
+    this.#at += ENTRY_BYTES;
+    return this.#at < this.#bytes.length;
+  }
+
+  /** Stands on the entry with this index; false when there is none. */
+  seek(index: number): boolean {
+    this.#at = index * ENTRY_BYTES;
+    return index >= 0 && this.#at < this.#bytes.length;
+  }
+
+  /** A view of 16 bytes of the packed entries. */
+  get requestId(): Uint8Array {
+    return this.#bytes.subarray(this.#at, this.#at + REQUEST_ID_BYTES);
+  }
+
+  /** A view of 32 bytes of the packed entries. */
+  get delivered(): Uint8Array {
+    return this.#bytes.subarray(this.#at + AT_DELIVERED, this.#at + AT_DELIVERED + DELIVERED_BYTES);
+  }
+
+  get issuedAtMs(): number {
+    return this.#view.getFloat64(this.#at + AT_ISSUED, true);
+  }
+
+  get accountNumber(): number {
+    return this.#view.getUint32(this.#at + AT_ACCOUNT, true);
+  }
+
+  get endpointCode(): number {
+    return this.#view.getUint8(this.#at + AT_ENDPOINT);
+  }
+
+  get modeCode(): number {
+    return this.#view.getUint8(this.#at + AT_MODE);
+  }
+
+  get source(): number {
+    return this.#view.getUint16(this.#at + AT_SOURCE, true);
+  }
+
+  get valueCount(): number {
+    return this.#view.getUint32(this.#at + AT_VALUES, true);
+  }
+
+  get deliveredBytes(): number {
+    return this.#view.getUint32(this.#at + AT_DELIVERED_BYTES, true);
+  }
+
+  get consumedBytes(): number {
+    return this.#view.getUint32(this.#at + AT_CONSUMED_BYTES, true);
+  }
+
+  get credits(): number {
+    return this.#view.getUint32(this.#at + AT_CREDITS, true);
+  }
+
+  /** The entry as an object; its byte fields are views of the packed entries. */
+  entry(): AnswerEntry {
+    const endpoint = ENDPOINT_OF_CODE[this.endpointCode];
+    const mode = MODE_OF_CODE[this.modeCode];
+    if (endpoint === undefined || mode === undefined) {
+      throw new LedgerError(
+        'damaged',
+        `packed entry names endpoint ${this.endpointCode}, mode ${this.modeCode}`,
+      );
+    }
+    return {
+      requestId: this.requestId,
+      issuedAtMs: this.issuedAtMs,
+      accountNumber: this.accountNumber,
+      endpoint,
+      mode,
+      source: this.source,
+      delivered: this.delivered,
+      valueCount: this.valueCount,
+      deliveredBytes: this.deliveredBytes,
+      consumedBytes: this.consumedBytes,
+      credits: this.credits,
+    };
+  }
+}
+
+/** The entry at `index`, or undefined when the segment has none there. */
+export function readEntry(entries: Uint8Array, index: number): AnswerEntry | undefined {
+  const cursor = new EntryCursor(entries);
+  return cursor.seek(index) ? cursor.entry() : undefined;
+}
+
+/** All entries in order. */
+export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
+  const cursor = new EntryCursor(entries);
+  while (cursor.next()) yield cursor.entry();
+}
+
+/** First byte of every stored segment. */
+const SEGMENT_VERSION = 1;
+
+const HEAD_AT = 5; // version byte, head length (uint32)
+
+/**
+ * A segment as it is stored: version byte, length of the head (uint32, little-endian), head in MessagePack, packed
+ * entries. Equal segments give equal bytes. The checksum is the table's (ledger/lmdb/table.ts).
+ */
+export function encodeSegment(segment: SegmentRecord): Uint8Array {
+  const flaw = flawOf(segment);
+  assert(flaw === undefined, `segment ${segment.sequence}: ${flaw}`);
+  const head = pack([
+    segment.sequence,
+    segment.committedAtMs,
+    segment.count,
+    segment.sources.map(({ mode, lotIds, generation }) => [
+      mode,
+      lotIds,
+      generation === null ? null : [generation.tier, generation.number],
+    ]),
+    [segment.context.verifyUrlBase, segment.context.poweredBy],
+  ]);
+  const stored = new Uint8Array(HEAD_AT + head.length + segment.entries.length);
+  const view = new DataView(stored.buffer);
+  view.setUint8(0, SEGMENT_VERSION);
+  view.setUint32(1, head.length, true);
+  stored.set(head, HEAD_AT);
+  stored.set(segment.entries, HEAD_AT + head.length);
+  return stored;
+}
+
+/** The segment behind stored bytes, in buffers of its own. Throws LedgerError `damaged` for anything else. */
+export function decodeSegment(stored: Uint8Array): SegmentRecord {
+  if (stored.length < HEAD_AT) throw new LedgerError('damaged', 'stored segment is shorter than its head');
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+  const version = view.getUint8(0);
+  if (version !== SEGMENT_VERSION) {
+    throw new LedgerError(
+      'damaged',
+      `stored segment has version ${version}, this program reads ${SEGMENT_VERSION}`,
+    );
+  }
+  const entriesAt = HEAD_AT + view.getUint32(1, true);
+  if (entriesAt > stored.length)
+    throw new LedgerError('damaged', 'stored segment is shorter than its head says');
+  const segment = segmentOf(unpackHead(stored.subarray(HEAD_AT, entriesAt)), stored.subarray(entriesAt));
+  const flaw = segment === undefined ? 'its head has another shape' : flawOf(segment);
+  if (segment === undefined || flaw !== undefined)
+    throw new LedgerError('damaged', `stored segment: ${flaw}`);
+  return segment;
+}
+
+function unpackHead(head: Uint8Array): unknown {
+  try {
+    return unpack(head);
+  } catch (error) {
+    throw new LedgerError('damaged', 'stored segment: its head is not MessagePack', { cause: error });
+  }
+}
+
+function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefined {
+  if (!Array.isArray(head) || head.length !== 5) return undefined;
+  const [sequence, committedAtMs, count, packedSources, context] = head as unknown[];
+  if (!Array.isArray(packedSources) || !Array.isArray(context) || context.length !== 2) return undefined;
+  const sources: DrawSource[] = [];
+  for (const packed of packedSources as unknown[]) {
+    const source = sourceOf(packed);
+    if (source === undefined) return undefined;
+    sources.push(source);
+  }
+  const [verifyUrlBase, poweredBy] = context as unknown[];
+  if (typeof verifyUrlBase !== 'string' || typeof poweredBy !== 'string') return undefined;
+  if (typeof sequence !== 'number' || typeof committedAtMs !== 'number' || typeof count !== 'number') {
+    return undefined;
+  }
+  return {
+    sequence,
+    committedAtMs,
+    count,
+    sources,
+    context: { verifyUrlBase, poweredBy },
+    entries: new Uint8Array(entries),
+  };
+}
+
+function sourceOf(packed: unknown): DrawSource | undefined {
+  if (!Array.isArray(packed) || packed.length !== 3) return undefined;
+  const [mode, lotIds, generation] = packed as unknown[];
+  if (!ENTROPY_MODES.includes(mode as EntropyMode)) return undefined;
+  if (!Array.isArray(lotIds) || !lotIds.every((id) => typeof id === 'string')) return undefined;
+  if (generation === null) return { mode: mode as EntropyMode, lotIds, generation: null };
+  if (!Array.isArray(generation) || generation.length !== 2) return undefined;
+  const [tier, number] = generation as unknown[];
+  if (!TIERS.includes(tier as Tier) || typeof number !== 'number') return undefined;
+  return { mode: mode as EntropyMode, lotIds, generation: { tier: tier as Tier, number } };
+}
+
+/** What is wrong with a segment, in words; undefined when its parts agree. */
+function flawOf(segment: SegmentRecord): string | undefined {
+  const { sequence, committedAtMs, count, sources, entries } = segment;
+  if (!Number.isSafeInteger(sequence) || sequence < 1)
+    return `sequence ${sequence} is not a positive integer`;
+  if (!(committedAtMs >= 0 && committedAtMs < TIME_END_MS)) return 'it was committed at no time';
+  if (entries.length !== count * ENTRY_BYTES) return `${count} entries cannot take ${entries.length} bytes`;
+  const cursor = new EntryCursor(entries);
+  while (cursor.next()) {
+    if (cursor.source >= sources.length) return `an entry names source ${cursor.source} of ${sources.length}`;
+    const mode = MODE_OF_CODE[cursor.modeCode];
+    if (mode === undefined || ENDPOINT_OF_CODE[cursor.endpointCode] === undefined)
+      return 'an entry has unknown codes';
+    if (sources[cursor.source].mode !== mode) return 'an entry and its source differ in mode';
+    if (!(cursor.issuedAtMs >= 0 && cursor.issuedAtMs < TIME_END_MS)) return 'an entry was issued at no time';
+  }
+  return undefined;
+}

@@ -1,0 +1,422 @@
+import { type Backend, BackendError, type RawRead } from '../../backend/backend.ts';
+import { wipe } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { ORIGINS } from '../../core/vocabulary.ts';
+import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
+import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
+import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
+import type { Assessor } from './assessor.ts';
+import { BlockHistory, HISTORY_BLOCKS } from './block-history.ts';
+import { UNLIMITED } from './budget.ts';
+import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
+import { type Lot, makeLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
+import { RefusalTest, refusalChance } from './refusals.ts';
+import { RawResults, replayedLot } from './replays.ts';
+import { type SourceRead, SourceReader } from './source-reader.ts';
+import { systemWait, type Wait, withDeadline } from './wait.ts';
+
+export type SourceState =
+  /** The last read became a lot, or there has been no need of one since the start: the reservoir was full. */
+  | 'ok'
+  /** No read has succeeded yet. */
+  | 'starting'
+  /** Reads fail; they are tried again. */
+  | 'failing'
+  /** Sources before it fill the pool; it is not read. */
+  | 'standby'
+  /** A permanent failure: the tap is closed until an operator restarts the service. */
+  | 'closed';
+
+/** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
+type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
+
+export interface SourceStatus {
+  readonly name: string;
+  readonly origin: Backend['origin'];
+  readonly state: SourceState;
+  /** Why the last step failed; empty when it did not. */
+  readonly lastError: string;
+  readonly lastLot: LotRecord | undefined;
+  readonly lotsAccepted: number;
+  readonly lotsRejected: number;
+  /** Conditioned bytes of the accepted lots. */
+  readonly conditionedBytes: number;
+  /** SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included. */
+  readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
+  readonly reads: ReadCounts;
+  /** The health tests of the channel layout that was read last; null before the first read. */
+  readonly health: HealthState | null;
+}
+
+/** Blocks not claimed yet, by kind. */
+export type BlockLevels = Awaited<ReturnType<EntropyStore['blockLevels']>>;
+
+export interface CollectorOptions {
+  readonly backend: Backend;
+  readonly store: EntropyStore & SourceStore;
+  readonly assessor: Assessor;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** High watermark of unclaimed pure bytes; the low one is half of it. */
+  readonly pureBytesHigh: number;
+  /** What the source may take of its provider on one UTC day; no bound when left out. */
+  readonly limits?: SpendLimits;
+  /** Raw bits of one lot, at least. */
+  readonly lotRawBits?: number;
+  /** Whether this source may read at these levels, when it is one of several; it may always when left out. */
+  readonly isWanted?: (levels: BlockLevels) => boolean;
+  /** Awaited after each lot that may serve. */
+  readonly onLot: () => Promise<void>;
+  /** Told once, with the reason, when a permanent failure closes the tap. */
+  readonly onClosed?: (reason: string) => void;
+  readonly wait?: Wait;
+}
+
+/** A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a next one. */
+export const LOT_RAW_BITS = 4 * 1024 * 1024;
+/** Seeds on hand below which the collector reads, whatever the level of pure bytes. */
+export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
+/**
+ * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses a good lot
+ * once in 250,000 (lots.ts): three of them in a row are no chance. Reads that fail the health tests are not among
+ * them: the monitor counts those itself and has its own, derived limit.
+ */
+const REJECTED_IN_A_ROW_MAX = 3;
+/** The first pause after a failure; doubled with each that follows. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+/** The longest pause that a provider may ask for: a spent budget is looked at again every hour. */
+const RETRY_ASKED_MAX_MS = 3_600_000;
+const IDLE_CHECK_MS = 1_000;
+/** The lot of a job is offered to the store this often, after pauses from RETRY_FIRST_MS on: its bits were paid for. */
+const STORE_TRIES = 5;
+/** The tests of a lot take 3 s of a core, at the lowest priority; after this their thread is taken for dead. */
+const ASSESSMENT_TIMEOUT_MS = 600_000;
+
+/**
+ * Keeps the reservoir of conditioned blocks between its watermarks: reads the backend when it is low, tests, makes
+ * lots. One backend, one collector, one read at a time; requests never wait for it.
+ */
+export class Collector {
+  readonly #options: CollectorOptions;
+  readonly #wait: Wait;
+  readonly #reader: SourceReader;
+  readonly #monitors = new Map<number, HealthMonitor>();
+  readonly #stopping = new AbortController();
+  readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
+  readonly #results = new RawResults();
+  readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
+  #running: Promise<void> | undefined;
+  #state: SourceState = 'starting';
+  #lastError = '';
+  #lastLot: LotRecord | undefined;
+  #lastMonitor: HealthMonitor | undefined;
+  /** What the health tests said of the job that was fetched last. */
+  #lastJob: { readonly key: string; readonly rawSha256: string; readonly verdict: HealthVerdict } | undefined;
+  #accepted = 0;
+  #conditionedBytes = 0;
+  #rejected = 0;
+  #rejectedInARow = 0;
+  readonly #refusals = new RefusalTest();
+  /** The least that the source said to be: the place of its origin in ORIGINS, and whether it is deterministic. */
+  #least: { readonly rank: number; readonly deterministic: boolean };
+  /** True from the low watermark up to the high one. */
+  #filling = true;
+  /** False after a lot that was too short for a pure block: another one would raise their level no more. */
+  #givesPure = true;
+  #retryMs = RETRY_FIRST_MS;
+
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+    const { origin, deterministic } = options.backend;
+    this.#least = { rank: ORIGINS.indexOf(origin), deterministic };
+    this.#wait = options.wait ?? systemWait;
+    this.#reader = new SourceReader({ ...options, limits: options.limits ?? UNLIMITED, wait: this.#wait });
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Gives up what is under way; a lot that is being stored is stored. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  /** True once a permanent failure closed the tap. */
+  get closed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  get state(): SourceState {
+    return this.#state;
+  }
+
+  status(): SourceStatus {
+    return {
+      name: this.#options.backend.name,
+      origin: this.#options.backend.origin,
+      state: this.#state,
+      lastError: this.#lastError,
+      lastLot: this.#lastLot,
+      lotsAccepted: this.#accepted,
+      lotsRejected: this.#rejected,
+      conditionedBytes: this.#conditionedBytes,
+      across: { raw: this.#across.raw.verdict(), conditioned: this.#across.conditioned.verdict() },
+      reads: { ...this.#reads },
+      health: this.#lastMonitor?.state() ?? null,
+    };
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    let isRecalled = false;
+    while (!signal.aborted && !this.closed) {
+      try {
+        isRecalled ||= await this.#recall();
+        const pauseMs = isRecalled ? await this.#step() : IDLE_CHECK_MS;
+        if (pauseMs > 0 && !this.closed) await this.#wait(pauseMs, signal);
+      } catch (error) {
+        if (!this.#isStop(error)) throw error;
+      }
+    }
+  }
+
+  #isStop(error: unknown): boolean {
+    return this.#stopping.signal.aborted && error === this.#stopping.signal.reason;
+  }
+
+  /**
+   * What earlier runs found counts across lots: a restart is no way to a clean slate. Nothing is read before it is known: a
+   * result that a provider delivers again is told from it alone. False when it could not be read.
+   */
+  async #recall(): Promise<boolean> {
+    const { store, backend, log } = this.#options;
+    try {
+      const lots = await store.lots(HISTORY_BLOCKS);
+      for (const lot of lots.reverse()) if (lot.source === backend.name) this.#remember(lot);
+      return true;
+    } catch (error) {
+      log.error({ reason: reasonOf(error) }, 'earlier lots not read'); // no fault of the source
+      return false;
+    }
+  }
+
+  #remember(lot: LotRecord): void {
+    this.#results.add(lot);
+    for (const block of lot.assessments) if (block.of !== 'system') this.#across[block.of].add(block);
+  }
+
+  /** Looks at the levels and, when they are low or a job is paid for, makes one lot. Gives the pause before the next step. */
+  async #step(): Promise<number> {
+    let mustRead: boolean;
+    try {
+      this.#filling = await this.#isLow();
+      mustRead = this.#filling || (await this.#reader.isOwed(this.#stopping.signal));
+    } catch (error) {
+      if (this.#isStop(error)) throw error;
+      this.#options.log.error({ reason: reasonOf(error) }, 'levels of the reservoir not read');
+      return IDLE_CHECK_MS; // no fault of the source
+    }
+    if (!mustRead) {
+      if (this.#state === 'starting') this.#state = 'ok';
+      return IDLE_CHECK_MS;
+    }
+    try {
+      await this.#collect();
+    } catch (error) {
+      if (this.#isStop(error)) throw error;
+      return this.#failed(error);
+    }
+    if (this.#state === 'failing') return this.#nextRetryMs();
+    this.#retryMs = RETRY_FIRST_MS;
+    return 0;
+  }
+
+  /** Reads, tests and stores one lot. */
+  async #collect(): Promise<void> {
+    const { read, jobKey } = await this.#read();
+    const health = await this.#check(read, jobKey);
+    const lot = await this.#makeLot(read, health);
+    if (!(await this.#store(lot, jobKey))) return;
+    this.#lastLot = lot.record;
+    this.#remember(lot.record);
+    // A startup that lacks samples is no sign of a failure, and none of health either.
+    const isTested = health.grade === 'pass' || health.failures.some(({ test }) => test !== 'startup');
+    if (isTested) this.#refusals.add(!lot.record.accepted, refusalChance(read));
+    if (lot.record.accepted) this.#givesPure = lot.blocks.some(({ kind }) => kind === 'pure');
+    if (lot.record.accepted) await this.#accept(lot.record);
+    else this.#reject(lot.record, health.grade);
+    if (jobKey !== undefined) await this.#settle(jobKey);
+  }
+
+  /** The lot is stored and serves: a provider that does not forget its job is asked again later. */
+  async #settle(jobKey: string): Promise<void> {
+    try {
+      await this.#reader.lotStored(jobKey, this.#stopping.signal);
+    } catch (error) {
+      if (this.#isStop(error)) throw error;
+      this.#options.log.error({ job: jobKey, reason: reasonOf(error) }, 'a job was not brought to its end');
+    }
+  }
+
+  async #read(): Promise<SourceRead> {
+    const { lotRawBits = LOT_RAW_BITS } = this.#options;
+    try {
+      const read = await this.#reader.read(lotRawBits, this.#stopping.signal);
+      this.#refusePromotion();
+      return read;
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#reads.failed++;
+      throw error;
+    }
+  }
+
+  /** A source may turn out to be less than it seemed (a provider's simulator), and is never more again. */
+  #refusePromotion(): void {
+    const { name, origin, deterministic } = this.#options.backend;
+    const rank = ORIGINS.indexOf(origin);
+    if (rank < this.#least.rank || (this.#least.deterministic && !deterministic)) {
+      throw new BackendError('permanent', `${name} calls itself ${origin} now: no source is promoted`);
+    }
+    this.#least = { rank, deterministic };
+  }
+
+  async #check(read: RawRead, jobKey: string | undefined): Promise<HealthVerdict> {
+    const last = this.#lastJob;
+    // A job whose lot was not stored is fetched again: the same samples, not new ones, and no replay.
+    if (last !== undefined && last.key === jobKey && last.rawSha256 === read.rawSha256) return last.verdict;
+    this.#lastMonitor = this.#monitor(read.width);
+    const verdict = await this.#lastMonitor.checkInSlices(read);
+    this.#reads[verdict.grade]++;
+    if (jobKey !== undefined) this.#lastJob = { key: jobKey, rawSha256: read.rawSha256, verdict };
+    return verdict;
+  }
+
+  /** False when the job gave a lot before. The lot's bytes are gone from memory afterwards in any case. */
+  async #store({ record, blocks, output }: Lot, jobKey: string | undefined): Promise<boolean> {
+    const { store, log } = this.#options;
+    try {
+      for (let tries = 1, pauseMs = RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
+        try {
+          if (await store.addLot(record, blocks, jobKey)) return true;
+          log.error({ lot: record.id, job: jobKey }, 'a job that gave a lot before: not stored');
+          this.#reader.lotNotStored();
+          return false;
+        } catch (error) {
+          this.#reader.lotNotStored();
+          if (jobKey === undefined || tries === STORE_TRIES) throw error;
+          log.error({ lot: record.id, job: jobKey, reason: reasonOf(error) }, 'lot not stored, tried again');
+          await this.#wait(pauseMs, this.#stopping.signal);
+        }
+      }
+    } finally {
+      wipe(output);
+    }
+  }
+
+  /** A stop does not wait for the tests: they are left to end by themselves, and their lot is not kept. */
+  async #makeLot(read: RawRead, health: HealthVerdict): Promise<Lot> {
+    const { backend, assessor, clock } = this.#options;
+    const earlier = health.grade === 'pass' ? this.#results.lotOf(read.rawSha256) : undefined;
+    const making =
+      earlier === undefined
+        ? makeLot(backend, read, health, assessor, clock)
+        : replayedLot(backend, read, health, earlier, assessor, clock);
+    const late = () => new Error(`the tests of a lot took longer than ${ASSESSMENT_TIMEOUT_MS / 1000} s`);
+    const limit = { timeoutMs: ASSESSMENT_TIMEOUT_MS, late };
+    let isKept = false;
+    try {
+      const lot = await withDeadline(() => making, limit, this.#stopping.signal, this.#wait);
+      isKept = true;
+      return lot;
+    } finally {
+      wipeRead(read);
+      if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {}); // reported by the race, if it came in time
+    }
+  }
+
+  async #accept(lot: LotRecord): Promise<void> {
+    this.#accepted++;
+    this.#conditionedBytes += lot.conditionedBytes;
+    this.#rejectedInARow = 0;
+    this.#state = 'ok';
+    this.#lastError = '';
+    const { id, source, origin, conditionedBytes: bytes, minEntropyPerBit: entropy } = lot;
+    this.#options.log.info({ lot: id, source, origin, bytes, entropy }, 'lot accepted');
+    try {
+      await this.#options.onLot();
+    } catch (error) {
+      // Not the source's failure: its lot is stored and serves.
+      this.#options.log.error({ lot: id, reason: reasonOf(error) }, 'a new lot was not put to use at once');
+    }
+  }
+
+  #reject({ id: lot, source, rejection }: LotRecord, grade: HealthGrade): void {
+    this.#rejected++;
+    if (grade === 'pass') this.#rejectedInARow++;
+    const isBroken = grade === 'permanent' || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX;
+    const { isBeyondChance, inWords } = this.#refusals;
+    const close = isBroken || isBeyondChance;
+    this.#options.log.error({ lot, source, rejection, closed: close }, 'lot rejected');
+    this.#setFailing(isBroken || !close ? rejection : `${inWords}, at last: ${rejection}`, close);
+  }
+
+  #failed(error: unknown): number {
+    const kind = error instanceof BackendError ? error.kind : 'fault';
+    const reason = reasonOf(error);
+    const close = kind === 'no_raw_shots' || kind === 'permanent';
+    const { name: source } = this.#options.backend;
+    this.#options.log.error({ source, kind, reason, closed: close }, 'no lot was made');
+    this.#setFailing(reason, close);
+    const askedMs = error instanceof BackendError ? (error.retryAfterMs ?? 0) : 0;
+    return Math.max(this.#nextRetryMs(), Math.min(askedMs, RETRY_ASKED_MAX_MS));
+  }
+
+  #setFailing(reason: string, close: boolean): void {
+    this.#lastError = reason;
+    this.#state = close ? 'closed' : 'failing';
+    if (!close) return;
+    try {
+      this.#options.onClosed?.(reason);
+    } catch (error) {
+      this.#options.log.error({ reason: reasonOf(error) }, 'the tap is closed, and not all took it');
+    }
+  }
+
+  #nextRetryMs(): number {
+    const retryMs = this.#retryMs;
+    this.#retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);
+    return retryMs;
+  }
+
+  /** Channel layouts have their own running tests: a source whose width changes starts anew. */
+  #monitor(width: number): HealthMonitor {
+    let monitor = this.#monitors.get(width);
+    if (monitor === undefined) {
+      const minEntropyPerBit = this.#options.backend.claimedMinEntropyPerBit;
+      monitor = new HealthMonitor({ width, minEntropyPerBit });
+      this.#monitors.set(width, monitor);
+    }
+    return monitor;
+  }
+
+  /** Fills up to the high watermark once begun; begins at half of it, or when seeds run low. */
+  async #isLow(): Promise<boolean> {
+    const { store, pureBytesHigh, isWanted } = this.#options;
+    const levels = await store.blockLevels();
+    const wanted = isWanted?.(levels) ?? true;
+    if (!wanted) this.#state = 'standby';
+    else if (this.#state === 'standby') this.#state = 'starting';
+    if (!wanted) return false;
+    const { pure, seed } = levels;
+    if (seed.blocks < SEEDS_LOW) return true;
+    return this.#givesPure && pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

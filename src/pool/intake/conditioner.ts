@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto';
+import { assert } from '../../core/assert.ts';
+
+/**
+ * The conditioning component (SP 800-90B §3.1.5): a vetted function that turns assessed raw noise into bytes
+ * at full entropy. The function is Hash_df over SHA-256 (SP 800-90A §10.3.1), asked for 256 bits, which is a
+ * single hash:
+ *
+ *   output block = SHA-256(0x01 ‖ 0x00000100 ‖ piece of raw noise).
+ *
+ * Plain SHA-256 would be vetted too, but `raw_output`, SHA-256 of the raw noise, is printed on public
+ * certificates: for a lot of one piece the certificate would then print the entropy. The counter and length
+ * that Hash_df sets in front keep the two apart, and since they are constants they take nothing from the
+ * entropy of the piece.
+ */
+// counter = 1, then no_of_bits_to_return = 256 as four bytes
+const HASH_DF_HEADER = Uint8Array.of(0x01, 0x00, 0x00, 0x01, 0x00);
+
+const OUTPUT_BITS = 256;
+const OUTPUT_BYTES = OUTPUT_BITS / 8;
+/**
+ * Full entropy, at least 1 - 2^-32 bits in every bit, may be claimed only when h_in >= n_out + 64 (SP
+ * 800-90C, vetted conditioning). Least of all is left by the narrowest input, n_in = h_in = 320: 1 - 2^-35
+ * bits.
+ */
+const ASSESSED_BITS_PER_BLOCK = OUTPUT_BITS + 64;
+
+export interface Conditioned {
+  /** Full-entropy bytes: `blocks` times 32. */
+  readonly output: Uint8Array<ArrayBuffer>;
+  readonly blocks: number;
+  /** Raw bits that went into each block (n_in, without Hash_df's header). */
+  readonly inputBitsPerBlock: number;
+  /** Assessed min-entropy of those bits (h_in), at least 320. */
+  readonly entropyPerBlock: number;
+}
+
+/**
+ * Output_Entropy(n_in, n_out, nw, h_in) of SP 800-90B §3.1.5.1.2, in bits; sizes in bits, 0 <= h_in <= n_in.
+ * Near full entropy the result rounds to n_out: `outputEntropyDeficit` has the rest.
+ */
+export function outputEntropy(nIn: number, nOut: number, nw: number, hIn: number): number {
+  return Math.min(nOut, nw) - outputEntropyDeficit(nIn, nOut, nw, hIn);
+}
+
+/**
+ * n - Output_Entropy, n = min(n_out, nw), without rounding: 7.8e-20 bits for 320 assessed bits into SHA-256.
+ *
+ * The standard's terms, multiplied by 2^n, are 1 plus something small, and that something is what is
+ * computed. With P_high = 2^-h_in, P_low = (1 - P_high) / (2^n_in - 1):
+ *   2^n_in P_low = 1 + a,            a = (2^-n_in - 2^-h_in) / (1 - 2^-n_in)
+ *   2^n psi      = 1 + a + 2^(n - h_in)
+ *   2^n omega    = (1 + a)(1 + b),   b = sqrt(2 n ln 2 · 2^(n - n_in))
+ * and the result is -log2(max(psi, omega)) = n - log2(1 + the larger excess).
+ */
+export function outputEntropyDeficit(nIn: number, nOut: number, nw: number, hIn: number): number {
+  assert(nIn >= 1 && nOut >= 1 && nw >= 1, 'sizes of a conditioner are at least one bit');
+  assert(hIn >= 0 && hIn <= nIn, 'a conditioner gets no more entropy than bits');
+  const n = Math.min(nOut, nw);
+  const a = (2 ** -nIn - 2 ** -hIn) / (1 - 2 ** -nIn);
+  const b = Math.sqrt(2 * n * Math.LN2 * 2 ** (n - nIn));
+  const psiExcess = a + 2 ** (n - hIn);
+  const omegaExcess = a + b + a * b;
+  return Math.log1p(Math.max(psiExcess, omegaExcess)) / Math.LN2;
+}
+
+/** Raw bytes that make one block of 32 conditioned bytes, at an assessed min-entropy per bit in (0, 1]. */
+function inputBytesPerBlock(minEntropyPerBit: number): number {
+  assert(minEntropyPerBit > 0 && minEntropyPerBit <= 1, 'the min-entropy of a bit lies in (0, 1]');
+  const bytes = Math.ceil(ASSESSED_BITS_PER_BLOCK / minEntropyPerBit / 8);
+  // The quotient may have been rounded down to a whole number of bytes.
+  return bytes * 8 * minEntropyPerBit < ASSESSED_BITS_PER_BLOCK ? bytes + 1 : bytes;
+}
+
+/** Raw bits that `condition` needs for `outputBytes` bytes, rounded up to whole blocks. */
+export function rawBitsFor(outputBytes: number, minEntropyPerBit: number): number {
+  return Math.ceil(outputBytes / OUTPUT_BYTES) * inputBytesPerBlock(minEntropyPerBit) * 8;
+}
+
+/**
+ * Conditions the first `bitLength` bits of `bits` (packed, most significant bit first). Each block gets the
+ * next piece of whole bytes, so no raw bit is used twice; what is left over, less than a piece, is not used
+ * at all. `minEntropyPerBit` is the assessed min-entropy of the raw bits. The caller erases `bits`.
+ */
+export function condition(bits: Uint8Array, bitLength: number, minEntropyPerBit: number): Conditioned {
+  assert(
+    Number.isInteger(bitLength) && bitLength >= 0 && bitLength <= bits.length * 8,
+    'bits holds bitLength bits',
+  );
+  const pieceBytes = inputBytesPerBlock(minEntropyPerBit);
+  const blocks = Math.floor(Math.floor(bitLength / 8) / pieceBytes);
+  const entropyPerBlock = pieceBytes * 8 * minEntropyPerBit;
+  assert(entropyPerBlock >= ASSESSED_BITS_PER_BLOCK, 'a block gets 64 assessed bits more than it gives');
+
+  const output = new Uint8Array(blocks * OUTPUT_BYTES);
+  const input = new Uint8Array(HASH_DF_HEADER.length + pieceBytes);
+  input.set(HASH_DF_HEADER);
+  for (let block = 0; block < blocks; block++) {
+    input.set(bits.subarray(block * pieceBytes, (block + 1) * pieceBytes), HASH_DF_HEADER.length);
+    const digest = hash('sha256', input, 'buffer');
+    output.set(digest, block * OUTPUT_BYTES);
+    digest.fill(0);
+  }
+  input.fill(0);
+  return { output, blocks, inputBitsPerBlock: pieceBytes * 8, entropyPerBlock };
+}

@@ -1,0 +1,244 @@
+import { BackendError, type JobBackend, type JobReference, type RawRead } from '../../backend/backend.ts';
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { SourceStore } from '../../ledger/ledger.ts';
+import type { JobRecord } from '../../ledger/records.ts';
+import { type Budget, estimateOf } from './budget.ts';
+import { JOB_WAIT_MAX_MS, JobCalls, NOT_DONE } from './job-calls.ts';
+import { takeRead } from './read.ts';
+import type { Wait } from './wait.ts';
+
+/**
+ * Results that are there, by a poll, and cannot be fetched so many times, each with its own tries, are given up: a truncated
+ * result fails alike each time. With the collector's pauses that is about 20 minutes; an outage fails the poll too, and
+ * does not count.
+ */
+const FETCHES_MAX = 20;
+/**
+ * Jobs in a row whose results are lost for good before the source is taken for broken. One may be the doing of a crash (a
+ * provider that lets results be read once) or of a device's bad day; another one, paid for as well, needs a person.
+ */
+const LOST_IN_A_ROW_MAX = 2;
+
+export interface JobReadsOptions {
+  readonly backend: JobBackend;
+  readonly store: SourceStore;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly wait: Wait;
+}
+
+/** The result of a job; its lot is to be added under the job's key. */
+export interface JobResult {
+  readonly read: RawRead;
+  readonly jobKey: string;
+}
+
+/**
+ * The jobs of one source, from the intention to the deletion at the provider, each step on disk:
+ *
+ *   intended ─submit▶ submitted ─poll, fetch, addLot▶ stored ─forget▶ ended
+ *       └────────────────┴── failed, cancelled, given up ──▶ ended
+ *
+ * A job outlives the process: what was paid for is read by whoever comes next. So a stop cancels nothing, an error that may
+ * pass leaves the job where it is, and before a new job is intended the open ones are brought to their end. A job that was
+ * intended and perhaps submitted is submitted again under its key, which starts no second one. Its day stays charged
+ * whatever becomes of it.
+ */
+export class JobReads {
+  readonly #backend: JobBackend;
+  readonly #options: JobReadsOptions;
+  readonly #calls: JobCalls;
+  readonly #startedAtMs: number;
+  /** Jobs that have not ended, by key, oldest first; undefined when the store must be asked: at the start, after a fault. */
+  #open: Map<string, JobRecord> | undefined;
+  /** Of the job under way: fetches that failed. */
+  #fetchesFailed = { jobKey: '', count: 0 };
+  #lostInARow = 0;
+
+  constructor(options: JobReadsOptions) {
+    this.#options = options;
+    this.#backend = options.backend;
+    this.#calls = new JobCalls(options.backend, options.wait);
+    this.#startedAtMs = options.clock.wallMs();
+  }
+
+  /** True while a job waits to be read, whether or not its bits are needed: it is paid for. */
+  async isOwed(signal: AbortSignal): Promise<boolean> {
+    return (await this.#unread(signal)) !== undefined;
+  }
+
+  /** The result of the oldest open job, or of a new one for `bits` bits. Rejects with a BackendError, or the signal's reason. */
+  async read(bits: number, signal: AbortSignal): Promise<JobResult> {
+    const job = (await this.#unread(signal)) ?? (await this.#intend(bits));
+    const submitted = await this.#submit(job, signal);
+    await this.#end(submitted, signal);
+    const read = await this.#fetch(submitted, signal);
+    this.#lostInARow = 0;
+    return { read, jobKey: job.key };
+  }
+
+  /** To be told when the job's lot is on disk: deletes the raw results at the provider, of this job and of earlier ones. */
+  async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
+    const job = this.#open?.get(jobKey);
+    if (job === undefined) return;
+    this.#open?.set(jobKey, { ...job, state: 'stored' });
+    await this.#forgetStored(signal);
+  }
+
+  /** To be told when the store failed over a job's lot: what it says of the job is to be asked again. */
+  lotNotStored(): void {
+    this.#open = undefined;
+  }
+
+  async #unread(signal: AbortSignal): Promise<JobRecord | undefined> {
+    if (this.#open === undefined) {
+      const jobs = await this.#options.store.openJobs(this.#backend.name);
+      this.#open = new Map(jobs.map((job) => [job.key, job]));
+      await this.#forgetStored(signal);
+    }
+    return [...this.#open.values()].find(({ state }) => state !== 'stored');
+  }
+
+  async #intend(bits: number): Promise<JobRecord> {
+    const spend = estimateOf(this.#backend, bits);
+    assert(spend !== undefined, 'a job has an estimate');
+    const job = await this.#onDisk(() => this.#options.budget.open(bits, spend));
+    this.#open?.set(job.key, job);
+    return job;
+  }
+
+  async #submit(job: JobRecord, signal: AbortSignal): Promise<JobRecord> {
+    if (job.state === 'submitted') return job;
+    const submission = () => this.#calls.submit(job.bits, job.key, signal);
+    const { jobId, memo } = await this.#orGiveUp(job, submission);
+    const submittedAtMs = this.#options.clock.wallMs();
+    const submitted: JobRecord = { ...job, state: 'submitted', jobId, memo, submittedAtMs };
+    await this.#put(submitted);
+    const { source, bits, amount, currency } = job;
+    this.#options.log.info({ source, job: jobId, bits, amount, currency }, 'job submitted');
+    return submitted;
+  }
+
+  async #end(job: JobRecord, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const waitMaxMs = (job.submittedAtMs ?? job.intendedAtMs) + JOB_WAIT_MAX_MS - clock.wallMs();
+    const cancel = () => this.#calls.cancel(referenceOf(job), signal);
+    const end = await this.#orGiveUp(job, () => this.#calls.end(referenceOf(job), waitMaxMs, signal), cancel);
+    if (end?.state === 'done') return;
+    if (end === undefined) await cancel();
+    const failure = end === undefined ? NOT_DONE : `${end.state}: ${end.reason}`;
+    await this.#fail(job, failure);
+    throw new BackendError('retryable', `job ${job.jobId} ${failure}`);
+  }
+
+  #fetch(job: JobRecord, signal: AbortSignal): Promise<RawRead> {
+    return this.#orGiveUp(job, async () => {
+      const read = await this.#fetchOrCount(job, signal);
+      try {
+        return takeRead(this.#backend, read, job.bits);
+      } catch (error) {
+        throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error; // the same each time
+      }
+    });
+  }
+
+  async #fetchOrCount(job: JobRecord, signal: AbortSignal): Promise<RawRead> {
+    try {
+      return await this.#calls.fetch(referenceOf(job), signal);
+    } catch (error) {
+      if (!isKind(error, 'retryable')) throw error;
+      const before = this.#fetchesFailed.jobKey === job.key ? this.#fetchesFailed.count : 0;
+      this.#fetchesFailed = { jobKey: job.key, count: before + 1 };
+      if (before + 1 < FETCHES_MAX) throw error;
+      throw new BackendError('permanent', `results that cannot be fetched: ${error.message}`);
+    }
+  }
+
+  /**
+   * Does a step of the job. An error that cannot pass, or that has not for too long, ends the job, after `give up` has told
+   * the provider; any other leaves it as it is.
+   */
+  async #orGiveUp<T>(
+    job: JobRecord,
+    step: () => Promise<T>,
+    giveUp: () => Promise<void> = async () => {},
+  ): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof BackendError)) throw error;
+      const isFinal = error.kind === 'permanent' || error.kind === 'no_raw_shots';
+      if (!isFinal && !this.#isOverdue(job)) throw error;
+      await giveUp();
+      await this.#fail(job, error.message);
+      if (error.kind !== 'permanent' || job.state === 'intended') throw error;
+      const kind = ++this.#lostInARow < LOST_IN_A_ROW_MAX ? 'retryable' : 'permanent';
+      throw new BackendError(kind, `job ${job.jobId}: ${error.message}`);
+    }
+  }
+
+  /** A service that was down for long gives a job of its own time before it gives up over errors. */
+  #isOverdue(job: JobRecord): boolean {
+    const sinceMs = Math.max(job.submittedAtMs ?? job.intendedAtMs, this.#startedAtMs);
+    return this.#options.clock.wallMs() - sinceMs > JOB_WAIT_MAX_MS;
+  }
+
+  async #fail(job: JobRecord, failure: string): Promise<void> {
+    await this.#put({ ...job, state: 'ended', failure });
+    const { source, key, jobId } = job;
+    this.#options.log.warn({ source, key, job: jobId, failure }, 'job ended without a lot');
+  }
+
+  /** Each stored job once: one that the provider does not forget now is asked for again after the next lot or start. */
+  async #forgetStored(signal: AbortSignal): Promise<void> {
+    for (const job of this.#open?.values() ?? []) {
+      if (job.state === 'stored' && (await this.#isForgotten(job, signal))) {
+        await this.#put({ ...job, state: 'ended', memo: '' });
+      }
+    }
+  }
+
+  async #isForgotten(job: JobRecord, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#calls.forget(referenceOf(job), signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof BackendError)) throw error;
+      const isGivenUp = error.kind === 'permanent' || error.kind === 'no_raw_shots' || this.#isOverdue(job);
+      const { source, jobId } = job;
+      this.#options.log.warn(
+        { source, job: jobId, reason: error.message, isGivenUp },
+        'raw results not deleted at the provider',
+      );
+      return isGivenUp;
+    }
+  }
+
+  async #put(job: JobRecord): Promise<void> {
+    await this.#onDisk(() => this.#options.store.putJob(job));
+    if (job.state === 'ended') this.#open?.delete(job.key);
+    else this.#open?.set(job.key, job);
+  }
+
+  /** After a call that failed, what the store holds is unknown. */
+  async #onDisk<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof BackendError)) this.#open = undefined;
+      throw error;
+    }
+  }
+}
+
+function isKind(error: unknown, kind: BackendError['kind']): error is BackendError {
+  return error instanceof BackendError && error.kind === kind;
+}
+
+function referenceOf({ jobId, key, bits, memo }: JobRecord): JobReference {
+  assert(jobId !== null, 'the provider has named the job');
+  return { jobId, idempotencyKey: key, bits, memo };
+}

@@ -1,0 +1,195 @@
+import { assert } from '../../core/assert.ts';
+import { utf8Bytes, wipe } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { SeededTier } from '../../core/vocabulary.ts';
+import type { EntropyStore, LogStore } from '../../ledger/ledger.ts';
+import type { ClaimedBlock } from '../../ledger/records.ts';
+import { SEED_BLOCK_BYTES } from '../intake/lots.ts';
+import type { LotCatalog } from './catalog.ts';
+
+/**
+ * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval of
+ * their own form a group of their own.
+ */
+export interface SeedGroup {
+  readonly tier: SeededTier;
+  readonly intervalMs: number;
+}
+
+export function seedGroupName(group: SeedGroup): string {
+  return `${group.tier}/${group.intervalMs}`;
+}
+
+/** What a front needs to know of the seed in force; the 32 quantum bytes themselves are wiped once all have taken them. */
+export interface SeedInForce {
+  readonly group: string;
+  readonly tier: SeededTier;
+  /** Grows by one with every seed of the group, across restarts. */
+  readonly generation: number;
+  readonly lotId: string;
+  readonly seededAtMs: number;
+  /** Monotonic time at which the seed's interval ends. */
+  readonly dueAtMonotonicMs: number;
+}
+
+/**
+ * Told of each new seed, synchronously, when its lot's record is in the catalog; must copy what it keeps of
+ * `quantumSeed`, which is wiped on return.
+ */
+export type SeedListener = (seed: SeedInForce, quantumSeed: Uint8Array) => void;
+
+interface GroupState {
+  readonly group: SeedGroup;
+  current: SeedInForce | undefined;
+  refreshing: Promise<boolean> | undefined;
+}
+
+/** A refresh is begun this much of the interval before its end, so that no request meets the boundary. */
+const EARLY_FRACTION = 0.02;
+
+/**
+ * Gives every seed group a fresh 32-byte quantum seed at the specification's intervals. A seed block is claimed
+ * durably before use and never used twice. When the interval ends and no seed is to be had, the group has no seed in
+ * force and its mode answers 503; an old seed is never stretched.
+ */
+export class SeedSchedule {
+  readonly #store: EntropyStore & LogStore;
+  readonly #catalog: LotCatalog;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #listeners: SeedListener[] = [];
+  readonly #groups = new Map<string, GroupState>();
+  /** A seed of these lots that is claimed and on its way is not given out. */
+  readonly #retired = new Set<string>();
+  #open = true;
+  /** One number after the other. */
+  #numbering: Promise<unknown> = Promise.resolve();
+
+  constructor(store: EntropyStore & LogStore, catalog: LotCatalog, clock: Clock, log: Log) {
+    this.#store = store;
+    this.#catalog = catalog;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Listeners get every seed taken from now on. */
+  onSeed(listener: SeedListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Makes the group known; its first seed is taken at the next `refresh`. */
+  add(group: SeedGroup): string {
+    const name = seedGroupName(group);
+    if (!this.#groups.has(name)) this.#groups.set(name, { group, current: undefined, refreshing: undefined });
+    return name;
+  }
+
+  /** The seed in force, or undefined when there is none or its interval has ended. */
+  inForce(name: string): SeedInForce | undefined {
+    const current = this.#groups.get(name)?.current;
+    if (current === undefined || this.#clock.monotonicMs() >= current.dueAtMonotonicMs) return undefined;
+    return current;
+  }
+
+  /** All groups with the seed last taken, for health. */
+  states(): { name: string; intervalMs: number; current: SeedInForce | undefined }[] {
+    return [...this.#groups].map(([name, state]) => ({
+      name,
+      intervalMs: state.group.intervalMs,
+      current: state.current,
+    }));
+  }
+
+  /** Takes a new seed for each group whose seed is missing or about to end. Called often; cheap when nothing is due. */
+  async refresh(): Promise<void> {
+    const due = [...this.#groups.values()].filter((state) => this.#isDue(state));
+    await Promise.all(due.map((state) => this.#refreshGroup(state)));
+  }
+
+  /** True when the group has a seed in force, after taking one if that is needed and possible. */
+  async ensure(name: string): Promise<boolean> {
+    const state = this.#groups.get(name);
+    assert(state !== undefined, 'only a known seed group is asked for');
+    if (this.inForce(name) !== undefined) return true;
+    return this.#refreshGroup(state);
+  }
+
+  /** Takes seeds of these lots out of force: they were withdrawn. The next `refresh` takes others. */
+  retire(lotIds: ReadonlySet<string>): void {
+    for (const id of lotIds) this.#retired.add(id);
+    for (const state of this.#groups.values()) {
+      if (state.current !== undefined && lotIds.has(state.current.lotId)) state.current = undefined;
+    }
+  }
+
+  /** Stops taking seeds: the tap is closed. Seeds in force serve until their interval ends. */
+  close(): void {
+    this.#open = false;
+  }
+
+  #isDue(state: GroupState): boolean {
+    if (state.current === undefined) return true;
+    const early = state.group.intervalMs * EARLY_FRACTION;
+    return this.#clock.monotonicMs() >= state.current.dueAtMonotonicMs - early;
+  }
+
+  #refreshGroup(state: GroupState): Promise<boolean> {
+    state.refreshing ??= this.#takeSeed(state).finally(() => {
+      state.refreshing = undefined;
+    });
+    return state.refreshing;
+  }
+
+  /** False when there is none to be had, or the tap was closed or its lot withdrawn before it was given out. */
+  async #takeSeed(state: GroupState): Promise<boolean> {
+    // Looked at first: requests ask again and again, and an empty claim would cost a durable step each time.
+    if (!this.#open || (await this.#store.blockLevels()).seed.blocks === 0) return false;
+    if (!this.#open) return false;
+    const [block] = await this.#store.claimBlocks('seed', 1);
+    if (block === undefined) return false;
+    try {
+      return await this.#giveOut(state, block);
+    } finally {
+      wipe(block.bytes);
+    }
+  }
+
+  async #giveOut(state: GroupState, { lotId, bytes }: ClaimedBlock): Promise<boolean> {
+    assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
+    const name = seedGroupName(state.group);
+    const generation = await this.#nextGeneration(state.group.tier);
+    await this.#catalog.ready(lotId);
+    if (!this.#open || this.#retired.has(lotId)) return false;
+    const seed: SeedInForce = {
+      group: name,
+      tier: state.group.tier,
+      generation,
+      lotId,
+      seededAtMs: this.#clock.wallMs(),
+      dueAtMonotonicMs: this.#clock.monotonicMs() + state.group.intervalMs,
+    };
+    for (const listener of this.#listeners) listener(seed, bytes);
+    state.current = seed; // in force only when every front has it
+    this.#log.info({ group: name, generation, lot: lotId }, 'seed taken');
+    return true;
+  }
+
+  /**
+   * Numbers are written down before use, so that no two seeds of a tier ever share one, whatever their interval: a
+   * certificate names a seed by tier and number.
+   */
+  #nextGeneration(tier: SeededTier): Promise<number> {
+    const next = this.#numbering.then(() => this.#countGeneration(tier));
+    this.#numbering = next.catch(() => {}); // told to who asked for the number
+    return next;
+  }
+
+  async #countGeneration(tier: SeededTier): Promise<number> {
+    const key = `seed-generation/${tier}`;
+    const last = await this.#store.getLog(key);
+    const next = (last === undefined ? 0 : Number(Buffer.from(last).toString('ascii'))) + 1;
+    await this.#store.putLog([{ key, value: utf8Bytes(String(next)) }]);
+    return next;
+  }
+}

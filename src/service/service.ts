@@ -1,0 +1,250 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { OwnedCells } from '../account/cells.ts';
+import type { EntropyDesk } from '../answer/desk.ts';
+import { OwnedRunningKeys } from '../answer/idempotency.ts';
+import type { Backend } from '../backend/backend.ts';
+import { type LedgerThread, startLedgerThread } from '../certificate/ledger-thread.ts';
+import type { Config } from '../config/config.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { createMetricMemory } from '../core/metrics.ts';
+import { openSecretFile } from '../crypto/key-files.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { UNLIMITED } from '../pool/intake/budget.ts';
+import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered-sample.ts';
+import type { SeedSchedule } from '../pool/supply/seeds.ts';
+import { Workers } from '../workers/dispatch.ts';
+import { every } from './every.ts';
+import { type FrontCentre, type FrontStack, startFrontStack } from './front-stack.ts';
+import { type FrontThread, startFrontThread } from './front-thread.ts';
+import { startMetricsFront } from './metrics-front.ts';
+import { Monitor } from './monitor.ts';
+import { type Pool, startPool } from './pool.ts';
+import { ledgerMemory, openSource, type Source } from './sources.ts';
+import { Watch } from './watch.ts';
+
+/** A running service. */
+export interface Service {
+  readonly port: number;
+  /** Ends in /v1. */
+  readonly baseUrl: string;
+  readonly ledger: Ledger;
+  /** Rejects when the service can no longer keep its promises and must stop. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Resolves when every mode can be served. */
+  readonly ready: Promise<void>;
+  /** Answers what is under way, then stops everything. */
+  stop(): Promise<void>;
+}
+
+/** What tests put in the place of what the configuration names. */
+export interface ServiceParts {
+  readonly clock?: Clock;
+  readonly backend?: Backend;
+  /** Several, the most wanted first. */
+  readonly backends?: readonly Backend[];
+}
+
+/** How often limiter states are written down: what a killed process can forget of requests that were refused. */
+const RATES_INTERVAL_MS = 1_000;
+const EXPIRY_INTERVAL_MS = 60_000;
+/** How often a piece of one seeded stream, delivered to nobody, is tested. */
+const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
+const DRAIN_DEADLINE_MS = 3_000;
+const DAY_MS = 86_400_000;
+
+/** Starts everything in the order in which it is needed; the ledger is closed again when a later step fails. */
+export async function startService(
+  config: Config,
+  log: Log,
+  { clock = systemClock, backend, backends = backend && [backend] }: ServiceParts = {},
+): Promise<Service> {
+  const { durability, logLevel } = config;
+  const keysPath = join(config.dataDir, 'keys');
+  const thread = await startLedgerThread({
+    path: join(config.dataDir, 'ledger'),
+    durability,
+    logLevel,
+    idsKeyPath: join(keysPath, 'certificate-ids'),
+    keysPath,
+    logName: config.logName,
+    doors: config.fronts - 1,
+  });
+  const started: (() => Promise<unknown>)[] = [() => thread.stop()];
+  try {
+    const sources =
+      backends?.map((each): Source => ({ backend: each, limits: UNLIMITED })) ??
+      config.sources.map((each) => openSource(each, ledgerMemory(each.name, thread.ledger), clock));
+    return await startOn(thread, sources, await portShared(config), log, clock, started);
+  } catch (error) {
+    for (const stop of started.reverse()) await stop();
+    throw error;
+  }
+}
+
+/** Several fronts listen on one port, which must have a number before the first of them does. */
+async function portShared(config: Config): Promise<Config> {
+  if (config.fronts === 1 || config.port !== 0) return config;
+  const finder = createServer();
+  await new Promise<void>((resolve, reject) => {
+    finder.once('error', reject);
+    finder.listen(0, config.host, resolve);
+  });
+  const { port } = finder.address() as AddressInfo;
+  await new Promise((resolve) => finder.close(resolve));
+  return { ...config, port };
+}
+
+/** `started` takes what must be stopped when a later step fails. */
+async function startOn(
+  thread: LedgerThread,
+  sources: readonly Source[],
+  config: Config,
+  log: Log,
+  clock: Clock,
+  started: (() => Promise<unknown>)[],
+): Promise<Service> {
+  const { ledger } = thread;
+  const workersEach = Math.max(1, Math.floor(config.workers / config.fronts));
+  const workers = new Workers(workersEach, log);
+  started.push(() => workers.close());
+  const cells = await OwnedCells.open(ledger, clock);
+  const secret = (name: string) => openSecretFile(join(config.dataDir, 'keys', name));
+  const keys = { certificateIds: secret('certificate-ids'), storedAnswers: secret('stored-answers') };
+  const firstSequence = await ledger.nextSegment();
+  const sequenceOf = (front: number) => ({ first: firstSequence + front, stride: config.fronts });
+
+  const metricMemory = createMetricMemory(config.fronts);
+  const running = new OwnedRunningKeys();
+  const centre: FrontCentre = {
+    claim: (keyDigest, fingerprint) => running.claim(keyDigest, fingerprint),
+    release: (keyDigest) => running.release(keyDigest),
+    // fronts listen before there is a pool to ask
+    askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
+    health: async () => watching().health(),
+    metrics: async () => watching().metrics(),
+    status: async () => watching().status(),
+  };
+  let pool: Pool | undefined;
+  let monitor: Monitor | undefined;
+  const watching = (): Monitor => {
+    if (monitor !== undefined) return monitor;
+    throw new ApiError('overloaded', { message: 'The service is starting; retry shortly.', retryAfterS: 1 });
+  };
+  const main = await startFrontStack({
+    config,
+    log,
+    clock,
+    ledger,
+    certificates: thread.certificates,
+    cells,
+    workers,
+    centre,
+    keys,
+    sequence: sequenceOf(0),
+    metrics: { memory: metricMemory, shard: 0 },
+  });
+  started.push(() => main.drain(0));
+  const threads = await Promise.all(
+    thread.doors.map((door, i) => {
+      const own: Config = { ...config, port: main.port, sources: [] }; // no secret goes to another thread
+      const data = {
+        config: own,
+        door,
+        keys,
+        sequence: sequenceOf(i + 1),
+        metrics: { memory: metricMemory, shard: i + 1 },
+        workers: workersEach,
+      };
+      return startFrontThread(data, cells, centre);
+    }),
+  );
+  const { metricsPort } = config;
+  const metricsFront =
+    typeof metricsPort === 'number'
+      ? await startMetricsFront(metricsPort, centre.metrics, { config, log, clock })
+      : undefined;
+  if (metricsFront !== undefined) started.push(() => metricsFront.drain(0));
+  const entropy = startPool({
+    ledger,
+    sources,
+    assessor: workers,
+    config,
+    log,
+    clock,
+    fronts: [main, ...threads],
+    pureAvailable: () => main.desk.pure.available(),
+  });
+  pool = entropy;
+  const streams = () => seededStreams(entropy.schedule, main.desk);
+  const delivered = new DeliveredSampler({ streams, assessor: workers, clock, log });
+  const watched = new Monitor(
+    {
+      ...entropy,
+      ledger,
+      checkpoint: () => thread.certificates.checkpoint(),
+      delivered: () => delivered.states(),
+      watch: new Watch({ metricMemory, ledger, clock }),
+      pureBytesHigh: config.reservoirBytes,
+      dataDir: config.dataDir,
+      clock,
+      startedAtMs: clock.wallMs(),
+    },
+    log,
+  );
+  watched.start();
+  monitor = watched;
+  const upkeep = [
+    ...startUpkeep(ledger, main, config, log, clock),
+    every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
+  ];
+  return {
+    port: main.port,
+    baseUrl: main.baseUrl,
+    ledger,
+    failed: Promise.race([thread.failed, ...threads.map((each) => each.failed)]),
+    ready: entropy.ready,
+    async stop() {
+      await drainAll(main, threads);
+      for (const timer of upkeep) clearInterval(timer);
+      watched.stop();
+      await metricsFront?.drain(0);
+      await entropy.stop();
+      main.close();
+      await ledger.saveRates(main.directory.rates());
+      await workers.close();
+      await thread.stop();
+    },
+  };
+}
+
+async function drainAll(main: FrontStack, threads: readonly FrontThread[]): Promise<void> {
+  await Promise.all([main, ...threads].map((front) => front.drain(DRAIN_DEADLINE_MS)));
+}
+
+/** The first front's keystreams that have a seed in force. */
+function seededStreams(schedule: SeedSchedule, desk: EntropyDesk): DeliveredStream[] {
+  return schedule.states().flatMap(({ name, intervalMs, current }) => {
+    const held = current && desk.seeded({ tier: current.tier, intervalMs });
+    return held ? [{ name, reader: held.stream.reader }] : [];
+  });
+}
+
+/** What is done now and then for all fronts. The meters are shared: one front's directory sees every account's. */
+function startUpkeep(
+  ledger: Ledger,
+  main: FrontStack,
+  config: Config,
+  log: Log,
+  clock: Clock,
+): NodeJS.Timeout[] {
+  return [
+    every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.directory.rates())),
+    every(EXPIRY_INTERVAL_MS, log, async () => {
+      const nowMs = clock.wallMs();
+      await ledger.expire(nowMs, nowMs - config.certificateRetentionDays * DAY_MS);
+    }),
+  ];
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { describeSettings, loadSettings, readSettings } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** A configuration file with this content, by its path. */
+function file(content: unknown): string {
+  const path = join(folder, 'config.json');
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+function refused(environment: Record<string, string>, message: RegExp): void {
+  assert.throws(
+    () => loadConfig(environment),
+    (error: unknown) => error instanceof ConfigError && message.test(error.message),
+    `${JSON.stringify(environment)} is refused with ${message}`,
+  );
+}
+
+describe('the configuration', () => {
+  it('is whole without any setting, and frozen', () => {
+    const config = loadConfig({ PATH: '/bin' }, 8);
+    const { sources, ...plain } = config;
+    assert.deepEqual(
+      sources.map(({ name, kind }) => [name, kind.type]),
+      [['simulator', 'simulator']],
+    );
+    assert.deepEqual({ ...loadSettings({}, 8) }, plain);
+    assert.deepEqual(plain, {
+      host: '127.0.0.1',
+      port: 3000,
+      dataDir: './data',
+      baseUrl: null,
+      verifyUrlBase: null,
+      backend: ['simulator'],
+      sourcesFile: '',
+      sourcePolicy: 'priority',
+      fronts: 1,
+      workers: 7,
+      durability: 'fsync',
+      certificateRetentionDays: 400,
+      reservoirBytes: 8_388_608,
+      logName: 'qrn.localhost/log',
+      poweredBy: 'Lang Quantum Circuits',
+      rateLimitFields: true,
+      corsOrigins: [],
+      metricsPort: 'main',
+      accessLogSample: 0.01,
+      tls: null,
+      logLevel: 'info',
+    });
+    assert.ok(Object.isFrozen(config));
+    assert.equal(loadConfig({}, 1).workers, 1);
+  });
+
+  it('takes the environment over the file, and the file over the default', () => {
+    const path = file({
+      port: 8080,
+      dataDir: '/srv',
+      rateLimitFields: false,
+      corsOrigins: ['https://a.example'],
+    });
+    const config = loadConfig({ QRN_CONFIG: path, QRN_DATA_DIR: '/elsewhere' });
+    assert.deepEqual(
+      [config.port, config.dataDir, config.rateLimitFields, config.corsOrigins, config.logLevel],
+      [8080, '/elsewhere', false, ['https://a.example'], 'info'],
+    );
+    const from = (name: string) =>
+      readSettings({ QRN_CONFIG: path, QRN_DATA_DIR: '/elsewhere' }).find((each) => each.name === name)!.from;
+    assert.deepEqual([from('port'), from('dataDir'), from('logLevel')], ['file', 'environment', 'default']);
+  });
+
+  it('reads each setting in its own form', () => {
+    const one = (variable: string, value: string, name: keyof ReturnType<typeof loadConfig>) =>
+      loadConfig({ [variable]: value })[name];
+    assert.equal(one('QRN_BASE_URL', 'https://x.example/v1/', 'baseUrl'), 'https://x.example/v1');
+    assert.equal(one('QRN_METRICS_PORT', '9464', 'metricsPort'), 9464);
+    assert.equal(one('QRN_METRICS_PORT', 'off', 'metricsPort'), 'off');
+    assert.equal(one('QRN_ACCESS_LOG_SAMPLE', '0', 'accessLogSample'), 0);
+    assert.equal(one('QRN_ACCESS_LOG_SAMPLE', '.5', 'accessLogSample'), 0.5);
+    assert.equal(one('QRN_ACCESS_LOG_SAMPLE', '1.0', 'accessLogSample'), 1);
+    assert.deepEqual(one('QRN_CORS_ORIGINS', '*', 'corsOrigins'), ['*']);
+    assert.deepEqual(one('QRN_CORS_ORIGINS', 'https://a.example, http://b.example:81', 'corsOrigins'), [
+      'https://a.example',
+      'http://b.example:81',
+    ]);
+    assert.deepEqual(loadConfig({ QRN_TLS_CERT_FILE: 'c.pem', QRN_TLS_KEY_FILE: 'k.pem' }).tls, {
+      certFile: 'c.pem',
+      keyFile: 'k.pem',
+    });
+  });
+
+  it('refuses a misspelt variable and what a setting cannot be, naming both', () => {
+    refused({ QRN_PROT: '1' }, /^QRN_PROT is not a setting; the settings are QRN_CONFIG, QRN_HOST/);
+    refused({ QRN_PORT: '65536' }, /^QRN_PORT: "65536" is not a whole number from 0 to 65535$/);
+    for (const port of ['', ' 1', '1.5', '0x10', '1e3', '-1']) refused({ QRN_PORT: port }, /QRN_PORT/);
+    refused({ QRN_DURABILITY: 'sync' }, /one of fsync, commit/);
+    refused({ QRN_BASE_URL: 'ftp://x' }, /an http or https URL/);
+    for (const share of ['', '1.1', '-0.1', '1%', '2']) {
+      refused({ QRN_ACCESS_LOG_SAMPLE: share }, /from 0 to 1/);
+    }
+    for (const origins of ['a.example', 'https://a.example/', 'https://a.example,*', 'https://a.example,']) {
+      refused({ QRN_CORS_ORIGINS: origins }, /a comma-separated list of origins/);
+    }
+    refused({ QRN_METRICS_PORT: 'none' }, /main, off or/);
+    refused({ QRN_SOURCE_POLICY: 'both' }, /one of priority, share/);
+    for (const names of ['', 'a,', 'a,a', 'A', 'a_b', '-a', 'a b', 'a'.repeat(33)]) {
+      refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a list of names with commas, each once/);
+    }
+    refused({ QRN_TLS_KEY_FILE: 'k.pem' }, /give both or none/);
+  });
+
+  it('refuses a file that is not one, and names in it that are no settings', () => {
+    refused({ QRN_CONFIG: join(folder, 'missing.json') }, /missing\.json cannot be read as JSON: ENOENT/);
+    refused({ QRN_CONFIG: file('{"port": 1') }, /cannot be read as JSON/);
+    refused({ QRN_CONFIG: file('[]') }, /does not hold one JSON object/);
+    refused({ QRN_CONFIG: file({ prot: 1 }) }, /: prot is not a setting; the settings are host, port/);
+    refused({ QRN_CONFIG: file({ QRN_PORT: 1 }) }, /: QRN_PORT is not a setting/);
+    refused({ QRN_CONFIG: file({ port: 'a' }) }, /^port in .*config\.json: "a" is not a whole number/);
+    refused({ QRN_CONFIG: file({ port: { tcp: 1 } }) }, /^port in .* is not a string, a number/);
+    refused({ QRN_CONFIG: file({ port: null }) }, /^port in .* is not a string, a number/);
+  });
+
+  it('describes every setting once', () => {
+    const rows = describeSettings(4);
+    assert.equal(new Set(rows.map(({ variable }) => variable)).size, rows.length);
+    assert.ok(rows.every(({ meaning }) => meaning !== ''));
+    assert.deepEqual(
+      rows.map(({ variable }) => variable).slice(1, -1), // without the file and the options of sources
+      readSettings({}).map(({ variable }) => variable),
+    );
+  });
+});

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { open as openRawDatabase } from 'lmdb';
+import { pack } from 'msgpackr';
+import { utf8Bytes } from '../../src/core/bytes.ts';
+import type { Log } from '../../src/core/log.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { BlockKeys, SEAL_BYTES } from '../../src/ledger/block-keys.ts';
+import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
+import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import type { BlockKind } from '../../src/ledger/records.ts';
+import { assertRejects } from '../contract/ledger.contract.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+
+/** Bytes that look random and follow from the number. */
+function noise(kind: BlockKind, n: number, size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at += 32) {
+    bytes.set(hash('sha256', utf8Bytes(`${kind} ${n} ${at}`), 'buffer').subarray(0, size - at), at);
+  }
+  return bytes;
+}
+
+function blocks(n: number, pure = 4, seed = 4) {
+  return [
+    ...Array.from({ length: seed }, (_, i) => ({
+      kind: 'seed' as const,
+      bytes: noise('seed', 100 * n + i, 32),
+    })),
+    ...Array.from({ length: pure }, (_, i) => ({
+      kind: 'pure' as const,
+      bytes: noise('pure', 100 * n + i, 4_096),
+    })),
+  ];
+}
+
+/** How many of the blocks have any 16 of their bytes in a file of the folder. */
+function findable(path: string, all: readonly { bytes: Uint8Array }[]): number {
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((name) => statSync(name).isFile())
+    .map((name) => readFileSync(name));
+  const isIn = (bytes: Uint8Array) => files.some((file) => file.includes(Buffer.from(bytes)));
+  return all.filter(({ bytes }) => {
+    for (let at = 0; at + 16 <= bytes.length; at += 16) if (isIn(bytes.subarray(at, at + 16))) return true;
+    return false;
+  }).length;
+}
+
+function openKeys(t: TestContext, path: string, ordinal: number): BlockKeys {
+  const keys = BlockKeys.open(path, ordinal);
+  t.after(() => keys.close());
+  return keys;
+}
+
+suite('the keys of stored blocks', () => {
+  test('a block opens once, and no older one after it', (t) => {
+    const keys = openKeys(t, join(temporaryFolder(t), 'block-keys'), 5);
+    const sealed = [5, 6, 9].map((n) => keys.seal('pure', n, lotId(1), noise('pure', n, 100)));
+    assert.ok(sealed.every((each) => each.length === 100 + SEAL_BYTES));
+    assert.deepEqual(keys.open('pure', 6, lotId(1), sealed[1]), noise('pure', 6, 100));
+    assert.equal(keys.open('pure', 6, lotId(1), sealed[1]), undefined, 'opened before');
+    assert.equal(keys.open('pure', 5, lotId(1), sealed[0]), undefined, 'older');
+    assert.deepEqual(keys.open('pure', 9, lotId(1), sealed[2]), noise('pure', 9, 100));
+    assert.equal(keys.oldest('pure'), 10);
+    assert.equal(keys.oldest('seed'), 5, 'a chain of its own');
+  });
+
+  test('a block opens as what it was sealed as, or not at all', (t) => {
+    const folder = temporaryFolder(t);
+    const sealed = openKeys(t, join(folder, 'block-keys'), 1).seal('pure', 3, lotId(1), noise('pure', 3, 64));
+    const flipped = new Uint8Array(sealed);
+    flipped[20] ^= 1;
+    const wrong: [BlockKind, number, string, Uint8Array][] = [
+      ['seed', 3, lotId(1), sealed],
+      ['pure', 2, lotId(1), sealed],
+      ['pure', 3, lotId(2), sealed],
+      ['pure', 3, lotId(1), flipped],
+      ['pure', 3, lotId(1), sealed.subarray(0, SEAL_BYTES - 1)],
+    ];
+    for (const each of wrong)
+      assert.equal(openKeys(t, join(folder, 'block-keys'), 1).open(...each), undefined);
+    const opened = openKeys(t, join(folder, 'block-keys'), 1).open('pure', 3, lotId(1), sealed);
+    assert.deepEqual(opened, noise('pure', 3, 64));
+  });
+
+  test('what is erased is not in the file, and what is left opens after a restart', (t) => {
+    const path = join(temporaryFolder(t), 'block-keys');
+    const first = openKeys(t, path, 1);
+    const sealed = [1, 2, 3, 4].map((n) => first.seal('seed', n, lotId(1), noise('seed', n, 32)));
+    const before = readFileSync(path);
+    assert.ok(first.open('seed', 1, lotId(1), sealed[0]) !== undefined);
+    first.passOver('seed', 3);
+    first.passOver('seed', 2);
+    assert.deepEqual(readFileSync(path), before, 'not before `erase`');
+    first.erase();
+    const link = before.subarray(56, 88);
+    assert.ok(!readFileSync(path).includes(link), 'the link of block 1 is gone');
+    const second = openKeys(t, path, 99);
+    assert.equal(second.oldest('seed'), 3);
+    assert.equal(second.open('seed', 2, lotId(1), sealed[1]), undefined);
+    assert.deepEqual(second.open('seed', 3, lotId(1), sealed[2]), noise('seed', 3, 32));
+    // sealing goes on from where opening is
+    const fifth = second.seal('seed', 5, lotId(1), noise('seed', 5, 32));
+    assert.deepEqual(second.open('seed', 4, lotId(1), sealed[3]), noise('seed', 4, 32));
+    assert.deepEqual(second.open('seed', 5, lotId(1), fifth), noise('seed', 5, 32));
+  });
+
+  test('a damaged file opens nothing of what was sealed with it', (t) => {
+    const path = join(temporaryFolder(t), 'block-keys');
+    const sealed = openKeys(t, path, 1).seal('pure', 1, lotId(1), noise('pure', 1, 32));
+    const whole = readFileSync(path);
+    for (const at of [0, 5, 10, 30, 87]) {
+      const damaged = Buffer.from(whole);
+      damaged[at] ^= 1;
+      writeFileSync(path, damaged);
+      const keys = openKeys(t, path, 2);
+      assert.equal(keys.oldest('pure'), 2, `byte ${at}`);
+      assert.equal(keys.open('pure', 1, lotId(1), sealed), undefined);
+    }
+  });
+
+  test('its owner alone may read it', { skip: process.platform === 'win32' }, (t) => {
+    const path = join(temporaryFolder(t), 'block-keys');
+    openKeys(t, path, 1);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+});
+
+suite('claimed blocks in the data folder', () => {
+  test('no byte of a block stands there, claimed or not', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    assert.equal(findable(path, blocks(1)), 0, 'not before the claim');
+    const claimed = [...(await ledger.claimBlocks('pure', 4)), ...(await ledger.claimBlocks('seed', 4))];
+    assert.deepEqual(
+      claimed.map(({ bytes }) => bytes),
+      [...blocks(1).slice(4), ...blocks(1).slice(0, 4)].map(({ bytes }) => bytes),
+    );
+    assert.equal(findable(path, blocks(1)), 0, 'nor after it');
+    await ledger.close();
+    writeFileSync(join(path, 'canary'), blocks(1)[7].bytes.subarray(1_000, 1_100));
+    assert.equal(findable(path, blocks(1)), 1, 'the search finds what is there');
+  });
+
+  test('whoever has the whole folder after a claim cannot open what was claimed', async (t) => {
+    const path = temporaryFolder(t);
+    const stolen = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    const sealedBefore = readFileSync(join(path, 'data.mdb'));
+    await ledger.claimBlocks('pure', 3);
+    cpSync(path, stolen, { recursive: true, filter: (name) => !name.endsWith('.sock') });
+    await ledger.close();
+    const thief = openKeys(t, join(stolen, 'block-keys'), 1);
+    // Ordinals 1 to 4 are the pure blocks, of which the fourth is unclaimed, 5 to 8 the seeds.
+    assert.equal(thief.oldest('pure'), 4);
+    assert.equal(thief.oldest('seed'), 5);
+    // Put back as it was, sealed bytes and all, the older data file gives only what was never given.
+    writeFileSync(join(stolen, 'data.mdb'), sealedBefore);
+    const rolledBack = await openTestLedger(stolen);
+    assert.deepEqual(
+      (await rolledBack.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
+      [blocks(1)[7].bytes],
+    );
+    assert.deepEqual((await rolledBack.audit()).problems, []);
+    await rolledBack.close();
+  });
+
+  test('keys that a crash left behind the claim are erased by the next start', async (t) => {
+    const path = temporaryFolder(t);
+    const file = join(path, 'block-keys');
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    copyFileSync(file, join(path, 'before'));
+    await ledger.claimBlocks('pure', 2);
+    await ledger.close();
+    copyFileSync(join(path, 'before'), file); // the process died between the two
+    const again = await openTestLedger(path);
+    assert.equal(openKeys(t, file, 1).oldest('pure'), 3);
+    assert.deepEqual(
+      (await again.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
+      blocks(1)
+        .slice(6)
+        .map(({ bytes }) => bytes),
+    );
+    await again.close();
+  });
+
+  test('a withdrawn lot loses its keys with the next claim, at once when the server withdraws it', async (t) => {
+    const path = temporaryFolder(t);
+    const oldest = () => openKeys(t, join(path, 'block-keys'), 1).oldest('pure');
+    const server = await openTestLedger(path);
+    for (const n of [1, 2, 3]) await server.addLot(lot(n), blocks(n, 2, 0));
+    await server.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
+    assert.equal(oldest(), 3);
+    const tool = await openTestLedger(path, { role: 'tool' });
+    await tool.revokeLot({ lotId: lotId(2), why: 'x', atMs: NOON_MS });
+    await tool.close();
+    await server.claimBlocks('seed', 1);
+    assert.equal(oldest(), 5);
+    assert.equal((await server.claimBlocks('pure', 9))[0].lotId, lotId(3));
+    await server.close();
+  });
+
+  test('blocks of lots that come while others are claimed open', async (t) => {
+    const ledger = await openTestLedger(temporaryFolder(t));
+    const got: Uint8Array[] = [];
+    const claims: Promise<unknown>[] = [];
+    for (let n = 1; n <= 20; n++) {
+      claims.push(ledger.addLot(lot(n), blocks(n, 3, 1)));
+      const claim = ledger.claimBlocks('pure', n % 5);
+      claims.push(claim.then((some) => got.push(...some.map(({ bytes }) => bytes))));
+      if (n % 3 === 0) await claim;
+    }
+    await Promise.all(claims);
+    got.push(...(await ledger.claimBlocks('pure', 99)).map(({ bytes }) => bytes));
+    const all = Array.from({ length: 20 }, (_, i) => blocks(i + 1, 3, 1).slice(1)).flat();
+    assert.deepEqual(
+      got.map((bytes) => hash('sha256', bytes)),
+      all.map(({ bytes }) => hash('sha256', bytes)),
+    );
+    assert.equal((await ledger.claimBlocks('seed', 99)).length, 20);
+    await ledger.close();
+  });
+
+  test('without their keys blocks are given up, with a line in the log', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    await ledger.close();
+    writeFileSync(join(path, 'block-keys'), 'torn');
+    const said: string[] = [];
+    const log: Log = { ...silentLog, warn: (facts, text) => said.push(`${text} ${JSON.stringify(facts)}`) };
+    const again = await openTestLedger(path, { log });
+    assert.deepEqual(said, ['ledger: blocks without a key given up {"blocks":8}']);
+    assert.deepEqual((await again.blockLevels()).pure, { blocks: 0, bytes: 0 });
+    await again.addLot(lot(2), blocks(2));
+    assert.equal((await again.claimBlocks('pure', 9)).length, 4);
+    assert.deepEqual((await again.audit()).problems, []);
+    await again.close();
+  });
+
+  test('a backup can open none, even with the keys of the ledger it was made of', async (t) => {
+    const path = temporaryFolder(t);
+    const copy = join(temporaryFolder(t), 'copy');
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    await ledger.backup(copy);
+    assert.equal(findable(copy, blocks(1)), 0);
+    assert.deepEqual(readdirSync(copy), ['data.mdb']);
+    assert.equal((await ledger.claimBlocks('pure', 9)).length, 4, 'the ledger goes on with them');
+    await ledger.close();
+  });
+
+  test('a compacted ledger goes on with its blocks', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    await ledger.claimBlocks('pure', 1);
+    await ledger.compactTo(join(path, 'compacted'));
+    await ledger.close();
+    copyFileSync(join(path, 'compacted', 'data.mdb'), join(path, 'data.mdb'));
+    const again = await openTestLedger(path);
+    assert.equal((await again.claimBlocks('pure', 9)).length, 3);
+    assert.equal((await again.claimBlocks('seed', 9)).length, 4);
+    await again.close();
+  });
+
+  test('blocks of a folder from before there were seals are sealed when a server opens it', async (t) => {
+    const path = temporaryFolder(t);
+    const made = await openTestLedger(path);
+    await made.addLot(lot(1), blocks(1));
+    await made.close();
+    unseal(path, blocks(1));
+    assert.equal(findable(path, blocks(1)), 8, 'as an older program left it');
+    const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
+    assert.deepEqual((await tool.audit()).problems, []);
+    await tool.close();
+    const ledger = await openTestLedger(path);
+    assert.deepEqual((await ledger.audit()).problems, []);
+    await ledger.compactTo(join(path, 'compacted'));
+    assert.equal(findable(join(path, 'compacted'), blocks(1)), 0);
+    assert.deepEqual((await ledger.claimBlocks('seed', 1))[0].bytes, blocks(1)[0].bytes);
+    assert.equal((await ledger.claimBlocks('pure', 9)).length, 4);
+    await ledger.close();
+  });
+
+  test('a key that cannot be erased stops the ledger', { skip: process.platform !== 'linux' }, async (t) => {
+    const path = temporaryFolder(t);
+    const ledger: LmdbLedger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    const descriptor = readdirSync('/proc/self/fd').find((fd) => isFile(fd, join(path, 'block-keys')));
+    assert.ok(descriptor !== undefined);
+    closeSync(Number(descriptor));
+    assert.equal(openSync('/dev/full', 'r+'), Number(descriptor), 'a full disk in its place');
+    await assertRejects(ledger.claimBlocks('pure', 1), 'stopped');
+    assert.match((await ledger.failed).message, /ENOSPC/);
+    await assertRejects(ledger.commit([filledSegment(1, 1)], []), 'stopped');
+    await ledger.close();
+  });
+});
+
+function isFile(fd: string, path: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`) === path;
+  } catch {
+    return false; // the descriptor that listed the folder
+  }
+}
+
+/** Turns a folder of now into one of format 1, in which blocks lie open. */
+function unseal(path: string, all: readonly { kind: BlockKind; bytes: Uint8Array }[]): void {
+  const raw = openRawDatabase({
+    path,
+    encoding: 'binary',
+    overlappingSync: false,
+    maxDbs: 32,
+    noSubdir: false,
+  });
+  const gate = { open: true, wrote() {} };
+  const table = (name: string) => {
+    const database = raw.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase;
+    const codec = { encode: (value: unknown) => pack(value), decode: (bytes: Uint8Array) => bytes };
+    return new Table<string | [BlockKind, number], unknown>(name, database, codec, gate);
+  };
+  raw.transactionSync(() => {
+    const inOrder = all.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)); // pure blocks have the first ordinals
+    inOrder.forEach(({ kind, bytes }, i) => {
+      table('blocks').put([kind, i + 1], [lotId(1), bytes]);
+    });
+    table('meta').put('format', 1);
+  });
+  raw.close();
+}

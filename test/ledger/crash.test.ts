@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { suite, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import {
+  account,
+  block,
+  filledSegment,
+  job,
+  key,
+  lot,
+  lotId,
+  NO_LIMITS,
+  NOON_MS,
+  spend,
+  submitted,
+} from '../support/ledger-records.ts';
+
+/** Bad states, each in a process of its own that may die of it. */
+
+const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
+const ENTRIES = 20;
+const KILL_ROUNDS = 12;
+
+/** What a child said, by its first word. */
+interface Said {
+  readonly child: ChildProcess;
+  readonly lines: Map<string, string[]>;
+  /** The first words, in order. */
+  readonly order: string[];
+  /** Resolves when the child has said the word this many times. */
+  heard(word: string, times: number): Promise<void>;
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** A child that hangs is killed, which counts as the end of its process. */
+const CHILD_DEADLINE_MS = 60_000;
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Said {
+  const child = spawn(process.execPath, [CHILD, ...args], {
+    // What dying processes print to stderr is LMDB's and V8's own.
+    stdio: ['ignore', 'pipe', args[0] === 'read' ? 'ignore' : 'inherit'],
+    env: { ...process.env, ...env },
+    timeout: CHILD_DEADLINE_MS,
+    killSignal: 'SIGKILL',
+  });
+  const lines = new Map<string, string[]>();
+  const order: string[] = [];
+  const waiting: { word: string; times: number; resolve: () => void }[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const [word] = line.split(' ', 1);
+    const said = lines.get(word) ?? [];
+    lines.set(word, said);
+    order.push(word);
+    said.push(line.slice(word.length + 1));
+    for (const each of waiting) if (each.word === word && said.length >= each.times) each.resolve();
+  });
+  const closed = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  const heard = async (word: string, times: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ word, times, resolve });
+    if ((lines.get(word)?.length ?? 0) >= times) resolve();
+    const first = await Promise.race([promise.then(() => 'heard'), closed.then(() => 'closed')]);
+    assert.equal(first, 'heard', `the child ended before it said ${word} ${times} times`);
+  };
+  return { child, lines, order, heard, ended: () => closed };
+}
+
+function wordsOf(said: Said, word: string): string[] {
+  return said.lines.get(word) ?? [];
+}
+
+/** Opens the folder as the next start would, and checks it against everything that was ever acknowledged. */
+async function assertNothingLost(path: string, acknowledged: ReadonlySet<number>, lots: ReadonlySet<string>) {
+  const ledger = await openTestLedger(path);
+  const report = await ledger.audit();
+  assert.deepEqual(report.problems, []);
+  for (const sequence of acknowledged) {
+    assert.deepEqual(await ledger.segment(sequence), filledSegment(sequence, ENTRIES), `segment ${sequence}`);
+  }
+  assert.ok((await ledger.nextSegment()) > Math.max(0, ...acknowledged), 'no sequence is given again');
+  const counted = (await ledger.balances(202611))[0]?.requests ?? 0;
+  assert.equal(counted, report.certificates, 'each certificate is counted once');
+  for (const id of lots) assert.notEqual(await ledger.lot(id), undefined, `lot ${id}`);
+  await ledger.close();
+}
+
+suite('kill -9', () => {
+  for (const durability of ['fsync', 'commit'] as const) {
+    test(`${durability}: nothing acknowledged is lost, no block is given twice`, async (t) => {
+      const path = temporaryFolder(t);
+      const acknowledged = new Set<number>();
+      const lots = new Set<string>();
+      const claimed: string[] = [];
+      for (let round = 0; round < KILL_ROUNDS / 2; round++) {
+        const said = start(['write', path, durability, '0']);
+        await said.heard('ack', 1 + round * 7);
+        said.child.kill('SIGKILL');
+        assert.equal((await said.ended()).signal, 'SIGKILL');
+        for (const sequence of wordsOf(said, 'ack')) {
+          assert.ok(!acknowledged.has(Number(sequence)), `sequence ${sequence} was given again`);
+          acknowledged.add(Number(sequence));
+        }
+        for (const id of wordsOf(said, 'lot')) lots.add(id);
+        claimed.push(...wordsOf(said, 'claim'));
+        await assertNothingLost(path, acknowledged, lots);
+      }
+      assert.ok(acknowledged.size >= 100 && claimed.length > 0, 'the child did something');
+      assert.equal(new Set(claimed).size, claimed.length, 'a block was given twice');
+    });
+  }
+});
+
+const COMPILER = process.env['CC'] ?? 'gcc';
+
+function succeeds(command: string, args: readonly string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Builds the library that makes fdatasync fail while a flag file exists; undefined when there is no compiler. */
+function buildFaultyDisk(folder: string): string | undefined {
+  const library = join(folder, 'faulty-disk.so');
+  const source = fileURLToPath(new URL('../support/faulty-disk.c', import.meta.url));
+  return succeeds(COMPILER, ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']) ? library : undefined;
+}
+
+const hasCompiler = process.platform === 'linux' && succeeds(COMPILER, ['--version']);
+
+suite('fdatasync fails (EIO)', {
+  skip: hasCompiler ? false : 'needs Linux and gcc; group-commit.test.ts injects it',
+}, () => {
+  for (const durability of ['fsync', 'commit'] as const) {
+    test(`${durability}: the ledger stops, and the next start has all that was acknowledged`, async (t) => {
+      const folder = temporaryFolder(t);
+      const library = buildFaultyDisk(folder);
+      assert.ok(library !== undefined);
+      const flag = join(folder, 'fail');
+      const path = join(folder, 'ledger');
+      const said = start(['write', path, durability, '0'], { LD_PRELOAD: library, FAULTY_DISK_FLAG: flag });
+      await said.heard('ack', 40);
+      writeFileSync(flag, '');
+      assert.equal((await said.ended()).code, 3);
+      // Whichever meets the fault first: LMDB's own flush, or that of the block keys behind a claim.
+      assert.match(
+        wordsOf(said, 'failed')[0],
+        /the ledger stopped: a commit failed \((Input\/output error|EIO: i\/o error, fdatasync)\)/,
+      );
+      assert.deepEqual(new Set(wordsOf(said, 'rejected')), new Set(['stopped']));
+      const acknowledged = new Set(wordsOf(said, 'ack').map(Number));
+      assert.deepEqual(
+        new Set(wordsOf(said, 'visible').map(Number)),
+        acknowledged,
+        'only what was acknowledged is visible',
+      );
+      await assertNothingLost(path, acknowledged, new Set(wordsOf(said, 'lot')));
+    });
+  }
+});
+
+/** Mounts a small file system in memory; undefined when this process may not. */
+function mountSmallDisk(t: TestContext, sizeMebibytes: number): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-disk-'));
+  const options = ['-t', 'tmpfs', '-o', `size=${sizeMebibytes}m`, 'tmpfs', folder];
+  const mounted = succeeds('mount', options);
+  t.after(() => {
+    if (mounted) assert.ok(succeeds('umount', [folder]));
+    rmdirSync(folder);
+  });
+  return mounted ? folder : undefined;
+}
+
+suite('the disk is full', () => {
+  test('at the floor commits are refused, reads go on, and freed space is used again', async (t) => {
+    const disk = mountSmallDisk(t, 12);
+    if (disk === undefined) return t.skip('needs the right to mount; group-commit.test.ts injects it');
+    const path = join(disk, 'ledger');
+    const ballast = join(disk, 'ballast');
+    writeFileSync(ballast, new Uint8Array(6 * 2 ** 20));
+    const said = start(['write', path, 'fsync', String(3 * 2 ** 20)]);
+    assert.equal((await said.ended()).code, 3);
+    assert.deepEqual(new Set(wordsOf(said, 'rejected')), new Set(['storage_unavailable']));
+    assert.deepEqual(wordsOf(said, 'failed'), [], 'the ledger has not stopped');
+    const acknowledged = new Set(wordsOf(said, 'ack').map(Number));
+    assert.deepEqual(new Set(wordsOf(said, 'visible').map(Number)), acknowledged);
+    rmSync(ballast);
+    await assertNothingLost(path, acknowledged, new Set(wordsOf(said, 'lot')));
+  });
+
+  for (const durability of ['fsync', 'commit'] as const) {
+    test(`${durability}: without a floor the ledger stops, and nothing acknowledged is lost`, async (t) => {
+      const disk = mountSmallDisk(t, 16);
+      if (disk === undefined) return t.skip('needs the right to mount; group-commit.test.ts injects it');
+      const path = join(disk, 'ledger');
+      const ballast = join(disk, 'ballast');
+      writeFileSync(ballast, new Uint8Array(4 * 2 ** 20));
+      const said = start(['write', path, durability, '0']);
+      assert.equal((await said.ended()).code, 3);
+      assert.ok(wordsOf(said, 'rejected').length > 0);
+      const acknowledged = new Set(wordsOf(said, 'ack').map(Number));
+      assert.ok(acknowledged.size > 0);
+      rmSync(ballast);
+      await assertNothingLost(path, acknowledged, new Set(wordsOf(said, 'lot')));
+    });
+  }
+});
+
+/** A sound ledger with something in every table, closed, and the digest of all that it says. */
+async function soundLedger(t: TestContext): Promise<{ file: string; digest: string }> {
+  const path = temporaryFolder(t);
+  const copy = join(temporaryFolder(t), 'copy');
+  const ledger: LmdbLedger = await openTestLedger(path);
+  for (let n = 1; n <= 30; n++) {
+    const { id } = await ledger.createAccount(account(n));
+    await ledger.putKey(key(n, id));
+    await ledger.openJob(job(n), NO_LIMITS);
+    await ledger.putJob(submitted(n));
+    const blocks = [block('pure', n, 1_024), block('pure', n, 1_024), block('seed', n)];
+    await ledger.addLot(lot(n), blocks, job(n).key);
+    await ledger.charge(`charge ${n}`, spend(0.5), NO_LIMITS);
+    await ledger.putSourceNote('anu', `note ${n}`, 'x'.repeat(n));
+    await ledger.commit([filledSegment(n, 30)], []);
+  }
+  await ledger.claimBlocks('pure', 20);
+  await ledger.revokeLot({ lotId: lotId(9), why: 'x', atMs: NOON_MS });
+  await ledger.saveRates([{ accountNumber: 1, tatMs: 1, admittedAtMs: [NOON_MS] }]);
+  await ledger.putLog([{ key: 'head', value: new Uint8Array(3_000).fill(1) }]);
+  await ledger.backup(copy);
+  await ledger.close();
+  const said = start(['read', copy]);
+  assert.deepEqual(await said.ended(), { code: 0, signal: null });
+  const [digest] = wordsOf(said, 'digest');
+  assert.ok(digest !== undefined, 'the copy is sound');
+  return { file: join(copy, 'data.mdb'), digest };
+}
+
+/** Reads damaged folders in children, the next one in a new child where one died. */
+async function readAll(folders: readonly string[]): Promise<('reported' | 'died' | { digest: string })[]> {
+  const outcomes: ('reported' | 'died' | { digest: string })[] = [];
+  while (outcomes.length < folders.length) {
+    const said = start(['read', ...folders.slice(outcomes.length)]);
+    await said.ended();
+    const digests = [...wordsOf(said, 'digest')];
+    for (const word of said.order) {
+      if (word === 'reported') outcomes.push('reported');
+      else if (word === 'digest') outcomes.push({ digest: digests.shift() ?? '' });
+    }
+    if (wordsOf(said, 'end').length === 0) outcomes.push('died');
+  }
+  return outcomes;
+}
+
+suite('damaged pages', () => {
+  test('bytes flipped in any page are reported or end the process, never served as sound', async (t) => {
+    const { file, digest } = await soundLedger(t);
+    const content = readFileSync(file);
+    const pages = content.length / 4_096;
+    const folder = temporaryFolder(t);
+    const damaged = Array.from({ length: pages }, (_, page) => {
+      const path = join(folder, String(page));
+      mkdirSync(path);
+      const copy = Buffer.from(content);
+      // A run of bytes somewhere in the page, another place in each.
+      const at = page * 4_096 + ((page * 1_103) % 4_000);
+      for (let i = 0; i < 64; i++) copy[at + i] ^= 0xa5;
+      writeFileSync(join(path, 'data.mdb'), copy);
+      return path;
+    });
+    const outcomes = await readAll(damaged);
+    const noticed = outcomes.filter((outcome) => typeof outcome === 'string').length;
+    for (const [page, outcome] of outcomes.entries()) {
+      if (typeof outcome === 'string') continue;
+      assert.equal(outcome.digest, digest, `page ${page} says something else and passes for sound`);
+    }
+    assert.ok(noticed > pages / 4, `${noticed} of ${pages} damaged pages were noticed`);
+  });
+
+  test('a file that was cut short is reported or ends the process', async (t) => {
+    const { file, digest } = await soundLedger(t);
+    const { size } = statSync(file);
+    const folder = temporaryFolder(t);
+    const cut = [1, 4_096, 8_192, 100_000, size - 8_192].map((bytes) => {
+      const path = join(folder, String(bytes));
+      mkdirSync(path);
+      copyFileSync(file, join(path, 'data.mdb'));
+      truncateSync(join(path, 'data.mdb'), size - bytes);
+      return path;
+    });
+    const outcomes = await readAll(cut);
+    // Final bytes may have been unused: then nothing is missing, and all that was said is said.
+    for (const outcome of outcomes) if (typeof outcome !== 'string') assert.equal(outcome.digest, digest);
+    assert.ok(outcomes.slice(2).every((outcome) => typeof outcome === 'string'));
+  });
+
+  test('a journal with flipped bytes leaves the ledger sound', async (t) => {
+    const path = temporaryFolder(t);
+    const said = start(['write', path, 'commit', '0']);
+    await said.heard('ack', 20);
+    said.child.kill('SIGKILL');
+    await said.ended();
+    const journal = join(path, 'journal');
+    assert.ok(existsSync(journal));
+    const content = readFileSync(journal);
+    const half = 4 * 2 ** 20;
+    for (const at of [40, half + 40]) if (at < content.length) content[at] ^= 1;
+    writeFileSync(journal, content);
+    const ledger = await openTestLedger(path, { durability: 'commit' });
+    assert.deepEqual((await ledger.audit()).problems, []);
+    await ledger.close();
+  });
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { ApiError } from '../../src/core/errors.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import type { RawEnvironment } from '../../src/ledger/lmdb/environment.ts';
+import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
+import { assertRejects } from '../contract/ledger.contract.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { account, answer, block, filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+
+/** An environment whose disk a test can break: the transaction runs, and its commit fails. */
+class BreakableDisk {
+  broken = false;
+  transactions = 0;
+
+  readonly wrap = (raw: RawEnvironment): RawEnvironment => ({
+    ...raw,
+    transact: (body) => {
+      this.transactions++;
+      raw.transact(() => {
+        body();
+        if (this.broken) throw Object.assign(new Error('Input/output error'), { code: 5 });
+      });
+    },
+  });
+}
+
+async function open(t: TestContext, durability: 'fsync' | 'commit' = 'fsync') {
+  const path = temporaryFolder(t);
+  const disk = new BreakableDisk();
+  const ledger = await openTestLedger(path, { durability, wrap: disk.wrap });
+  return { path, disk, ledger };
+}
+
+suite('group commit', () => {
+  test('writes that wait together take one transaction', async (t) => {
+    const { disk, ledger } = await open(t);
+    const before = disk.transactions;
+    const commits = Array.from({ length: 100 }, (_, i) => ledger.commit([filledSegment(i + 1, 3)], []));
+    await Promise.all([...commits, ledger.createAccount(account(1)), ledger.putLog([])]);
+    assert.equal(disk.transactions, before + 1);
+    await ledger.close();
+  });
+
+  test('with durability commit an answer waits for no transaction, and a claim does', async (t) => {
+    const { disk, ledger } = await open(t, 'commit');
+    await ledger.addLot(lot(1), [block('pure', 1)]);
+    const before = disk.transactions;
+    await ledger.commit([filledSegment(1, 3)], []);
+    assert.equal(disk.transactions, before);
+    assert.deepEqual(await ledger.segment(1), filledSegment(1, 3), 'read before it is on disk');
+    assert.equal(await ledger.nextSegment(), 2);
+    await ledger.claimBlocks('pure', 1);
+    assert.equal(disk.transactions, before + 1);
+    await ledger.commit([filledSegment(2, 3)], []);
+    await ledger.close();
+  });
+
+  test('a commit larger than the journal goes to the disk before it is acknowledged', async (t) => {
+    const { disk, ledger } = await open(t, 'commit');
+    await ledger.commit([filledSegment(1, 10)], []);
+    const before = disk.transactions;
+    const large = { ...answer(1, 1, NOON_MS + 1), sealed: new Uint8Array(5 * 2 ** 20).fill(7) };
+    await ledger.commit([filledSegment(2, 10)], [large]);
+    assert.ok(disk.transactions > before);
+    assert.deepEqual(await ledger.storedAnswer(1, large.keyDigest), large);
+    assert.equal((await ledger.audit()).certificates, 20);
+    await ledger.close();
+  });
+});
+
+suite('a commit that fails', () => {
+  test('rejects all in flight, shows nothing of it, and stops every later write', async (t) => {
+    const { path, disk, ledger } = await open(t);
+    await ledger.commit([filledSegment(1, 3)], []);
+    await ledger.addLot(lot(1), [block('pure', 7)]);
+    disk.broken = true;
+    const results = await Promise.allSettled([
+      ledger.commit([filledSegment(2, 3)], []),
+      ledger.createAccount(account(1)),
+      ledger.claimBlocks('pure', 1),
+      ledger.revokeLot({ lotId: lotId(1), why: 'x', atMs: 0 }),
+    ]);
+    for (const result of results) {
+      assert.ok(result.status === 'rejected' && result.reason instanceof LedgerError);
+      assert.equal(result.reason.reason, 'stopped');
+      assert.match(result.reason.message, /a commit failed \(Input\/output error\)/);
+    }
+    assert.match((await ledger.failed).message, /Input\/output error/);
+    disk.broken = false;
+    const before = disk.transactions;
+    await assertRejects(ledger.commit([filledSegment(3, 1)], []), 'stopped');
+    await assertRejects(ledger.claimBlocks('pure', 1), 'stopped');
+    assert.equal(disk.transactions, before, 'the disk is not asked again');
+    await assertHolds(ledger, [1], [2, 3]);
+    assert.equal((await ledger.blockLevels()).pure.blocks, 1);
+    assert.deepEqual(await ledger.accounts(), []);
+    await ledger.close();
+    const again = await openTestLedger(path);
+    await assertHolds(again, [1], [2, 3]);
+    assert.deepEqual((await again.audit()).problems, []);
+    await again.close();
+  });
+
+  test('with durability commit, what was acknowledged before it comes back at the next start', async (t) => {
+    const { path, disk, ledger } = await open(t, 'commit');
+    await ledger.commit([filledSegment(1, 3)], []);
+    await ledger.balances(202611); // on disk from here on
+    disk.broken = true;
+    await ledger.commit([filledSegment(2, 3)], [answer(1, 1, NOON_MS + 5)]);
+    await ledger.failed;
+    await assertRejects(ledger.commit([filledSegment(3, 3)], []), 'stopped');
+    await assertRejects(ledger.balances(202611), 'stopped');
+    await assert.rejects(ledger.close());
+    for (const durability of ['fsync', 'commit'] as const) {
+      const again = await openTestLedger(path, { durability });
+      await assertHolds(again, [1, 2], [3]);
+      assert.equal((await again.balances(202611))[0].requests, 6);
+      assert.deepEqual(await again.storedAnswer(1, answer(1, 1, 0).keyDigest), answer(1, 1, NOON_MS + 5));
+      assert.deepEqual((await again.audit()).problems, []);
+      await again.close();
+    }
+  });
+});
+
+suite('a disk that fills', () => {
+  test('below the floor commits and lots are refused for now, everything else goes on', async (t) => {
+    const path = temporaryFolder(t);
+    let freeBytes = 1_000;
+    const ledger = await openTestLedger(path, { freeBytesMin: 1_000, freeBytes: () => freeBytes });
+    await ledger.commit([filledSegment(1, 1)], []);
+    await ledger.addLot(lot(1), [block('pure', 1)]);
+    freeBytes = 999;
+    for (const refused of [ledger.commit([filledSegment(2, 1)], []), ledger.addLot(lot(2), [])]) {
+      await assert.rejects(
+        refused,
+        (error) => error instanceof ApiError && error.code === 'storage_unavailable',
+      );
+    }
+    await assertHolds(ledger, [1], [2]);
+    assert.equal((await ledger.claimBlocks('pure', 1)).length, 1);
+    await ledger.createAccount(account(1));
+    assert.deepEqual(await ledger.expire(0, NOON_MS + 10), { answers: 0, segments: 1 });
+    freeBytes = 1_000;
+    await ledger.commit([filledSegment(2, 1)], []);
+    assert.deepEqual((await ledger.audit()).problems, []);
+    await ledger.close();
+  });
+});
+
+async function assertHolds(
+  ledger: LmdbLedger,
+  stored: readonly number[],
+  absent: readonly number[],
+): Promise<void> {
+  for (const sequence of stored) {
+    const segment = await ledger.segment(sequence);
+    assert.deepEqual(segment, filledSegment(sequence, segment?.count ?? -1));
+  }
+  for (const sequence of absent) assert.equal(await ledger.segment(sequence), undefined);
+}

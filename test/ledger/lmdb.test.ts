@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { open as openRawDatabase } from 'lmdb';
+import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { assertRejects } from '../contract/ledger.contract.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import {
+  account,
+  answer,
+  block,
+  filledSegment,
+  key,
+  lot,
+  lotId,
+  NOON_MS,
+} from '../support/ledger-records.ts';
+
+suite('opening', () => {
+  test('a folder of a newer program is left alone, and both formats are named', async (t) => {
+    const path = temporaryFolder(t);
+    await (await openTestLedger(path)).close();
+    const raw = openRawDatabase({
+      path,
+      noSubdir: false,
+      encoding: 'binary',
+      overlappingSync: false,
+      maxDbs: 32,
+    });
+    const database = raw.openDB({ name: 'meta', encoding: 'binary' }) as unknown as RawDatabase;
+    const meta = new Table<string, number>('meta', database, plainCodec(), { open: true, wrote() {} });
+    raw.transactionSync(() => meta.put('format', 3));
+    for (const role of ['server', 'tool'] as const) {
+      await assert.rejects(openTestLedger(path, { role }), {
+        name: 'LedgerError',
+        reason: 'unusable',
+        message: `${path} has format 3, and this program reads formats up to 2: use the newer program`,
+      });
+    }
+    assert.equal(meta.get('epoch'), 1, 'no start was counted');
+    await raw.close();
+  });
+
+  test('a second server on the folder is refused, and the first goes on', async (t) => {
+    const path = temporaryFolder(t);
+    const first = await openTestLedger(path);
+    await assert.rejects(openTestLedger(path), {
+      name: 'LedgerError',
+      reason: 'unusable',
+      message: `another server (process ${process.pid}) is using ${path}: stop it first`,
+    });
+    await first.commit([filledSegment(1, 1)], []);
+    await first.close();
+    const second = await openTestLedger(path);
+    assert.equal(await second.nextSegment(), 2);
+    await second.close();
+  });
+
+  test('a server that lost the folder to another writes nothing more', async (t) => {
+    const path = temporaryFolder(t);
+    const first = await openTestLedger(path);
+    await first.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+    rmSync(join(path, 'server.sock')); // an operator's hand, or a folder mounted twice
+    const second = await openTestLedger(path);
+    await assertRejects(first.commit([filledSegment(1, 1)], []), 'stopped');
+    await assertRejects(first.claimBlocks('pure', 1), 'stopped');
+    assert.match(
+      (await first.failed).message,
+      /another server \(start 2\) took the folder from this one \(start 1\)/,
+    );
+    assert.equal((await second.claimBlocks('pure', 2)).length, 2);
+    await second.commit([filledSegment(1, 2)], []);
+    assert.deepEqual((await second.audit()).problems, []);
+    await second.close();
+    await first.close();
+  });
+
+  test('what is no ledger is not opened', async (t) => {
+    const path = temporaryFolder(t);
+    await assert.rejects(openTestLedger(path, { role: 'tool', readOnly: true }), {
+      reason: 'unusable',
+      message: `there is no ledger in ${path}`,
+    });
+    writeFileSync(join(path, 'data.mdb'), 'this is not an LMDB file'.repeat(1_000));
+    await assert.rejects(openTestLedger(path), {
+      reason: 'unusable',
+      message: /data\.mdb is no ledger, or its header is damaged: restore a backup$/,
+    });
+  });
+
+  test('a read-only tool refuses a data file that was cut short', async (t) => {
+    const { path, copy } = await backedUp(t);
+    const file = join(copy, 'data.mdb');
+    truncateSync(file, statSync(file).size - 4_096);
+    await assert.rejects(openTestLedger(copy, { role: 'tool', readOnly: true }), {
+      reason: 'damaged',
+      message: /is cut short: it has \d+ bytes of \d+/,
+    });
+    const whole = await openTestLedger(path, { role: 'tool', readOnly: true });
+    assert.deepEqual((await whole.audit()).problems, []);
+    await assertRejects(whole.commit([filledSegment(9, 1)], []), 'refused');
+    await whole.close();
+  });
+
+  test('the data file is grown ahead once, and a full disk only limits it', async (t) => {
+    const path = temporaryFolder(t);
+    const size = () => statSync(join(path, 'data.mdb')).size;
+    const aheadBytes = 4 * 2 ** 20;
+    await (await openTestLedger(path, { growAheadBytes: aheadBytes, freeBytes: () => 0 })).close();
+    assert.ok(size() < 2 ** 20, 'nothing to spare');
+    const ledger = await openTestLedger(path, { growAheadBytes: aheadBytes });
+    const grown = size();
+    assert.ok(grown > aheadBytes);
+    for (let sequence = 1; sequence <= 10; sequence++)
+      await ledger.commit([filledSegment(sequence, 200)], []);
+    assert.equal(size(), grown, 'commits go into what is there');
+    await ledger.close();
+    const again = await openTestLedger(path, { growAheadBytes: aheadBytes });
+    assert.equal(size(), grown);
+    assert.deepEqual((await again.audit()).problems, []);
+    await again.close();
+  });
+});
+
+suite('a tool beside the server', () => {
+  test('it writes accounts, keys and revocations, and the server sees them at once', async (t) => {
+    const path = temporaryFolder(t);
+    const server = await openTestLedger(path);
+    await server.addLot(lot(1), [block('pure', 1)]);
+    const tool = await openTestLedger(path, { role: 'tool' });
+    const created = await tool.createAccount(account(1));
+    assert.equal(await server.directoryVersion(), 1);
+    assert.deepEqual(await server.accounts(), [created]);
+    await tool.putKey(key(1, created.id));
+    await tool.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
+    assert.equal(await server.directoryVersion(), 3);
+    assert.equal((await server.keys()).length, 1);
+    assert.deepEqual(await server.claimBlocks('pure', 1), []);
+    assert.equal((await server.createAccount(account(2))).number, 2);
+    assert.deepEqual((await tool.audit()).problems, []);
+    await tool.close();
+    await server.close();
+  });
+
+  test('what only the server may write is refused', async (t) => {
+    const tool = await openTestLedger(temporaryFolder(t), { role: 'tool' });
+    await assertRejects(tool.commit([filledSegment(1, 1)], []), 'refused');
+    await assertRejects(tool.addLot(lot(1), []), 'refused');
+    await assertRejects(tool.claimBlocks('pure', 1), 'refused');
+    await assertRejects(tool.saveRates([]), 'refused');
+    await assertRejects(tool.expire(0, 0), 'refused');
+    await assertRejects(tool.putLog([]), 'refused');
+    await tool.close();
+  });
+});
+
+suite('copies', () => {
+  test('a backup opens as a ledger of its own', async (t) => {
+    const { copy } = await backedUp(t);
+    const restored = await openTestLedger(copy);
+    assert.deepEqual(await restored.segment(3), filledSegment(3, 20));
+    // the ledger it was copied from goes on to deliver its blocks: a restored copy must not
+    assert.deepEqual(await restored.claimBlocks('pure', 9), []);
+    assert.equal((await restored.audit()).ok, true);
+    assert.equal(await restored.nextSegment(), 31);
+    await restored.close();
+  });
+
+  test('a compacted copy says the same and is smaller', async (t) => {
+    const path = temporaryFolder(t);
+    const target = join(temporaryFolder(t), 'new', 'compact');
+    const ledger = await openTestLedger(path, { growAheadBytes: 2 ** 20 });
+    for (let sequence = 1; sequence <= 100; sequence++) {
+      await ledger.commit([filledSegment(sequence, 50)], [answer(1, sequence, NOON_MS + 9)]);
+    }
+    await ledger.expire(NOON_MS + 9, NOON_MS + 96);
+    await ledger.compactTo(target);
+    const expected = await ledger.audit();
+    await ledger.close();
+    assert.ok(statSync(join(target, 'data.mdb')).size * 4 < statSync(join(path, 'data.mdb')).size);
+    assert.ok(!existsSync(join(target, 'lock.mdb')));
+    const compact = await openTestLedger(target);
+    assert.deepEqual(await compact.audit(), expected);
+    assert.deepEqual(await compact.segment(100), filledSegment(100, 50));
+    await compact.close();
+  });
+});
+
+async function backedUp(t: Parameters<typeof temporaryFolder>[0]): Promise<{ path: string; copy: string }> {
+  const path = temporaryFolder(t);
+  const copy = join(temporaryFolder(t), 'copy');
+  const ledger = await openTestLedger(path);
+  await ledger.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+  for (let sequence = 1; sequence <= 30; sequence++) await ledger.commit([filledSegment(sequence, 20)], []);
+  await ledger.backup(copy);
+  await ledger.close();
+  return { path, copy };
+}

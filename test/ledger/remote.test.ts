@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import { ManualClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { connectLedger, type FailStop, serveLedger } from '../../src/ledger/remote.ts';
+import { temporaryFolder } from '../support/ledger-folder.ts';
+import { filledSegment, NOON_MS } from '../support/ledger-records.ts';
+import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
+
+/** A connection to `over`, all in this thread. */
+function connect(t: TestContext, over: Partial<Ledger & FailStop>) {
+  const { port1, port2 } = new MessageChannel();
+  serveLedger(over as Ledger, port2);
+  const ledger = connectLedger(port1);
+  t.after(() => port1.close());
+  return { ledger, serverPort: port2 };
+}
+
+suite('the ledger across a port', () => {
+  test('packed entries are handed over, and come back whole', async (t) => {
+    const { ledger } = connect(t, new MemoryLedger(new ManualClock(NOON_MS)));
+    const segment = filledSegment(1, 100);
+    await ledger.commit([segment], []);
+    assert.equal(segment.entries.length, 0, 'gone from the caller');
+    assert.deepEqual(await ledger.segment(1), filledSegment(1, 100));
+  });
+
+  test('entries that share their buffer are copied, and stay', async (t) => {
+    const { ledger } = connect(t, new MemoryLedger(new ManualClock(NOON_MS)));
+    const whole = filledSegment(1, 10);
+    const roomy = new Uint8Array(whole.entries.length + 8);
+    roomy.set(whole.entries, 8);
+    const segment = { ...whole, entries: roomy.subarray(8) };
+    await ledger.commit([segment], []);
+    assert.deepEqual(segment.entries, whole.entries);
+    assert.deepEqual(await ledger.segment(1), whole);
+  });
+
+  test('one message goes each way for a commit', async (t) => {
+    const { ledger, serverPort } = connect(t, new MemoryLedger(new ManualClock(NOON_MS)));
+    let messages = 0;
+    serverPort.on('message', () => messages++);
+    const send = serverPort.postMessage.bind(serverPort);
+    let replies = 0;
+    serverPort.postMessage = (...args: Parameters<typeof send>) => {
+      replies++;
+      send(...args);
+    };
+    await ledger.commit([filledSegment(1, 10), filledSegment(2, 10)], []);
+    assert.deepEqual([messages, replies], [1, 1]);
+  });
+
+  test('errors keep what the caller decides by', async (t) => {
+    const facts = { message: 'later', retryAfterS: 30, details: { left: 3 } };
+    const { ledger } = connect(t, {
+      commit: async () => Promise.reject(new ApiError('storage_unavailable', facts)),
+      putKey: async () => Promise.reject(new LedgerError('refused', 'no such account')),
+      audit: async () => Promise.reject(new RangeError('off by one')),
+    });
+    await assert.rejects(ledger.commit([], []), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.deepEqual(
+        [error.code, error.status, error.message, error.facts],
+        ['storage_unavailable', 503, 'later', facts],
+      );
+      return true;
+    });
+    await assert.rejects(ledger.putKey({} as never), (error) => {
+      assert.ok(error instanceof LedgerError);
+      assert.deepEqual([error.reason, error.message], ['refused', 'no such account']);
+      return true;
+    });
+    await assert.rejects(ledger.audit(), { name: 'RangeError', message: 'off by one' });
+  });
+
+  test('more calls than may wait are turned away, and the rest are answered', async (t) => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const { ledger } = connect(t, { directoryVersion: () => promise });
+    const waiting = Array.from({ length: 4_096 }, () => ledger.directoryVersion());
+    await assert.rejects(
+      ledger.directoryVersion(),
+      (error) => error instanceof ApiError && error.code === 'overloaded',
+    );
+    resolve(5);
+    assert.deepEqual(new Set(await Promise.all(waiting)), new Set([5]));
+    assert.equal(await ledger.directoryVersion(), 5);
+  });
+
+  test('close waits for the answers that are due, then refuses calls', async (t) => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const { ledger } = connect(t, { nextSegment: () => promise });
+    const answer = ledger.nextSegment();
+    const closed = ledger.close();
+    resolve(9);
+    assert.equal(await answer, 9);
+    await closed;
+    await assert.rejects(ledger.nextSegment(), { name: 'LedgerError', reason: 'stopped' });
+  });
+
+  test('the end of the ledger is told', async (t) => {
+    const { ledger } = connect(t, { failed: Promise.resolve(new LedgerError('stopped', 'disk gone')) });
+    const error = await ledger.failed;
+    assert.ok(error instanceof LedgerError);
+    assert.equal(error.message, 'disk gone');
+  });
+
+  test('a thread that dies rejects what waits and ends the ledger', async (t) => {
+    const thread = new LedgerThread();
+    const { ledger } = await thread.open(temporaryFolder(t), 'fsync', new SharedClock(NOON_MS));
+    await ledger.commit([filledSegment(1, 1)], []);
+    await thread.stop();
+    assert.equal((await ledger.failed).message, 'the ledger thread is gone');
+    await assert.rejects(ledger.nextSegment(), { reason: 'stopped' });
+  });
+});

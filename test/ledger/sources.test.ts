@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { open as openRawDatabase } from 'lmdb';
+import { ApiError } from '../../src/core/errors.ts';
+import { type Key, plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { assertRejects } from '../contract/ledger.contract.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { block, job, lot, lotId, NO_LIMITS, spend, submitted, TODAY } from '../support/ledger-records.ts';
+
+const SOURCE_TABLES = ['sourceNotes', 'charges', 'spends', 'jobs', 'openJobs'] as const;
+type Name = (typeof SOURCE_TABLES)[number] | 'meta';
+
+function openRaw(path: string) {
+  return openRawDatabase({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 32 });
+}
+
+/** Two jobs with their lots, one open, one that failed; a charge; a note. */
+async function filledFolder(t: TestContext): Promise<string> {
+  const path = temporaryFolder(t);
+  const ledger = await openTestLedger(path);
+  for (const n of [1, 2, 3, 4]) {
+    await ledger.openJob(job(n), NO_LIMITS);
+    await ledger.putJob(submitted(n));
+  }
+  for (const n of [1, 2]) await ledger.addLot(lot(n), [block('pure', n)], job(n).key);
+  await ledger.putJob(submitted(2, { state: 'ended', memo: '' }));
+  await ledger.putJob(submitted(4, { state: 'ended', failure: 'device error' }));
+  await ledger.charge('charge', spend(0.4), NO_LIMITS);
+  await ledger.putSourceNote('anu', 'offset', '9');
+  assert.deepEqual((await ledger.audit()).problems, []);
+  await ledger.close();
+  return path;
+}
+
+/** Writes past the ledger's rules, with sound checksums. */
+async function plant(
+  path: string,
+  write: (table: (name: Name) => Table<Key, object | string | number>) => void,
+) {
+  const raw = openRaw(path);
+  const names: readonly Name[] = [...SOURCE_TABLES, 'meta'];
+  const tables = new Map(
+    names.map((name) => {
+      const database = raw.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase;
+      const gate = { open: true, wrote() {} };
+      return [name, new Table<Key, object | string | number>(name, database, plainCodec(), gate)] as const;
+    }),
+  );
+  raw.transactionSync(() => write((name) => tables.get(name)!));
+  await raw.close();
+}
+
+suite('the audit of sources', () => {
+  const stored = (n: number) => submitted(n, { state: 'stored' });
+  const plants: readonly (readonly [string, Parameters<typeof plant>[1], RegExp])[] = [
+    [
+      'a job that is stored without a lot',
+      (table) => table('jobs').put(job(1).key, { job: stored(1), ordinal: 1, lotId: null }),
+      /job job 1 is stored and has no lot/,
+    ],
+    [
+      'a job that failed and has a lot',
+      (table) => {
+        const failed = submitted(4, { state: 'ended', failure: 'x' });
+        table('jobs').put(job(4).key, { job: failed, ordinal: 4, lotId: lotId(9) });
+      },
+      /job job 4 is ended and has lot .*\n.*names lot .*, which is not stored/,
+    ],
+    [
+      'two jobs with one lot',
+      (table) => table('jobs').put(job(1).key, { job: stored(1), ordinal: 1, lotId: lotId(2) }),
+      /lot .* is of job job 1 and of job job 2/,
+    ],
+    [
+      'a job under another key',
+      (table) => table('jobs').put(job(1).key, { job: stored(2), ordinal: 1, lotId: lotId(1) }),
+      /job job 2 is stored as job 1/,
+    ],
+    [
+      'an open job that is not listed',
+      (table) => table('openJobs').remove(['simulator', 3]),
+      /job job 3 is open and would be forgotten/,
+    ],
+    [
+      'a listed job that has ended',
+      (table) => table('openJobs').put(['simulator', 4], job(4).key),
+      /the open jobs name job 4 as simulator 4, which it is not/,
+    ],
+    [
+      'a spend that is not the sum',
+      (table) => table('spends').put(['simulator', TODAY], { micros: 799_999, currency: 'USD', calls: 5 }),
+      /the spend of simulator on day \d+ is not the sum of its jobs and charges/,
+    ],
+    [
+      'a spend over currencies',
+      (table) => table('charges').put('charge', spend(0.4, { currency: 'EUR' })),
+      /the spend of simulator on day \d+ is a sum over currencies/,
+    ],
+    [
+      'a spend that is missing',
+      (table) => table('spends').remove(['simulator', TODAY]),
+      /the spend of simulator on day \d+ is missing/,
+    ],
+    [
+      'records that are gone with their checksums',
+      (table) => {
+        table('jobs').remove(job(4).key);
+        table('charges').remove('charge');
+        table('sourceNotes').remove(['anu', 'offset']);
+      },
+      /jobs: 3 are stored, 4 are counted\ncharges: 0 .*, 1 .*\n.*not the sum.*\nsourceNotes: 0 .*, 1 /,
+    ],
+  ];
+  for (const [what, write, problem] of plants) {
+    test(`finds ${what}`, async (t) => {
+      const path = await filledFolder(t);
+      await plant(path, write);
+      const ledger = await openTestLedger(path, { role: 'tool', readOnly: true });
+      const { ok, problems } = await ledger.audit();
+      await ledger.close();
+      assert.equal(ok, false);
+      assert.match(problems.join('\n'), problem);
+    });
+  }
+});
+
+suite('a folder of a release without sources', () => {
+  test('is read as one that knows of none, and serves', async (t) => {
+    const path = temporaryFolder(t);
+    const before = await openTestLedger(path);
+    await before.addLot(lot(1), [block('pure', 1)]);
+    await before.close();
+    const raw = openRaw(path);
+    for (const name of SOURCE_TABLES) raw.openDB({ name, encoding: 'binary' }).dropSync();
+    await raw.close();
+    const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
+    assert.deepEqual(await tool.lot(lotId(1)), lot(1));
+    assert.deepEqual(await tool.openJobs('simulator'), []);
+    assert.equal((await tool.spent('simulator', TODAY)).calls, 0);
+    assert.equal(await tool.sourceNote('anu', 'offset'), undefined);
+    assert.deepEqual((await tool.audit()).problems, []);
+    await tool.close();
+    const server = await openTestLedger(path);
+    assert.equal(await server.openJob(job(1), NO_LIMITS), true);
+    assert.deepEqual((await server.audit()).problems, []);
+    await server.close();
+  });
+});
+
+suite('sources and who may write what', () => {
+  test('a tool keeps notes and charges beside the server, which sees them; jobs are the server’s', async (t) => {
+    const path = temporaryFolder(t);
+    const server = await openTestLedger(path);
+    const tool = await openTestLedger(path, { role: 'tool' });
+    await tool.putSourceNote('anu', 'offset', '7');
+    assert.equal(await server.sourceNote('anu', 'offset'), '7');
+    const limits = { amountPerDay: 1, callsPerDay: null };
+    assert.equal(await tool.charge('1', spend(0.7), limits), true);
+    assert.equal(await server.charge('2', spend(0.4), limits), false);
+    assert.equal(await server.charge('3', spend(0.3), limits), true);
+    assert.deepEqual(await tool.spent('simulator', TODAY), spend(1, { calls: 2 }));
+    await server.openJob(job(1, { amount: 0 }), limits);
+    assert.equal((await tool.openJobs('simulator')).length, 1);
+    await assertRejects(tool.openJob(job(2), NO_LIMITS), 'refused');
+    await assertRejects(tool.putJob(submitted(1)), 'refused');
+    await assertRejects(tool.abandonJobs('x'), 'refused');
+    await tool.close();
+    await server.close();
+  });
+
+  test('on a full disk nothing is bought; what was bought goes on', async (t) => {
+    let freeBytes = 100;
+    const options = { freeBytes: () => freeBytes, freeBytesMin: 50 };
+    const ledger = await openTestLedger(temporaryFolder(t), options);
+    await ledger.openJob(job(1), NO_LIMITS);
+    freeBytes = 10;
+    const isFull = (error: unknown) => error instanceof ApiError && error.code === 'storage_unavailable';
+    await assert.rejects(ledger.openJob(job(2), NO_LIMITS), isFull);
+    await assert.rejects(ledger.charge('1', spend(1), NO_LIMITS), isFull);
+    await ledger.putJob(submitted(1));
+    assert.deepEqual(await ledger.openJobs('simulator'), [submitted(1)]);
+    await ledger.close();
+  });
+});

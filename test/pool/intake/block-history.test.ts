@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AssessedBlock } from '../../../src/ledger/records.ts';
+import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { BlockHistory, HISTORY_BLOCKS } from '../../../src/pool/intake/block-history.ts';
+import { Collector } from '../../../src/pool/intake/collector.ts';
+import { PURE_BLOCK_BYTES } from '../../../src/pool/intake/lots.ts';
+import { soundBackend } from '../../support/backends.ts';
+import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { lotRecord, recordingLog, ScriptedAssessor, withCalls } from '../fixtures.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+function block(
+  verified: boolean,
+  of: AssessedBlock['of'] = 'conditioned',
+  bits: number = ASSESSED_BITS,
+): AssessedBlock {
+  return { of, bits, sha256: '', sp80022: { passed: 1, total: 1, smallestP: 0.5, verified, reason: '' } };
+}
+
+function historyOf(verdicts: readonly boolean[]): BlockHistory {
+  const history = new BlockHistory();
+  for (const verified of verdicts) history.add(block(verified));
+  return history;
+}
+
+const good = (count: number) => new Array<boolean>(count).fill(true);
+const bad = (count: number) => new Array<boolean>(count).fill(false);
+
+describe('blocks looked at together', () => {
+  it('pass with as many rejections as chance makes, and fail with more', () => {
+    // P(X >= 3) = 1.1e-3, P(X >= 4) = 4.9e-5 for X of Binomial(100, 0.002); the limit is 1e-3
+    assert.equal(historyOf([...good(97), ...bad(3)]).verdict().passed, true);
+    assert.equal(historyOf([...good(96), ...bad(4)]).verdict().passed, false);
+    assert.equal(historyOf([]).verdict().passed, true);
+    assert.equal(historyOf(bad(1)).verdict().passed, true);
+    assert.equal(historyOf(bad(2)).verdict().passed, false);
+  });
+
+  it('are the last hundred: older ones are forgotten', () => {
+    const history = historyOf([...bad(5), ...good(95)]);
+    assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [5, HISTORY_BLOCKS]);
+    for (const verified of good(4)) history.add(block(verified));
+    assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [1, HISTORY_BLOCKS]);
+  });
+
+  it('are long enough for a verdict: others say nothing', () => {
+    const history = historyOf(good(10));
+    history.add(block(false, 'conditioned', ASSESSED_BITS - 8));
+    assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [0, 10]);
+  });
+});
+
+describe('a source across its lots', () => {
+  function world(ledger: MemoryLedger, time: VirtualTime, assessor: ScriptedAssessor) {
+    const log = recordingLog();
+    const collector = new Collector({
+      backend: soundBackend(),
+      store: ledger,
+      assessor,
+      clock: time.clock,
+      log,
+      pureBytesHigh: PURE_BLOCK_BYTES,
+      lotRawBits: 4 * 1024 * 1024, // conditioned output of two blocks of 10^6 bits
+      onLot: async () => {},
+      wait: time.wait,
+    });
+    return { log, collector };
+  }
+
+  it('counts its raw and its conditioned blocks apart, the second of a lot as well', async () => {
+    const time = new VirtualTime();
+    const assessor = new ScriptedAssessor();
+    assessor.verdicts = [false, true];
+    const { collector } = world(new MemoryLedger(time.clock), time, assessor);
+    assert.equal(collector.status().across.conditioned.sequences, 0);
+    collector.start();
+    await time.pass(1_000);
+    const { raw, conditioned } = collector.status().across;
+    assert.equal(collector.status().lotsAccepted, 1);
+    assert.deepEqual([raw.sequences, raw.rejected], [1, 0]);
+    assert.deepEqual([conditioned.sequences, conditioned.rejected], [2, 1]);
+    await collector.stop();
+  });
+
+  it('remembers the lots of earlier runs, oldest first, and no other source’s', async () => {
+    const time = new VirtualTime();
+    const ledger = new MemoryLedger(time.clock);
+    const source = soundBackend().name;
+    // of 100 conditioned blocks the oldest two, one of them rejected, make room for those of the new lot
+    for (let i = 0; i < 50; i++) {
+      const id = `lot_${String(i).padStart(26, '0')}`;
+      const assessments = [block(i > 2, 'raw'), block(i > 0), block(i !== 40)];
+      await ledger.addLot(lotRecord(id, { source, assessments }), []);
+    }
+    await ledger.addLot(lotRecord('lot_other', { source: 'other', assessments: [block(false)] }), []);
+    const assessor = new ScriptedAssessor();
+    assessor.verdicts = [false, false];
+    const { collector } = world(ledger, time, assessor);
+    collector.start();
+    await time.pass(0);
+    const { raw, conditioned } = collector.status().across;
+    assert.deepEqual([raw.sequences, raw.rejected], [51, 3]);
+    assert.deepEqual([conditioned.sequences, conditioned.rejected], [HISTORY_BLOCKS, 3]);
+    await collector.stop();
+  });
+
+  it('that cannot be read is asked for again, and nothing is read of the source before', async () => {
+    const time = new VirtualTime();
+    const ledger = new MemoryLedger(time.clock);
+    let isAway = true;
+    const broken = withCalls(ledger, {
+      lots: (lots) => async (limit) => {
+        if (isAway) throw new Error('the disk is away');
+        return lots(limit);
+      },
+    });
+    const { log, collector } = world(broken as MemoryLedger, time, new ScriptedAssessor());
+    collector.start();
+    await time.pass(500);
+    assert.deepEqual(
+      log.errors().map(({ facts, message }) => [facts['reason'], message]),
+      [['the disk is away', 'earlier lots not read']],
+    );
+    assert.equal(collector.status().reads.pass, 0);
+    isAway = false;
+    await time.pass(1_000);
+    assert.equal(collector.status().lotsAccepted, 1);
+    await collector.stop();
+  });
+});

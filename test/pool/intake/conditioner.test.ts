@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { concatBytes, toHex } from '../../../src/core/bytes.ts';
+import {
+  condition,
+  outputEntropy,
+  outputEntropyDeficit,
+  rawBitsFor,
+} from '../../../src/pool/intake/conditioner.ts';
+import { fixedBytes } from '../../support/backends.ts';
+
+function raw(bytes: number, label = 'raw'): Uint8Array<ArrayBuffer> {
+  const bits = new Uint8Array(bytes);
+  fixedBytes(label)(bits);
+  return bits;
+}
+
+/** Hash_df of SP 800-90A §10.3.1, step by step, for any length of output up to 255 blocks. */
+function hashDf(input: Uint8Array, bitsToReturn: number): Uint8Array {
+  let temp: Uint8Array = new Uint8Array(0);
+  for (let counter = 1; temp.length * 8 < bitsToReturn; counter++) {
+    const length = new Uint8Array(4);
+    new DataView(length.buffer).setUint32(0, bitsToReturn);
+    const block = createHash('sha256').update(Uint8Array.of(counter)).update(length).update(input).digest();
+    temp = concatBytes(temp, block);
+  }
+  return temp.subarray(0, bitsToReturn / 8);
+}
+
+test('Output_Entropy: 512 bits into SHA-256', () => {
+  assert.equal(outputEntropy(512, 256, 256, 128), 128);
+  assert.equal(outputEntropy(512, 256, 256, 256), 255);
+  assert.equal(outputEntropy(512, 256, 256, 320), 256);
+  const near = (actual: number, expected: number) =>
+    assert.ok(Math.abs(actual / expected - 1) < 0.005, `${actual}`);
+  near(outputEntropyDeficit(512, 256, 256, 320), 7.82e-20);
+  near(outputEntropyDeficit(512, 256, 256, 512), 8.0e-38);
+});
+
+test('Output_Entropy: the formula as the standard writes it, where doubles can hold it', () => {
+  const plain = (nIn: number, nOut: number, nw: number, hIn: number) => {
+    const pHigh = 2 ** -hIn;
+    const pLow = (1 - pHigh) / (2 ** nIn - 1);
+    const n = Math.min(nOut, nw);
+    const psi = 2 ** (nIn - n) * pLow + pHigh;
+    const u = 2 ** (nIn - n) + Math.sqrt(2 * n * 2 ** (nIn - n) * Math.log(2));
+    return -Math.log2(Math.max(psi, u * pLow));
+  };
+  const size = fc.integer({ min: 1, max: 50 });
+  fc.assert(
+    fc.property(size, size, size, fc.double({ min: 0, max: 1, noNaN: true }), (nIn, nOut, nw, rate) => {
+      const h = rate * nIn;
+      assert.ok(Math.abs(outputEntropy(nIn, nOut, nw, h) - plain(nIn, nOut, nw, h)) < 1e-9);
+    }),
+    { numRuns: 1000, seed: 20_267 },
+  );
+});
+
+test('a block is full entropy: at least 1 - 2^-32 bits in every bit (SP 800-90C)', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0.05, max: 1, noNaN: true }), (h) => {
+      const { inputBitsPerBlock, entropyPerBlock } = condition(raw(2000), 16_000, h);
+      assert.ok(entropyPerBlock >= 320 && entropyPerBlock < 320 + 16 * h);
+      assert.equal(inputBitsPerBlock % 8, 0);
+      assert.ok(outputEntropyDeficit(inputBitsPerBlock, 256, 256, entropyPerBlock) / 256 < 2 ** -32);
+    }),
+    { numRuns: 200, seed: 20_268 },
+  );
+  // The narrowest input is the worst: 320 bits at one bit each.
+  const worst = Math.log2(1 + Math.sqrt(2 * 256 * Math.LN2 * 2 ** -64));
+  assert.ok(Math.abs(outputEntropyDeficit(320, 256, 256, 320) / worst - 1) < 1e-6);
+});
+
+test('each block is Hash_df of the next piece, no bit is used twice, the rest is left', () => {
+  const bits = raw(1000);
+  const { output, blocks, inputBitsPerBlock, entropyPerBlock } = condition(bits, 8000, 0.85);
+  // ceil(320 / 0.85 / 8) = 48 bytes a piece.
+  assert.deepEqual([blocks, inputBitsPerBlock, output.length], [20, 384, 640]);
+  assert.equal(entropyPerBlock, 384 * 0.85);
+  for (let block = 0; block < blocks; block++) {
+    const piece = bits.subarray(block * 48, (block + 1) * 48);
+    assert.deepEqual(output.subarray(block * 32, (block + 1) * 32), hashDf(piece, 256));
+  }
+  const changed = raw(1000);
+  changed.fill(0, 20 * 48);
+  assert.deepEqual(condition(changed, 8000, 0.85).output, output);
+});
+
+test('a raw bit moves its own block and no other', () => {
+  const before = condition(raw(120), 960, 1).output;
+  const bits = raw(120);
+  bits[79] ^= 1;
+  const after = condition(bits, 960, 1).output;
+  assert.deepEqual(after.subarray(0, 32), before.subarray(0, 32));
+  assert.notDeepEqual(after.subarray(32, 64), before.subarray(32, 64));
+  assert.deepEqual(after.subarray(64), before.subarray(64));
+});
+
+test('the public hash of raw noise is never the output, not even for a lot of one piece', () => {
+  const bits = raw(40);
+  const { output } = condition(bits, 320, 1);
+  assert.equal(output.length, 32);
+  assert.notEqual(toHex(output), createHash('sha256').update(bits).digest('hex'));
+});
+
+test('golden bytes', () => {
+  assert.equal(
+    toHex(condition(raw(96, 'golden'), 768, 0.85).output),
+    'e3c14441e9690dfbc6a5ea0831c81a10294711784b15d2edb380fe17642fafc2c78037203abd04fcf9640471498f00bb216853625755c6e311083e5d03207f33',
+  );
+});
+
+test('bits beyond bitLength do not count, and too few bits give nothing', () => {
+  assert.equal(condition(raw(80), 640, 1).blocks, 2);
+  assert.equal(condition(raw(80), 639, 1).blocks, 1);
+  assert.deepEqual(condition(raw(40), 319, 1), {
+    output: new Uint8Array(0),
+    blocks: 0,
+    inputBitsPerBlock: 320,
+    entropyPerBlock: 320,
+  });
+});
+
+test('rawBitsFor is just enough', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 3000 }),
+      fc.double({ min: 0.2, max: 1, noNaN: true }),
+      (bytes, h) => {
+        const bits = rawBitsFor(bytes, h);
+        assert.ok(condition(new Uint8Array(bits / 8), bits, h).output.length >= bytes);
+        assert.ok(condition(new Uint8Array(bits / 8), bits - 1, h).output.length < bytes);
+      },
+    ),
+    { numRuns: 200, seed: 20_269 },
+  );
+});
+
+test('the input is left as it was', () => {
+  const bits = raw(100);
+  condition(bits, 800, 0.9);
+  assert.deepEqual(bits, raw(100));
+});
+
+test('a min-entropy that is none, or more bits than there are, is a bug', () => {
+  for (const h of [0, -0.1, 1.1, Number.NaN])
+    assert.throws(() => condition(raw(100), 800, h), /InvariantError/);
+  for (const length of [801, -1, 1.5]) assert.throws(() => condition(raw(100), length, 1), /InvariantError/);
+});

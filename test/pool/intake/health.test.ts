@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
+import { aptCutoff, HealthMonitor, type HealthVerdict, rctCutoff } from '../../../src/pool/intake/health.ts';
+import { PlainHealth } from '../../reference/health.ts';
+import {
+  biasedBackend,
+  fixedBytes,
+  rawRead,
+  repeatingBackend,
+  soundBackend,
+  stuckBackend,
+} from '../../support/backends.ts';
+
+const NEVER = new AbortController().signal;
+const MBIT = 1024 * 1024;
+
+function packed(shots: readonly (readonly number[])[]): RawRead {
+  const width = shots[0].length;
+  const bits = new Uint8Array(Math.ceil((shots.length * width) / 8));
+  shots.flat().forEach((bit, position) => {
+    bits[position >> 3] |= bit << (7 - (position & 7));
+  });
+  return rawRead(bits, width, shots.length);
+}
+
+const alarmsOf = (verdict: HealthVerdict) =>
+  verdict.failures.map(({ test, channel, observed }) => `${test} ${channel} ${observed}`);
+
+test('RCT cutoffs: 1 + ceil(-log2(alpha) / H)', () => {
+  // For H = 0.8 at 2^-20, 0.5 at 2^-40 and 8 at 2^-20, as published with validated products.
+  const table: [number, number[]][] = [
+    [1, [21, 31, 41]],
+    [0.9, [24, 35, 46]],
+    [0.8, [26, 39, 51]],
+    [0.5, [41, 61, 81]],
+    [0.3, [68, 101, 135]],
+    [8, [4, 5, 6]],
+  ];
+  for (const [h, cutoffs] of table)
+    assert.deepEqual(
+      [20, 30, 40].map((alpha) => rctCutoff(h, alpha)),
+      cutoffs,
+    );
+});
+
+test('APT cutoffs: 1 + CRITBINOM(W, 2^-H, 1 - alpha)', () => {
+  const table: [number, number[]][] = [
+    [1, [589, 609, 625]],
+    [0.9, [625, 645, 661]],
+    [0.8, [664, 683, 699]],
+    [0.5, [793, 810, 824]],
+    [0.3, [890, 904, 915]],
+  ];
+  for (const [h, cutoffs] of table)
+    assert.deepEqual(
+      [20, 30, 40].map((alpha) => aptCutoff(h, alpha)),
+      cutoffs,
+    );
+  // Windows of 512, as published with wolfSSL, NXP and Bouncy Castle.
+  assert.deepEqual([aptCutoff(1, 30, 512), aptCutoff(0.8, 20, 512), aptCutoff(8, 20, 512)], [325, 348, 13]);
+});
+
+test('the APT cutoff is the least that keeps the false alarms below alpha, in exact rationals', () => {
+  // H = 1: P(X > k) = sum of C(W, j) / 2^W, so the comparison is between whole numbers.
+  const choose = (n: bigint, k: bigint) => {
+    let value = 1n;
+    for (let i = 0n; i < k; i++) value = (value * (n - i)) / (i + 1n);
+    return value;
+  };
+  for (const [window, alphaBits] of [
+    [64, 10],
+    [512, 30],
+    [1024, 60],
+    [1024, 40],
+  ]) {
+    let tail = 0n;
+    let k = window;
+    // Lower k while P(X > k - 1) <= alpha.
+    for (; ; k--) {
+      const next = tail + choose(BigInt(window), BigInt(k));
+      if (next * 2n ** BigInt(alphaBits) > 2n ** BigInt(window)) break;
+      tail = next;
+    }
+    assert.equal(aptCutoff(1, alphaBits, window), 1 + k);
+  }
+});
+
+test('the fast tests are the plain ones, over any reads', () => {
+  const reads = fc.array(
+    fc.record({
+      shots: fc.integer({ min: 1, max: 2600 }),
+      ones256: fc.constantFrom(96, 128, 128, 150, 163, 215, 250),
+      label: fc.string({ maxLength: 6 }),
+    }),
+    { minLength: 1, maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 9 }), fc.constantFrom(1, 0.8, 0.5), reads, (width, h, sequence) => {
+      const plain = new PlainHealth(width, h);
+      const monitor = new HealthMonitor({ width, minEntropyPerBit: h });
+      for (const [index, { shots, ones256, label }] of sequence.entries()) {
+        const levels = new Uint8Array(shots * width);
+        fixedBytes(`${index} ${label}`)(levels);
+        const rows = Array.from({ length: shots }, (_, shot) =>
+          Array.from(levels.subarray(shot * width, (shot + 1) * width), (level) => (level < ones256 ? 1 : 0)),
+        );
+        const verdict = monitor.check(packed(rows));
+        const expected = plain.check(rows);
+        assert.deepEqual(alarmsOf(verdict), expected.alarms);
+        if (monitor.state().intermittentInARow < 5) assert.equal(verdict.grade, expected.grade);
+        if (verdict.grade === 'permanent') return; // latched: the twin knows no latch
+      }
+    }),
+    { numRuns: 120, seed: 20_266 },
+  );
+});
+
+test('in slices the tests say what they say in one go, with turns of the loop between', async () => {
+  for (const backend of [soundBackend('slices'), stuckBackend()]) {
+    const read = await backend.read(MBIT, NEVER);
+    const options = { width: read.width, minEntropyPerBit: 0.8 };
+    const whole = new HealthMonitor(options);
+    const sliced = new HealthMonitor(options);
+    let turns = 0;
+    const counting = setInterval(() => turns++, 0);
+    const verdict = await sliced.checkInSlices(read);
+    clearInterval(counting);
+    assert.deepEqual(verdict, whole.check(read));
+    assert.deepEqual(sliced.state(), whole.state());
+    assert.ok(turns > 0);
+  }
+});
+
+async function verdicts(
+  backend: StreamBackend,
+  width: number,
+  reads: number,
+  bits = MBIT,
+): Promise<HealthVerdict[]> {
+  const monitor = new HealthMonitor({ width, minEntropyPerBit: 1 });
+  const all: HealthVerdict[] = [];
+  for (let i = 0; i < reads; i++) all.push(monitor.check(await backend.read(bits, NEVER)));
+  return all;
+}
+
+test('a sound source passes, and its counters say what was tested', async () => {
+  const [first, second] = await verdicts(soundBackend(), 16, 2);
+  assert.deepEqual([first.grade, second.grade, first.failures], ['pass', 'pass', []]);
+  const { longestRun, mostMatches, ...rest } = first.counters;
+  assert.deepEqual(rest, {
+    samples: MBIT,
+    rctFailures: 0,
+    aptFailures: 0,
+    startupFailures: 0,
+    replayFailures: 0,
+  });
+  assert.ok(longestRun >= 12 && longestRun < 31 && mostMatches > 512 && mostMatches < 609);
+});
+
+test('a stuck qubit closes the tap, and the alarm names it', async () => {
+  const [verdict] = await verdicts(stuckBackend(11, 1), 16, 1);
+  assert.equal(verdict.grade, 'permanent');
+  assert.deepEqual(alarmsOf(verdict), [`rct 11 ${MBIT / 16}`, 'apt 11 1024']);
+});
+
+test('a biased source closes the tap through the APT', async () => {
+  const [verdict] = await verdicts(biasedBackend(180), 16, 1);
+  assert.equal(verdict.grade, 'permanent');
+  assert.ok(verdict.counters.aptFailures === 16);
+});
+
+test('a source that repeats itself closes the tap on the fifth copy', async () => {
+  const grades = (await verdicts(repeatingBackend(), 16, 7)).map(({ grade }) => grade);
+  assert.deepEqual(grades, ['pass', ...new Array(4).fill('intermittent'), 'permanent', 'permanent']);
+});
+
+test('a repeat is recognised for 64 reads, and not among reads too short to differ by chance', () => {
+  const read = (label: string, shots: number) => {
+    const bits = new Uint8Array(shots / 8);
+    fixedBytes(label)(bits);
+    return rawRead(bits, 1, shots);
+  };
+  const monitor = new HealthMonitor({ width: 1, minEntropyPerBit: 1 });
+  monitor.check(read('first', 2048));
+  for (let i = 0; i < 63; i++) assert.equal(monitor.check(read(`other ${i}`, 2048)).grade, 'pass');
+  assert.deepEqual(alarmsOf(monitor.check(read('first', 2048))), ['replay null 64']);
+  const short = new HealthMonitor({ width: 1, minEntropyPerBit: 1 });
+  short.check(read('startup', 1024));
+  for (let i = 0; i < 3; i++)
+    assert.equal(short.check(rawRead(Uint8Array.of(0x53, 0x53, 0x53, 0x53), 1, 32)).grade, 'pass');
+});
+
+test('permanent is latched until a reset, which begins with the startup again', async () => {
+  const sound = soundBackend('after the repair');
+  const monitor = new HealthMonitor({ width: 16, minEntropyPerBit: 1 });
+  monitor.check(await stuckBackend().read(MBIT, NEVER));
+  const good = await sound.read(MBIT, NEVER);
+  const refused = monitor.check(good);
+  assert.equal(refused.grade, 'permanent');
+  assert.equal(refused.counters.samples, 0);
+  assert.equal(monitor.state().latchedBy.length, 2);
+  monitor.reset();
+  assert.deepEqual(
+    [monitor.state().startupPassed, monitor.state().reads, monitor.state().totals.samples],
+    [false, 0, 0],
+  );
+  assert.equal(monitor.check(await sound.read(160, NEVER)).failures[0].test, 'startup');
+  assert.equal(monitor.check(await sound.read(MBIT, NEVER)).grade, 'pass');
+});
+
+test('what was delivered before a reset is still a repeat after it', async () => {
+  const monitor = new HealthMonitor({ width: 16, minEntropyPerBit: 1 });
+  const read = await soundBackend().read(MBIT, NEVER);
+  monitor.check(read);
+  monitor.reset();
+  assert.deepEqual(alarmsOf(monitor.check(read)), ['replay null 1']);
+});
+
+test('the state is plain JSON and adds up', async () => {
+  const monitor = new HealthMonitor({ width: 16, minEntropyPerBit: 1 });
+  const repeating = repeatingBackend();
+  for (let i = 0; i < 2; i++) monitor.check(await repeating.read(MBIT, NEVER));
+  const state = monitor.state();
+  assert.deepEqual(JSON.parse(JSON.stringify(state)), state);
+  assert.deepEqual(
+    [
+      state.reads,
+      state.intermittentReads,
+      state.intermittentInARow,
+      state.startupPassed,
+      state.totals.samples,
+    ],
+    [2, 1, 1, true, MBIT],
+  );
+  assert.deepEqual(
+    [state.rctCutoffs, state.aptCutoffs],
+    [
+      { intermittent: 31, permanent: 61 },
+      { intermittent: 609, permanent: 652 },
+    ],
+  );
+});
+
+test('a claim outside (0, 1], another layout or a read that is not its shots is a bug', () => {
+  for (const minEntropyPerBit of [0, -1, 1.01, Number.NaN, 1e-9]) {
+    assert.throws(() => new HealthMonitor({ width: 1, minEntropyPerBit }), /InvariantError/);
+  }
+  const monitor = new HealthMonitor({ width: 2, minEntropyPerBit: 1 });
+  assert.throws(() => monitor.check(rawRead(new Uint8Array(4), 1, 32)), /one channel layout/);
+  assert.throws(() => monitor.check(rawRead(new Uint8Array(4), 2, 17)), /exactly its shots/);
+  assert.throws(() => monitor.check(rawRead(new Uint8Array(4), 2, 8)), /exactly its shots/);
+});

@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
+import { simulatorWith } from '../../../src/backend/simulator/source.ts';
+import { concatBytes } from '../../../src/core/bytes.ts';
+import { ManualClock } from '../../../src/core/clock.ts';
+import { bytesOfBase32 } from '../../../src/core/ids.ts';
+import { sha256Hex } from '../../../src/crypto/digest.ts';
+import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { condition } from '../../../src/pool/intake/conditioner.ts';
+import { evidenceOf } from '../../../src/pool/intake/evidence/ladder.ts';
+import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
+import {
+  makeLot,
+  makeSystemLot,
+  PURE_BLOCK_BYTES,
+  SEED_BLOCK_BYTES,
+  wipeRead,
+} from '../../../src/pool/intake/lots.ts';
+import { biasedBackend, fixedBytes, soundBackend, stuckBackend } from '../../support/backends.ts';
+import { isZero, ScriptedAssessor } from '../fixtures.ts';
+
+const NEVER = new AbortController().signal;
+const MEBIBIT = 1024 * 1024;
+
+/** A simulated device without noise. */
+const SIMULATOR = {
+  circuit: 'superposition',
+  qubits: 16,
+  x_test_share: 0.125,
+  profile: null,
+  readout_e01: 0,
+  readout_e10: 0,
+  bias: 0,
+  depolarizing: 0,
+  faults: [],
+} as const;
+
+const PASSED: HealthVerdict = {
+  grade: 'pass',
+  failures: [],
+  counters: {
+    samples: 2 * MEBIBIT,
+    rctFailures: 0,
+    aptFailures: 0,
+    startupFailures: 0,
+    replayFailures: 0,
+    longestRun: 1,
+    mostMatches: 512,
+  },
+};
+
+async function readOf(
+  backend: StreamBackend,
+  bits: number,
+): Promise<{ read: RawRead; health: HealthVerdict }> {
+  const read = await backend.read(bits, NEVER);
+  const monitor = new HealthMonitor({
+    width: read.width,
+    minEntropyPerBit: backend.claimedMinEntropyPerBit,
+  });
+  return { read, health: monitor.check(read) };
+}
+
+async function lotOf(backend: StreamBackend, bits: number, assessor = new ScriptedAssessor()) {
+  const { read, health } = await readOf(backend, bits);
+  const clock = new ManualClock();
+  const lot = await makeLot(backend, read, health, assessor, clock);
+  return { lot, read, health, assessor, clock };
+}
+
+function only<T>(items: readonly T[]): T {
+  assert.equal(items.length, 1);
+  return items[0];
+}
+
+describe('a lot that may serve', () => {
+  it('records exactly what was read, tested and conditioned', async () => {
+    const { lot, read, assessor, clock } = await lotOf(soundBackend(), 4 * MEBIBIT);
+    const { output } = condition(read.bits, 4 * MEBIBIT, 0.85);
+    const { id, ...record } = lot.record;
+    assert.match(id, /^lot_/);
+    const idBytes = bytesOfBase32(id.slice(4))!;
+    assert.equal(
+      new DataView(idBytes.buffer).getUint32(0) * 65_536 + ((idBytes[4] << 8) | idBytes[5]),
+      clock.wall,
+    );
+    const [raw, conditioned] = record.assessments;
+    assert.deepEqual(
+      [raw.of, raw.bits, conditioned.of, conditioned.bits],
+      ['raw', ASSESSED_BITS, 'conditioned', ASSESSED_BITS],
+    );
+    assert.deepEqual(record, {
+      source: 'test-sound',
+      origin: 'simulated',
+      deterministic: true,
+      quantumBackend: 'test-sound',
+      ...read.provenance,
+      rawBits: 4 * MEBIBIT,
+      rawSha256: sha256Hex(read.bits),
+      conditionedBytes: output.length,
+      processedSha256: sha256Hex(output),
+      health: { samples: 4 * MEBIBIT, rctFailures: 0, aptFailures: 0, grade: 'pass' },
+      minEntropyPerBit: 0.85,
+      minEntropyMethod: 'SP 800-90B 6.3, least of ten estimators on raw bits; at most what the source claims',
+      evidence: await evidenceOf('simulated', read),
+      assessments: [raw, conditioned],
+      accepted: true,
+      rejection: '',
+    });
+    assert.deepEqual(lot.output, output);
+    assert.deepEqual(
+      assessor.tested.map(({ of, bits, bitLength }) => [of, sha256Hex(bits), bitLength]),
+      [
+        ['raw', sha256Hex(read.bits.subarray(0, ASSESSED_BITS / 8)), ASSESSED_BITS],
+        ['min-entropy', sha256Hex(read.bits.subarray(0, ASSESSED_BITS / 8)), ASSESSED_BITS],
+        ['conditioned', sha256Hex(output.subarray(0, ASSESSED_BITS / 8)), ASSESSED_BITS],
+      ],
+    );
+  });
+
+  it('is cut into seeds and pure blocks, each byte in one block', async () => {
+    const { lot } = await lotOf(soundBackend(), 4 * MEBIBIT);
+    const seeds = lot.blocks.filter(({ kind }) => kind === 'seed');
+    const pure = lot.blocks.filter(({ kind }) => kind === 'pure');
+    assert.equal(seeds.length, 64);
+    assert.ok(seeds.every(({ bytes }) => bytes.length === SEED_BLOCK_BYTES));
+    assert.ok(pure.slice(0, -1).every(({ bytes }) => bytes.length === PURE_BLOCK_BYTES));
+    assert.deepEqual(concatBytes(...lot.blocks.map(({ bytes }) => bytes)), lot.output);
+  });
+
+  it('is conditioned in slices, with a turn of the event loop between them', async () => {
+    let turns = 0;
+    let next: NodeJS.Immediate;
+    const turn = () => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    next = setImmediate(turn);
+    await lotOf(soundBackend(), 4 * MEBIBIT);
+    clearImmediate(next);
+    assert.ok(turns >= 20, `${turns} turns for 21 slices of 512 pieces`);
+  });
+
+  it('leaves the raw bits to the caller, and its blocks go when the output is wiped', async () => {
+    const { lot, read } = await lotOf(soundBackend(), MEBIBIT);
+    assert.ok(!isZero(read.bits));
+    lot.output.fill(0);
+    for (const { bytes } of lot.blocks) assert.ok(isZero(bytes));
+  });
+
+  it('is conditioned at the lower of claim and estimate, which is also what it prints', async () => {
+    for (const [claim, estimate, expected] of [
+      [1, 0.5, 0.5],
+      [0.6, 0.85, 0.6],
+      [0.4, 0.35, 0.35],
+    ]) {
+      const backend = { ...soundBackend(), claimedMinEntropyPerBit: claim };
+      const assessor = new ScriptedAssessor();
+      assessor.estimates = [estimate];
+      const { lot, read } = await lotOf(backend, 2 * MEBIBIT, assessor);
+      assert.equal(lot.record.minEntropyPerBit, expected);
+      assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, expected).output);
+    }
+  });
+
+  it('is conditioned at what its evidence gives, when that is the least, and keeps the evidence', async () => {
+    const clock = new ManualClock();
+    for (const [circuit, claim] of [
+      ['x-check', 'source-independent'],
+      ['bell-chsh', 'bell-witness'],
+    ] as const) {
+      const options = { ...SIMULATOR, circuit, readout_e01: 0.02 };
+      const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
+      // The same shots as if a device had measured them: what a simulator may not claim.
+      const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
+      const { lot, read } = await lotOf(backend, 2 * MEBIBIT);
+      const { evidence, minEntropyPerBit } = lot.record;
+      assert.equal(evidence?.claim, claim);
+      assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
+      assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, evidence.minEntropyPerBit).output);
+
+      const simulated = await makeLot(simulator, read, PASSED, new ScriptedAssessor(), clock);
+      assert.equal(simulated.record.evidence?.claim, 'simulated');
+      assert.deepEqual(simulated.record.evidence?.figures, evidence.figures);
+      assert.ok(simulated.output.length > lot.output.length, 'no figure: claim and estimate alone');
+    }
+  });
+
+  it('with too few bits for the tests says that it was not assessed, and relies on the claim', async () => {
+    const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
+    const { lot, read } = await lotOf(backend, MEBIBIT / 4);
+    assert.equal(lot.record.accepted, true);
+    assert.equal(lot.record.minEntropyPerBit, null);
+    assert.equal(lot.record.minEntropyMethod, 'not assessed: too few raw bits');
+    assert.deepEqual(
+      lot.record.assessments.map(({ of, bits, sp80022 }) => [of, bits, sp80022.verified]),
+      [
+        ['raw', MEBIBIT / 4, false],
+        ['conditioned', lot.output.length * 8, false],
+      ],
+    );
+    assert.deepEqual(lot.output, condition(read.bits, MEBIBIT / 4, 0.5).output);
+  });
+
+  it('of a few bits gives half to seeds and half to one short pure block', async () => {
+    const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
+    const { lot } = await lotOf(backend, 16 * 1024);
+    assert.equal(lot.output.length, Math.floor((16 * 1024) / 640) * 32);
+    assert.deepEqual(
+      lot.blocks.map(({ kind, bytes }) => [kind, bytes.length]),
+      [...new Array(12).fill(['seed', 32]), ['pure', 13 * 32]],
+    );
+  });
+
+  it('of one piece gives one seed', async () => {
+    const { lot } = await lotOf({ ...soundBackend(), claimedMinEntropyPerBit: 0.02 }, 16 * 1024);
+    assert.deepEqual(
+      lot.blocks.map(({ kind, bytes }) => [kind, bytes.length]),
+      [['seed', 32]],
+    );
+  });
+
+  it('that fails one block of conditioned output is tested on the next, never on the same', async () => {
+    const assessor = new ScriptedAssessor();
+    assessor.verdicts = [false, true];
+    const { lot } = await lotOf(soundBackend(), 4 * MEBIBIT, assessor);
+    assert.equal(lot.record.accepted, true);
+    assert.deepEqual(
+      lot.record.assessments.map(({ of, sp80022 }) => [of, sp80022.verified]),
+      [
+        ['raw', true],
+        ['conditioned', false],
+        ['conditioned', true],
+      ],
+    );
+    const second = assessor.tested.at(-1)!;
+    assert.deepEqual(second.bits, lot.output.slice(ASSESSED_BITS / 8, ASSESSED_BITS / 4));
+  });
+});
+
+describe('a lot that may not serve', () => {
+  it('is evidence: why it failed, what was read, and no block', async () => {
+    const { lot, read, assessor } = await lotOf(stuckBackend(3), MEBIBIT);
+    assert.equal(lot.record.accepted, false);
+    assert.match(lot.record.rejection, /^health tests: rct on channel 3, apt on channel 3$/);
+    assert.ok(!('evidence' in lot.record), 'what fails the health tests is evidence of nothing else');
+    assert.deepEqual(lot.record.health, {
+      samples: MEBIBIT,
+      rctFailures: 1,
+      aptFailures: 1,
+      grade: 'permanent',
+    });
+    assert.equal(lot.record.rawSha256, sha256Hex(read.bits));
+    assert.deepEqual([lot.record.conditionedBytes, lot.record.processedSha256], [0, '']);
+    assert.deepEqual([lot.blocks, lot.output.length, assessor.tested], [[], 0, []]);
+  });
+
+  it('names some failures of a device that is all dead, and counts the rest', async () => {
+    const { lot, health } = await lotOf(biasedBackend(256), MEBIBIT / 4);
+    assert.equal(health.failures.length, 32);
+    assert.match(lot.record.rejection, / and 24 more$/);
+  });
+
+  it('below the floor of min-entropy is not even conditioned', async () => {
+    const assessor = new ScriptedAssessor();
+    assessor.estimates = [0.299];
+    const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
+    assert.equal(lot.record.rejection, 'min-entropy 0.299 per bit is below the floor');
+    assert.equal(lot.record.minEntropyPerBit, 0.299);
+    assert.equal(lot.record.evidence?.claim, 'simulated');
+    assert.equal(lot.record.accepted, false);
+    assert.deepEqual([lot.blocks, lot.output.length], [[], 0]);
+    assert.deepEqual(
+      assessor.tested.map(({ of }) => of),
+      ['raw', 'min-entropy'],
+    );
+  });
+
+  it('has failed every block of conditioned output that it holds', async () => {
+    for (const [bits, verdicts, rejection] of [
+      [4 * MEBIBIT, [false, false], 'SP 800-22 failed on two blocks of the conditioned output'],
+      [2 * MEBIBIT, [false], 'SP 800-22 failed on the only block of the conditioned output'],
+    ] as const) {
+      const assessor = new ScriptedAssessor();
+      assessor.verdicts = [...verdicts, true];
+      const { lot } = await lotOf(soundBackend(), bits, assessor);
+      assert.equal(lot.record.rejection, rejection);
+      assert.equal(lot.record.accepted, false);
+      assert.equal(lot.record.assessments.length, 1 + verdicts.length);
+      assert.deepEqual([lot.blocks, lot.output.length], [[], 0]);
+      assert.equal(assessor.verdicts.length, 1);
+      assert.equal(assessor.lent.length, verdicts.length);
+      for (const bytes of assessor.lent)
+        assert.ok(isZero(bytes), 'conditioned bytes that nobody gets are erased');
+    }
+  });
+
+  it('too small for a seed is rejected, not a fault', async () => {
+    const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.01 };
+    const { lot } = await lotOf(backend, 16 * 1024);
+    assert.equal(lot.record.rejection, 'too few bits for one seed');
+    assert.deepEqual(lot.blocks, []);
+  });
+
+  it('a test that cannot be run is a fault, not a lot', async () => {
+    const assessor = new ScriptedAssessor();
+    assessor.failure = new Error('no worker');
+    await assert.rejects(lotOf(soundBackend(), MEBIBIT / 4, assessor), /no worker/);
+    assert.equal(assessor.lent.length, 1);
+    assert.ok(isZero(assessor.lent[0]));
+  });
+});
+
+describe("the system source's lot", () => {
+  it('records its tests and is never drawn from', async () => {
+    const backend: StreamBackend = { ...soundBackend('system', 1), name: 'system', origin: 'system' };
+    const { read, health } = await readOf(backend, ASSESSED_BITS);
+    const assessor = new ScriptedAssessor();
+    const record = await makeSystemLot(backend, read, health, assessor, new ManualClock());
+    assert.equal(record.accepted, true);
+    assert.equal(record.conditionedBytes, 0);
+    assert.equal(record.processedSha256, sha256Hex(read.bits));
+    assert.equal(only(record.assessments).of, 'system');
+    assert.ok(!('evidence' in record), 'it makes no claim to be quantum');
+    assert.equal(record.minEntropyPerBit, 0.85);
+  });
+
+  it('that fails its health tests is not accepted', async () => {
+    const backend = stuckBackend(0, 1, 1);
+    const { read, health } = await readOf(backend, ASSESSED_BITS);
+    const record = await makeSystemLot(backend, read, health, new ScriptedAssessor(), new ManualClock());
+    assert.equal(record.accepted, false);
+    assert.equal(record.rejection, 'health tests: rct on channel 0, apt on channel 0');
+  });
+});
+
+describe('a read that is done with', () => {
+  it('leaves none of its bits, nor those of its witness', async () => {
+    for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
+      const options = { ...SIMULATOR, circuit, readout_e01: 0.1 };
+      const read = await simulatorWith('sim', options, new ManualClock(), fixedBytes('wiped')).read(
+        8000,
+        NEVER,
+      );
+      const { witness } = read;
+      const witnessed = witness?.kind === 'x-basis' ? witness.bits : witness?.settings;
+      assert.ok(!isZero(read.bits) && (witnessed === undefined || !isZero(witnessed)));
+      wipeRead(read);
+      assert.ok(isZero(read.bits) && (witnessed === undefined || isZero(witnessed)), circuit);
+    }
+  });
+});

@@ -1,0 +1,350 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
+import type { AuditReport, Ledger } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import type {
+  AccountRecord,
+  AnswerEntry,
+  Balance,
+  BlockKind,
+  ClaimedBlock,
+  JobRecord,
+  KeyRecord,
+  LotRecord,
+  LotRevocation,
+  RateRecord,
+  SegmentRecord,
+  SourceSpend,
+  SpendLimits,
+  StoredAnswer,
+  UsageCount,
+  UsageDay,
+} from '../../src/ledger/records.ts';
+import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
+import { MemorySources } from './memory-ledger-sources.ts';
+
+interface MutableUsageDay {
+  day: number;
+  requests: number;
+  values: number;
+  bytes: number;
+  credits: number;
+  byEndpoint: Record<string, UsageCount>;
+  byMode: Record<string, UsageCount>;
+}
+
+/**
+ * The ledger as plain maps: the model that the contract suite holds every other ledger against. For tests only; it
+ * forgets everything with the process. It derives nothing ahead of time: counters are sums over all entries that were
+ * ever committed, worked out at each question.
+ */
+export class MemoryLedger implements Ledger {
+  readonly #clock: Clock;
+  #directoryVersion = 0;
+  readonly #accounts = new Map<string, AccountRecord>();
+  readonly #keys = new Map<string, KeyRecord>();
+  readonly #lots = new Map<string, LotRecord>();
+  readonly #revocations = new Map<string, LotRevocation>();
+  readonly #unclaimed: Record<BlockKind, ClaimedBlock[]> = { pure: [], seed: [] };
+  #blocksClaimed = 0;
+  readonly #sources = new MemorySources();
+  readonly #segments = new Map<number, SegmentRecord>();
+  /** Entries of all segments, also of those that retention dropped. */
+  readonly #entries: AnswerEntry[] = [];
+  #lastSegment = 0;
+  #droppedSegment = 0;
+  readonly #answers = new Map<string, StoredAnswer>();
+  readonly #rates = new Map<number, RateRecord>();
+  readonly #log = new Map<string, Uint8Array>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async directoryVersion(): Promise<number> {
+    return this.#directoryVersion;
+  }
+
+  async accounts(): Promise<AccountRecord[]> {
+    return structuredClone([...this.#accounts.values()]);
+  }
+
+  async keys(): Promise<KeyRecord[]> {
+    return structuredClone([...this.#keys.values()].sort((a, b) => (a.keyId < b.keyId ? -1 : 1)));
+  }
+
+  async createAccount(account: Omit<AccountRecord, 'number'>): Promise<AccountRecord> {
+    const stored = this.#accounts.get(account.id);
+    if (stored !== undefined) {
+      if (isDeepStrictEqual(stored, { ...account, number: stored.number })) return structuredClone(stored);
+      throw new LedgerError('conflict', `account ${account.id} exists with other content`);
+    }
+    const created = { ...structuredClone(account), number: this.#accounts.size + 1 };
+    this.#accounts.set(created.id, created);
+    this.#directoryVersion++;
+    return structuredClone(created);
+  }
+
+  async putAccount(account: AccountRecord): Promise<void> {
+    const stored = this.#accounts.get(account.id);
+    if (stored === undefined || stored.number !== account.number) {
+      throw new LedgerError('refused', `account ${account.id} is not stored under this number`);
+    }
+    if (isDeepStrictEqual(stored, account)) return;
+    this.#accounts.set(account.id, structuredClone(account));
+    this.#directoryVersion++;
+  }
+
+  async putKey(key: KeyRecord): Promise<void> {
+    if (!this.#accounts.has(key.accountId)) {
+      throw new LedgerError('refused', `there is no account ${key.accountId}`);
+    }
+    const stored = this.#keys.get(key.keyId);
+    if (isDeepStrictEqual(stored, key)) return;
+    if (stored !== undefined && stored.accountId !== key.accountId) {
+      throw new LedgerError('conflict', `key ${key.keyId} belongs to another account`);
+    }
+    this.#keys.set(key.keyId, structuredClone(key));
+    this.#directoryVersion++;
+  }
+
+  async addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean> {
+    if (!lot.accepted && blocks.length > 0)
+      throw new LedgerError('refused', `lot ${lot.id} was not accepted`);
+    if (this.#lots.has(lot.id)) return jobKey === undefined || this.#sources.gaveLot(jobKey, lot.id);
+    if (jobKey !== undefined && !this.#sources.mayGiveLot(jobKey)) return false;
+    this.#lots.set(lot.id, structuredClone(lot));
+    for (const { kind, bytes } of blocks) {
+      this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes) });
+    }
+    if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
+    return true;
+  }
+
+  async lot(id: string): Promise<LotRecord | undefined> {
+    return structuredClone(this.#lots.get(id));
+  }
+
+  async lots(limit: number): Promise<LotRecord[]> {
+    return structuredClone([...this.#lots.values()].reverse().slice(0, limit));
+  }
+
+  async revokeLot(revocation: LotRevocation): Promise<void> {
+    const { lotId } = revocation;
+    if (!this.#lots.has(lotId)) throw new LedgerError('refused', `there is no lot ${lotId}`);
+    if (this.#revocations.has(lotId)) return;
+    this.#revocations.set(lotId, { ...revocation });
+    for (const kind of ['pure', 'seed'] as const) {
+      const kept = this.#unclaimed[kind].filter((block) => block.lotId !== lotId);
+      this.#blocksClaimed += this.#unclaimed[kind].length - kept.length;
+      this.#unclaimed[kind] = kept;
+    }
+    this.#directoryVersion++;
+  }
+
+  async revocations(): Promise<LotRevocation[]> {
+    const revocations = [...this.#revocations.values()];
+    return structuredClone(revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1)));
+  }
+
+  async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
+    const claimed = this.#unclaimed[kind].splice(0, Math.max(0, max));
+    this.#blocksClaimed += claimed.length;
+    return claimed;
+  }
+
+  async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
+    const level = (blocks: readonly ClaimedBlock[]) => {
+      return { blocks: blocks.length, bytes: blocks.reduce((sum, { bytes }) => sum + bytes.length, 0) };
+    };
+    return { pure: level(this.#unclaimed.pure), seed: level(this.#unclaimed.seed) };
+  }
+
+  sourceNote(source: string, key: string): Promise<string | undefined> {
+    return this.#sources.sourceNote(source, key);
+  }
+
+  putSourceNote(source: string, key: string, value: string): Promise<void> {
+    return this.#sources.putSourceNote(source, key, value);
+  }
+
+  charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean> {
+    return this.#sources.charge(key, spend, limits);
+  }
+
+  spent(source: string, day: number): Promise<SourceSpend> {
+    return this.#sources.spent(source, day);
+  }
+
+  openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
+    return this.#sources.openJob(job, limits);
+  }
+
+  putJob(job: JobRecord): Promise<void> {
+    return this.#sources.putJob(job);
+  }
+
+  openJobs(source: string): Promise<JobRecord[]> {
+    return this.#sources.openJobs(source);
+  }
+
+  async nextSegment(): Promise<number> {
+    return this.#lastSegment + 1;
+  }
+
+  async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
+    const fresh: SegmentRecord[] = [];
+    for (const segment of segments) {
+      const stored = this.#segments.get(segment.sequence);
+      if (stored === undefined && segment.sequence <= this.#droppedSegment) {
+        throw new LedgerError('refused', `segment ${segment.sequence} is past its retention`);
+      }
+      const twice = fresh.some(({ sequence }) => sequence === segment.sequence);
+      if (
+        twice ||
+        (stored !== undefined && Buffer.compare(encodeSegment(stored), encodeSegment(segment)) !== 0)
+      ) {
+        throw new LedgerError('conflict', `segment ${segment.sequence} is stored with other content`);
+      }
+      if (stored === undefined) fresh.push(structuredClone(segment));
+    }
+    for (const segment of fresh) {
+      this.#segments.set(segment.sequence, segment);
+      this.#lastSegment = Math.max(this.#lastSegment, segment.sequence);
+      this.#entries.push(...readEntries(segment.entries));
+    }
+    for (const answer of answers) {
+      const key = `${answer.accountNumber} ${answer.keyDigest}`;
+      const stored = this.#answers.get(key);
+      if (stored === undefined || stored.expiresAtMs < answer.expiresAtMs) {
+        this.#answers.set(key, structuredClone(answer));
+      }
+    }
+  }
+
+  async segment(sequence: number): Promise<SegmentRecord | undefined> {
+    return structuredClone(this.#segments.get(sequence));
+  }
+
+  async balances(period: number): Promise<Balance[]> {
+    const balances = new Map<number, { requests: number; credits: number }>();
+    for (const { accountNumber, credits, issuedAtMs } of this.#entries) {
+      if (periodOf(issuedAtMs) !== period) continue;
+      const sum = balances.get(accountNumber) ?? { requests: 0, credits: 0 };
+      balances.set(accountNumber, { requests: sum.requests + 1, credits: sum.credits + credits });
+    }
+    return [...balances]
+      .sort(([a], [b]) => a - b)
+      .map(([accountNumber, sum]) => ({ accountNumber, period, ...sum }));
+  }
+
+  async latestPeriod(): Promise<number> {
+    return Math.max(0, ...this.#entries.map(({ issuedAtMs }) => periodOf(issuedAtMs)));
+  }
+
+  async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
+    const days = new Map<number, MutableUsageDay>();
+    for (const entry of this.#entries) {
+      const day = dayOf(entry.issuedAtMs);
+      if (entry.accountNumber !== accountNumber || day < sinceDay) continue;
+      const sum = days.get(day) ?? {
+        day,
+        requests: 0,
+        values: 0,
+        bytes: 0,
+        credits: 0,
+        byEndpoint: {},
+        byMode: {},
+      };
+      Object.assign(sum, plus(sum, entry), { credits: sum.credits + entry.credits });
+      sum.byEndpoint[entry.endpoint] = plus(sum.byEndpoint[entry.endpoint], entry);
+      sum.byMode[entry.mode] = plus(sum.byMode[entry.mode], entry);
+      days.set(day, sum);
+    }
+    return [...days.values()].sort((a, b) => a.day - b.day);
+  }
+
+  async saveRates(rates: readonly RateRecord[]): Promise<void> {
+    for (const rate of rates) this.#rates.set(rate.accountNumber, structuredClone(rate));
+  }
+
+  async loadRates(sinceMs: number): Promise<RateRecord[]> {
+    const recent = [...this.#segments.values()]
+      .filter(({ committedAtMs }) => committedAtMs >= sinceMs)
+      .flatMap(({ entries }) => [...readEntries(entries)]);
+    const accounts = new Set([...this.#rates.keys(), ...recent.map(({ accountNumber }) => accountNumber)]);
+    return [...accounts]
+      .sort((a, b) => a - b)
+      .map((accountNumber) => {
+        const saved = this.#rates.get(accountNumber);
+        const savedAtMs = saved?.admittedAtMs ?? [];
+        const newest = Math.max(Number.NEGATIVE_INFINITY, ...savedAtMs.slice(-1));
+        const later = recent
+          .filter((entry) => entry.accountNumber === accountNumber && entry.issuedAtMs > newest)
+          .map(({ issuedAtMs }) => issuedAtMs);
+        const admittedAtMs = [...savedAtMs, ...later].sort((a, b) => a - b);
+        return { accountNumber, tatMs: saved?.tatMs ?? 0, admittedAtMs };
+      });
+  }
+
+  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
+    const answer = this.#answers.get(`${accountNumber} ${keyDigest}`);
+    if (answer === undefined || answer.expiresAtMs <= this.#clock.wallMs()) return undefined;
+    return structuredClone(answer);
+  }
+
+  async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
+    const answers = [...this.#answers].filter(([, { expiresAtMs }]) => expiresAtMs <= nowMs);
+    for (const [key] of answers) this.#answers.delete(key);
+    const segments = [...this.#segments].filter(([, { committedAtMs }]) => committedAtMs < segmentsBeforeMs);
+    for (const [sequence] of segments) {
+      this.#segments.delete(sequence);
+      this.#droppedSegment = Math.max(this.#droppedSegment, sequence);
+    }
+    return { answers: answers.length, segments: segments.length };
+  }
+
+  async putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {
+    for (const { key, value } of records) this.#log.set(key, new Uint8Array(value));
+  }
+
+  async getLog(key: string): Promise<Uint8Array | undefined> {
+    return structuredClone(this.#log.get(key));
+  }
+
+  async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
+    const segments = [...this.#segments.values()].filter(({ sequence }) => sequence >= from);
+    return structuredClone(segments.sort((a, b) => a.sequence - b.sequence).slice(0, limit));
+  }
+
+  async audit(): Promise<AuditReport> {
+    return {
+      ok: true,
+      problems: [],
+      segments: this.#segments.size,
+      certificates: [...this.#segments.values()].reduce((sum, { count }) => sum + count, 0),
+      creditsSpent: this.#entries.reduce((sum, { credits }) => sum + credits, 0),
+      lots: this.#lots.size,
+      blocksUnclaimed: this.#unclaimed.pure.length + this.#unclaimed.seed.length,
+      blocksClaimed: this.#blocksClaimed,
+    };
+  }
+
+  async backup(): Promise<void> {
+    throw new LedgerError('refused', 'the model in memory has nothing to back up');
+  }
+
+  async close(): Promise<void> {}
+}
+
+function plus(count: UsageCount | undefined, entry: AnswerEntry): UsageCount {
+  return {
+    requests: (count?.requests ?? 0) + 1,
+    values: (count?.values ?? 0) + entry.valueCount,
+    bytes: (count?.bytes ?? 0) + entry.deliveredBytes,
+  };
+}
