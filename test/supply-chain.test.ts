@@ -49,7 +49,7 @@ describe('what is installed', () => {
   });
 
   it('is named by exact versions', () => {
-    for (const path of ['package.json', 'test/generated-clients/typescript/package.json']) {
+    for (const path of ['package.json', 'test/generated-client/package.json']) {
       const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = read(path);
       const all: [string, string][] = [dependencies, devDependencies, optionalDependencies].flatMap((each) =>
         Object.entries<string>(each),
