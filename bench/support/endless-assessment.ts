@@ -1,11 +1,12 @@
-/**
- * For a bench, loaded into the service with `--import`: SIGUSR2 makes it assess one lot after another, of bits made
- * here, on the assessment thread that it has anyway; another one ends that and writes `assessed N lots` to stderr.
- */
 import { randomFillSync } from 'node:crypto';
 import { isMainThread } from 'node:worker_threads';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
+
+/**
+ * For a bench, loaded into the service with `--import`: SIGUSR2 makes it assess one lot after another, of bits made
+ * here, on the assessment thread that it has anyway; another one ends that and writes `assessed N lots` to stderr.
+ */
 
 let isOn = false;
 

@@ -1,6 +1,5 @@
 import type { EntropyMode } from '../core/vocabulary.ts';
-import type { LotCatalog } from '../pool/supply/catalog.ts';
-import { type LotShare, PureSupply } from '../pool/supply/reservoir.ts';
+import { type LotCatalog, type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { entropyBytesMax } from '../values/value-request.ts';

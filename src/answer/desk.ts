@@ -6,9 +6,8 @@ import type { EntropyMode, Origin } from '../core/vocabulary.ts';
 import type { EntropyStore } from '../ledger/ledger.ts';
 import { nistVerified } from '../ledger/lot-facts.ts';
 import type { DrawSource, LotRecord } from '../ledger/records.ts';
-import type { LotCatalog } from '../pool/supply/catalog.ts';
 import { SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
-import { type LotShare, PureSupply } from '../pool/supply/reservoir.ts';
+import { type LotCatalog, type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
 import type { Workers } from '../workers/dispatch.ts';
 

@@ -1,5 +1,4 @@
 import { BackendError } from './backend.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 /** One HTTP request to a provider. */
 export interface HttpCall {
@@ -101,3 +100,39 @@ export function statusError(reply: HttpReply, nowMs: number, what: string, detai
 }
 
 const DETAIL_LENGTH_MAX = 200;
+
+/** Retry-After as delay-seconds or as an HTTP date (RFC 9110 §10.2.3), in milliseconds from `nowMs`; never negative. */
+export function parseRetryAfter(field: string | null, nowMs: number): number | undefined {
+  if (field === null) return undefined;
+  const value = field.trim();
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+/** A JSON object whose members have yet to be looked at. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The value when it is a JSON object; else an empty one, in which nothing is found. */
+export function objectIn(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The text, or null for anything else and for an empty one. */
+export function textIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** The finite number, or null. */
+export function numberIn(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** A date-time (RFC 3339) in Unix milliseconds, or null. */
+export function instantIn(value: unknown): number | null {
+  return typeof value === 'string' ? numberIn(Date.parse(value)) : null;
+}

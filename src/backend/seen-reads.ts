@@ -1,5 +1,5 @@
 import { BackendError } from './backend.ts';
-import type { SourceMemory } from './source-kind.ts';
+import type { SourceMemory } from './source.ts';
 
 /** Reads that are remembered, as many as the health tests do; 64 digests are 4 KiB on disk. */
 const REMEMBERED_READS = 64;

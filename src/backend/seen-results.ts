@@ -1,5 +1,5 @@
 import { BackendError } from './backend.ts';
-import type { SourceMemory } from './source-kind.ts';
+import type { SourceMemory } from './source.ts';
 
 /** Results that are remembered, also after a restart: some KB of notes, and weeks of jobs. */
 const REMEMBERED = 64;

@@ -1,9 +1,8 @@
 import { hash, randomFill } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock } from '../core/clock.ts';
-import type { RawRead, StreamBackend } from './backend.ts';
-import { wholeShots } from './shots.ts';
-import { sourceKind } from './source-kind.ts';
+import { type RawRead, type StreamBackend, wholeShots } from './backend.ts';
+import { sourceKind } from './source.ts';
 
 const randomFillAsync = promisify<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(randomFill);
 

@@ -8,12 +8,11 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend/backend.ts';
-import type { SourceMemory } from '../backend/source-kind.ts';
+import type { SourceMemory } from '../backend/source.ts';
 import { loadSettings } from '../config/config.ts';
 import { readSources, type SourceSetting } from '../config/sources.ts';
 import { wipe } from '../core/bytes.ts';
-import { Budget, estimateOf } from '../pool/intake/budget.ts';
-import { readBackend } from '../pool/intake/read.ts';
+import { Budget, estimateOf, readBackend } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
 import { withLedgerIfAny } from './with-ledger.ts';

@@ -1,10 +1,10 @@
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/select.ts';
-import type { SourceMemory } from '../backend/source-kind.ts';
+import type { SourceMemory } from '../backend/source.ts';
 import { loadConfig } from '../config/load.ts';
 import { COMMON_OPTIONS, type SourceSetting } from '../config/sources.ts';
 import { dayOf } from '../core/clock.ts';
 import type { SourceStore } from '../ledger/ledger.ts';
-import { estimateOf } from '../pool/intake/budget.ts';
+import { estimateOf } from '../pool/intake/read.ts';
 import { type DaySpend, daySpend } from '../service/readings.ts';
 import { limitProblem, lotRawBitsOf, makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, group, json, table } from './command.ts';

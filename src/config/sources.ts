@@ -1,13 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
-import { decimal, wholeNumber } from '../backend/options.ts';
 import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../backend/select.ts';
 import {
+  decimal,
   type OptionDefinition,
   type OptionDefinitions,
   OptionError,
   Secret,
   type SourceKind,
-} from '../backend/source-kind.ts';
+  wholeNumber,
+} from '../backend/source.ts';
 import type { SpendLimits } from '../ledger/records.ts';
 import { ConfigError } from './config-error.ts';
 import { isObject, readJsonObject, settingText } from './json-file.ts';

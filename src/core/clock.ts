@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * The one home of `Date.now` and `performance.now`. Everything that needs time is handed a Clock, so that tests
  * and the simulation can drive it.
@@ -12,6 +14,17 @@ export interface Clock {
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
+};
+
+/** Waits `ms` milliseconds; rejects with the signal's reason as soon as that is aborted. Injected: tests do not wait. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export const systemWait: Wait = async (ms, signal) => {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
 };
 
 /** A clock that stands still until told otherwise. For tests and the simulation. */

@@ -177,6 +177,11 @@ export interface LotRevocation {
 export const BLOCK_KINDS = ['pure', 'seed'] as const;
 export type BlockKind = (typeof BLOCK_KINDS)[number];
 
+/** Bytes of a seed block: one seed. */
+export const SEED_BLOCK_BYTES = 32;
+/** Bytes of a pure block; the last one of a lot may be shorter. Blocks are claimed whole, so a crash burns whole blocks. */
+export const PURE_BLOCK_BYTES = 4096;
+
 export interface ClaimedBlock {
   readonly lotId: string;
   readonly bytes: Uint8Array<ArrayBuffer>;

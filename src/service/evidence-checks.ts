@@ -1,8 +1,8 @@
 import type { HealthCheck } from '../http/health.ts';
 import { verifyingBlock } from '../ledger/lot-facts.ts';
 import type { AssessedBlock } from '../ledger/records.ts';
+import type { DeliveredState } from '../pool/intake/assessor.ts';
 import type { SourceStatus } from '../pool/intake/collector.ts';
-import type { DeliveredState } from '../pool/intake/delivered-sample.ts';
 import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
 
 /**

@@ -12,7 +12,7 @@ import { Collector } from '../pool/intake/collector.ts';
 import { HealthMonitor } from '../pool/intake/health.ts';
 import { makeSystemLot } from '../pool/intake/lots.ts';
 import { readBackend } from '../pool/intake/read.ts';
-import { LotCatalog } from '../pool/supply/catalog.ts';
+import { LotCatalog } from '../pool/supply/pure.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
 import { every } from './every.ts';
 import { FillingOrder } from './filling-order.ts';

@@ -1,13 +1,13 @@
 import type { Backend, Spend } from '../backend/backend.ts';
-import { OptionError, type SourceMemory } from '../backend/source-kind.ts';
+import { OptionError, type SourceMemory } from '../backend/source.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { sourceVariable } from '../config/source-variable.ts';
 import type { SourceSetting } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SourceStore } from '../ledger/ledger.ts';
 import type { SpendLimits } from '../ledger/records.ts';
-import { estimateOf } from '../pool/intake/budget.ts';
 import { LOT_RAW_BITS } from '../pool/intake/collector.ts';
+import { estimateOf } from '../pool/intake/read.ts';
 
 /** A source that may be read, within its limits. */
 export interface Source {

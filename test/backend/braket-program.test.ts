@@ -5,9 +5,9 @@ import {
   type NativeGates,
   simulatorSource,
   verbatimSource,
-} from '../../src/backend/braket/program.ts';
-import { circuitOf, type Part } from '../../src/backend/measured-parts.ts';
-import { superposition } from '../../src/backend/named-circuits.ts';
+} from '../../src/backend/braket/plan.ts';
+import { superposition } from '../../src/backend/circuit.ts';
+import { circuitOf, type Part } from '../../src/backend/parts.ts';
 import { StateVector } from '../../src/backend/simulator/state-vector.ts';
 import { parseProgram } from '../support/providers/braket-program.ts';
 

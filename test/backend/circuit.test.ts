@@ -3,18 +3,16 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import {
   assertCircuit,
+  bellChsh,
+  CHSH_SETTINGS,
   type Circuit,
   circuitDepth,
   circuitSha256,
   circuitText,
-} from '../../src/backend/circuit.ts';
-import {
-  bellChsh,
-  CHSH_SETTINGS,
   ghzParity,
   superposition,
   xCheck,
-} from '../../src/backend/named-circuits.ts';
+} from '../../src/backend/circuit.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 
 const BELL_01 = `OPENQASM 3.0;

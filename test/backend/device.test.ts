@@ -14,10 +14,9 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type BackendErrorKind } from '../../src/backend/backend.ts';
-import { Device, type DeviceSurroundings } from '../../src/backend/device/device.ts';
+import { Device, type DeviceSurroundings, deviceSource } from '../../src/backend/device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/device/reader.ts';
-import { deviceSource } from '../../src/backend/device/source.ts';
-import { OptionError } from '../../src/backend/source-kind.ts';
+import { OptionError } from '../../src/backend/source.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { DECLARED, makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';

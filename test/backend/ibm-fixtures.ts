@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { IbmBackend } from '../../src/backend/ibm/ibm-backend.ts';
-import { ibmSource } from '../../src/backend/ibm/source.ts';
+import { type IbmBackend, ibmSource } from '../../src/backend/ibm/ibm.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import type { JobSubject, Sent } from '../support/backend-contract.ts';
 import { IbmServer } from '../support/providers/ibm.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BackendError, type JobReference } from '../../src/backend/backend.ts';
-import type { IbmBackend } from '../../src/backend/ibm/ibm-backend.ts';
+import type { IbmBackend } from '../../src/backend/ibm/ibm.ts';
+import type { Wait } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { Budget, UNLIMITED } from '../../src/pool/intake/budget.ts';
 import { JobReads } from '../../src/pool/intake/jobs.ts';
-import type { Wait } from '../../src/pool/intake/wait.ts';
+import { Budget, UNLIMITED } from '../../src/pool/intake/read.ts';
 import { assertRead, runJob } from '../support/backend-contract.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { BackendError } from '../../src/backend/backend.ts';
-import { decodeResult } from '../../src/backend/ibm/results.ts';
-import { readByteMatrix } from '../../src/backend/npy.ts';
+import { decodeResult, readByteMatrix } from '../../src/backend/ibm/results.ts';
 import { npyOf } from '../support/providers/ibm.ts';
 
 /** Shots as people write them: character i of a shot is c[i]. */

@@ -2,16 +2,19 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import {
+  chshPulses,
   circuitOf,
+  ENTANGLERS,
   joinParts,
   PART_PLANS,
   type Part,
   partCounts,
   partsOf,
+  pulseDepth,
   ShotPacker,
   shotsOfPart,
-} from '../../src/backend/measured-parts.ts';
-import { chshPulses, ENTANGLERS, pulseDepth, superpositionPulses } from '../../src/backend/pulse-circuit.ts';
+  superpositionPulses,
+} from '../../src/backend/parts.ts';
 
 const count = (parts: readonly Part[], part: Part) => parts.filter((each) => each === part).length;
 

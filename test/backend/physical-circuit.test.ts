@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Circuit } from '../../src/backend/circuit.ts';
-import { bellChsh, CHSH_SETTINGS, superposition, xCheck } from '../../src/backend/named-circuits.ts';
-import { BASIS_GATES, inBasis, physicalText, placed } from '../../src/backend/physical-circuit.ts';
+import { bellChsh, CHSH_SETTINGS, type Circuit, superposition, xCheck } from '../../src/backend/circuit.ts';
+import { BASIS_GATES, inBasis, physicalText, placed } from '../../src/backend/ibm/plan.ts';
 import { StateVector } from '../../src/backend/simulator/state-vector.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { circuits } from '../support/circuits.ts';

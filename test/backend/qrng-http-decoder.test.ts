@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BackendError } from '../../src/backend/backend.ts';
-import { decodeReply } from '../../src/backend/qrng-http/decoder.ts';
-import { isJsonPath, valuesAt } from '../../src/backend/qrng-http/json-path.ts';
-import { QRNG_PRESETS } from '../../src/backend/qrng-http/presets.ts';
-import type { Decoder, QrngService } from '../../src/backend/qrng-http/service.ts';
+import { decodeReply, isJsonPath, valuesAt } from '../../src/backend/qrng-http/decoder.ts';
+import { type Decoder, QRNG_PRESETS, type QrngService } from '../../src/backend/qrng-http/presets.ts';
 
 interface Shape {
   readonly decoder: Decoder;

@@ -1,6 +1,6 @@
 import type { QrngHttp } from '../../src/backend/qrng-http/qrng-http.ts';
 import { createQrngHttp, qrngHttpSource } from '../../src/backend/qrng-http/source.ts';
-import type { Wait } from '../../src/backend/wait.ts';
+import type { Wait } from '../../src/core/clock.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import type { Sent, StreamSubject } from '../support/backend-contract.ts';
 import type { QrngServer } from '../support/providers/qrng-server.ts';

@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { BackendError, type BackendErrorKind, type StreamBackend } from '../../src/backend/backend.ts';
-import { replaySource } from '../../src/backend/replay/source.ts';
-import { OptionError, type SourceMemory } from '../../src/backend/source-kind.ts';
+import { replaySource } from '../../src/backend/replay/replay.ts';
+import { OptionError, type SourceMemory } from '../../src/backend/source.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
 import { makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
@@ -299,7 +299,7 @@ function readOnce(path: string, notes: string, kill: boolean): string {
   const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
   return `
     import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-    import { replaySource } from ${module('backend/replay/source.ts')};
+    import { replaySource } from ${module('backend/replay/replay.ts')};
     import { systemClock } from ${module('core/clock.ts')};
     const notes = ${JSON.stringify(notes)};
     const kept = () => (existsSync(notes) ? JSON.parse(readFileSync(notes, 'utf8')) : {});

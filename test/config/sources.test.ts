@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
-import type { Secret } from '../../src/backend/source-kind.ts';
+import type { Secret } from '../../src/backend/source.ts';
 import { loadSettings } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';

@@ -1,4 +1,3 @@
-/** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { simulatorSource } from '../../src/backend/simulator/source.ts';
+import { simulatorSource } from '../../src/backend/simulator/simulator.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
-import { HISTORY_BLOCKS } from '../../src/pool/intake/block-history.ts';
+import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import {
   chshMinEntropyPerRun,
   readoutMinEntropy,
@@ -22,6 +21,8 @@ import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp8
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
 import { digitsOf } from '../support/constants.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+
+/** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');

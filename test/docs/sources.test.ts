@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
-import type { OptionDefinition, OptionDefinitions } from '../../src/backend/source-kind.ts';
+import type { OptionDefinition, OptionDefinitions } from '../../src/backend/source.ts';
 import { sourceVariable } from '../../src/config/source-variable.ts';
 import { COMMON_OPTIONS, readSources } from '../../src/config/sources.ts';
 import { ManualClock } from '../../src/core/clock.ts';
-import { estimateOf } from '../../src/pool/intake/budget.ts';
 import { rawBitsFor } from '../../src/pool/intake/conditioner.ts';
+import { estimateOf } from '../../src/pool/intake/read.ts';
 import { lotRawBitsOf, makeBackend } from '../../src/service/sources.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8');

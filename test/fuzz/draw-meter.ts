@@ -1,6 +1,6 @@
 import { EntropyDesk } from '../../src/answer/desk.ts';
 import { SeededKeystream } from '../../src/pool/supply/keystream.ts';
-import { PureSupply } from '../../src/pool/supply/reservoir.ts';
+import { PureSupply } from '../../src/pool/supply/pure.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
 
 /**

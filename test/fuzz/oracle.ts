@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import { ERRORS, type ErrorCode } from '../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../src/core/ids.ts';
-import { PURE_BLOCK_BYTES } from '../../src/pool/intake/lots.ts';
+import { PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
+
 import { type Accept, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
 import { type Asked, type Outcome, outcomeOf } from './model.ts';
 import { factsOf } from './roles.ts';

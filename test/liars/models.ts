@@ -1,5 +1,4 @@
-import type { RawRead, StreamBackend } from '../../src/backend/backend.ts';
-import { wholeShots } from '../../src/backend/shots.ts';
+import { type RawRead, type StreamBackend, wholeShots } from '../../src/backend/backend.ts';
 import { fixedBytes, rawRead, soundBackend } from '../support/backends.ts';
 
 /** Gives the bit of a channel in a shot; asked for every bit once, in the order of the raw noise. */

@@ -4,10 +4,10 @@ import {
   type Backend,
   BackendError,
   type BackendErrorKind,
+  MAX_READ_BITS,
   type RawRead,
   type StreamBackend,
 } from '../../src/backend/backend.ts';
-import { MAX_READ_BITS } from '../../src/backend/shots.ts';
 import { ORIGINS } from '../../src/core/vocabulary.ts';
 import { condition } from '../../src/pool/intake/conditioner.ts';
 import { JobDouble } from '../pool/intake/job-double.ts';

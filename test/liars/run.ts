@@ -1,3 +1,11 @@
+import { SCREENED_BITS } from '../../src/pool/intake/assessor.ts';
+import { RefusalTest, refusalChance } from '../../src/pool/intake/refusals.ts';
+import { assessBits } from '../../src/stats/sp800-90b/assess.ts';
+import { fixedBytes } from '../support/backends.ts';
+import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
+import { firstLot } from './first-lot.ts';
+import { biased, type Model, markov, neighbours, periodic, sound, stuck, uniforms } from './models.ts';
+
 /**
  * The long form of the tests of sources that lie: `node test/liars/run.ts [PART ...]`, all parts when none is named.
  *   alarms     false alarms of the health tests among 2^34 sound bits, and their rates at larger alphas
@@ -6,13 +14,6 @@
  *   refusals   the rule of refused lots on a sound source and on broken ones
  * Figures on stdout; exits with 1 when one is beyond what theory allows.
  */
-import { SCREENED_BITS } from '../../src/pool/intake/assessor.ts';
-import { RefusalTest, refusalChance } from '../../src/pool/intake/refusals.ts';
-import { assessBits } from '../../src/stats/sp800-90b/assess.ts';
-import { fixedBytes } from '../support/backends.ts';
-import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
-import { firstLot } from './first-lot.ts';
-import { biased, type Model, markov, neighbours, periodic, sound, stuck, uniforms } from './models.ts';
 
 const LOT_BITS = 4 * 1024 * 1024;
 /** Of a tally; parts have some twenty of them. */

@@ -12,7 +12,8 @@ import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
-import { PURE_BLOCK_BYTES } from '../../src/pool/intake/lots.ts';
+import { PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
+
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';

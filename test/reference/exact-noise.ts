@@ -1,7 +1,7 @@
-import type { Component } from '../../src/backend/simulator/components.ts';
 import {
   applyReadout,
   type CheckedNoise,
+  type Component,
   outcomeProbabilities,
   type PauliError,
 } from '../../src/backend/simulator/noise.ts';

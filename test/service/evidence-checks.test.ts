@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AssessedBlock } from '../../src/ledger/records.ts';
+import type { DeliveredState } from '../../src/pool/intake/assessor.ts';
 import type { SourceStatus } from '../../src/pool/intake/collector.ts';
-import type { DeliveredState } from '../../src/pool/intake/delivered-sample.ts';
 import { evidenceChecks } from '../../src/service/evidence-checks.ts';
 import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { lotRecord } from '../pool/fixtures.ts';

@@ -1,14 +1,15 @@
-import './machine.ts'; // first: it takes its place before anything of the service is loaded
-
+import './machine.ts';
 import { Meter } from '../../src/account/meter.ts';
 import { type Delivered, Delivery, type DeliveryOrder } from '../../src/answer/deliver.ts';
 import { EntropyDesk } from '../../src/answer/desk.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../src/ledger/records.ts';
-import type { LotShare } from '../../src/pool/supply/reservoir.ts';
+import type { LotShare } from '../../src/pool/supply/pure.ts';
 import type { Invariant } from './oracle/violation.ts';
 import type { Life } from './wire.ts';
+
+// first: it takes its place before anything of the service is loaded
 
 /** A bug that is planted into the service, to see that the simulation finds it. */
 export interface Mutant {

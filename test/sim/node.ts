@@ -12,7 +12,7 @@ import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { LogKeys } from '../../src/crypto/key-files.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
-import { UNLIMITED } from '../../src/pool/intake/budget.ts';
+import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../src/pool/supply/seeds.ts';
 import { every } from '../../src/service/every.ts';
 import {

@@ -8,10 +8,10 @@ import {
   type BackendErrorKind,
   type JobBackend,
   type JobReference,
+  MAX_READ_BITS,
   type RawRead,
   type StreamBackend,
 } from '../../src/backend/backend.ts';
-import { MAX_READ_BITS } from '../../src/backend/shots.ts';
 import { ORIGINS } from '../../src/core/vocabulary.ts';
 
 /** What the provider's side says of the last read: what it sent, verbatim, and the bits that this holds. */

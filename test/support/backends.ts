@@ -1,7 +1,6 @@
 import { createCipheriv, hash } from 'node:crypto';
-import { BackendError, type RawRead, type StreamBackend } from '../../src/backend/backend.ts';
-import { wholeShots } from '../../src/backend/shots.ts';
-import type { ByteSource } from '../../src/backend/simulator/randomness.ts';
+import { BackendError, type RawRead, type StreamBackend, wholeShots } from '../../src/backend/backend.ts';
+import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 
 /**
  * An endless run of bytes that depends on the label alone: AES-256-CTR of zeros, key = SHA-256(label),

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { unpack } from 'msgpackr';
-import type { ByteSource } from '../../src/backend/simulator/randomness.ts';
+import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, expandOnce } from '../../src/crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/supply/keystream.ts';

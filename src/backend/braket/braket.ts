@@ -9,15 +9,22 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import { joinParts, partCounts, shotsOfPart } from '../measured-parts.ts';
+import { joinParts, partCounts, shotsOfPart } from '../parts.ts';
 import { SeenResults } from '../seen-results.ts';
-import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../source-kind.ts';
+import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../source.ts';
 import { type Device, deviceOf, isOpen } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
-import { actionOf, BRAKET_PROGRAM_VERSION, sourcesSha256 } from './program.ts';
+import {
+  actionOf,
+  BRAKET_PROGRAM_VERSION,
+  depthOf,
+  planTask,
+  sourcesOf,
+  sourcesSha256,
+  type TaskPlan,
+} from './plan.ts';
 import { readResult, type TaskResult } from './result.ts';
 import { BraketService, type Task } from './service.ts';
-import { depthOf, planTask, sourcesOf, type TaskPlan } from './task-plan.ts';
 
 export const braketSource = sourceKind({
   type: 'braket',

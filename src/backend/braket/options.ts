@@ -1,6 +1,13 @@
-import { PART_PLANS, type PartPlan } from '../measured-parts.ts';
-import { decimal, httpUrl, oneOf, wholeNumber } from '../options.ts';
-import { type OptionDefinitions, OptionError, type OptionValues } from '../source-kind.ts';
+import { PART_PLANS, type PartPlan } from '../parts.ts';
+import {
+  decimal,
+  httpUrl,
+  type OptionDefinitions,
+  OptionError,
+  type OptionValues,
+  oneOf,
+  wholeNumber,
+} from '../source.ts';
 
 export const braketOptions = {
   device: {

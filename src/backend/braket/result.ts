@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BackendError } from '../backend.ts';
-import { type Part, type PartShots, ShotPacker } from '../measured-parts.ts';
+import { type Part, type PartShots, ShotPacker } from '../parts.ts';
 
 /** Gives an object of the task's folder, verbatim; rejects when there is none. */
 export type ReadObject = (key: string) => Promise<Uint8Array<ArrayBuffer>>;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type BigIntStats, close, constants, open } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
 import type { Origin } from '../../core/vocabulary.ts';
@@ -10,20 +11,70 @@ import {
   type RawRead,
   type SourceFacts,
   type StreamBackend,
+  wholeShots,
 } from '../backend.ts';
 import { SeenReads } from '../seen-reads.ts';
-import { wholeShots } from '../shots.ts';
-import type { SourceParts } from '../source-kind.ts';
 import {
-  assertGenerator,
-  type HwRandom,
-  type HwRandomPlace,
-  hwRandomFacts,
-  LINUX_HW_RANDOM,
-} from './hw-random.ts';
+  anyText,
+  declaredText,
+  declaredTextOrNull,
+  lotBitsOption,
+  minEntropyOption,
+  type OptionValues,
+  oneOf,
+  type SourceParts,
+  sourceKind,
+  wholeNumber,
+} from '../source.ts';
 import { callError, DeviceReader } from './reader.ts';
 import { identityOf } from './reader-protocol.ts';
-import type { DeviceOptions } from './source.ts';
+
+const options = {
+  path: { meaning: 'the device node, serial line or FIFO, e.g. /dev/qrandom0', parse: anyText },
+  maker: { meaning: 'who made the device', parse: declaredText },
+  model: { meaning: 'which device it is, e.g. Quantis-PCIe-4M', parse: declaredText },
+  serial_number: { meaning: 'serial number of the device', fallback: '', parse: declaredTextOrNull },
+  min_entropy: minEntropyOption,
+  origin: {
+    meaning: 'qrng-device declares that the model makes its bits by a quantum process; else system',
+    fallback: 'system',
+    parse: oneOf('system', 'qrng-device'),
+  },
+  serial: {
+    meaning: 'speed in baud where the path is a serial line; stty then puts it into raw mode',
+    fallback: '',
+    parse: (text: string) => (text === '' ? null : wholeNumber(50, 12_000_000)(text)),
+  },
+  discard: {
+    meaning: 'bytes dropped after each opening; left out: 4096 on a serial line, 0 elsewhere',
+    fallback: '',
+    parse: (text: string) => (text === '' ? null : wholeNumber(0, 1024 * 1024)(text)),
+  },
+  stall_ms: {
+    meaning: 'a read that gets nothing for so many milliseconds is given up',
+    fallback: '10000',
+    parse: wholeNumber(50, 600_000),
+  },
+  read_timeout_ms: {
+    meaning: 'a read that is not whole after so many milliseconds is given up',
+    fallback: '300000', // a lot of 4 Mbit at 14 kbit/s; a serial line of 115,200 baud takes 46 s
+    parse: wholeNumber(1_000, 3_600_000),
+  },
+  lot_bits: lotBitsOption,
+} as const;
+
+export type DeviceOptions = OptionValues<typeof options>;
+
+/**
+ * A generator at this machine. The path proves nothing of what stands behind it, so maker, model and min-entropy are the
+ * operator's declaration, and so is that it is quantum.
+ */
+export const deviceSource = sourceKind({
+  type: 'device',
+  summary: 'a generator at this machine: a device node such as /dev/qrandom0, a serial line or a FIFO',
+  options,
+  create: (name, values, parts) => new Device(name, values, parts),
+});
 
 /** What a serial generator says while it starts, and what lay in the line's buffer (4,096 bytes) since it was last read. */
 const SERIAL_DISCARD_BYTES = 4096;
@@ -218,4 +269,61 @@ function withoutNulls(
   const isKnown = (fact: [string, string | number | null]): fact is [string, string | number] =>
     fact[1] !== null;
   return Object.fromEntries(Object.entries(facts).filter(isKnown));
+}
+
+/** Where Linux has its hardware generators. Tests put their own in place. */
+export interface HwRandomPlace {
+  /** The node that reads from the generator in use, `/dev/hwrng`. */
+  readonly node: string;
+  /** The attributes of the hw_random core, `/sys/class/misc/hw_random` (Documentation/admin-guide/hw_random.rst). */
+  readonly attributes: string;
+}
+
+const LINUX_HW_RANDOM: HwRandomPlace = {
+  node: '/dev/hwrng',
+  attributes: '/sys/class/misc/hw_random',
+};
+
+/** What the kernel says of the generators behind `/dev/hwrng`; null where it says nothing. */
+interface HwRandom {
+  readonly rng_current: string | null;
+  readonly rng_available: string | null;
+  /** The kernel's estimate of entropy per 1,024 bits. */
+  readonly rng_quality: number | null;
+}
+
+async function hwRandomFacts({ attributes }: HwRandomPlace): Promise<HwRandom> {
+  const [current, available, quality] = await Promise.all(
+    ['rng_current', 'rng_available', 'rng_quality'].map((name) => attribute(join(attributes, name))),
+  );
+  return {
+    rng_current: current,
+    rng_available: available,
+    rng_quality: quality !== null && /^\d+$/.test(quality) ? Number(quality) : null,
+  };
+}
+
+/** Null when the kernel does not have it: `rng_quality` came with Linux 6.2. */
+async function attribute(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'latin1')).trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Generators that are no quantum devices, whatever the operator declares: a TPM, and what a host gives its guest. */
+const NOT_QUANTUM = /^(tpm-rng|virtio_rng)/;
+
+/** Refuses a generator that is not there, or that cannot be what it is declared to be. */
+function assertGenerator({ rng_current: current }: HwRandom, isDeclaredQuantum: boolean): void {
+  if (current === 'none')
+    throw new BackendError('retryable', 'rng_current is none: no generator is plugged in');
+  if (current !== null && isDeclaredQuantum && NOT_QUANTUM.test(current)) {
+    throw new BackendError(
+      'permanent',
+      `rng_current is ${current}, which is no quantum device as is declared`,
+    );
+  }
 }

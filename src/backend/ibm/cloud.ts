@@ -1,8 +1,19 @@
 import type { Clock } from '../../core/clock.ts';
 import { BackendError } from '../backend.ts';
-import { type HttpCall, type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
-import type { Secret } from '../source-kind.ts';
-import { type JsonObject, listIn, numberIn, objectIn, textIn } from './json.ts';
+import {
+  type HttpCall,
+  type HttpReply,
+  httpCall,
+  type JsonObject,
+  jsonOf,
+  listIn,
+  numberIn,
+  objectIn,
+  retryAfterMs,
+  statusError,
+  textIn,
+} from '../http-call.ts';
+import type { Secret } from '../source.ts';
 
 export interface CloudOptions {
   /** With its path, e.g. `https://quantum.cloud.ibm.com/api/v1`. */

@@ -1,17 +1,8 @@
 import { BackendError } from '../backend.ts';
-import { BASIS_GATES } from '../physical-circuit.ts';
-import {
-  type Architecture,
-  architectureOf,
-  type Calibration,
-  calibrationOf,
-  chosenPairs,
-  chosenQubits,
-  type Quality,
-} from './calibration.ts';
+import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
+import type { ReadoutError } from '../simulator/noise.ts';
 import type { IbmCloud } from './cloud.ts';
-import { listIn, numberIn, objectIn, textIn } from './json.ts';
-import type { CircuitName } from './plan.ts';
+import { BASIS_GATES, type CircuitName } from './plan.ts';
 
 /** What `/backends` says of the device now. A fact that it does not give is null. */
 export interface DeviceState {
@@ -114,4 +105,148 @@ export class Device {
   #path(part: 'configuration' | 'properties'): string {
     return `/backends/${encodeURIComponent(this.name)}/${part}`;
   }
+}
+
+/** What does not change from day to day (`/backends/{id}/configuration`). */
+export interface Architecture {
+  readonly qubits: number;
+  readonly isSimulator: boolean;
+  readonly basisGates: readonly string[];
+  /** Pairs that a two-qubit gate joins, each once, lower qubit first. */
+  readonly couplings: readonly (readonly [number, number])[];
+}
+
+/** What is measured again and again (`/backends/{id}/properties`). A figure that is not published is null. */
+export interface Calibration {
+  /** `last_update_date`, verbatim. */
+  readonly date: string | null;
+  /** By qubit. A qubit without figures, or one that the device marks as not operational, is null. */
+  readonly readout: readonly (ReadoutError | null)[];
+  /** Errors of sx by qubit, and of cz by pair as `a-b`, lower qubit first. */
+  readonly gateErrors: ReadonlyMap<string, number>;
+}
+
+export function architectureOf(configuration: JsonObject): Architecture | null {
+  const qubits = numberIn(configuration.n_qubits);
+  if (qubits === null || !Number.isInteger(qubits) || qubits < 1) return null;
+  const isQubit = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < qubits;
+  const couplings = new Map<string, readonly [number, number]>();
+  for (const pair of listIn(configuration.coupling_map)) {
+    const [a, b] = listIn(pair);
+    if (!isQubit(a) || !isQubit(b) || a === b) continue;
+    const ordered = [Math.min(Number(a), Number(b)), Math.max(Number(a), Number(b))] as const;
+    couplings.set(ordered.join('-'), ordered);
+  }
+  return {
+    qubits,
+    isSimulator: configuration.simulator === true,
+    basisGates: listIn(configuration.basis_gates).filter((gate) => typeof gate === 'string'),
+    couplings: [...couplings.values()],
+  };
+}
+
+export function calibrationOf(properties: JsonObject): Calibration {
+  const gateErrors = new Map<string, number>();
+  for (const entry of listIn(properties.gates)) {
+    const { gate, qubits, parameters } = objectIn(entry);
+    if (gate !== 'sx' && gate !== 'cz') continue;
+    const error = figuresIn(parameters).get('gate_error');
+    if (error === undefined) continue;
+    const key = listIn(qubits)
+      .map(Number)
+      .sort((a, b) => a - b);
+    // Both directions of a pair may be listed: the worse figure counts.
+    gateErrors.set(key.join('-'), Math.max(error, gateErrors.get(key.join('-')) ?? 0));
+  }
+  return {
+    date: textIn(properties.last_update_date),
+    readout: listIn(properties.qubits).map(readoutOf),
+    gateErrors,
+  };
+}
+
+function readoutOf(parameters: unknown): ReadoutError | null {
+  const figures = figuresIn(parameters);
+  const e01 = figures.get('prob_meas1_prep0');
+  const e10 = figures.get('prob_meas0_prep1');
+  if (e01 === undefined || e10 === undefined || figures.get('operational') === 0) return null;
+  return isProbability(e01) && isProbability(e10) ? { e01, e10 } : null;
+}
+
+/** A list of `{name, value, unit, date}` as a table. */
+function figuresIn(parameters: unknown): ReadonlyMap<string, number> {
+  const figures = new Map<string, number>();
+  for (const parameter of listIn(parameters)) {
+    const { name, value } = objectIn(parameter);
+    const figure = numberIn(value);
+    if (typeof name === 'string' && figure !== null) figures.set(name, figure);
+  }
+  return figures;
+}
+
+const isProbability = (value: number) => value >= 0 && value <= 1;
+
+/** What a qubit or a pair must meet to be used. */
+export interface Quality {
+  /** e01 + e10 of a qubit, at most. */
+  readonly maxReadoutError: number;
+  /** Error of sx, and of a pair's cz, at most. */
+  readonly maxGateError: number;
+  /** At most so many qubits are used. */
+  readonly qubits: number;
+}
+
+/**
+ * The qubits to measure, in ascending order: of those that are alive and good enough, the ones with the least readout
+ * error. A dead one shows in the calibration: no figures, or an sx that fails every time (`gate_error` 1).
+ */
+export function chosenQubits(calibration: Calibration, quality: Quality): number[] {
+  return goodQubits(calibration, quality)
+    .sort((a, b) => readoutSum(calibration, a) - readoutSum(calibration, b) || a - b)
+    .slice(0, quality.qubits)
+    .sort((a, b) => a - b);
+}
+
+/**
+ * Pairs for Bell tests: coupled, of good qubits, no qubit in two of them; the best first until `qubits` are used. A pair is
+ * as good as the errors that lower its correlations: its cz and both readouts.
+ */
+export function chosenPairs(
+  { couplings }: Architecture,
+  calibration: Calibration,
+  quality: Quality,
+): (readonly [number, number])[] {
+  const isFree = new Set(goodQubits(calibration, quality));
+  const pairs: { readonly pair: readonly [number, number]; readonly error: number }[] = [];
+  for (const pair of couplings) {
+    const gateError = calibration.gateErrors.get(pair.join('-'));
+    if (gateError === undefined || gateError > quality.maxGateError) continue;
+    if (!pair.every((qubit) => isFree.has(qubit))) continue;
+    pairs.push({
+      pair,
+      error: gateError + readoutSum(calibration, pair[0]) + readoutSum(calibration, pair[1]),
+    });
+  }
+  const chosen: (readonly [number, number])[] = [];
+  for (const { pair } of pairs.sort((a, b) => a.error - b.error)) {
+    if (2 * chosen.length + 2 > quality.qubits) break;
+    if (!pair.every((qubit) => isFree.has(qubit))) continue;
+    chosen.push(pair);
+    for (const qubit of pair) isFree.delete(qubit);
+  }
+  return chosen.sort(([a], [b]) => a - b);
+}
+
+function goodQubits(calibration: Calibration, { maxReadoutError, maxGateError }: Quality): number[] {
+  const good: number[] = [];
+  calibration.readout.forEach((readout, qubit) => {
+    if (readout === null || readout.e01 + readout.e10 > maxReadoutError) return;
+    if ((calibration.gateErrors.get(String(qubit)) ?? 1) <= maxGateError) good.push(qubit);
+  });
+  return good;
+}
+
+function readoutSum({ readout }: Calibration, qubit: number): number {
+  const figures = readout[qubit];
+  return figures === null ? 1 : figures.e01 + figures.e10;
 }

@@ -1,6 +1,5 @@
-import { anyText, decimal, httpUrl, oneOf, secretOption, wholeNumber } from '../options.ts';
-import { MAX_READ_BITS } from '../shots.ts';
-import { OptionError } from '../source-kind.ts';
+import { MAX_READ_BITS } from '../backend.ts';
+import { anyText, decimal, httpUrl, OptionError, oneOf, secretOption, wholeNumber } from '../source.ts';
 import { CIRCUITS, RESULT_FORMS } from './plan.ts';
 
 const yesOrNo = (text: string): boolean => {

@@ -1,5 +1,5 @@
-import type { SourceMemory } from '../source-kind.ts';
-import { listIn } from './json.ts';
+import { listIn } from '../http-call.ts';
+import type { SourceMemory } from '../source.ts';
 
 /** The last few values by id, kept in one note of the source's memory: a restarted service knows them again. */
 export class RecentNotes {

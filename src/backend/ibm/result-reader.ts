@@ -2,14 +2,12 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { BackendError, type Provenance, type RawRead, type Witness } from '../backend.ts';
-import { type HttpReply, jsonOf } from '../http-call.ts';
-import { PHYSICAL_COMPILER_VERSION } from '../physical-circuit.ts';
+import { type HttpReply, instantIn, jsonOf, objectIn, textIn } from '../http-call.ts';
 import { SeenResults } from '../seen-results.ts';
-import type { SourceParts } from '../source-kind.ts';
+import type { SourceParts } from '../source.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { Device } from './device.ts';
-import { instantIn, objectIn, textIn } from './json.ts';
-import { type Plan, programsOf, X_TEST } from './plan.ts';
+import { PHYSICAL_COMPILER_VERSION, type Plan, programsOf, X_TEST } from './plan.ts';
 import { RecentNotes } from './recent-notes.ts';
 import { decodeResult, type ShotRange } from './results.ts';
 

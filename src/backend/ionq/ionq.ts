@@ -17,21 +17,25 @@ import {
   type PartShots,
   partCounts,
   partsOf,
-} from '../measured-parts.ts';
-import { pulseDepth } from '../pulse-circuit.ts';
+  pulseDepth,
+} from '../parts.ts';
 import { SeenResults } from '../seen-results.ts';
-import { OptionError, type SourceParts, sourceKind } from '../source-kind.ts';
+import { OptionError, type SourceParts, sourceKind } from '../source.ts';
 import { IonqCloud, type Json, objectOf } from './cloud.ts';
 import {
   claimOf,
   entanglerOf,
   gatesOf,
+  IONQ_PROGRAM_VERSION,
   type IonqOptions,
+  inputSha256,
   ionqOptions,
+  jobBody,
+  type Program,
+  partName,
   priceOf,
   shotsAskedOf,
-} from './options.ts';
-import { IONQ_PROGRAM_VERSION, inputSha256, jobBody, type Program, partName } from './program.ts';
+} from './program.ts';
 import { decodeShots, type ShotFormat } from './shots.ts';
 import { Submissions } from './submission.ts';
 

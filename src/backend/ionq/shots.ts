@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BackendError } from '../backend.ts';
-import { type Part, type PartShots, ShotPacker } from '../measured-parts.ts';
+import { type Part, type PartShots, ShotPacker } from '../parts.ts';
 import { objectOf } from './cloud.ts';
 
 /** `v1`: decimal numbers, one a shot. `v2`: registers of bits, one a shot, and what leaked. */

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
 import { concatBytes, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
+import { systemWait, type Wait } from '../../core/clock.ts';
 import {
   BackendError,
+  MAX_READ_BITS,
   type Provenance,
   type RawRead,
   type SourceFacts,
@@ -11,13 +13,10 @@ import {
   type StreamBackend,
 } from '../backend.ts';
 import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
-import { MAX_READ_BITS } from '../shots.ts';
-import type { Secret, SourceParts } from '../source-kind.ts';
-import { systemWait, type Wait } from '../wait.ts';
-import { decodeReply } from './decoder.ts';
+import type { Secret, SourceParts } from '../source.ts';
+import { decodeReply, wordsOf } from './decoder.ts';
+import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 import { SeenResponses } from './seen-responses.ts';
-import { bytesPerCall, type Draw, type QrngService } from './service.ts';
-import { wordsOf } from './words.ts';
 
 export interface QrngHttpParts extends SourceParts {
   readonly wait?: Wait;

@@ -1,6 +1,6 @@
 import { assert } from '../../core/assert.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import type { SourceMemory } from '../source-kind.ts';
+import type { SourceMemory } from '../source.ts';
 
 /** Responses known again while the service runs; a week of the smallest calls at one a minute are 10,080. */
 const SEEN_MAX = 10_000;

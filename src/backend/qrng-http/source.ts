@@ -1,11 +1,19 @@
-import { declaredText } from '../declared.ts';
-import { anyText, decimal, httpUrl, oneOf, wholeNumber } from '../options.ts';
-import { MAX_READ_BITS } from '../shots.ts';
-import { OptionError, type OptionValues, type Secret, sourceKind } from '../source-kind.ts';
-import { isJsonPath } from './json-path.ts';
-import { QRNG_PRESETS } from './presets.ts';
+import { MAX_READ_BITS } from '../backend.ts';
+import {
+  anyText,
+  decimal,
+  declaredText,
+  httpUrl,
+  OptionError,
+  type OptionValues,
+  oneOf,
+  type Secret,
+  sourceKind,
+  wholeNumber,
+} from '../source.ts';
+import { isJsonPath } from './decoder.ts';
+import { bytesPerCall, DECODERS, QRNG_PRESETS, type QrngService } from './presets.ts';
 import { CALL_BYTES_MIN, QrngHttp, type QrngHttpParts } from './qrng-http.ts';
-import { bytesPerCall, DECODERS, type QrngService } from './service.ts';
 
 const CUSTOM = 'custom';
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { BackendError } from '../backend.ts';
-import type { SourceMemory } from '../source-kind.ts';
-import { readFully } from './bits.ts';
+import type { SourceMemory } from '../source.ts';
+import { readFully } from './replay.ts';
 
 /** Where the unused part of a file begins. */
 export interface FilePosition {

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { systemWait } from '../../core/clock.ts';
 import { BackendError, type BackendErrorKind } from '../backend.ts';
-import { OptionError } from '../source-kind.ts';
-import { systemWait } from '../wait.ts';
-import { Coins } from './coins.ts';
-import { type ByteSource, RandomWords } from './randomness.ts';
+import { OptionError } from '../source.ts';
+import { type ByteSource, Coins, RandomWords } from './coins.ts';
 import type { Run, Shots } from './runs.ts';
 
 /**

@@ -1,8 +1,75 @@
 import { assert } from '../../core/assert.ts';
-import type { Gate } from '../circuit.ts';
-import type { Component } from './components.ts';
-import type { RandomWords } from './randomness.ts';
+import type { Circuit, Gate, TwoQubitGate } from '../circuit.ts';
+import type { RandomWords } from './coins.ts';
 import { StateVector } from './state-vector.ts';
+
+/**
+ * A part of a circuit that no gate joins to the rest: its state factors out of the whole. Gates and qubits
+ * are renumbered from 0. H on 156 qubits is 156 components of one qubit, which cost nothing.
+ */
+export interface Component {
+  readonly qubits: number;
+  readonly gates: readonly Gate[];
+  /** The measured qubits (renumbered) and, beside each, the channel of the shot that it gives. */
+  readonly measured: readonly number[];
+  readonly channels: readonly number[];
+}
+
+/** The connected components of a circuit that are measured, in the order of their lowest qubit. */
+export function componentsOf(circuit: Circuit): Component[] {
+  const rootOf = connectedRoots(circuit);
+  const members = new Map<number, number[]>();
+  rootOf.forEach((root, qubit) => {
+    const found = members.get(root);
+    if (found) found.push(qubit);
+    else members.set(root, [qubit]);
+  });
+  const gatesOf = new Map<number, Gate[]>();
+  for (const gate of circuit.gates) {
+    const root = rootOf[gate.qubits[0]];
+    const found = gatesOf.get(root);
+    if (found) found.push(gate);
+    else gatesOf.set(root, [gate]);
+  }
+  const channelOf = new Map(circuit.measured.map((qubit, channel) => [qubit, channel]));
+
+  const components: Component[] = [];
+  for (const [root, qubits] of members) {
+    const localOf = new Map(qubits.map((qubit, local) => [qubit, local]));
+    const measured = qubits.filter((qubit) => channelOf.has(qubit));
+    if (measured.length === 0) continue;
+    components.push({
+      qubits: qubits.length,
+      gates: (gatesOf.get(root) ?? []).map((gate) => renumbered(gate, localOf)),
+      measured: measured.map((qubit) => localOf.get(qubit)!),
+      channels: measured.map((qubit) => channelOf.get(qubit)!),
+    });
+  }
+  return components;
+}
+
+function renumbered(gate: Gate, localOf: ReadonlyMap<number, number>): Gate {
+  const first = localOf.get(gate.qubits[0])!;
+  if (joinsQubits(gate)) return { ...gate, qubits: [first, localOf.get(gate.qubits[1])!] };
+  return { ...gate, qubits: [first] };
+}
+
+function joinsQubits(gate: Gate): gate is Extract<Gate, { readonly gate: TwoQubitGate }> {
+  return gate.qubits.length === 2;
+}
+
+/** Union-find over the two-qubit gates, then every qubit's root. */
+function connectedRoots(circuit: Circuit): number[] {
+  const parent = Array.from({ length: circuit.qubits }, (_, qubit) => qubit);
+  const find = (qubit: number): number => {
+    while (parent[qubit] !== qubit) qubit = parent[qubit] = parent[parent[qubit]];
+    return qubit;
+  };
+  for (const { qubits } of circuit.gates) {
+    if (qubits.length === 2) parent[find(qubits[1])] = find(qubits[0]);
+  }
+  return parent.map((_, qubit) => find(qubit));
+}
 
 /** Readout error of one channel: e01 = P(reads 1 | state 0), e10 = P(reads 0 | state 1). */
 export interface ReadoutError {
@@ -150,3 +217,37 @@ export class ErrorClock {
 }
 
 export const NO_ERRORS: readonly PauliError[] = Object.freeze([]);
+
+/**
+ * Min-entropy per raw bit that the simulated device may claim (H_submitter), against somebody who knows the
+ * noise: for every shot which gates failed and which readouts were replaced.
+ *
+ * A readout with errors (e01, e10) is a perfect one with probability 1 - f, f = e01 + e10, and a fixed answer
+ * otherwise. Let pMax be the likeliest outcome of k noiseless measured qubits. Where a set F of readouts is
+ * fixed, the rest is guessed with at most 2^|F| pMax (a marginal sums 2^|F| outcomes), so all are guessed
+ * with at most pMax · Π(1 + f_i). With probability 1 - (1 - p)^gates some gate failed, which is counted as
+ * known:
+ *
+ *   guess <= (1 - p)^gates · min(1, pMax · Π(1 + f_i)) + 1 - (1 - p)^gates,   H = -log2(guess) / k.
+ *
+ * For one ideal H and one readout this is exactly 1 - log2(1 + e01 + e10). It is never above the entropy of
+ * the bias that is seen from outside, in which e01 and e10 may cancel. The claim is the worst component's.
+ */
+export function claimedMinEntropyPerBit(components: readonly Component[], noise: CheckedNoise): number {
+  let claim = 1;
+  for (const component of components) {
+    const guess = guessingProbability(component, noise);
+    claim = Math.min(claim, -Math.log2(guess) / component.measured.length);
+  }
+  return Math.max(0, claim);
+}
+
+function guessingProbability(component: Component, noise: CheckedNoise): number {
+  let guess = outcomeProbabilities(component, noise.bias).reduce((most, p) => Math.max(most, p), 0);
+  for (const channel of component.channels) {
+    const { e01, e10 } = noise.readout[channel];
+    guess *= 1 + e01 + e10;
+  }
+  const allGatesWork = (1 - noise.depolarizing) ** component.gates.length;
+  return allGatesWork * Math.min(1, guess) + (1 - allGatesWork);
+}

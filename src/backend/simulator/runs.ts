@@ -3,18 +3,21 @@ import { setImmediate } from 'node:timers/promises';
 import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Witness } from '../backend.ts';
-import { type Circuit, circuitDepth, circuitSha256, circuitText } from '../circuit.ts';
 import {
   bellChsh,
   CHSH_SETTINGS,
   type ChshSetting,
+  type Circuit,
+  circuitDepth,
+  circuitSha256,
+  circuitText,
   type NamedCircuit,
   superposition,
   xCheck,
-} from '../named-circuits.ts';
+} from '../circuit.ts';
+import { type ByteSource, RandomWords } from './coins.ts';
 import { Measurement } from './measurement.ts';
 import type { CheckedNoise } from './noise.ts';
-import { type ByteSource, RandomWords } from './randomness.ts';
 
 /** What the simulated device does for one read, and what it says of itself. */
 export interface Run {

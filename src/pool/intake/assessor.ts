@@ -1,4 +1,9 @@
+import { wipe } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import type { AssessedBlock } from '../../ledger/records.ts';
+import { type RejectionVerdict, verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
+import type { EntropyReader } from '../../values/entropy-reader.ts';
 
 /**
  * The seam to whoever runs the statistical tests: a worker in the service, the same code in place in tests. Bits are
@@ -19,3 +24,130 @@ export const ASSESSED_BITS = 1_000_000;
  * here, 0.42 at worst in 12,000 trials, and what has a period, 0 (`node test/liars/run.ts scores`).
  */
 export const SCREENED_BITS = 8192;
+
+/** Blocks that are looked at together: of the order of 1 / 0.01, as SP 800-22 §4.2.1 asks, and a day of a busy source. */
+export const HISTORY_BLOCKS = 100;
+
+/**
+ * SP 800-22 across the last blocks of one kind. The rule for one block lets one good block of 500 fail; a source that
+ * goes on failing now and then, and never often enough in a row, shows here. Blocks are independent, so the chance of
+ * so many rejections is exactly binomial, which a sum of failed rows would not be.
+ */
+export class BlockHistory {
+  readonly #rejections: boolean[] = [];
+
+  /** Blocks too short for a verdict say nothing and are left out. */
+  add(block: AssessedBlock<string>): void {
+    if (block.bits < ASSESSED_BITS) return;
+    this.#rejections.push(!block.sp80022.verified);
+    if (this.#rejections.length > HISTORY_BLOCKS) this.#rejections.shift();
+  }
+
+  verdict(): RejectionVerdict {
+    const rejected = this.#rejections.filter((each) => each).length;
+    return verdictOnRejections(this.#rejections.length, rejected);
+  }
+}
+
+export type DeliveredSample = AssessedBlock<'delivered'>;
+
+/**
+ * Draws 10^6 bits as any answer would, has them tested and erases them: bytes that were never delivered, so that no
+ * client's are kept. It is for the seeded mode. A csprng answer is fresh output of the operating system's generator,
+ * and the system source's lot is such a sample; in pure mode the conditioned block of each lot is what is delivered,
+ * and a sample would spend quantum bytes to say the same again.
+ */
+export async function sampleDelivered(reader: EntropyReader, assessor: Assessor): Promise<DeliveredSample> {
+  const bits = new Uint8Array(ASSESSED_BITS / 8);
+  try {
+    reader.fill(bits);
+    reader.erase();
+    return await assessor.testBits('delivered', bits, ASSESSED_BITS);
+  } finally {
+    wipe(bits);
+  }
+}
+
+/** A keystream that answers are drawn from now. */
+export interface DeliveredStream {
+  /** Its seed group. */
+  readonly name: string;
+  readonly reader: EntropyReader;
+}
+
+/** What is known of one stream. */
+export interface DeliveredState {
+  readonly name: string;
+  readonly last: DeliveredSample;
+  readonly sampledAtMs: number;
+  readonly across: RejectionVerdict;
+}
+
+export interface DeliveredSamplerOptions {
+  /** The streams in use; asked for anew each time. */
+  readonly streams: () => readonly DeliveredStream[];
+  readonly assessor: Assessor;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface SampledStream {
+  readonly history: BlockHistory;
+  last: DeliveredSample;
+  sampledAtMs: number;
+}
+
+/** Samples the streams in turn, and remembers what was found. */
+export class DeliveredSampler {
+  readonly #options: DeliveredSamplerOptions;
+  /** By name; the stream sampled longest ago first. */
+  readonly #sampled = new Map<string, SampledStream>();
+
+  constructor(options: DeliveredSamplerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Samples the stream whose turn it is; a sample that is rejected is followed by one of the next bits, never by a
+   * second look at the same (SP 800-22 §4.2, §4.3). Rejects as the assessor does.
+   */
+  async sampleNext(): Promise<void> {
+    const stream = this.#nextStream();
+    if (stream === undefined) return;
+    const first = await this.#sample(stream);
+    if (first.sp80022.verified) return;
+    const { streams, log } = this.#options;
+    log.warn({ stream: stream.name, ...first.sp80022 }, 'a delivered sample was rejected');
+    const again = streams().find(({ name }) => name === stream.name); // its seed may have ended meanwhile
+    if (again === undefined) return;
+    const second = await this.#sample(again);
+    if (second.sp80022.verified) return;
+    log.error({ stream: stream.name, ...second.sp80022 }, 'two delivered samples in a row were rejected');
+  }
+
+  states(): DeliveredState[] {
+    return [...this.#sampled].map(([name, { last, sampledAtMs, history }]) => {
+      return { name, last, sampledAtMs, across: history.verdict() };
+    });
+  }
+
+  #nextStream(): DeliveredStream | undefined {
+    const streams = this.#options.streams();
+    const names = [...this.#sampled.keys()];
+    const fresh = streams.find(({ name }) => !this.#sampled.has(name));
+    return (
+      fresh ??
+      names.map((name) => streams.find((each) => each.name === name)).find((each) => each !== undefined)
+    );
+  }
+
+  async #sample({ name, reader }: DeliveredStream): Promise<DeliveredSample> {
+    const { assessor, clock } = this.#options;
+    const last = await sampleDelivered(reader, assessor);
+    const history = this.#sampled.get(name)?.history ?? new BlockHistory();
+    history.add(last);
+    this.#sampled.delete(name); // to the end of the order
+    this.#sampled.set(name, { history, last, sampledAtMs: clock.wallMs() });
+    return last;
+  }
+}

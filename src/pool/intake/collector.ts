@@ -1,20 +1,18 @@
 import { type Backend, BackendError, type RawRead } from '../../backend/backend.ts';
 import { wipe } from '../../core/bytes.ts';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { ORIGINS } from '../../core/vocabulary.ts';
 import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
 import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
-import type { Assessor } from './assessor.ts';
-import { BlockHistory, HISTORY_BLOCKS } from './block-history.ts';
-import { UNLIMITED } from './budget.ts';
+import { type Assessor, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
+import { type SourceRead, SourceReader } from './jobs.ts';
 import { type Lot, makeLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
+import { UNLIMITED, withDeadline } from './read.ts';
 import { RefusalTest, refusalChance } from './refusals.ts';
 import { RawResults, replayedLot } from './replays.ts';
-import { type SourceRead, SourceReader } from './source-reader.ts';
-import { systemWait, type Wait, withDeadline } from './wait.ts';
 
 export type SourceState =
   /** The last read became a lot, or there has been no need of one since the start: the reservoir was full. */

@@ -6,24 +6,17 @@ import type { Clock } from '../../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../../core/ids.ts';
 import { sha256 } from '../../crypto/digest.ts';
 import type { AssessedBlock, BlockKind, LotEvidence, LotRecord } from '../../ledger/records.ts';
+import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { condition, rawBitsFor } from './conditioner.ts';
 import { evidenceOf } from './evidence/ladder.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 
-/** A seed block is one seed. */
-export const SEED_BLOCK_BYTES = 32;
 /**
  * Seeds set aside from each lot, of a small one half of what it gives: two days of the busiest default schedule (288
  * five-minute seeds a day need nine lots).
  */
 export const SEED_BLOCKS_PER_LOT = 64;
-/**
- * A pure block, the last of a lot shorter, is the unit that is claimed, and so the most that one crash of an idle ring's
- * reader can burn at a time.
- */
-export const PURE_BLOCK_BYTES = 4096;
-
 export interface Lot {
   readonly record: LotRecord;
   /** Views of `output`. */

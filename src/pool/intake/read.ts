@@ -4,12 +4,15 @@ import {
   BackendError,
   type JobBackend,
   type JobReference,
+  type JobState,
+  MAX_READ_BITS,
   type RawRead,
+  type Spend,
 } from '../../backend/backend.ts';
-import { MAX_READ_BITS } from '../../backend/shots.ts';
 import { wipe } from '../../core/bytes.ts';
-import { JOB_WAIT_MAX_MS, JobCalls, type JobEnd, NOT_DONE } from './job-calls.ts';
-import { answerWithin, systemWait, type Wait, withDeadline } from './wait.ts';
+import { type Clock, dayOf, systemWait, type Wait } from '../../core/clock.ts';
+import type { SourceStore } from '../../ledger/ledger.ts';
+import type { JobRecord, SourceSpend, SpendLimits } from '../../ledger/records.ts';
 
 /** A stream read that takes longer than this has stalled, unless the source names its own time. */
 const STREAM_TIMEOUT_MS = 30_000;
@@ -86,5 +89,187 @@ async function endOrCancel(calls: JobCalls, job: JobReference, signal: AbortSign
   } catch (error) {
     await calls.cancel(job, new AbortController().signal); // the read's own may be what ended it
     throw error;
+  }
+}
+
+/** One call on a provider of jobs; a result of 4 Mbit may be some 10 MB of text. */
+const CALL_TIMEOUT_MS = 60_000;
+/** A cancellation or a deletion, which nobody waits for. */
+const PARTING_TIMEOUT_MS = 10_000;
+/** A call on a job that fails and may be tried again is tried this often: jobs cost money, and links drop. */
+const CALL_TRIES = 5;
+const CALL_RETRY_FIRST_MS = 1_000;
+/** Between polls of a job: when the provider names no time, and the bounds of what it may name. */
+const POLL_INTERVAL_MS = 5_000;
+const POLL_INTERVAL_MIN_MS = 500;
+const POLL_INTERVAL_MAX_MS = 300_000;
+
+/** A job that has not ended after so long is given up. */
+export const JOB_WAIT_MAX_MS = 24 * 3_600_000;
+export const NOT_DONE = `not done in ${JOB_WAIT_MAX_MS / 3_600_000} h`;
+
+export type JobEnd = Extract<JobState, { readonly state: 'done' | 'failed' | 'cancelled' }>;
+
+/** The calls on a provider of jobs, each with its deadline; a failure that may pass is tried again. */
+export class JobCalls {
+  readonly #backend: JobBackend;
+  readonly #wait: Wait;
+
+  constructor(backend: JobBackend, wait: Wait) {
+    this.#backend = backend;
+    this.#wait = wait;
+  }
+
+  submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
+    return this.#insist((over) => this.#backend.submit(bits, idempotencyKey, over), signal);
+  }
+
+  /** Polls until the job has ended; undefined when it has not after waits of `waitMaxMs`. */
+  async end(job: JobReference, waitMaxMs: number, signal: AbortSignal): Promise<JobEnd | undefined> {
+    for (let waitedMs = 0; ; ) {
+      const state = await this.#insist((over) => this.#backend.poll(job, over), signal);
+      if (state.state === 'done' || 'reason' in state) return state;
+      if (waitedMs >= waitMaxMs) return undefined;
+      const { retryAfterMs = Number.NaN } = state;
+      const askedMs = Number.isNaN(retryAfterMs) ? POLL_INTERVAL_MS : retryAfterMs;
+      const pauseMs = Math.min(Math.max(askedMs, POLL_INTERVAL_MIN_MS), POLL_INTERVAL_MAX_MS);
+      await this.#wait(pauseMs, signal);
+      waitedMs += pauseMs;
+    }
+  }
+
+  fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
+    return this.#insist((over) => this.#backend.fetch(job, over), signal);
+  }
+
+  /** Asks the provider, once, not to run what nobody will fetch. When it does not take that, the job runs unread. */
+  async cancel(job: JobReference, signal: AbortSignal): Promise<void> {
+    const limit = answerWithin(PARTING_TIMEOUT_MS);
+    try {
+      await withDeadline(() => this.#backend.cancel(job), limit, signal, this.#wait);
+    } catch (error) {
+      if (!(error instanceof BackendError)) throw error;
+    }
+  }
+
+  /** Asks once for the raw results to be deleted. */
+  async forget(job: JobReference, signal: AbortSignal): Promise<void> {
+    const { forget } = this.#backend;
+    if (forget === undefined) return;
+    const limit = answerWithin(PARTING_TIMEOUT_MS);
+    await withDeadline((over) => forget.call(this.#backend, job, over), limit, signal, this.#wait);
+  }
+
+  async #insist<T>(attempt: (over: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let tries = 1, pauseMs = CALL_RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
+      try {
+        return await withDeadline(attempt, answerWithin(CALL_TIMEOUT_MS), signal, this.#wait);
+      } catch (error) {
+        const again = error instanceof BackendError && error.kind === 'retryable' && tries < CALL_TRIES;
+        if (!again) throw error;
+        const askedMs = Math.min(error.retryAfterMs ?? 0, POLL_INTERVAL_MAX_MS);
+        await this.#wait(Math.max(pauseMs, askedMs), signal);
+      }
+    }
+  }
+}
+
+export const UNLIMITED: SpendLimits = Object.freeze({ amountPerDay: null, callsPerDay: null });
+
+const DAY_MS = 86_400_000;
+
+/** What a source may take of its provider on one UTC day: charged, durably, before anything is asked for. */
+export class Budget {
+  readonly #source: string;
+  readonly #store: SourceStore;
+  readonly #limits: SpendLimits;
+  readonly #clock: Clock;
+
+  constructor(source: string, store: SourceStore, limits: SpendLimits, clock: Clock) {
+    this.#source = source;
+    this.#store = store;
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Charges one read of a stream. Rejects with a BackendError of kind `quota` when the day has no room for all of it. */
+  async charge(spend: Spend): Promise<void> {
+    const charged = this.#today(spend);
+    if (await this.#store.charge(randomUUID(), charged, this.#limits)) return;
+    throw await this.#refusal(charged);
+  }
+
+  /** A new job in state `intended`, written down and charged; rejects as `charge` does. */
+  async open(bits: number, spend: Spend): Promise<JobRecord> {
+    const charged = this.#today(spend);
+    const job: JobRecord = {
+      key: randomUUID(),
+      state: 'intended',
+      bits,
+      jobId: null,
+      memo: '',
+      ...charged,
+      intendedAtMs: this.#clock.wallMs(),
+      submittedAtMs: null,
+      failure: '',
+    };
+    if (await this.#store.openJob(job, this.#limits)) return job;
+    throw await this.#refusal(charged);
+  }
+
+  #today({ amount, currency, calls }: Spend): SourceSpend {
+    return { source: this.#source, day: dayOf(this.#clock.wallMs()), amount, currency, calls };
+  }
+
+  async #refusal({ source, day, amount, currency, calls }: SourceSpend): Promise<BackendError> {
+    const spent = await this.#store.spent(source, day);
+    const { amountPerDay, callsPerDay } = this.#limits;
+    const bounds = [
+      ...(amountPerDay === null ? [] : [`${spent.amount} of ${amountPerDay} ${currency}`]),
+      ...(callsPerDay === null ? [] : [`${spent.calls} of ${callsPerDay} calls`]),
+    ];
+    const isOtherMoney = spent.amount > 0 && amount > 0 && spent.currency !== currency;
+    const why = isOtherMoney
+      ? `${spent.amount} ${spent.currency} were spent today, and no other currency is until the next day`
+      : `${bounds.join(' and ')} are spent today, and a read takes ${amount} ${currency} and ${calls} calls`;
+    const untilNextDayMs = (day + 1) * DAY_MS - this.#clock.wallMs();
+    return new BackendError('quota', `budget of ${source}: ${why}`, Math.max(untilNextDayMs, 1));
+  }
+}
+
+/** What reading so many bits costs; undefined for a stream that costs nothing. A job always takes one call at least. */
+export function estimateOf(backend: Backend, bits: number): Spend | undefined {
+  const free = backend.kind === 'job' ? { amount: 0, currency: 'none', calls: 1 } : undefined;
+  return backend.estimate?.(bits) ?? free;
+}
+
+/** The deadline of one call on a backend. */
+function answerWithin(timeoutMs: number): { timeoutMs: number; late: () => BackendError } {
+  return { timeoutMs, late: () => new BackendError('retryable', `no answer within ${timeoutMs / 1000} s`) };
+}
+
+/**
+ * Settles as `work` does, unless `timeoutMs` pass first (rejects with `late()`) or the caller's signal is aborted
+ * (rejects with its reason): then at once, whether or not `work` heeds the signal that it is handed.
+ */
+export async function withDeadline<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  limit: { readonly timeoutMs: number; readonly late: () => Error },
+  signal: AbortSignal,
+  wait: Wait,
+): Promise<T> {
+  signal.throwIfAborted();
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const working = work(either);
+  const late = wait(limit.timeoutMs, either).then(() => {
+    throw limit.late();
+  });
+  try {
+    return await Promise.race([working, late]); // which also hears of whatever the other one does afterwards
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    over.abort();
   }
 }

@@ -5,8 +5,9 @@ import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
 import type { EntropyStore, LogStore } from '../../ledger/ledger.ts';
 import type { ClaimedBlock } from '../../ledger/records.ts';
-import { SEED_BLOCK_BYTES } from '../intake/lots.ts';
-import type { LotCatalog } from './catalog.ts';
+import { SEED_BLOCK_BYTES } from '../../ledger/records.ts';
+
+import type { LotCatalog } from './pure.ts';
 
 /**
  * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval of

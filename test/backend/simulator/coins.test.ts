@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Coins } from '../../../src/backend/simulator/coins.ts';
-import { RandomWords } from '../../../src/backend/simulator/randomness.ts';
+import { Coins, RandomWords } from '../../../src/backend/simulator/coins.ts';
 import { fixedBytes } from '../../support/backends.ts';
 
 function toss(probabilities: readonly number[], shots: number, label: string): Uint8Array {

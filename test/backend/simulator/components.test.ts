@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bellChsh, superposition } from '../../../src/backend/named-circuits.ts';
-import { componentsOf } from '../../../src/backend/simulator/components.ts';
-import { outcomeProbabilities } from '../../../src/backend/simulator/noise.ts';
+import { bellChsh, superposition } from '../../../src/backend/circuit.ts';
+import { componentsOf, outcomeProbabilities } from '../../../src/backend/simulator/noise.ts';
 import { StateVector } from '../../../src/backend/simulator/state-vector.ts';
 import { circuits } from '../../support/circuits.ts';
 

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Circuit } from '../../../src/backend/circuit.ts';
-import { bellChsh, ghzParity, superposition, xCheck } from '../../../src/backend/named-circuits.ts';
-import { componentsOf } from '../../../src/backend/simulator/components.ts';
-import { claimedMinEntropyPerBit } from '../../../src/backend/simulator/entropy-claim.ts';
-import { type CheckedNoise, checkedNoise, ErrorClock } from '../../../src/backend/simulator/noise.ts';
-import { RandomWords } from '../../../src/backend/simulator/randomness.ts';
-import { coinProbability, OutcomeSampler } from '../../../src/backend/simulator/sampler.ts';
+import { bellChsh, type Circuit, ghzParity, superposition, xCheck } from '../../../src/backend/circuit.ts';
+import { RandomWords } from '../../../src/backend/simulator/coins.ts';
+import { coinProbability, OutcomeSampler } from '../../../src/backend/simulator/measurement.ts';
+import {
+  type CheckedNoise,
+  checkedNoise,
+  claimedMinEntropyPerBit,
+  componentsOf,
+  ErrorClock,
+} from '../../../src/backend/simulator/noise.ts';
 import { exactDistribution, exactGuessingProbability } from '../../reference/exact-noise.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';

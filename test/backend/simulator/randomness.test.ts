@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { superposition } from '../../../src/backend/named-circuits.ts';
-import { type ByteSource, RandomWords, systemBytes } from '../../../src/backend/simulator/randomness.ts';
+import { superposition } from '../../../src/backend/circuit.ts';
+import { type ByteSource, RandomWords, systemBytes } from '../../../src/backend/simulator/coins.ts';
 import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { fixedBytes } from '../../support/backends.ts';

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { StreamBackend } from '../../../src/backend/backend.ts';
-import { circuitSha256 } from '../../../src/backend/circuit.ts';
 import {
   bellChsh,
   CHSH_SETTINGS,
+  circuitSha256,
   ghzParity,
   type NamedCircuit,
   superposition,
   xCheck,
-} from '../../../src/backend/named-circuits.ts';
+} from '../../../src/backend/circuit.ts';
 import type { Noise } from '../../../src/backend/simulator/noise.ts';
 import { createSimulator, DEFAULT_NOISE } from '../../../src/backend/simulator/simulator.ts';
 import { concatBytes, toHex } from '../../../src/core/bytes.ts';

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { deflateSync } from 'node:zlib';
 import { BackendError } from '../../../src/backend/backend.ts';
-import { decodeResult, type ExpectedResult } from '../../../src/backend/ibm/results.ts';
-import { readByteMatrix } from '../../../src/backend/npy.ts';
-import { decodeReply } from '../../../src/backend/qrng-http/decoder.ts';
-import { QRNG_PRESETS } from '../../../src/backend/qrng-http/presets.ts';
-import { DECODERS, type QrngService } from '../../../src/backend/qrng-http/service.ts';
-import { wordsOf } from '../../../src/backend/qrng-http/words.ts';
-import { parseRetryAfter } from '../../../src/backend/retry-after.ts';
+import { parseRetryAfter } from '../../../src/backend/http-call.ts';
+import { decodeResult, type ExpectedResult, readByteMatrix } from '../../../src/backend/ibm/results.ts';
+import { decodeReply, wordsOf } from '../../../src/backend/qrng-http/decoder.ts';
+import { DECODERS, QRNG_PRESETS, type QrngService } from '../../../src/backend/qrng-http/presets.ts';
 import { type FuzzTarget, magnitude, refusalOf, textOf } from './target.ts';
 
 /** The kind of refusal, its figures left out. A refusal says what is wrong and does not quote the reply. */

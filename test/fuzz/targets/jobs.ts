@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { BackendError } from '../../../src/backend/backend.ts';
 import { type ExpectedResult, readResult } from '../../../src/backend/braket/result.ts';
 import { decodeShots } from '../../../src/backend/ionq/shots.ts';
-import type { PartShots } from '../../../src/backend/measured-parts.ts';
+import type { PartShots } from '../../../src/backend/parts.ts';
 import { backendRefusal } from './backend.ts';
 import type { FuzzTarget } from './target.ts';
 

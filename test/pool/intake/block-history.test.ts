@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
-import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
-import { BlockHistory, HISTORY_BLOCKS } from '../../../src/pool/intake/block-history.ts';
+import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
+import { ASSESSED_BITS, BlockHistory, HISTORY_BLOCKS } from '../../../src/pool/intake/assessor.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
-import { PURE_BLOCK_BYTES } from '../../../src/pool/intake/lots.ts';
+
 import { soundBackend } from '../../support/backends.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, recordingLog, ScriptedAssessor, withCalls } from '../fixtures.ts';

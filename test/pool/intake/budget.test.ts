@@ -4,7 +4,7 @@ import { type Backend, BackendError, type Spend } from '../../../src/backend/bac
 import { dayOf, ManualClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { SpendLimits } from '../../../src/ledger/records.ts';
-import { SourceReader } from '../../../src/pool/intake/source-reader.ts';
+import { SourceReader } from '../../../src/pool/intake/jobs.ts';
 import { failingBackend, soundBackend } from '../../support/backends.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord } from '../fixtures.ts';

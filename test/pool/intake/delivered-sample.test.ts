@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { ManualClock } from '../../../src/core/clock.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
-import { ASSESSED_BITS, type Assessor } from '../../../src/pool/intake/assessor.ts';
 import {
+  ASSESSED_BITS,
+  type Assessor,
   DeliveredSampler,
   type DeliveredStream,
   sampleDelivered,
-} from '../../../src/pool/intake/delivered-sample.ts';
+} from '../../../src/pool/intake/assessor.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';

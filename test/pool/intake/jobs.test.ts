@@ -4,8 +4,8 @@ import { BackendError, type BackendErrorKind } from '../../../src/backend/backen
 import { dayOf } from '../../../src/core/clock.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { JobRecord } from '../../../src/ledger/records.ts';
-import { UNLIMITED } from '../../../src/pool/intake/budget.ts';
-import { SourceReader } from '../../../src/pool/intake/source-reader.ts';
+import { SourceReader } from '../../../src/pool/intake/jobs.ts';
+import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import { rawRead } from '../../support/backends.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, recordingLog, withCalls } from '../fixtures.ts';

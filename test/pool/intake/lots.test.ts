@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
-import { simulatorWith } from '../../../src/backend/simulator/source.ts';
+import { simulatorWith } from '../../../src/backend/simulator/simulator.ts';
 import { concatBytes } from '../../../src/core/bytes.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
+import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/ladder.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
-import {
-  makeLot,
-  makeSystemLot,
-  PURE_BLOCK_BYTES,
-  SEED_BLOCK_BYTES,
-  wipeRead,
-} from '../../../src/pool/intake/lots.ts';
+import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
 import { biasedBackend, fixedBytes, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { isZero, ScriptedAssessor } from '../fixtures.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Backend, BackendError } from '../../../src/backend/backend.ts';
+import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
-import { PURE_BLOCK_BYTES } from '../../../src/pool/intake/lots.ts';
+
 import { failingBackend, soundBackend } from '../../support/backends.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { recordingLog, ScriptedAssessor } from '../fixtures.ts';

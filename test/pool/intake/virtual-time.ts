@@ -1,5 +1,5 @@
+import type { Wait } from '../../../src/core/clock.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
-import type { Wait } from '../../../src/pool/intake/wait.ts';
 import { settle } from '../fixtures.ts';
 
 interface Waiting {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { systemWait, withDeadline } from '../../../src/pool/intake/wait.ts';
+import { systemWait } from '../../../src/core/clock.ts';
+import { withDeadline } from '../../../src/pool/intake/read.ts';
 import { settle } from '../fixtures.ts';
 import { VirtualTime } from './virtual-time.ts';
 

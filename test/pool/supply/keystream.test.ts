@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { ByteSource } from '../../../src/backend/simulator/randomness.ts';
+import type { ByteSource } from '../../../src/backend/simulator/coins.ts';
 import { concatBytes, toHex } from '../../../src/core/bytes.ts';
 import { seedKey } from '../../../src/crypto/digest.ts';
 import { Expander, expandOnce } from '../../../src/crypto/expander.ts';

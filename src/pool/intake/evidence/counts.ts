@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CHSH_SETTINGS } from '../../../backend/named-circuits.ts';
+import { CHSH_SETTINGS } from '../../../backend/circuit.ts';
 
 /**
  * Bits counted between two turns of the event loop: 1 ms at 2 ns a bit, 5 ms before the loops are compiled (4 Mbit counted in a

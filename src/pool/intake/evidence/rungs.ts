@@ -1,5 +1,5 @@
 import type { Provenance, RawRead } from '../../../backend/backend.ts';
-import { CHSH_SETTINGS } from '../../../backend/named-circuits.ts';
+import { CHSH_SETTINGS } from '../../../backend/circuit.ts';
 import { assert } from '../../../core/assert.ts';
 import type { EvidenceClaim } from '../../../ledger/records.ts';
 import {

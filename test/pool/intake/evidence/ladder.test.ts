@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead, Witness } from '../../../../src/backend/backend.ts';
-import { ghzParity, superposition } from '../../../../src/backend/named-circuits.ts';
+import { ghzParity, superposition } from '../../../../src/backend/circuit.ts';
 import { checkedNoise, type Noise } from '../../../../src/backend/simulator/noise.ts';
 import { bellRun, plainRun, type Run, xCheckRun } from '../../../../src/backend/simulator/runs.ts';
 import { simulatorOf } from '../../../../src/backend/simulator/simulator.ts';

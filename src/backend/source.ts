@@ -1,0 +1,159 @@
+import type { Clock } from '../core/clock.ts';
+import { type Backend, MAX_READ_BITS } from './backend.ts';
+
+/**
+ * A kind of source that an operator can configure: its options, each described once, and how a backend is made of them.
+ * The configuration, `qrn sources` and docs/sources.md read the same definitions.
+ */
+export interface SourceKind<Options extends OptionDefinitions = OptionDefinitions> {
+  /** As `type` names it in the configuration, e.g. `ibm`. */
+  readonly type: string;
+  /** One sentence for `qrn sources list`. */
+  readonly summary: string;
+  readonly options: Options;
+  /** Throws an OptionError when options contradict each other. Opens nothing and calls nobody. */
+  create(name: string, options: OptionValues<Options>, parts: SourceParts): Backend;
+}
+
+export type OptionDefinitions = Readonly<Record<string, OptionDefinition<unknown>>>;
+
+/** One option, written in snake case in the configuration. */
+export interface OptionDefinition<T> {
+  readonly meaning: string;
+  /** Text that stands for an absent option; without one the option must be given. */
+  readonly fallback?: string;
+  /** A secret is given as a Secret and comes from the environment or from a file, never from the configuration. */
+  readonly secret?: true;
+  /** Throws an OptionError that says what the text may be. */
+  parse(text: string): T;
+}
+
+export type OptionValues<Options extends OptionDefinitions> = {
+  readonly [Name in keyof Options]: Options[Name] extends { readonly secret: true }
+    ? Secret
+    : Options[Name] extends OptionDefinition<infer T>
+      ? T
+      : never;
+};
+
+/** Says what an option may be, e.g. `a whole number from 1 to 1024`. */
+export class OptionError extends Error {
+  override name = 'OptionError';
+}
+
+/** Defines a kind with the types of its options kept. */
+export function sourceKind<const Options extends OptionDefinitions>(
+  kind: SourceKind<Options>,
+): SourceKind<Options> {
+  return kind;
+}
+
+/** What every source is given beside its options. */
+export interface SourceParts {
+  readonly clock: Clock;
+  readonly memory: SourceMemory;
+}
+
+/** What a source must know again after a restart, e.g. the position in a file that is read once. */
+export interface SourceMemory {
+  recall(key: string): Promise<string | undefined>;
+  /** Resolves when it is on disk. */
+  keep(key: string, value: string): Promise<void>;
+}
+
+/** A secret that does not print itself: in logs, errors and JSON it stands as `[secret]`. */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The text, for the one place that sends it. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '[secret]';
+  }
+}
+
+/** Parsers of options; each error says what the text may be. */
+
+export const anyText = (text: string): string => text;
+
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const parsed = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(parsed >= min && parsed <= max)) throw new OptionError(`a whole number from ${min} to ${max}`);
+    return parsed;
+  };
+}
+
+/** A decimal number such as 0.25 or 12. */
+export function decimal(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const parsed = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+    if (!(parsed >= min && parsed <= max)) throw new OptionError(`a decimal number from ${min} to ${max}`);
+    return parsed;
+  };
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = values.find((value) => value === text);
+    if (found === undefined) throw new OptionError(`one of ${values.join(', ')}`);
+    return found;
+  };
+}
+
+/** An http or https URL, without a slash at its end. */
+export function httpUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new OptionError('an http or https URL');
+  return text.replace(/\/+$/, '');
+}
+
+/** A secret that must be given. */
+export function secretOption(meaning: string) {
+  return { meaning, secret: true, parse: anyText } as const;
+}
+
+/** Options of sources of which nobody but the operator can say what they are: devices and files. */
+
+const DECLARED_LENGTH_MAX = 80;
+
+/** A declared fact: it is printed in headers and certificates, so it is visible ASCII, with single spaces within. */
+export function declaredText(text: string): string {
+  if (text.length > DECLARED_LENGTH_MAX || !/^[!-~]+( [!-~]+)*$/.test(text)) {
+    throw new OptionError(`1 to ${DECLARED_LENGTH_MAX} printable ASCII characters`);
+  }
+  return text;
+}
+
+/** A declared fact that may be absent. */
+export function declaredTextOrNull(text: string): string | null {
+  return text === '' ? null : declaredText(text);
+}
+
+/** Claims below 0.001 are left out: a lot of the largest read would not fill one assessed block. */
+export const minEntropyOption = {
+  meaning:
+    'min-entropy per raw bit, as the maker or a measurement of yours states it (SP 800-90B H_submitter)',
+  parse: decimal(0.001, 1),
+} as const;
+
+/** The default is the pool's own: two SP 800-22 sequences of conditioned output from a source near full entropy. */
+export const lotBitsOption = {
+  meaning: 'raw bits of one lot; a source of little entropy or speed may want more, or fewer',
+  fallback: String(4 * 1024 * 1024),
+  parse: wholeNumber(8192, MAX_READ_BITS),
+} as const;
