@@ -34,6 +34,11 @@ export const SUITES: readonly Suite[] = [
     summary: 'SP 800-90B on 10^6 bits, estimator by estimator',
     byDefault: false,
   }),
+  scriptSuite({
+    name: 'extractor',
+    summary: 'ms of the Toeplitz hash of a whole lot, by output length',
+    byDefault: false,
+  }),
   scriptSuite(
     { name: 'ledger', summary: 'certificates made durable per second, time of a commit', byDefault: true },
     ['--seconds', '0.5'],

@@ -5,36 +5,46 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 /**
- * Makes src/values/kernels.wasm of assembly/. The same bytes from the same sources: the compiler is JavaScript and knows
- * no time and no machine. test/values/kernels.test.ts holds the committed ones against a fresh build.
+ * Builds the WebAssembly modules in src/ from assembly/. The same sources give the same bytes: the compiler is JavaScript
+ * and knows no time and no machine. test/kernels.test.ts compares the committed modules with a fresh build.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
-const OUT = 'kernels.wasm';
 
-/** The 64 KiB pages of the windows and tables of assembly/; nothing is allocated beyond. */
-const PAGES = 3;
+export interface KernelModule {
+  readonly source: string;
+  readonly out: string;
+  /** 64 KiB pages of memory at the start. */
+  readonly pages: number;
+  /** A module that works in fixed windows never needs more than it starts with. */
+  readonly mayGrow: boolean;
+}
 
-const OPTIONS = [
-  'assembly/kernels.ts',
-  ...['--outFile', OUT],
-  '-O3',
-  '--noAssert', // no array is ever indexed
-  ...['--runtime', 'stub'], // nor an object made
-  ...['--use', 'abort='],
-  ...['--enable', 'simd'],
-  ...['--initialMemory', String(PAGES), '--maximumMemory', String(PAGES)],
+export const KERNEL_MODULES: readonly KernelModule[] = [
+  { source: 'assembly/kernels.ts', out: 'src/values/kernels.wasm', pages: 3, mayGrow: false },
+  { source: 'assembly/extractor.ts', out: 'src/pool/intake/extractor.wasm', pages: 1, mayGrow: true },
 ];
 
-export async function buildKernels(): Promise<Uint8Array> {
+export async function buildKernels({ source, out, pages, mayGrow }: KernelModule): Promise<Uint8Array> {
+  const options = [
+    source,
+    ...['--outFile', out],
+    '-O3',
+    '--noAssert', // no array is ever indexed
+    ...['--runtime', 'stub'], // nor an object made
+    ...['--use', 'abort='],
+    ...['--enable', 'simd'],
+    ...['--initialMemory', String(pages)],
+    ...(mayGrow ? [] : ['--maximumMemory', String(pages)]),
+  ];
   let built: Uint8Array | undefined;
-  const { error, stderr } = await asc.main(OPTIONS, {
+  const { error, stderr } = await asc.main(options, {
     readFile: (name, folder) => readFile(join(root, folder, name), 'utf8').catch(missing),
     writeFile: (name, contents) => {
-      if (name === OUT) built = contents as Uint8Array;
+      if (name === out) built = contents as Uint8Array;
     },
     listFiles: () => [],
   });
-  if (error !== null || built === undefined) throw new Error(`the kernels do not compile:\n${stderr}`);
+  if (error !== null || built === undefined) throw new Error(`${source} does not compile:\n${stderr}`);
   return built;
 }
 
@@ -45,5 +55,5 @@ function missing(error: NodeJS.ErrnoException): null {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(join(root, 'src/values', OUT), await buildKernels());
+  for (const module of KERNEL_MODULES) writeFileSync(join(root, module.out), await buildKernels(module));
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 import { copyBytes } from './copy-bytes.ts';
 
 /**
@@ -26,7 +26,7 @@ interface Global {
 }
 
 interface Kernels {
-  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly memory: WasmMemory;
   readonly entropyAt: Global;
   readonly offsetsAt: Global;
   readonly textAt: Global;
@@ -71,15 +71,7 @@ interface Kernels {
 /** `scale` is for the decimals alone. */
 export type StoppingWriter = (from: number, count: number, textBytes: number, scale: number) => number;
 
-/** What is used of WebAssembly: its types come only with those of browsers. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
-const wasm = new WebAssembly.Module(readFileSync(new URL('./kernels.wasm', import.meta.url)));
-
-export const kernels = new WebAssembly.Instance(wasm).exports as Kernels;
+export const kernels = instantiate<Kernels>(compileWasm(new URL('./kernels.wasm', import.meta.url)));
 
 /** Values of a block. */
 export const BLOCK_VALUES = kernels.blockValues.value;

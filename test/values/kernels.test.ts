@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { buildKernels } from '../../scripts/build-kernels.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { BLOCK_BYTES, BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
 import { drawJson, sample, writeJson } from '../../src/values/sample.ts';
@@ -14,13 +12,6 @@ import { anyRequest } from './requests.ts';
 fc.configureGlobal({ seed: 4_122 });
 
 const ENTROPY = keystream(2 ** 20);
-
-describe('kernels.wasm', () => {
-  it('is what assembly/ makes, byte for byte', async () => {
-    const committed = readFileSync(new URL('../../src/values/kernels.wasm', import.meta.url));
-    assert.ok(committed.equals(await buildKernels()), 'stale: node scripts/build-kernels.ts');
-  });
-});
 
 describe('answers of several blocks', () => {
   const integers = (count: number, min: number, max: number): ValueRequest => {
