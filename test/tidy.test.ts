@@ -39,6 +39,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['workers'],
   ['answer'],
   ['http'],
+  ['observe'],
   ['config'],
   ['service'],
   ['cli'],

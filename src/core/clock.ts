@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from './log.ts';
 
 /**
  * The one home of `Date.now` and `performance.now`. Everything that needs time is handed a Clock, so that tests
@@ -50,6 +51,25 @@ export class ManualClock implements Clock {
     this.wall += ms;
     this.monotonic += ms;
   }
+}
+
+/** Runs `work` at an interval, never twice at a time. A failure is logged and the next turn tries again. */
+export function every(intervalMs: number, log: Log, work: () => Promise<unknown>): NodeJS.Timeout {
+  let isRunning = false;
+  return setInterval(async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await work();
+    } catch (error) {
+      log.error(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'upkeep failed; it is tried again',
+      );
+    } finally {
+      isRunning = false;
+    }
+  }, intervalMs);
 }
 
 /** The calendar month in UTC as `YYYYMM`, for example 202611: the period of quotas and credits. */

@@ -1,8 +1,9 @@
 import { utf8Bytes } from '../core/bytes.ts';
+import { ApiError } from '../core/errors.ts';
 import type { Reply } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
-import { metricsReply } from './metrics.ts';
-import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi.ts';
+import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi/document.ts';
 import { loadPageAssets } from './pages/assets.ts';
 import { docsMain } from './pages/docs-page.ts';
 import { type Page, pageReply } from './pages/layout.ts';
@@ -54,6 +55,26 @@ export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
       ? []
       : [{ ...open, path: '/metrics', handler: async () => metricsReply(await metrics()) }]),
   ];
+}
+
+/** Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it. */
+export function metricsHandler(metrics: () => Promise<string>): (exchange: Exchange) => Promise<void> {
+  return async (exchange) => {
+    if (exchange.path !== '/metrics') throw new ApiError('not_found');
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+      throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
+    }
+    const { head, body } = metricsReply(await metrics());
+    exchange.send(head, body);
+  };
+}
+
+function metricsReply(text: string): Reply {
+  const head = headOf(200, [
+    ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8'],
+    ['Cache-Control', 'no-store'],
+  ]);
+  return { status: 200, head, body: utf8Bytes(text) };
 }
 
 function docsPage(baseUrl: string): Page {

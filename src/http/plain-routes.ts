@@ -9,10 +9,31 @@ import { HEALTH } from './endpoints/health.ts';
 import { USAGE } from './endpoints/usage.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, headOf } from './head.ts';
-import { type HealthReport, healthReply } from './health.ts';
 import { rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 import type { PlainRoute } from './router.ts';
+
+export type HealthStatus = 'pass' | 'warn' | 'fail';
+
+/** One check in the shape of draft-inadarei-api-health-check-06 §4. */
+export interface HealthCheck {
+  readonly componentType: 'datastore' | 'component' | 'system';
+  readonly status: HealthStatus;
+  readonly observedValue?: number | string | boolean | null;
+  readonly observedUnit?: string;
+  readonly output?: string;
+  readonly details?: object;
+}
+
+export interface HealthReport {
+  readonly status: HealthStatus;
+  /** Of the API. */
+  readonly version: string;
+  /** Of the software. */
+  readonly releaseId: string;
+  readonly time: string;
+  readonly checks: Readonly<Record<string, readonly HealthCheck[]>>;
+}
 
 /** What the resources that draw no entropy are answered from. */
 export interface PlainRouteSources {
@@ -60,6 +81,19 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       handler: (call) => certificateReply(call, sources),
     },
   ];
+}
+
+/** `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). */
+export function healthReply(report: HealthReport, accept: string, fields: readonly Field[]): Reply {
+  const form = negotiate(accept, ['json', 'health', 'msgpack']);
+  const status = report.status === 'fail' ? 503 : 200;
+  const head = headOf(status, [
+    ['Content-Type', MEDIA_TYPES[form]],
+    ['Cache-Control', 'no-store'],
+    ...fields,
+  ]);
+  const body = form === 'msgpack' ? new Uint8Array(pack(report)) : utf8Bytes(JSON.stringify(report));
+  return { status, head, body };
 }
 
 async function certificateReply(call: Call, sources: PlainRouteSources): Promise<Reply> {

@@ -11,29 +11,40 @@ import { CertificateIds } from '../certificate/ids.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { corsPolicy } from '../http/cors.ts';
 import { DataAnswers } from '../http/data-answers.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { type Front, startFront } from '../http/front.ts';
-import type { HealthReport } from '../http/health.ts';
 import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
 import { verifyRoutes } from '../http/pages/verify-routes.ts';
+import type { HealthReport } from '../http/plain-routes.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
+import { FrontGauges } from '../observe/front-gauges.ts';
+import { SERVICE_VERSION } from '../observe/readings.ts';
 import { SystemStream } from '../pool/supply/keystream.ts';
 import { LotCatalog } from '../pool/supply/pure.ts';
 import type { SeedGroup, SeedInForce } from '../pool/supply/seeds.ts';
 import type { Workers } from '../workers/dispatch.ts';
-import { connectionsMax, descriptorLimit } from './descriptors.ts';
-import { FrontGauges } from './front-gauges.ts';
-import { SERVICE_VERSION } from './readings.ts';
+
+/**
+ * File descriptors that the service needs for itself, beside connections: 44 with one front and one worker, 78 with
+ * four of each, once everything runs (counted in /proc/self/fd). The rest is for files and sockets opened on demand:
+ * PDF certificates, providers, the journal.
+ */
+const OWN_DESCRIPTORS = 64;
+const OWN_DESCRIPTORS_PER_THREAD = 16;
+
+/** Even where descriptors are too few for everything. */
+const CONNECTIONS_MIN = 16;
 
 /** What the one centre of a process does for each of its fronts. */
 export interface FrontCentre extends RunningKeys {
@@ -217,4 +228,25 @@ function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase:
     baseUrl: config.baseUrl ?? `${origin}/v1`,
     verifyUrlBase: config.verifyUrlBase ?? `${origin}/verify`,
   };
+}
+
+/**
+ * How many connections each front may have open, so that a flood of them leaves descriptors for everything else: a
+ * ledger that cannot open a file stops the service, and a listening socket that cannot accept spins
+ * (http/front.ts). `threads` are the fronts and the workers.
+ */
+export function connectionsMax(descriptorLimit: number, fronts: number, threads: number): number {
+  const left = descriptorLimit - OWN_DESCRIPTORS - OWN_DESCRIPTORS_PER_THREAD * threads;
+  return Math.min(LIMITS.connectionsMax, Math.max(CONNECTIONS_MIN, Math.floor(left / fronts)));
+}
+
+/** What the system allows this process; infinite where it sets no limit or does not say. */
+export function descriptorLimit(): number {
+  // else the report looks up the names of open sockets; the published types lack it
+  (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
+  const { userLimits } = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files?: { readonly soft: number | 'unlimited' } };
+  };
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }

@@ -1,26 +1,30 @@
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
 import { createSystemSource } from '../backend/system.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, SourcePolicy } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, every } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { SEEDED_TIERS } from '../core/vocabulary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import { ASSESSED_BITS, type Assessor } from '../pool/intake/assessor.ts';
-import { Collector } from '../pool/intake/collector.ts';
+import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
 import { HealthMonitor } from '../pool/intake/health.ts';
 import { makeSystemLot } from '../pool/intake/lots.ts';
 import { readBackend } from '../pool/intake/read.ts';
 import { LotCatalog } from '../pool/supply/pure.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
-import { every } from './every.ts';
-import { FillingOrder } from './filling-order.ts';
 import type { FrontEvents } from './front-stack.ts';
 import { lotRawBitsOf, type Source } from './sources.ts';
 
 /** How often seeds are looked at. */
 const SEED_CHECK_INTERVAL_MS = 250;
+
+/**
+ * A source that has begun is given this long for its first lot before the next one is called in: a stream takes seconds, a
+ * queue at a provider hours.
+ */
+const START_GRACE_MS = 60_000;
 
 /** The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told. */
 export interface Pool {
@@ -35,7 +39,7 @@ export interface Pool {
 }
 
 /** A source with the one who reads it. */
-export interface PooledSource extends Source {
+interface PooledSource extends Source {
   readonly collector: Pick<Collector, 'status'>;
 }
 
@@ -162,4 +166,45 @@ async function assessSystemSource(
   const lot = await makeSystemLot(source, read, health, assessor, clock);
   await ledger.addLot(lot, []);
   return lot;
+}
+
+export interface FillingOrderOptions {
+  readonly policy: SourcePolicy;
+  /** The level up to which pure bytes are kept. */
+  readonly pureBytesHigh: number;
+  readonly clock: Clock;
+  /** States of the sources, the most wanted first. */
+  readonly states: () => readonly SourceState[];
+}
+
+/**
+ * Says which of several sources may fill the pool. Under `share` all do. Under `priority` a source does when none of those
+ * before it is at work, or when the pool is so low that they do not keep up: under a quarter of its pure bytes, or at half
+ * the seeds at which a single source would read.
+ */
+export class FillingOrder {
+  readonly #options: FillingOrderOptions;
+  /** Monotonic time since which a source is `starting`, by its place. */
+  readonly #startingSinceMs: (number | undefined)[] = [];
+
+  constructor(options: FillingOrderOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the source at this place may read now. */
+  isWanted(place: number, { pure, seed }: BlockLevels): boolean {
+    const { policy, pureBytesHigh, states } = this.#options;
+    if (policy === 'share') return true;
+    if (pure.bytes < pureBytesHigh / 4 || seed.blocks < SEEDS_LOW / 2) return true;
+    const working = states().map((state, i) => this.#isAtWork(state, i));
+    return !working.slice(0, place).includes(true);
+  }
+
+  #isAtWork(state: SourceState, place: number): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (state !== 'starting') this.#startingSinceMs[place] = undefined;
+    if (state !== 'starting') return state === 'ok' || state === 'standby';
+    this.#startingSinceMs[place] ??= nowMs;
+    return nowMs - this.#startingSinceMs[place] < START_GRACE_MS;
+  }
 }

@@ -6,24 +6,24 @@ import { OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { Backend } from '../backend/backend.ts';
 import { type LedgerThread, startLedgerThread } from '../certificate/ledger-thread.ts';
 import type { Config } from '../config/config.ts';
-import { type Clock, systemClock } from '../core/clock.ts';
+import { type Clock, every, systemClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createMetricMemory } from '../core/metrics.ts';
 import { openSecretFile } from '../crypto/key-files.ts';
+import { startFront } from '../http/front.ts';
+import { metricsHandler } from '../http/info-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { Monitor } from '../observe/monitor.ts';
+import { Watch } from '../observe/watch.ts';
 import { DeliveredSampler, type DeliveredStream } from '../pool/intake/assessor.ts';
 import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
-import { every } from './every.ts';
 import { type FrontCentre, type FrontStack, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
-import { startMetricsFront } from './metrics-front.ts';
-import { Monitor } from './monitor.ts';
 import { type Pool, startPool } from './pool.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
-import { Watch } from './watch.ts';
 
 /** A running service. */
 export interface Service {
@@ -53,6 +53,8 @@ const EXPIRY_INTERVAL_MS = 60_000;
 /** How often a piece of one seeded stream, delivered to nobody, is tested. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
+/** Few ask for metrics; their connections are among the descriptors that the service needs itself (front-stack.ts). */
+const METRICS_CONNECTIONS_MAX = 8;
 const DAY_MS = 86_400_000;
 
 /** Starts everything in the order in which it is needed; the ledger is closed again when a later step fails. */
@@ -164,7 +166,14 @@ async function startOn(
   const { metricsPort } = config;
   const metricsFront =
     typeof metricsPort === 'number'
-      ? await startMetricsFront(metricsPort, centre.metrics, { config, log, clock })
+      ? await startFront({
+          host: config.host,
+          port: metricsPort,
+          handle: metricsHandler(centre.metrics),
+          log,
+          clock,
+          limits: { connectionsMax: METRICS_CONNECTIONS_MAX },
+        })
       : undefined;
   if (metricsFront !== undefined) started.push(() => metricsFront.drain(0));
   const entropy = startPool({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { descriptorLimit } from '../../src/service/descriptors.ts';
+import { descriptorLimit } from '../../src/service/front-stack.ts';
 import { RawConnection, type Target } from '../support/raw-http.ts';
 
 /** Clients that are slow, many, impatient or gone, and what the service does meanwhile. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import { connectionsMax, descriptorLimit } from '../../src/service/descriptors.ts';
+import { connectionsMax, descriptorLimit } from '../../src/service/front-stack.ts';
 import { frontWith, PLAIN_HEAD, until } from '../http/front-fixture.ts';
 import { RawConnection } from '../support/raw-http.ts';
 

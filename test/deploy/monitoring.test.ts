@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createMetricMemory, MetricTotals } from '../../src/core/metrics.ts';
-import { countedFamilies } from '../../src/http/metrics.ts';
-import { gaugeFamilies } from '../../src/service/gauges.ts';
-import { PAID_SOURCE, SOUND, SOURCE } from '../service/readings.ts';
+import { countedFamilies } from '../../src/observe/exposition.ts';
+import { readingFamilies } from '../../src/observe/table.ts';
+import { PAID_SOURCE, SOUND, SOURCE } from '../observe/readings.ts';
 import { missing } from '../support/command.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,7 +31,7 @@ const alarms = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => na
 const labelsBySeries = new Map<string, Set<string>>();
 const families = [
   ...countedFamilies(new MetricTotals(createMetricMemory(1))),
-  ...gaugeFamilies({ ...SOUND, sources: [SOURCE, PAID_SOURCE] }, { cpuSeconds: 1, residentBytes: 1 }),
+  ...readingFamilies({ ...SOUND, sources: [SOURCE, PAID_SOURCE] }),
 ];
 for (const { name, type, samples } of families) {
   const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];

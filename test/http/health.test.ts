@@ -1,18 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
-import { type HealthReport, healthReply, overallOf } from '../../src/http/health.ts';
-
-const check = (status: 'pass' | 'warn' | 'fail') => [{ componentType: 'component', status } as const];
-
-describe('the health of the whole', () => {
-  it('is fail when answers cannot be written down, and warn for anything else', () => {
-    assert.equal(overallOf({ 'ledger:writable': check('pass'), a: check('pass') }), 'pass');
-    assert.equal(overallOf({ 'ledger:writable': check('pass'), a: check('warn') }), 'warn');
-    assert.equal(overallOf({ 'ledger:writable': check('pass'), a: check('fail') }), 'warn');
-    assert.equal(overallOf({ 'ledger:writable': check('fail'), a: check('pass') }), 'fail');
-  });
-});
+import { type HealthReport, healthReply } from '../../src/http/plain-routes.ts';
 
 describe('the answer of /v1/health', () => {
   const report = (status: HealthReport['status']): HealthReport => {

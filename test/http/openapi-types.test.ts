@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { openApiDocument } from '../../src/http/openapi.ts';
+import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { complaintsOf, generatedTypes } from '../generated-client/compile.ts';
 
 const program = readFileSync(new URL('../generated-client/program.txt', import.meta.url), 'utf8');

@@ -4,8 +4,8 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { DATA_ENDPOINTS } from '../../src/core/vocabulary.ts';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
-import { errorCodesOf, openApiDocument } from '../../src/http/openapi.ts';
-import { EXAMPLES } from '../../src/http/openapi-examples.ts';
+import { errorCodesOf, openApiDocument } from '../../src/http/openapi/document.ts';
+import { EXAMPLES } from '../../src/http/openapi/examples.ts';
 import { type Document, DocumentSchemas, type Operation } from '../support/openapi.ts';
 
 const document = openApiDocument({

@@ -9,7 +9,7 @@ import { BackendError, type StreamBackend } from '../../src/backend/backend.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { HealthReport } from '../../src/http/health.ts';
+import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { startService } from '../../src/service/service.ts';
 import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../support/backends.ts';
 import { parseExposition } from '../support/prometheus.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { SourcePolicy } from '../../src/config/config.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { SEEDS_LOW, type SourceState } from '../../src/pool/intake/collector.ts';
-import { FillingOrder } from '../../src/service/filling-order.ts';
+import { FillingOrder } from '../../src/service/pool.ts';
 
 const HIGH = 1_000_000;
 const levels = (pureBytes: number, seeds = SEEDS_LOW) => ({

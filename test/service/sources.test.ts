@@ -9,7 +9,7 @@ import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { dayOf, ManualClock, systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { HealthReport } from '../../src/http/health.ts';
+import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { type ServiceParts, startService } from '../../src/service/service.ts';
 import { deadBackend, soundBackend, stallingBackend } from '../support/backends.ts';
 import { ANU_KEY, anuServer } from '../support/providers/anu.ts';

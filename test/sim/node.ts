@@ -6,6 +6,7 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../../src/certificate/log.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/core/clock.ts';
+import { every } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
@@ -14,7 +15,6 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../src/pool/supply/seeds.ts';
-import { every } from '../../src/service/every.ts';
 import {
   type FrontCentre,
   type FrontEvents,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { HealthReport } from '../../src/http/health.ts';
+import type { HealthReport } from '../../src/http/plain-routes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** No figure of the service: what a busy machine needs, and what a test that hangs is ended by. */

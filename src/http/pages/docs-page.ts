@@ -1,9 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
-import { errorCodesOf } from '../openapi.ts';
-import { EXAMPLES, type Example } from '../openapi-examples.ts';
-import { COMPONENT_SCHEMAS } from '../openapi-schemas.ts';
+import { errorCodesOf } from '../openapi/document.ts';
+import { EXAMPLES, type Example } from '../openapi/examples.ts';
+import { COMPONENT_SCHEMAS } from '../openapi/schemas.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { grouped } from '../params.ts';
 import { html, type Markup } from './html.ts';

@@ -1,5 +1,5 @@
 import type { Origin } from '../../core/vocabulary.ts';
-import type { HealthStatus } from '../health.ts';
+import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
 import { html, type Markup } from './html.ts';
 import { plot } from './plot.ts';

@@ -1,15 +1,15 @@
-import { ERRORS, type ErrorCode } from '../core/errors.ts';
-import { DATA_ENDPOINTS } from '../core/vocabulary.ts';
-import type { EndpointDefinition } from './endpoint.ts';
-import { CERTIFICATE } from './endpoints/certificate.ts';
-import { HEALTH } from './endpoints/health.ts';
-import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from './endpoints/table.ts';
-import { USAGE } from './endpoints/usage.ts';
-import { EXAMPLES } from './openapi-examples.ts';
-import { publicPaths } from './openapi-public.ts';
-import { COMPONENT_SCHEMAS, nameOf, ref, type Schema } from './openapi-schemas.ts';
-import type { ParameterDefinition } from './params.ts';
-import { MEDIA_TYPES } from './representation.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { CERTIFICATE } from '../endpoints/certificate.ts';
+import { HEALTH } from '../endpoints/health.ts';
+import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
+import { USAGE } from '../endpoints/usage.ts';
+import type { ParameterDefinition } from '../params.ts';
+import { MEDIA_TYPES } from '../representation.ts';
+import { EXAMPLES } from './examples.ts';
+import { publicPaths } from './public.ts';
+import { COMPONENT_SCHEMAS, nameOf, ref, type Schema } from './schemas.ts';
 
 /** An OpenAPI 3.1 document; plain JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;

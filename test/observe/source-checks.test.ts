@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { healthReport } from '../../src/service/health-report.ts';
-import type { SourceReading } from '../../src/service/readings.ts';
-import { sourceFamilies } from '../../src/service/source-gauges.ts';
+import type { SourceReading } from '../../src/observe/readings.ts';
+import { healthReport, readingFamilies } from '../../src/observe/table.ts';
 import { PAID_SOURCE, SOUND, SOURCE } from './readings.ts';
 
 const checksOf = (...sources: SourceReading[]) => healthReport({ ...SOUND, sources }).checks;
@@ -80,7 +79,11 @@ describe('several sources in health', () => {
 });
 
 describe('several sources in metrics', () => {
-  const families = sourceFamilies([SOURCE, PAID_SOURCE]);
+  const sourceFamilies = (...sources: SourceReading[]) =>
+    readingFamilies({ ...SOUND, sources }).filter(({ name }) =>
+      /^qrn_(?:source|lots?|health_test)_/.test(name),
+    );
+  const families = sourceFamilies(SOURCE, PAID_SOURCE);
   const samples = (name: string) => families.find((each) => each.name === name)!.samples;
 
   it('are told by name', () => {
@@ -110,7 +113,7 @@ describe('several sources in metrics', () => {
     assert.deepEqual(samples('qrn_source_calls_today'), [{ labels: { source: 'ibm' }, value: 3 }]);
     assert.deepEqual(samples('qrn_source_calls_per_day'), [{ labels: { source: 'ibm' }, value: 20 }]);
     const unlimited = { ...PAID_SOURCE.spend!, limits: { amountPerDay: null, callsPerDay: null } };
-    const free = sourceFamilies([{ ...PAID_SOURCE, spend: unlimited }]);
+    const free = sourceFamilies({ ...PAID_SOURCE, spend: unlimited });
     assert.deepEqual(free.find(({ name }) => name === 'qrn_source_budget_per_day')!.samples, []);
   });
 });

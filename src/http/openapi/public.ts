@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../core/errors.ts';
-import { ref, type Schema } from './openapi-schemas.ts';
+import type { ErrorCode } from '../../core/errors.ts';
+import { ref, type Schema } from './schemas.ts';
 
 type Responses = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
 

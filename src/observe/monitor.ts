@@ -1,10 +1,7 @@
+import { every } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { HealthReport } from '../http/health.ts';
-import { countedFamilies, exposition } from '../http/metrics.ts';
 import type { StatusFacts, StatusPoint } from '../http/pages/status-page.ts';
-import { every } from './every.ts';
-import { gaugeFamilies } from './gauges.ts';
-import { healthReport } from './health-report.ts';
+import type { HealthReport } from '../http/plain-routes.ts';
 import {
   pureSecondsLeft,
   type ReadingSources,
@@ -13,6 +10,7 @@ import {
   seedSecondsLeft,
   takeReadings,
 } from './readings.ts';
+import { healthReport, metricsText } from './table.ts';
 import { TICK_MS } from './watch.ts';
 
 /** A point of the hour that the status page draws: 360 of them. */
@@ -50,10 +48,7 @@ export class Monitor {
 
   /** The Prometheus text of everything. */
   async metrics(): Promise<string> {
-    const readings = await takeReadings(this.#sources);
-    const { user, system } = process.cpuUsage();
-    const use = { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
-    return exposition([...countedFamilies(readings.totals), ...gaugeFamilies(readings, use)]);
+    return metricsText(await takeReadings(this.#sources));
   }
 
   /** What may be told to anybody. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AssessedBlock } from '../../src/ledger/records.ts';
+import { healthReport } from '../../src/observe/table.ts';
 import type { DeliveredState } from '../../src/pool/intake/assessor.ts';
 import type { SourceStatus } from '../../src/pool/intake/collector.ts';
-import { evidenceChecks } from '../../src/service/evidence-checks.ts';
 import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { lotRecord } from '../pool/fixtures.ts';
+import { SOUND } from './readings.ts';
 
 function block<Of extends string>(
   of: Of,
@@ -15,6 +16,11 @@ function block<Of extends string>(
 ): AssessedBlock<Of> {
   const sp80022 = { passed, total: 188, smallestP: 0.001, verified, reason: `reason of ${sha256}` };
   return { of, bits: 1_000_000, sha256, sp80022 };
+}
+
+function evidenceChecks(sources: readonly SourceStatus[], delivered: readonly DeliveredState[]) {
+  const read = sources.map((source) => ({ ...source, spend: null }));
+  return healthReport({ ...SOUND, sources: read, delivered }).checks;
 }
 
 function status(changes: Partial<SourceStatus> = {}): SourceStatus {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HealthStatus } from '../../src/http/health.ts';
-import { healthReport } from '../../src/service/health-report.ts';
-import type { Readings } from '../../src/service/readings.ts';
-import { pureSecondsLeft, seedSecondsLeft } from '../../src/service/readings.ts';
+import type { HealthStatus } from '../../src/http/plain-routes.ts';
+import type { Readings } from '../../src/observe/readings.ts';
+import { pureSecondsLeft, seedSecondsLeft } from '../../src/observe/readings.ts';
+import { healthReport } from '../../src/observe/table.ts';
 import { LOT, SOUND, SOURCE } from './readings.ts';
 
 /** The checks that do not pass, by name. */

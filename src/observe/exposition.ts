@@ -1,7 +1,4 @@
-import { utf8Bytes } from '../core/bytes.ts';
 import { labelsOf, METRIC_FAMILIES, type MetricFamily, type MetricTotals } from '../core/metrics.ts';
-import type { Reply } from './error-reply.ts';
-import { headOf } from './head.ts';
 
 /** One line of the exposition. */
 interface Sample {
@@ -23,12 +20,26 @@ export function exposition(families: readonly ExposedFamily[]): string {
   return families.map(familyText).join('');
 }
 
-export function metricsReply(text: string): Reply {
-  const head = headOf(200, [
-    ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8'],
-    ['Cache-Control', 'no-store'],
-  ]);
-  return { status: 200, head, body: utf8Bytes(text) };
+export function gauge(name: string, help: string, value: number): ExposedFamily {
+  return { name, type: 'gauge', help, samples: [{ value }] };
+}
+
+/** A gauge without a sample where there is no value: a rate of zero has no time to empty. */
+export function knownGauge(name: string, help: string, value: number | null): ExposedFamily {
+  return value === null ? { name, type: 'gauge', help, samples: [] } : gauge(name, help, value);
+}
+
+/** A gauge with one sample for each value of one label; null values are left out. */
+export function labelled(
+  name: string,
+  help: string,
+  label: string,
+  values: Readonly<Record<string, number | null>>,
+): ExposedFamily {
+  const samples = Object.entries(values).flatMap(([each, value]) =>
+    value === null ? [] : [{ labels: { [label]: each }, value }],
+  );
+  return { name, type: 'gauge', help, samples };
 }
 
 function familyText({ name, type, help, samples }: ExposedFamily): string {

@@ -1,4 +1,4 @@
-import type { DataEndpoint } from '../core/vocabulary.ts';
+import type { DataEndpoint } from '../../core/vocabulary.ts';
 
 /** A request and its answer, for people to read; test/http/openapi.test.ts holds them against the schemas. */
 export interface Example {

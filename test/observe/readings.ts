@@ -1,6 +1,6 @@
 import { createMetricMemory, MetricTotals } from '../../src/core/metrics.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
-import type { Readings, SourceReading } from '../../src/service/readings.ts';
+import type { Readings, SourceReading } from '../../src/observe/readings.ts';
 
 const PASSED = { passed: true, sequences: 3, rejected: 0, p: 1, rule: 'a rule', falseRejectRate: 1e-6 };
 
@@ -101,4 +101,5 @@ export const SOUND: Readings = {
   ledger: { writable: true, reason: '', writtenAtMs: 1_700_000_099_000, writtenInMs: 5 },
   diskFreeBytes: 50 * 2 ** 30,
   logEntries: 12,
+  use: { cpuSeconds: 1, residentBytes: 1 },
 };

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { Backend } from '../backend/backend.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import type { MetricTotals } from '../core/metrics.ts';
+import type { HealthCheck } from '../http/plain-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { freeBytesOf } from '../ledger/lmdb/free-space.ts';
 import type { BlockKind, LotRecord, SpendLimits } from '../ledger/records.ts';
@@ -8,13 +10,24 @@ import type { DeliveredState } from '../pool/intake/assessor.ts';
 import type { SourceStatus } from '../pool/intake/collector.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
-import type { PooledSource } from './pool.ts';
+import type { ExposedFamily } from './exposition.ts';
 import type { LastMinute, Watch, Writability } from './watch.ts';
 
 /** The version of this service, from its manifest. */
 export const SERVICE_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
+
+/** One thing that can be read off a running service: what /v1/health says of it and what /metrics does. */
+export interface ReadingRow {
+  readonly check?: {
+    readonly name: string;
+    readonly of: (readings: Readings) => readonly HealthCheck[];
+    /** Leave the check out of the report when it observes nothing. */
+    readonly optional?: true;
+  };
+  readonly families?: (readings: Readings) => readonly ExposedFamily[];
+}
 
 /** Where a service stands at one moment: what health, metrics and the status page are made from. */
 export interface Readings {
@@ -37,6 +50,20 @@ export interface Readings {
   readonly diskFreeBytes: number;
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
+  readonly use: ProcessUse;
+}
+
+/** What the process uses, as the operating system counts it. */
+interface ProcessUse {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+}
+
+/** A source that is watched: what it is, what it may cost, and the collector that reads it. */
+export interface WatchedSource {
+  readonly backend: Backend;
+  readonly limits: SpendLimits;
+  readonly collector: { status(): SourceStatus };
 }
 
 /** A quantum source; its last lot may be one from before a restart. */
@@ -64,7 +91,7 @@ export interface SeedReading {
 
 export interface ReadingSources {
   readonly ledger: Pick<Ledger, 'blockLevels' | 'lots' | 'spent'>;
-  readonly sources: readonly PooledSource[];
+  readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
   readonly systemLot: () => LotRecord | undefined;
   readonly delivered: () => readonly DeliveredState[];
@@ -103,7 +130,13 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     ledger: watch.writability(),
     diskFreeBytes: freeBytesOf(from.dataDir),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
+    use: processUse(),
   };
+}
+
+function processUse(): ProcessUse {
+  const { user, system } = process.cpuUsage();
+  return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
 }
 
 async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promise<SourceReading[]> {
@@ -122,7 +155,7 @@ async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promi
 
 /** The spend of a UTC day; null for a source that costs nothing. */
 export async function daySpend(
-  { backend, limits }: Pick<PooledSource, 'backend' | 'limits'>,
+  { backend, limits }: Pick<WatchedSource, 'backend' | 'limits'>,
   day: number,
   ledger: Pick<Ledger, 'spent'>,
 ): Promise<DaySpend | null> {
@@ -151,4 +184,9 @@ export function pureSecondsLeft({ levels, pureBytesPerS }: Readings): number | n
 export function seedSecondsLeft({ levels, seeds }: Readings): number | null {
   const seedsPerS = seeds.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
   return seedsPerS > 0 ? levels.seed.blocks / seedsPerS : null;
+}
+
+/** To three decimals, as reports print figures. */
+export function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000;
 }

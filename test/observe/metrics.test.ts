@@ -7,7 +7,7 @@ import {
   MetricShard,
   MetricTotals,
 } from '../../src/core/metrics.ts';
-import { countedFamilies, exposition } from '../../src/http/metrics.ts';
+import { countedFamilies, exposition } from '../../src/observe/exposition.ts';
 
 describe('the Prometheus text', () => {
   it('escapes what help and label values may hold', () => {

@@ -1,6 +1,6 @@
-import { ERRORS } from '../core/errors.ts';
-import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from '../core/vocabulary.ts';
-import { EVIDENCE_CLAIMS } from '../ledger/records.ts';
+import { ERRORS } from '../../core/errors.ts';
+import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from '../../core/vocabulary.ts';
+import { EVIDENCE_CLAIMS } from '../../ledger/records.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts holds what the

@@ -12,7 +12,7 @@ import {
   MetricShard,
 } from '../../src/core/metrics.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { TICK_MS, Watch } from '../../src/service/watch.ts';
+import { TICK_MS, Watch } from '../../src/observe/watch.ts';
 
 const PURE = 1;
 

@@ -1,0 +1,268 @@
+import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
+import type { HealthStatus } from '../http/plain-routes.ts';
+import { gauge, knownGauge, labelled } from './exposition.ts';
+import {
+  pureSecondsLeft,
+  type ReadingRow,
+  type Readings,
+  rounded,
+  SERVICE_VERSION,
+  type SeedReading,
+  seedSecondsLeft,
+} from './readings.ts';
+
+/*
+ * The thresholds at which a check warns. A warning asks an operator to look before users are affected;
+ * docs/operations.md explains each one and what to do, and deploy/prometheus/alerts.yml uses the same figures.
+ */
+/** Many times the largest small request; the ring of a front takes as much. */
+const PURE_LOW_BYTES = 64 * 1024;
+const SECONDS_LEFT_LOW = 600;
+const COMMIT_P50_HIGH_MS = 100;
+const COMMIT_MAX_HIGH_MS = 1_000;
+/** Half of what sheds requests (workers/dispatch.ts). */
+const QUEUE_HIGH = 32;
+/** Four times the floor under which the ledger takes no more answers. */
+const DISK_LOW_BYTES = 1024 * 1024 * 1024;
+/** A garbage collection makes one second late, a start makes a few. */
+const LATE_SECONDS_HIGH = 10;
+
+/** The ledger, the stocks that each mode draws on, and the seeds in force. */
+export const SERVICE_ROWS: readonly ReadingRow[] = [
+  {
+    check: {
+      name: 'ledger:writable',
+      of: ({ ledger }) => [
+        {
+          componentType: 'datastore',
+          status: ledger.writable ? 'pass' : 'fail',
+          observedValue: ledger.writable,
+          ...(ledger.reason === '' ? {} : { output: ledger.reason }),
+          details: {
+            written_at: ledger.writtenAtMs === null ? null : new Date(ledger.writtenAtMs).toISOString(),
+            written_in_ms: rounded(ledger.writtenInMs),
+          },
+        },
+      ],
+    },
+    families: ({ ledger: { writable, writtenInMs } }) => [
+      gauge('qrn_ledger_writable', '1 when an answer could be written down now.', writable ? 1 : 0),
+      knownGauge(
+        'qrn_ledger_probe_duration_seconds',
+        'How long the last trial write took to become durable.',
+        writtenInMs === null ? null : writtenInMs / 1000,
+      ),
+    ],
+  },
+  {
+    check: {
+      name: 'ledger:commit_time',
+      of: ({ minute: { commitP50Ms, commitMaxMs, commits } }) => {
+        const isSlow = (commitP50Ms ?? 0) > COMMIT_P50_HIGH_MS || (commitMaxMs ?? 0) > COMMIT_MAX_HIGH_MS;
+        return [
+          {
+            componentType: 'datastore',
+            status: isSlow ? 'warn' : 'pass',
+            observedValue: rounded(commitP50Ms),
+            observedUnit: 'ms',
+            details: { of: 'median of the last minute', max_ms: rounded(commitMaxMs), commits },
+          },
+        ];
+      },
+    },
+  },
+  {
+    check: {
+      name: 'ledger:pending_answers',
+      of: ({ totals }) => [
+        {
+          componentType: 'datastore',
+          status: 'pass',
+          observedValue: totals.value(PENDING_ANSWERS),
+          observedUnit: 'answers',
+        },
+      ],
+    },
+    families: ({ logEntries }) => [
+      gauge('qrn_log_entries', 'Entries of the signed log: certificates and revocations.', logEntries),
+    ],
+  },
+  {
+    check: { name: 'pool:pure', of: (readings) => [pureCheck(readings)] },
+    families: (readings) => [
+      labelled('qrn_pool_bytes', 'Conditioned quantum bytes on disk that are not claimed yet.', 'kind', {
+        pure: readings.levels.pure.bytes,
+        seed: readings.levels.seed.bytes,
+      }),
+      gauge('qrn_pool_pure_high_bytes', 'The level up to which pure bytes are kept.', readings.pureBytesHigh),
+      knownGauge(
+        'qrn_pool_pure_empty_seconds',
+        'Time until pure bytes run out at the rate of the last five minutes, without new lots.',
+        pureSecondsLeft(readings),
+      ),
+    ],
+  },
+  {
+    check: { name: 'pool:quantum-seeded', of: (readings) => [seededCheck(readings)] },
+    families: (readings) => [
+      gauge('qrn_pool_seeds', 'Seeds on hand.', readings.levels.seed.blocks),
+      knownGauge(
+        'qrn_pool_seeds_empty_seconds',
+        'Time until the last seed on hand is taken, without new lots.',
+        seedSecondsLeft(readings),
+      ),
+    ],
+  },
+  {
+    check: {
+      name: 'pool:csprng',
+      of: ({ systemLot }) => [
+        {
+          componentType: 'component',
+          status: systemLot === undefined ? 'fail' : 'pass',
+          observedValue: systemLot !== undefined,
+          details: { lot: systemLot?.id ?? null, seconds_to_empty: null },
+        },
+      ],
+    },
+    families: ({ systemLot }) => [
+      gauge('qrn_csprng_ready', '1 when the system source is tested and serves.', systemLot ? 1 : 0),
+    ],
+  },
+  {
+    check: { name: 'pool:seed_age', of: ({ seeds }) => seeds.map(seedAgeCheck) },
+    families: ({ seeds }) => {
+      const by = (of: (seed: SeedReading) => number | null) =>
+        Object.fromEntries(seeds.map((seed) => [seed.group, of(seed)]));
+      return [
+        labelled(
+          'qrn_seed_age_seconds',
+          'Age of the newest seed, by tier and interval.',
+          'group',
+          by(({ ageMs }) => (ageMs === null ? null : ageMs / 1000)),
+        ),
+        labelled(
+          'qrn_seed_interval_seconds',
+          'Interval after which a seed ends.',
+          'group',
+          by(({ intervalMs }) => intervalMs / 1000),
+        ),
+        labelled(
+          'qrn_seed_in_force',
+          '1 when the group has a seed to draw from.',
+          'group',
+          by(({ inForce }) => (inForce ? 1 : 0)),
+        ),
+      ];
+    },
+  },
+];
+
+/** Threads, disk and process. */
+export const SYSTEM_ROWS: readonly ReadingRow[] = [
+  {
+    check: {
+      name: 'workers:queue',
+      of: ({ totals }) => {
+        const queue = totals.value(WORKERS_QUEUE);
+        return [
+          {
+            componentType: 'system',
+            status: queue < QUEUE_HIGH ? 'pass' : 'warn',
+            observedValue: queue,
+            observedUnit: 'tasks',
+          },
+        ];
+      },
+    },
+  },
+  {
+    check: {
+      name: 'disk:free',
+      of: ({ diskFreeBytes }) => [
+        {
+          componentType: 'system',
+          status: diskFreeBytes < DISK_LOW_BYTES ? 'warn' : 'pass',
+          observedValue: diskFreeBytes,
+          observedUnit: 'bytes',
+        },
+      ],
+    },
+    families: ({ diskFreeBytes }) => [
+      gauge('qrn_disk_free_bytes', 'Bytes that may still be written to the data folder.', diskFreeBytes),
+    ],
+  },
+  {
+    check: {
+      name: 'eventloop:delay',
+      of: ({ minute }) => [
+        {
+          componentType: 'system',
+          status: minute.lateSeconds >= LATE_SECONDS_HIGH ? 'warn' : 'pass',
+          observedValue: rounded(minute.loopDelayP99Ms),
+          observedUnit: 'ms',
+          details: {
+            of: '99th percentile, worst second of the last minute',
+            max_ms: rounded(minute.loopDelayMaxMs),
+          },
+        },
+      ],
+    },
+  },
+  {
+    families: ({ startedAtMs, use }) => [
+      labelled('qrn_build_info', 'The running version.', 'version', { [SERVICE_VERSION]: 1 }),
+      {
+        name: 'process_cpu_seconds_total',
+        type: 'counter',
+        help: 'CPU time of all threads, user and system.',
+        samples: [{ value: use.cpuSeconds }],
+      },
+      gauge('process_resident_memory_bytes', 'Resident memory.', use.residentBytes),
+      gauge('process_start_time_seconds', 'Unix time of the start.', startedAtMs / 1000),
+    ],
+  },
+];
+
+function pureCheck(readings: Readings) {
+  const { levels, pureBytesHigh, pureBytesPerS, sources } = readings;
+  const leftS = pureSecondsLeft(readings);
+  const isOpen = !sources.every(({ state }) => state === 'closed') && levels.pure.bytes > 0;
+  return {
+    componentType: 'component',
+    status: isOpen ? lowOr(levels.pure.bytes < PURE_LOW_BYTES, leftS) : 'fail',
+    observedValue: levels.pure.bytes,
+    observedUnit: 'bytes',
+    details: {
+      filled_up_to: pureBytesHigh,
+      drawn_per_s: rounded(pureBytesPerS),
+      seconds_to_empty: rounded(leftS),
+    },
+  } as const;
+}
+
+function seededCheck(readings: Readings) {
+  const { levels, seeds } = readings;
+  const leftS = seedSecondsLeft(readings);
+  return {
+    componentType: 'component',
+    status: seeds.every(({ inForce }) => inForce) ? lowOr(levels.seed.blocks === 0, leftS) : 'fail',
+    observedValue: levels.seed.blocks,
+    observedUnit: 'seeds',
+    details: { seconds_to_empty: rounded(leftS) },
+  } as const;
+}
+
+function lowOr(isLow: boolean, secondsLeft: number | null): HealthStatus {
+  return isLow || (secondsLeft !== null && secondsLeft < SECONDS_LEFT_LOW) ? 'warn' : 'pass';
+}
+
+function seedAgeCheck({ group, intervalMs, ageMs, generation, inForce }: SeedReading) {
+  return {
+    componentType: 'component',
+    status: inForce ? 'pass' : 'fail',
+    observedValue: ageMs === null ? null : Math.round(ageMs / 1000),
+    observedUnit: 's',
+    details: { group, interval_s: intervalMs / 1000, generation },
+  } as const;
+}

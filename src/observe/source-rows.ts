@@ -1,0 +1,417 @@
+import type { HealthCheck, HealthStatus } from '../http/plain-routes.ts';
+import { nistVerified, verifyingBlock } from '../ledger/lot-facts.ts';
+import type { AssessedBlock } from '../ledger/records.ts';
+import type { DeliveredState } from '../pool/intake/assessor.ts';
+import type { SourceState, SourceStatus } from '../pool/intake/collector.ts';
+import type { HealthState } from '../pool/intake/health.ts';
+import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
+import type { ExposedFamily } from './exposition.ts';
+import { type DaySpend, type ReadingRow, rounded, type SourceReading } from './readings.ts';
+
+/** The share of a day's budget or calls from which on a check warns. */
+const SPENT_HIGH = 0.9;
+
+const STATE_STATUS: Readonly<Record<SourceState, HealthStatus>> = {
+  ok: 'pass',
+  standby: 'pass',
+  starting: 'warn',
+  failing: 'warn',
+  closed: 'fail',
+};
+const SOURCE_STATES = Object.keys(STATE_STATUS) as readonly SourceState[];
+
+/**
+ * The entropy sources, the most wanted first, and what the statistical tests found: apart for raw noise, conditioned bits
+ * and the delivered stream (docs/evidence.md).
+ */
+export const SOURCE_ROWS: readonly ReadingRow[] = [
+  {
+    check: {
+      name: 'source:state',
+      of: ({ sources, systemLot }) => [
+        ...sources.map((source) => stateCheck(source, sources)),
+        {
+          componentType: 'component',
+          status: systemLot === undefined ? 'warn' : 'pass',
+          observedValue: systemLot === undefined ? 'starting' : 'ok',
+          details: { name: 'system', origin: 'system' },
+        },
+      ],
+    },
+    families: ({ sources }) => [
+      stateFamily(sources),
+      counted(
+        sources,
+        'qrn_source_reads_total',
+        'Reads of a quantum source by result.',
+        'result',
+        (source) => ({
+          ...source.reads,
+        }),
+      ),
+    ],
+  },
+  {
+    check: {
+      name: 'source:spend',
+      of: ({ sources }) =>
+        sources.flatMap(({ name, spend }) => (spend === null ? [] : [spendCheck(name, spend)])),
+      optional: true,
+    },
+    families: ({ sources }) => spendFamilies(sources),
+  },
+  {
+    check: { name: 'source:health_tests', of: ({ sources }) => sources.map(healthTestCheck) },
+    families: ({ sources }) => healthTestFamilies(sources),
+  },
+  {
+    check: { name: 'source:last_lot', of: ({ sources }) => sources.map(lastLotCheck) },
+    families: ({ sources }) => lotFamilies(sources),
+  },
+  { check: { name: 'source:raw_noise', of: ({ sources }) => sources.map(rawNoiseCheck) } },
+  { check: { name: 'source:conditioned', of: ({ sources }) => sources.map(conditionedCheck) } },
+  { check: { name: 'delivery:sample', of: ({ delivered }) => delivered.map(deliveredCheck) } },
+];
+
+function stateCheck(source: SourceReading, all: readonly SourceReading[]): HealthCheck {
+  const { name, origin, state, reads, lastError } = source;
+  return {
+    componentType: 'component',
+    status: STATE_STATUS[state],
+    observedValue: state,
+    ...(lastError === '' ? {} : { output: lastError }),
+    details: {
+      name,
+      origin,
+      reads,
+      share_of_lots: shareOf(source, all, ({ lotsAccepted }) => lotsAccepted),
+      share_of_bytes: shareOf(source, all, ({ conditionedBytes }) => conditionedBytes),
+    },
+  };
+}
+
+/** Of what all sources gave since the start; null when they gave nothing. */
+function shareOf(
+  source: SourceReading,
+  all: readonly SourceReading[],
+  amount: (source: SourceReading) => number,
+): number | null {
+  const total = all.reduce((sum, each) => sum + amount(each), 0);
+  return total === 0 ? null : rounded(amount(source) / total);
+}
+
+/** Warns when the day's bound is close: at the bound the source is not read until the next UTC day. */
+function spendCheck(name: string, { amount, currency, calls, limits }: DaySpend): HealthCheck {
+  const isClose = (spent: number, limit: number | null) => limit !== null && spent >= SPENT_HIGH * limit;
+  const warns = isClose(amount, limits.amountPerDay) || isClose(calls, limits.callsPerDay);
+  return {
+    componentType: 'component',
+    status: warns ? 'warn' : 'pass',
+    observedValue: amount,
+    observedUnit: currency,
+    details: {
+      name,
+      of: 'this UTC day, as estimated before each read',
+      budget_per_day: limits.amountPerDay,
+      calls,
+      calls_per_day: limits.callsPerDay,
+    },
+  };
+}
+
+function healthTestCheck({ name, health }: SourceReading): HealthCheck {
+  const isLatched = (health?.latchedBy.length ?? 0) > 0;
+  return {
+    componentType: 'component',
+    status: isLatched ? 'fail' : (health?.intermittentInARow ?? 0) > 0 ? 'warn' : 'pass',
+    observedValue: (health?.totals.rctFailures ?? 0) + (health?.totals.aptFailures ?? 0),
+    observedUnit: 'failures',
+    details: { name, ...(health === null ? { reads: 0 } : healthTestDetails(health)) },
+  };
+}
+
+/** SP 800-90B §4.4: cutoffs, and what was seen since the start. */
+function healthTestDetails(health: HealthState): object {
+  const { totals } = health;
+  return {
+    channels: health.width,
+    claimed_min_entropy_per_bit: health.minEntropyPerBit,
+    samples: totals.samples,
+    reads: health.reads,
+    reads_failed: health.intermittentReads,
+    rct: { failures: totals.rctFailures, longest_run: totals.longestRun, cutoffs: health.rctCutoffs },
+    apt: {
+      failures: totals.aptFailures,
+      most_matches: totals.mostMatches,
+      window: health.aptWindow,
+      cutoffs: health.aptCutoffs,
+    },
+    startup_passed: health.startupPassed,
+    replays: totals.replayFailures,
+    latched_by: health.latchedBy,
+  };
+}
+
+function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReading): HealthCheck {
+  return {
+    componentType: 'component',
+    status: lastLot === undefined || lastLot.accepted ? 'pass' : 'warn',
+    observedValue: lastLot === undefined ? null : lastLot.accepted ? 'accepted' : 'rejected',
+    ...(lastLot === undefined || lastLot.accepted ? {} : { output: lastLot.rejection }),
+    details: {
+      name,
+      lot: lastLot?.id ?? null,
+      read_at: lastLot === undefined ? null : new Date(lastLot.finishedAtMs).toISOString(),
+      evidence: lastLot?.evidence?.claim ?? null,
+      lots_accepted: lotsAccepted,
+      lots_rejected: lotsRejected,
+    },
+  };
+}
+
+/**
+ * Raw noise may be biased and pass no statistical test. The health tests and the entropy estimate decide on it, so its rows
+ * are reported and change no status.
+ */
+function rawNoiseCheck({ name, lastLot, across }: SourceStatus): HealthCheck {
+  const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
+  return {
+    ...blockCheck(raw, across.raw),
+    status: 'pass',
+    details: {
+      name,
+      ...blockDetails(raw, across.raw),
+      lot: lastLot?.id ?? null,
+      min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
+      min_entropy_method: lastLot?.minEntropyMethod ?? null,
+    },
+  };
+}
+
+function conditionedCheck({ name, lastLot, across }: SourceStatus): HealthCheck {
+  const conditioned = lastLot && verifyingBlock(lastLot);
+  return {
+    ...blockCheck(conditioned, across.conditioned),
+    details: { name, ...blockDetails(conditioned, across.conditioned), lot: lastLot?.id ?? null },
+  };
+}
+
+function deliveredCheck({ last, across, name, sampledAtMs }: DeliveredState): HealthCheck {
+  return {
+    ...blockCheck(last, across),
+    details: {
+      ...blockDetails(last, across),
+      group: name,
+      sampled_at: new Date(sampledAtMs).toISOString(),
+    },
+  };
+}
+
+function blockCheck(block: AssessedBlock<string> | undefined, across: RejectionVerdict): HealthCheck {
+  return {
+    componentType: 'component',
+    status: across.passed ? 'pass' : 'warn',
+    observedValue: block === undefined ? null : `${block.sp80022.passed}/${block.sp80022.total} passed`,
+    ...(across.passed ? {} : { output: `${across.rejected} of ${across.sequences} blocks were rejected` }),
+  };
+}
+
+function blockDetails(block: AssessedBlock<string> | undefined, across: RejectionVerdict): object {
+  return {
+    bits: block?.bits ?? null,
+    sha256: block?.sha256 ?? null,
+    smallest_p: block?.sp80022.smallestP ?? null,
+    verified: block?.sp80022.verified ?? false,
+    reason: block?.sp80022.reason ?? 'no block was tested yet',
+    last_blocks: across.sequences,
+    last_blocks_rejected: across.rejected,
+  };
+}
+
+/** Values by a label; a value without a label has the empty name. A null is left out. */
+type Values = Readonly<Record<string, number | null>>;
+
+function familyOf(
+  sources: readonly SourceReading[],
+  type: ExposedFamily['type'],
+  name: string,
+  help: string,
+  label: string,
+  of: (source: SourceReading) => Values,
+): ExposedFamily {
+  const samples = sources.flatMap((source) =>
+    Object.entries(of(source)).flatMap(([each, value]) => {
+      const labels = label === '' ? {} : { [label]: each };
+      return value === null ? [] : [{ labels: { source: source.name, ...labels }, value }];
+    }),
+  );
+  return { name, type, help, samples };
+}
+
+function counted(
+  sources: readonly SourceReading[],
+  name: string,
+  help: string,
+  label: string,
+  of: (source: SourceReading) => Values,
+): ExposedFamily {
+  return familyOf(sources, 'counter', name, help, label, of);
+}
+
+function measured(
+  sources: readonly SourceReading[],
+  name: string,
+  help: string,
+  of: (source: SourceReading) => number | null,
+): ExposedFamily {
+  return familyOf(sources, 'gauge', name, help, '', (source) => ({ '': of(source) }));
+}
+
+function stateFamily(sources: readonly SourceReading[]): ExposedFamily {
+  return {
+    name: 'qrn_source_state',
+    type: 'gauge',
+    help: '1 for the state that a quantum source is in.',
+    samples: sources.flatMap(({ name, origin, state }) =>
+      SOURCE_STATES.map((each) => ({
+        labels: { source: name, origin, state: each },
+        value: state === each ? 1 : 0,
+      })),
+    ),
+  };
+}
+
+function lotFamilies(sources: readonly SourceReading[]): ExposedFamily[] {
+  return [
+    counted(sources, 'qrn_lots_total', 'Lots of a quantum source.', 'verdict', (source) => ({
+      accepted: source.lotsAccepted,
+      rejected: source.lotsRejected,
+    })),
+    counted(
+      sources,
+      'qrn_source_conditioned_bytes_total',
+      'Conditioned bytes of the lots that a quantum source gave.',
+      '',
+      (source) => ({ '': source.conditionedBytes }),
+    ),
+    measured(
+      sources,
+      'qrn_lot_min_entropy_per_bit',
+      'SP 800-90B estimate of the newest lot of a source.',
+      ({ lastLot }) => lastLot?.minEntropyPerBit ?? null,
+    ),
+    measured(
+      sources,
+      'qrn_lot_nist_verified',
+      '1 when the conditioned block of the newest lot of a source passed SP 800-22.',
+      ({ lastLot }) => (lastLot === undefined ? null : nistVerified(lastLot) ? 1 : 0),
+    ),
+    measured(
+      sources,
+      'qrn_lot_timestamp_seconds',
+      'When the newest lot of a source was read.',
+      ({ lastLot }) => (lastLot === undefined ? null : lastLot.finishedAtMs / 1000),
+    ),
+  ];
+}
+
+/** SP 800-90B §4.4 on raw noise, since the start. */
+function healthTestFamilies(sources: readonly SourceReading[]): ExposedFamily[] {
+  return [
+    counted(
+      sources,
+      'qrn_health_test_failures_total',
+      'Failures of the health tests on raw noise.',
+      'test',
+      ({ health }) => ({
+        rct: health?.totals.rctFailures ?? 0,
+        apt: health?.totals.aptFailures ?? 0,
+        startup: health?.totals.startupFailures ?? 0,
+        replay: health?.totals.replayFailures ?? 0,
+      }),
+    ),
+    counted(sources, 'qrn_health_test_samples_total', 'Raw bits tested.', '', ({ health }) => ({
+      '': health?.totals.samples ?? 0,
+    })),
+    measured(
+      sources,
+      'qrn_health_test_longest_run',
+      'Longest run of equal raw bits on any channel (RCT).',
+      ({ health }) => health?.totals.longestRun ?? null,
+    ),
+    familyOf(
+      sources,
+      'gauge',
+      'qrn_health_test_rct_cutoff',
+      'Run length at which the repetition count test fails.',
+      'grade',
+      ({ health }) => ({ ...health?.rctCutoffs }),
+    ),
+    measured(
+      sources,
+      'qrn_health_test_most_matches',
+      'Most matches in any window of 1024 raw bits (APT).',
+      ({ health }) => health?.totals.mostMatches ?? null,
+    ),
+    familyOf(
+      sources,
+      'gauge',
+      'qrn_health_test_apt_cutoff',
+      'Matches at which the adaptive proportion test fails.',
+      'grade',
+      ({ health }) => ({ ...health?.aptCutoffs }),
+    ),
+    measured(
+      sources,
+      'qrn_health_test_latched',
+      '1 when a permanent failure closed a source.',
+      ({ health }) => ((health?.latchedBy.length ?? 0) > 0 ? 1 : 0),
+    ),
+  ];
+}
+
+/** What sources that cost money or calls took of their providers on this UTC day. A source without a bound has no series of it. */
+function spendFamilies(sources: readonly SourceReading[]): ExposedFamily[] {
+  const family = (
+    name: string,
+    help: string,
+    of: (spend: DaySpend) => number | null,
+    labelsOf: (spend: DaySpend) => Readonly<Record<string, string>>,
+  ): ExposedFamily => ({
+    name,
+    type: 'gauge',
+    help,
+    samples: sources.flatMap(({ name: source, spend }) => {
+      const value = spend && of(spend);
+      return value === null ? [] : [{ labels: { source, ...labelsOf(spend!) }, value }];
+    }),
+  });
+  const money = ({ currency }: DaySpend) => ({ currency });
+  const calls = () => ({});
+  return [
+    family(
+      'qrn_source_spend_today',
+      'What a source cost on this UTC day, as estimated before each read.',
+      ({ amount }) => amount,
+      money,
+    ),
+    family(
+      'qrn_source_budget_per_day',
+      'What a source may cost on a UTC day.',
+      ({ limits }) => limits.amountPerDay,
+      money,
+    ),
+    family(
+      'qrn_source_calls_today',
+      'Calls or jobs that a source took of its provider on this UTC day.',
+      (spend) => spend.calls,
+      calls,
+    ),
+    family(
+      'qrn_source_calls_per_day',
+      'Calls or jobs that a source may take of its provider on a UTC day.',
+      ({ limits }) => limits.callsPerDay,
+      calls,
+    ),
+  ];
+}
