@@ -10,7 +10,7 @@ import {
   type Spend,
 } from '../backend.ts';
 import { joinParts, partCounts, shotsOfPart } from '../parts.ts';
-import { SeenResults } from '../seen-results.ts';
+import { SeenResults } from '../seen.ts';
 import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../source.ts';
 import { type Device, deviceOf, isOpen } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';

@@ -13,7 +13,7 @@ import {
   type StreamBackend,
   wholeShots,
 } from '../backend.ts';
-import { SeenReads } from '../seen-reads.ts';
+import { SeenReads } from '../seen.ts';
 import {
   anyText,
   declaredText,

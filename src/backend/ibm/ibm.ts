@@ -11,12 +11,12 @@ import {
   type Spend,
 } from '../backend.ts';
 import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
+import { jobNotes, type RecentEntries } from '../seen.ts';
 import { OptionError, type OptionValues, type SourceKind, type SourceParts, sourceKind } from '../source.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { apiUrlOf, IBM_OPTIONS } from './options.ts';
 import { layoutOf, type Plan, planIn, programsOf, totalShots } from './plan.ts';
-import { RecentNotes } from './recent-notes.ts';
 import { ResultReader } from './result-reader.ts';
 
 export const ibmSource: SourceKind<typeof IBM_OPTIONS> = sourceKind({
@@ -90,7 +90,7 @@ export class IbmBackend implements JobBackend {
   readonly #device: Device;
   readonly #reader: ResultReader;
   /** Plans by idempotency key, those of jobs under way among them. */
-  readonly #plans: RecentNotes;
+  readonly #plans: RecentEntries;
   /** When jobs were submitted in the last minute, on the monotonic clock. */
   #submittedAtMs: number[] = [];
   #isSimulator = false;
@@ -114,7 +114,7 @@ export class IbmBackend implements JobBackend {
     });
     this.#device = new Device(options.device, this.#cloud);
     this.#reader = new ResultReader(this.#cloud, this.#device, parts);
-    this.#plans = new RecentNotes(parts.memory, 'plans', 4);
+    this.#plans = jobNotes(parts.memory, 'plans');
     this.#width = options.circuit === 'bell-chsh' ? 2 * Math.floor(options.qubits / 2) : options.qubits;
   }
 
@@ -145,7 +145,8 @@ export class IbmBackend implements JobBackend {
     signal.throwIfAborted();
     const tag = `qrn-${idempotencyKey}`;
     assert(tag.length <= TAG_LENGTH_MAX, 'an idempotency key fits into a tag');
-    const memo = (await this.#plans.get(idempotencyKey)) ?? '';
+    await this.#plans.load();
+    const memo = this.#plans.get(idempotencyKey) ?? '';
     const kept = this.#ownPlan(memo);
     const found = await this.#jobTagged(tag, signal);
     if (found !== null) {
@@ -156,7 +157,10 @@ export class IbmBackend implements JobBackend {
     this.#checkRate();
     const plan = kept ?? (await this.#plan(bits, signal));
     const text = JSON.stringify(plan);
-    if (kept === null) await this.#plans.put(idempotencyKey, text);
+    if (kept === null) {
+      this.#plans.set(idempotencyKey, text);
+      await this.#plans.keep();
+    }
     return { jobId: await this.#start(plan, tag, signal), idempotencyKey, bits, memo: text };
   }
 

@@ -3,12 +3,11 @@ import type { Clock } from '../../core/clock.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { BackendError, type Provenance, type RawRead, type Witness } from '../backend.ts';
 import { type HttpReply, instantIn, jsonOf, objectIn, textIn } from '../http-call.ts';
-import { SeenResults } from '../seen-results.ts';
+import { jobNotes, type RecentEntries, SeenResults } from '../seen.ts';
 import type { SourceParts } from '../source.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { Device } from './device.ts';
 import { PHYSICAL_COMPILER_VERSION, type Plan, programsOf, X_TEST } from './plan.ts';
-import { RecentNotes } from './recent-notes.ts';
 import { decodeResult, type ShotRange } from './results.ts';
 
 /** A result that is not there so long after its job finished, and that a reading was begun of, was read. */
@@ -25,14 +24,14 @@ export class ResultReader {
   readonly #clock: Clock;
   readonly #seen: SeenResults;
   /** Private jobs whose results may have been read, and so be gone. */
-  readonly #begun: RecentNotes;
+  readonly #begun: RecentEntries;
 
   constructor(cloud: IbmCloud, device: Device, { clock, memory }: SourceParts) {
     this.#cloud = cloud;
     this.#device = device;
     this.#clock = clock;
     this.#seen = new SeenResults(memory);
-    this.#begun = new RecentNotes(memory, 'begun', 4);
+    this.#begun = jobNotes(memory, 'begun');
   }
 
   /**
@@ -57,8 +56,12 @@ export class ResultReader {
 
   /** The reply with the results. That IBM has none is no news of a job that has just finished. */
   async #results(jobId: string, plan: Plan, finishedAtMs: number, signal: AbortSignal): Promise<HttpReply> {
-    const isBegun = (await this.#begun.get(jobId)) !== undefined;
-    if (plan.isPrivate && !isBegun) await this.#begun.put(jobId, '');
+    await this.#begun.load();
+    const isBegun = this.#begun.get(jobId) !== undefined;
+    if (plan.isPrivate && !isBegun) {
+      this.#begun.set(jobId, '');
+      await this.#begun.keep();
+    }
     const path = `/jobs/${encodeURIComponent(jobId)}/results`;
     const reply = await this.#cloud.send({
       method: 'GET',
@@ -68,7 +71,7 @@ export class ResultReader {
       signal,
     });
     if (reply.status === 200) return reply;
-    if (!isBegun) await this.#begun.drop(jobId); // this reply was no reading
+    if (!isBegun && this.#begun.delete(jobId)) await this.#begun.keep(); // this reply was no reading
     const isLate = this.#clock.wallMs() - finishedAtMs > RESULTS_LATE_MS;
     if (isBegun && (isLate || reply.status === 404)) {
       const why =

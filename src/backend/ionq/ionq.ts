@@ -19,7 +19,7 @@ import {
   partsOf,
   pulseDepth,
 } from '../parts.ts';
-import { SeenResults } from '../seen-results.ts';
+import { SeenResults } from '../seen.ts';
 import { OptionError, type SourceParts, sourceKind } from '../source.ts';
 import { IonqCloud, type Json, objectOf } from './cloud.ts';
 import {

@@ -13,10 +13,10 @@ import {
   type StreamBackend,
 } from '../backend.ts';
 import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { SeenResponses } from '../seen.ts';
 import type { Secret, SourceParts } from '../source.ts';
 import { decodeReply, wordsOf } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
-import { SeenResponses } from './seen-responses.ts';
 
 export interface QrngHttpParts extends SourceParts {
   readonly wait?: Wait;
@@ -117,7 +117,7 @@ export class QrngHttp implements StreamBackend {
     const taken = [...this.#left];
     this.#left = [];
     try {
-      await this.#seen.recall();
+      await this.#seen.load();
       while (8 * bytesOf(taken) < bits) {
         const items = this.#itemsFor(bits - 8 * bytesOf(taken));
         taken.push(await this.#take(items, signal));

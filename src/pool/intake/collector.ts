@@ -1,4 +1,5 @@
 import { type Backend, BackendError, type RawRead } from '../../backend/backend.ts';
+import { RecentEntries } from '../../backend/seen.ts';
 import { wipe } from '../../core/bytes.ts';
 import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -9,10 +10,9 @@ import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
 import { type Assessor, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, SourceReader } from './jobs.ts';
-import { type Lot, makeLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
+import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
 import { RefusalTest, refusalChance } from './refusals.ts';
-import { RawResults, replayedLot } from './replays.ts';
 
 export type SourceState =
   /** The last read became a lot, or there has been no need of one since the start: the reservoir was full. */
@@ -71,6 +71,8 @@ export interface CollectorOptions {
   readonly wait?: Wait;
 }
 
+/** Lots whose raw results are remembered. */
+const REMEMBERED_LOTS = 256;
 /** A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a next one. */
 export const LOT_RAW_BITS = 4 * 1024 * 1024;
 /** Seeds on hand below which the collector reads, whatever the level of pure bytes. */
@@ -103,7 +105,11 @@ export class Collector {
   readonly #monitors = new Map<number, HealthMonitor>();
   readonly #stopping = new AbortController();
   readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
-  readonly #results = new RawResults();
+  /**
+   * SHA-256 of the raw results of recent lots, those of earlier runs among them, to the lot that had each first. The health
+   * tests know the bits of this run's reads; a result that a provider delivers again to a restarted service is known by it.
+   */
+  readonly #results = new RecentEntries(REMEMBERED_LOTS);
   readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
@@ -203,7 +209,7 @@ export class Collector {
   }
 
   #remember(lot: LotRecord): void {
-    this.#results.add(lot);
+    if (this.#results.get(lot.rawSha256) === undefined) this.#results.set(lot.rawSha256, lot.id);
     for (const block of lot.assessments) if (block.of !== 'system') this.#across[block.of].add(block);
   }
 
@@ -318,7 +324,7 @@ export class Collector {
   /** A stop does not wait for the tests: they are left to end by themselves, and their lot is not kept. */
   async #makeLot(read: RawRead, health: HealthVerdict): Promise<Lot> {
     const { backend, assessor, clock } = this.#options;
-    const earlier = health.grade === 'pass' ? this.#results.lotOf(read.rawSha256) : undefined;
+    const earlier = health.grade === 'pass' ? this.#results.get(read.rawSha256) : undefined;
     const making =
       earlier === undefined
         ? makeLot(backend, read, health, assessor, clock)

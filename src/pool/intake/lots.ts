@@ -82,6 +82,21 @@ export async function makeLot(
   }
 }
 
+/** The refused lot of a read whose raw result is that of the lot `earlier`: evidence, like any lot that is refused. */
+export async function replayedLot(
+  backend: Backend,
+  read: RawRead,
+  health: HealthVerdict,
+  earlier: string,
+  assessor: Assessor,
+  clock: Clock,
+): Promise<Lot> {
+  const failure = { test: 'replay', grade: 'intermittent', channel: null, observed: 1, cutoff: 1 } as const;
+  const failed: HealthVerdict = { ...health, grade: 'intermittent', failures: [failure] };
+  const lot = await makeLot(backend, read, failed, assessor, clock);
+  return { ...lot, record: { ...lot.record, rejection: `the raw bits are those of lot ${earlier}` } };
+}
+
 /**
  * Below this estimate a lot is refused. An ideal source scores about 0.85 (least of ten estimators, 10^6 bits) and
  * 0.797 at worst in 400 trials (bench `ideal-entropy`); a usable but biased device may score less, a broken one far less.

@@ -1,0 +1,215 @@
+import { assert } from '../core/assert.ts';
+import { sha256Hex } from '../crypto/digest.ts';
+import { BackendError } from './backend.ts';
+import type { SourceMemory } from './source.ts';
+
+/**
+ * What was seen before. Bits that come a second time must not be used a second time, and a job that was submitted must not
+ * be submitted again. One store, `RecentEntries`, serves all of it; what each use guarantees:
+ *
+ * | use | key → value | remembered | after a restart | a repetition is |
+ * |---|---|---|---|---|
+ * | `SeenReads` (device, replay) | SHA-256 of a read | the last 64 reads of 128 assessed bits or more | all | a permanent error |
+ * | `SeenResults` (ibm, braket, ionq) | SHA-256 of a result → job | the last 64 results | all | a permanent error, unless the same job is fetched again |
+ * | `SeenResponses` (qrng-http) | SHA-256 of the decoded bytes, 128 bits of it | the last 10,000 responses | the newest 128 | false, and the call is made again |
+ * | plans of IBM jobs | idempotency key → plan | the last 4 | all | the plan of the first submission |
+ * | begun readings of private IBM jobs | job | the last 4 | all | a result that may be gone |
+ * | raw results of lots (pool/intake) | SHA-256 of a result → lot | the last 256 lots of the source | all, from the lots themselves | a refused lot |
+ *
+ * Nothing is forgotten but to make room: the entry that was set longest ago goes first. How far a file of recorded bits was
+ * read is never forgotten; it is a note of its own for each file (replay/replay.ts).
+ */
+export class RecentEntries {
+  readonly #max: number;
+  readonly #note: EntriesNote | undefined;
+  /** Oldest first. */
+  readonly #entries = new Map<string, string>();
+  #isLoaded = false;
+
+  /** Remembers `max` entries, and across restarts what the note holds of them. */
+  constructor(max: number, note?: EntriesNote) {
+    this.#max = max;
+    this.#note = note;
+  }
+
+  /** Before the first use: what an earlier run kept. */
+  async load(): Promise<void> {
+    if (this.#isLoaded || this.#note === undefined) return;
+    const { memory, name, format } = this.#note;
+    const text = await memory.recall(name);
+    if (this.#isLoaded) return; // by another caller meanwhile
+    for (const [key, value] of text === undefined ? [] : format.parse(text)) this.set(key, value);
+    this.#isLoaded = true;
+  }
+
+  get(key: string): string | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** The entry is the newest then; the oldest makes room for it. */
+  set(key: string, value: string): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#max) return;
+    const [oldest] = this.#entries.keys();
+    this.#entries.delete(oldest);
+  }
+
+  delete(key: string): boolean {
+    return this.#entries.delete(key);
+  }
+
+  /** Resolves when the entries are on disk. */
+  async keep(): Promise<void> {
+    assert(this.#note !== undefined, 'only entries with a note are kept');
+    const { memory, name, format, keptMax = this.#max } = this.#note;
+    await memory.keep(name, format.print([...this.#entries].slice(-keptMax)));
+  }
+}
+
+interface EntriesNote {
+  readonly memory: SourceMemory;
+  readonly name: string;
+  readonly format: NoteFormat;
+  /** The newest so many entries are on disk; all of them when left out. */
+  readonly keptMax?: number;
+}
+
+/** How a note is written. Entries are oldest first; notes of earlier versions are read as they are. */
+interface NoteFormat {
+  parse(text: string): Iterable<readonly [string, string]>;
+  print(entries: readonly (readonly [string, string])[]): string;
+}
+
+/** A JSON list of pairs. */
+const PAIRS: NoteFormat = {
+  parse: (text) => JSON.parse(text) as [string, string][],
+  print: (entries) => JSON.stringify(entries),
+};
+
+/** A JSON list of pairs, newest first. */
+const NEWEST_FIRST: NoteFormat = {
+  parse: (text) => (JSON.parse(text) as [string, string][]).reverse(),
+  print: (entries) => JSON.stringify(entries.toReversed()),
+};
+
+/** Keys alone, newest first, with spaces between them. */
+const WORDS: NoteFormat = {
+  parse: (text) =>
+    text
+      .split(' ')
+      .map((key) => [key, ''] as const)
+      .reverse(),
+  print: (entries) =>
+    entries
+      .map(([key]) => key)
+      .reverse()
+      .join(' '),
+};
+
+/** Half of SHA-256: 128 bits, enough never to take one response for another. */
+const DIGEST_CHARACTERS = 32;
+
+/** Digests of 32 characters, one behind the other. */
+const DIGESTS: NoteFormat = {
+  parse(text) {
+    assert(/^([0-9a-f]{32})*$/.test(text), 'the note of seen responses holds digests of 32 characters');
+    return (text.match(/.{32}/g) ?? []).map((digest) => [digest, ''] as const);
+  },
+  print: (entries) => entries.map(([digest]) => digest).join(''),
+};
+
+/** Small notes of one job each, by its key or id. */
+export function jobNotes(memory: SourceMemory, name: 'plans' | 'begun'): RecentEntries {
+  return new RecentEntries(4, { memory, name, format: NEWEST_FIRST });
+}
+
+/** As many reads and results as the health tests remember; weeks of jobs, and 4 KiB on disk. */
+const REMEMBERED = 64;
+/** Two reads of so many assessed bits agree by chance once in 2^128 / 64; shorter ones are not compared. */
+const COMPARED_BITS_MIN = 128;
+
+/**
+ * Knows the last reads of a source, across restarts: a feeder that is a pseudo-random generator with a fixed seed
+ * repeats itself each time it is started.
+ */
+export class SeenReads {
+  readonly #digests: RecentEntries;
+  readonly #minEntropyPerBit: number;
+
+  constructor(memory: SourceMemory, minEntropyPerBit: number) {
+    this.#digests = new RecentEntries(REMEMBERED, { memory, name: 'seen_reads', format: WORDS });
+    this.#minEntropyPerBit = minEntropyPerBit;
+  }
+
+  /** Remembers a read, durably. Rejects with a permanent BackendError when it is one of those that are remembered. */
+  async admit(rawSha256: string, bits: number): Promise<void> {
+    if (bits * this.#minEntropyPerBit < COMPARED_BITS_MIN) return;
+    await this.#digests.load();
+    if (this.#digests.get(rawSha256) !== undefined) {
+      throw new BackendError('permanent', `the same ${bits} bits came before: the source repeats itself`);
+    }
+    this.#digests.set(rawSha256, '');
+    await this.#digests.keep();
+  }
+}
+
+/**
+ * Knows a result that was delivered before: a provider, a proxy or a cache that repeats one would have bits used twice. The
+ * same job may be fetched again, since a crash between fetching and storing must not lose what was paid for.
+ */
+export class SeenResults {
+  readonly #jobs: RecentEntries;
+
+  constructor(memory: SourceMemory) {
+    this.#jobs = new RecentEntries(REMEMBERED, { memory, name: 'results', format: PAIRS });
+  }
+
+  /** Rejects with a permanent BackendError when another job gave these very bytes; else remembers them, durably. */
+  async admit(rawSha256: string, jobId: string): Promise<void> {
+    await this.#jobs.load();
+    const earlier = this.#jobs.get(rawSha256);
+    if (earlier === jobId) return;
+    if (earlier !== undefined) {
+      throw new BackendError('permanent', `the result of job ${jobId} repeats that of job ${earlier}`);
+    }
+    this.#jobs.set(rawSha256, jobId);
+    await this.#jobs.keep();
+  }
+}
+
+/** Responses known again while the service runs; a week of the smallest calls at one a minute are 10,080. */
+const RESPONSES_MAX = 10_000;
+/** Known again after a restart: one small note a read. */
+const RESPONSES_KEPT_MAX = 128;
+
+/**
+ * The bits that a service delivered before, by their hash. It goes over the decoded bytes: the same bytes in a fresh
+ * envelope, with another time or id, are as used as a response that came twice.
+ */
+export class SeenResponses {
+  readonly #digests: RecentEntries;
+
+  constructor(memory: SourceMemory) {
+    const note = { memory, name: 'responses', format: DIGESTS, keptMax: RESPONSES_KEPT_MAX };
+    this.#digests = new RecentEntries(RESPONSES_MAX, note);
+  }
+
+  /** Before the first use: what an earlier run saw. */
+  load(): Promise<void> {
+    return this.#digests.load();
+  }
+
+  /** False when these bytes came before. */
+  add(bytes: Uint8Array): boolean {
+    const digest = sha256Hex(bytes).slice(0, DIGEST_CHARACTERS);
+    if (this.#digests.get(digest) !== undefined) return false;
+    this.#digests.set(digest, '');
+    return true;
+  }
+
+  /** Resolves when the newest are on disk. */
+  keep(): Promise<void> {
+    return this.#digests.keep();
+  }
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { BackendError } from '../../src/backend/backend.ts';
+import { jobNotes, RecentEntries, SeenReads, SeenResponses, SeenResults } from '../../src/backend/seen.ts';
+import { InvariantError } from '../../src/core/assert.ts';
+import { MemoryNotes } from '../support/source-parts.ts';
+
+function isRepetition(error: unknown): boolean {
+  return error instanceof BackendError && error.kind === 'permanent';
+}
+
+describe('the store of recent entries', () => {
+  it('forgets the entry that was set longest ago, and no other', () => {
+    const entries = new RecentEntries(2);
+    entries.set('a', '1');
+    entries.set('b', '2');
+    entries.set('a', '3');
+    entries.set('c', '4');
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((key) => entries.get(key)),
+      ['3', undefined, '4'],
+    );
+  });
+
+  it('keeps the newest plan of four after a restart, and forgets one that is deleted', async () => {
+    const memory = new MemoryNotes();
+    const plans = jobNotes(memory, 'plans');
+    await plans.load();
+    for (const key of ['a', 'b', 'c', 'd', 'e']) plans.set(key, `plan ${key}`);
+    assert.ok(plans.delete('b'));
+    await plans.keep();
+    const later = jobNotes(memory, 'plans');
+    await later.load();
+    later.set('f', 'plan f');
+    later.set('g', 'plan g');
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => later.get(key)?.at(-1)),
+      [undefined, undefined, undefined, 'd', 'e', 'f', 'g'],
+    );
+  });
+
+  it('reads the notes that earlier versions of the service wrote', async () => {
+    const memory = new MemoryNotes();
+    memory.notes.set('plans', '[["new","2"],["old","1"]]');
+    memory.notes.set('results', '[["aa","job 1"]]');
+    memory.notes.set('seen_reads', 'bb aa');
+    const plans = jobNotes(memory, 'plans');
+    await plans.load();
+    for (const key of ['x', 'y', 'z']) plans.set(key, '');
+    assert.equal(plans.get('new'), '2');
+    assert.equal(plans.get('old'), undefined);
+    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), isRepetition);
+    await assert.rejects(new SeenReads(memory, 1).admit('aa', 128), isRepetition);
+    await new SeenReads(memory, 1).admit('cc', 128);
+    assert.equal(memory.notes.get('seen_reads'), 'cc bb aa');
+  });
+});
+
+describe('reads', () => {
+  it('refuses a read that came before, also after a restart', async () => {
+    const memory = new MemoryNotes();
+    const seen = new SeenReads(memory, 1);
+    await seen.admit('aa', 128);
+    await seen.admit('bb', 128);
+    await assert.rejects(seen.admit('aa', 128), isRepetition);
+    await assert.rejects(new SeenReads(memory, 1).admit('bb', 128), isRepetition);
+  });
+
+  it('remembers the last 64', async () => {
+    const seen = new SeenReads(new MemoryNotes(), 1);
+    for (let read = 0; read < 65; read++) await seen.admit(`read-${read}`, 4096);
+    await seen.admit('read-0', 4096);
+    await assert.rejects(seen.admit('read-2', 4096), isRepetition);
+  });
+
+  it('does not compare reads that may agree by chance', async () => {
+    const seen = new SeenReads(new MemoryNotes(), 0.5);
+    await seen.admit('aa', 255); // 127.5 bits of entropy
+    await seen.admit('aa', 255);
+    await seen.admit('aa', 256);
+    await assert.rejects(seen.admit('aa', 256), isRepetition);
+  });
+});
+
+describe('results of jobs', () => {
+  it('refuses a result that another job gave, also after a restart, and takes the same job again', async () => {
+    const memory = new MemoryNotes();
+    const seen = new SeenResults(memory);
+    await seen.admit('aa', 'job 1');
+    await seen.admit('aa', 'job 1');
+    await assert.rejects(seen.admit('aa', 'job 2'), isRepetition);
+    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), isRepetition);
+    await new SeenResults(memory).admit('aa', 'job 1');
+  });
+
+  it('remembers the last 64', async () => {
+    const seen = new SeenResults(new MemoryNotes());
+    for (let job = 0; job < 65; job++) await seen.admit(`hash ${job}`, `job ${job}`);
+    await seen.admit('hash 0', 'another job');
+    await assert.rejects(seen.admit('hash 2', 'another job'), isRepetition);
+  });
+});
+
+describe('responses of a service', () => {
+  const response = (index: number) => new TextEncoder().encode(`response ${index}`);
+
+  it('knows ten thousand responses again and then forgets the oldest', async () => {
+    const seen = new SeenResponses(new MemoryNotes());
+    await seen.load();
+    for (let index = 0; index < 10_000; index++) assert.ok(seen.add(response(index)));
+    assert.equal(seen.add(response(0)), false);
+    assert.ok(seen.add(response(10_000)));
+    assert.equal(seen.add(response(1)), false);
+    assert.ok(seen.add(response(0)));
+  });
+
+  it('knows the newest 128 after a restart', async () => {
+    const memory = new MemoryNotes();
+    const seen = new SeenResponses(memory);
+    for (let index = 0; index < 200; index++) seen.add(response(index));
+    await seen.keep();
+    const later = new SeenResponses(memory);
+    await later.load();
+    assert.equal(later.add(response(199)), false);
+    assert.equal(later.add(response(72)), false);
+    assert.ok(later.add(response(71)));
+    assert.ok([...memory.notes.values()].every((note) => note.length <= 4096));
+  });
+
+  it('rejects a note of another form, instead of taking it for an empty one', async () => {
+    const memory = new MemoryNotes();
+    memory.notes.set('responses', 'zz');
+    await assert.rejects(new SeenResponses(memory).load(), InvariantError);
+  });
+});
