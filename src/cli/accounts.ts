@@ -2,9 +2,8 @@ import { createAccount, createKey, setAccount } from '../account/administration.
 import { allowanceOf } from '../account/tiers.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
-import { oneOf, wholeNumber } from './arguments.ts';
-import { action, facts, group, type Input, json, table, UsageError } from './command.ts';
-import { withLedger } from './with-ledger.ts';
+import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
+import { withLedger } from './ledger.ts';
 
 const OVERRIDE_OF_OPTION = {
   'requests-per-minute': 'requestsPerMinute',

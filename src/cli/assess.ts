@@ -1,10 +1,35 @@
-import { BATTERY_BITS } from '../stats/sp800-22/battery.ts';
-import { oneOf, wholeNumber } from './arguments.ts';
-import { readable } from './assess-report.ts';
-import { openBitFile } from './bit-file.ts';
-import { action, type CommandContext, json, UsageError } from './command.ts';
-import { assessFile, type FileAssessment } from './file-assessment.ts';
-import { Progress } from './progress.ts';
+import { createHash } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import {
+  ALPHA,
+  BATTERY_BITS,
+  type BatteryResult,
+  runBattery,
+  TEST_NAMES,
+  type TestRow,
+} from '../stats/sp800-22/battery.ts';
+import type { Constants } from '../stats/sp800-22/chi-squared.ts';
+import {
+  type RejectionVerdict,
+  SequenceTally,
+  type Verdict,
+  type VerdictAcross,
+  verdict,
+  verdictOnRejections,
+} from '../stats/sp800-22/verdict.ts';
+import { assessBits, ESTIMATORS, type NonIidAssessment } from '../stats/sp800-90b/assess.ts';
+import { type BitFile, openBitFile } from './bit-file.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  facts,
+  json,
+  oneOf,
+  table,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
 
 export const assess = action({
   path: 'assess',
@@ -109,4 +134,204 @@ function describedAcross({ rows, rejections }: NonNullable<FileAssessment['acros
       verdict: word(row.passed),
     })),
   };
+}
+
+/** What the tests say of a file. Every sequence has 10^6 bits; what is left over at the end is not looked at. */
+export interface FileAssessment {
+  readonly path: string;
+  readonly constants: Constants;
+  readonly sequences: number;
+  /** SHA-256 (hex) of all sequences, packed. */
+  readonly sha256: string;
+  readonly first: {
+    readonly sha256: string;
+    readonly battery: BatteryResult;
+    readonly verdict: Verdict;
+    readonly entropy: NonIidAssessment;
+  };
+  /** Null for one sequence. */
+  readonly across: { readonly rows: VerdictAcross; readonly rejections: RejectionVerdict } | null;
+  /** One sequence: its verdict. More: both verdicts across them. */
+  readonly passed: boolean;
+}
+
+export interface AssessOptions {
+  readonly constants: Constants;
+  /** At least 1; may be infinite. */
+  readonly sequencesMax: number;
+  readonly progress: Progress;
+}
+
+/** Tests sequence by sequence, in memory that does not grow with the file. Throws a CommandError when it is too short. */
+export async function assessFile(
+  file: BitFile,
+  path: string,
+  options: AssessOptions,
+): Promise<FileAssessment> {
+  const { constants, sequencesMax, progress } = options;
+  const hash = createHash('sha256');
+  const tally = new SequenceTally();
+  let sequences = 0;
+  let rejected = 0;
+  const test = (bytes: Uint8Array) => {
+    hash.update(bytes);
+    const battery = runBattery(bytes, BATTERY_BITS, { constants });
+    const decision = verdict(battery.rows);
+    tally.add(battery.rows);
+    sequences++;
+    if (!decision.passed) rejected++;
+    progress.show(
+      `${sequences} sequences tested, ${rejected} rejected`,
+      fractionDone(file, sequences, sequencesMax),
+    );
+    return { battery, verdict: decision };
+  };
+
+  const head = await file.next();
+  if (head.bitLength < BATTERY_BITS) {
+    const held = head.bitLength.toLocaleString('en');
+    throw new CommandError(
+      `${path} holds ${held} bits; at least 1,000,000 are needed (125,000 packed bytes)`,
+    );
+  }
+  const sha256 = createHash('sha256').update(head.bytes).digest('hex');
+  const first = { ...test(head.bytes), sha256, entropy: assessBits(head.bytes, BATTERY_BITS) };
+  while (sequences < sequencesMax) {
+    const { bytes, bitLength } = await file.next();
+    if (bitLength < BATTERY_BITS) break;
+    test(bytes);
+  }
+  progress.clear();
+
+  const isOne = sequences === 1;
+  const across = isOne
+    ? null
+    : { rows: tally.verdict(), rejections: verdictOnRejections(sequences, rejected) };
+  const passed = across === null ? first.verdict.passed : across.rows.passed && across.rejections.passed;
+  return { path, constants, sequences, sha256: hash.digest('hex'), first, across, passed };
+}
+
+/** By bytes, so that it holds for text too; by sequences when only so many are asked for. */
+function fractionDone(file: BitFile, sequences: number, sequencesMax: number): number | null {
+  const ofFile = file.sizeBytes === null ? null : file.readBytes() / file.sizeBytes;
+  if (sequencesMax === Number.POSITIVE_INFINITY) return ofFile;
+  return Math.max(ofFile ?? 0, sequences / sequencesMax);
+}
+
+/** Rows below 0.01 that a report lists; a broken source has nearly all of them. */
+const LISTED_MAX = 24;
+
+/** The assessment for a person: what was tested, each test, the verdict and its rule, the entropy, and what it means. */
+export function readable(assessment: FileAssessment): string {
+  const { sequences, first, across, passed } = assessment;
+  const parts = [
+    facts({
+      file: assessment.path,
+      tested: `${sequences === 1 ? 'one sequence' : `${sequences} sequences`} of 1,000,000 bits`,
+      sha256: assessment.sha256,
+      constants: assessment.constants,
+    }),
+    `SP 800-22 rev 1a${across === null ? '' : ', first sequence'}\n\n${testsOf(assessment)}`,
+    failuresOf(first.battery.rows),
+  ];
+  if (across !== null) parts.push(acrossOf(across));
+  const rule =
+    across === null
+      ? `${first.verdict.rule}; rejects at most ${1000 * first.verdict.falseRejectRate} good sequences of 1000`
+      : `${across.rows.rule}; ${across.rejections.rule}`;
+  parts.push(`verdict: ${passed ? 'pass' : 'FAIL'}\nrule: ${rule}\n`, entropyOf(assessment), MEANING);
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+const MEANING =
+  'What it means: statistical tests can refute randomness, never prove it. A weak deterministic generator passes them\n' +
+  'all. It is no certification by NIST. docs/evidence.md explains each figure.\n';
+
+function testsOf({ first }: FileAssessment): string {
+  const { rows, notApplicable, passed, total } = first.battery;
+  const lines = TEST_NAMES.map((test) => {
+    const reason = notApplicable.find((each) => each.test === test)?.reason;
+    if (reason !== undefined) return [test, '-', `not applicable: ${reason}`];
+    const pValues = rows.filter((row) => row.test === test).map(({ pValue }) => pValue);
+    const above = pValues.filter((p) => p >= ALPHA).length;
+    return [test, `${above}/${pValues.length}`, Math.min(...pValues).toPrecision(4)];
+  });
+  return table(['TEST', 'P >= 0.01', 'SMALLEST P'], [...lines, ['all rows', `${passed}/${total}`, '']]);
+}
+
+function failuresOf(rows: readonly TestRow[]): string {
+  const failures = rows.filter(({ pValue }) => pValue < ALPHA).sort((a, b) => a.pValue - b.pValue);
+  if (failures.length === 0) return '';
+  const listed = failures
+    .slice(0, LISTED_MAX)
+    .map(({ test, subtest, pValue }) => [test, subtest ?? '', pValue.toPrecision(4)]);
+  const more = failures.length - listed.length;
+  return table(['BELOW 0.01', '', 'P'], listed) + (more > 0 ? `and ${more} more\n` : '');
+}
+
+function acrossOf({ rows, rejections }: NonNullable<FileAssessment['across']>): string {
+  const failed = rows.rows.filter((row) => !row.passed);
+  const { sequences, rejected, p } = rejections;
+  const lines = facts({
+    'sequences rejected': `${rejected} of ${sequences} (chance of so many or more: ${p.toPrecision(3)})`,
+    'rows that fail across': `${failed.length} of ${rows.rows.length} (p below ${rows.threshold.toPrecision(3)})`,
+  });
+  const listed = failed
+    .slice(0, LISTED_MAX)
+    .map((row) => [
+      row.test,
+      row.subtest ?? '',
+      `${row.failures}/${row.sequences}`,
+      row.proportionP.toPrecision(3),
+      row.uniformityP.toPrecision(3),
+    ]);
+  const head = ['FAILS ACROSS', '', 'BELOW 0.01', 'PROPORTION P', 'UNIFORMITY P'];
+  return listed.length === 0 ? lines : `${lines}\n${table(head, listed)}`;
+}
+
+function entropyOf({ first, sequences }: FileAssessment): string {
+  const { estimators, minEntropyPerBit } = first.entropy;
+  const lines = ESTIMATORS.map((name) => [name, estimators[name]?.toFixed(6) ?? 'does not apply']);
+  const of = sequences === 1 ? '' : ', first sequence';
+  return (
+    `SP 800-90B 6.3, non-IID estimators${of}\n\n${table(['ESTIMATOR', 'BITS PER BIT'], lines)}\n` +
+    `min-entropy per bit: ${minEntropyPerBit.toFixed(6)}, the least of them; an ideal source scores about 0.85\n`
+  );
+}
+
+const INTERVAL_MS = 200;
+/** Back to the line's start, and erase it (ECMA-48 EL). */
+const CLEAR_LINE = '\r\u001b[K';
+
+/** How far a long command is, in one line of the terminal that is drawn over and gone at the end. */
+export class Progress {
+  readonly #clock: Clock;
+  readonly #draw: (text: string) => void;
+  readonly #startedAtMs: number;
+  #drawnAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, draw: (text: string) => void) {
+    this.#clock = clock;
+    this.#draw = draw;
+    this.#startedAtMs = clock.monotonicMs();
+  }
+
+  /** `fraction` of the work is done, null when nobody knows; drawn five times a second at most. */
+  show(what: string, fraction: number | null): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#drawnAtMs < INTERVAL_MS) return;
+    this.#drawnAtMs = nowMs;
+    this.#draw(CLEAR_LINE + what + (fraction === null ? '' : this.#rest(fraction, nowMs)));
+  }
+
+  clear(): void {
+    if (this.#drawnAtMs > Number.NEGATIVE_INFINITY) this.#draw(CLEAR_LINE);
+  }
+
+  #rest(fraction: number, nowMs: number): string {
+    const percent = `, ${Math.floor(100 * fraction)} %`;
+    if (fraction <= 0) return percent;
+    const leftS = Math.ceil(((nowMs - this.#startedAtMs) * (1 - fraction)) / fraction / 1000);
+    return `${percent}, ${leftS < 120 ? `${leftS} s` : `${Math.ceil(leftS / 60)} min`} left`;
+  }
 }

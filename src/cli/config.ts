@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { readSettings } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/sources.ts';
 import { action, json, table } from './command.ts';
 
 export const config = action({

@@ -1,9 +1,8 @@
 import { createKey, ROTATION_GRACE_MS, revokeKey, rotateKey } from '../account/administration.ts';
 import { SCOPES } from '../core/vocabulary.ts';
 import type { KeyRecord } from '../ledger/records.ts';
-import { duration, listOf, moment } from './arguments.ts';
-import { action, CommandError, facts, group, json, table } from './command.ts';
-import { withLedger } from './with-ledger.ts';
+import { action, CommandError, duration, facts, group, json, listOf, moment, table } from './command.ts';
+import { withLedger } from './ledger.ts';
 
 const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
 

@@ -1,11 +1,10 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
-import type { AuditReport } from '../ledger/ledger.ts';
+import type { AuditReport, Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
-import { action, type CommandContext, facts, group, json } from './command.ts';
-import { withLedger } from './with-ledger.ts';
+import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
 
 const audit = action({
   path: 'ledger audit',
@@ -95,4 +94,40 @@ function described(report: AuditReport): Record<string, string> {
   const { problems, ok, ...counts } = describe(report);
   const numbers = Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, String(value)]));
   return { ok: ok ? 'yes' : `no: ${problems.length} problems`, ...numbers };
+}
+
+/**
+ * Runs `use` on the ledger of the configured data folder, beside a running service or without one. Only `create` makes
+ * the folder when it is missing: elsewhere a missing folder is a misspelt one. What is written is on disk before `use`
+ * goes on.
+ */
+export async function withLedger<T>(
+  context: CommandContext,
+  access: 'read' | 'write' | 'create',
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const path = ledgerPath(context);
+  if (access !== 'create' && !existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
+  const ledger = await openLmdbLedger({
+    path,
+    clock: context.clock,
+    durability: 'fsync',
+    log: silentLog, // failures are thrown, and a command says one line
+    role: 'tool',
+    readOnly: access === 'read',
+  });
+  try {
+    return await use(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** As `withLedger`, on undefined where there is no ledger yet. */
+export async function withLedgerIfAny<T>(
+  context: CommandContext,
+  access: 'read' | 'write',
+  use: (ledger: Ledger | undefined) => Promise<T>,
+): Promise<T> {
+  return existsSync(ledgerPath(context)) ? withLedger(context, access, use) : use(undefined);
 }

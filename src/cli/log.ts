@@ -5,7 +5,7 @@ import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
-import { withLedger } from './with-ledger.ts';
+import { withLedger } from './ledger.ts';
 
 const show = action({
   path: 'log show',

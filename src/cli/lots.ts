@@ -1,7 +1,6 @@
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
-import { wholeNumber } from './arguments.ts';
-import { action, CommandError, facts, group, json, table, UsageError } from './command.ts';
-import { withLedger } from './with-ledger.ts';
+import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
+import { withLedger } from './ledger.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
 const LISTED = 50;

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';

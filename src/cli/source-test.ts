@@ -15,7 +15,7 @@ import { wipe } from '../core/bytes.ts';
 import { Budget, estimateOf, readBackend } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
-import { withLedgerIfAny } from './with-ledger.ts';
+import { withLedgerIfAny } from './ledger.ts';
 
 /** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
 const TRIAL_BITS = 4096;

@@ -1,15 +1,14 @@
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/select.ts';
 import type { SourceMemory } from '../backend/source.ts';
-import { loadConfig } from '../config/load.ts';
-import { COMMON_OPTIONS, type SourceSetting } from '../config/sources.ts';
+import { COMMON_OPTIONS, loadConfig, type SourceSetting } from '../config/sources.ts';
 import { dayOf } from '../core/clock.ts';
 import type { SourceStore } from '../ledger/ledger.ts';
 import { type DaySpend, daySpend } from '../observe/readings.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import { limitProblem, lotRawBitsOf, makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, group, json, table } from './command.ts';
+import { withLedgerIfAny } from './ledger.ts';
 import { sourceTest } from './source-test.ts';
-import { withLedgerIfAny } from './with-ledger.ts';
 
 const list = action({
   path: 'sources list',

@@ -1,18 +1,20 @@
 import type { LogLevel } from '../core/log.ts';
-import { ConfigError } from './config-error.ts';
-import { readJsonObject, settingText } from './json-file.ts';
 import {
+  ConfigError,
+  isSourceVariable,
   logName,
   metricsPort,
   oneOf,
   origins,
+  POLICY_VARIABLE,
+  readJsonObject,
+  settingText,
   share,
   sourceNames,
   text,
   url,
   wholeNumber,
 } from './parsers.ts';
-import { isSourceVariable, POLICY_VARIABLE } from './source-variable.ts';
 import type { SourceSetting } from './sources.ts';
 
 /**
@@ -64,7 +66,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-/** Settings, with the sources that they name (config/load.ts). */
+/** Settings, with the sources that they name (config/sources.ts). */
 export interface Config extends Settings {
   /** The most wanted first. */
   readonly sources: readonly SourceSetting[];

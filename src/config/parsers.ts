@@ -1,4 +1,9 @@
-import { ConfigError } from './config-error.ts';
+import { readFileSync } from 'node:fs';
+
+/** Says which setting is wrong, where it stands and what it may be. Never holds a secret. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
 
 /** Parsers of settings; each error says what the text may be. */
 
@@ -76,4 +81,47 @@ export function sourceNames(value: string): readonly string[] {
     );
   }
   return names;
+}
+
+const PREFIX = 'QRN_SOURCE_';
+
+/** True for the name of a variable that belongs to some source, known or not. */
+export function isSourceVariable(variable: string): boolean {
+  return variable.startsWith(PREFIX) && variable !== POLICY_VARIABLE;
+}
+
+/** The variable of a source's option: `QRN_SOURCE_<NAME>_<OPTION>`. */
+export function sourceVariable(source: string, option: string): string {
+  return `${PREFIX}${source.replaceAll('-', '_')}_${option}`.toUpperCase();
+}
+
+/** A setting of all sources together, which begins like an option of one. */
+export const POLICY_VARIABLE = `${PREFIX}POLICY`;
+
+/** The one JSON object that the file holds. `variable` named the file, for the error. */
+export function readJsonObject(variable: string, path: string): Readonly<Record<string, unknown>> {
+  const parsed = parseFile(variable, path);
+  if (!isObject(parsed)) throw new ConfigError(`${path} does not hold one JSON object`);
+  return parsed;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseFile(variable: string, path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${variable}: ${path} cannot be read as JSON: ${why}`);
+  }
+}
+
+/** A value of a file as the text that a variable would have: strings, numbers, booleans, and lists of strings. */
+export function settingText(value: unknown, where: string, [yes, no] = ['on', 'off']): string {
+  if (typeof value === 'boolean') return value ? yes : no;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(',');
+  throw new ConfigError(`${where} is not a string, a number, true, false or a list of strings`);
 }

@@ -10,10 +10,16 @@ import {
   wholeNumber,
 } from '../backend/source.ts';
 import type { SpendLimits } from '../ledger/records.ts';
-import { ConfigError } from './config-error.ts';
-import { isObject, readJsonObject, settingText } from './json-file.ts';
-import { isSourceName } from './parsers.ts';
-import { isSourceVariable, sourceVariable } from './source-variable.ts';
+import { type Config, type Environment, loadSettings } from './config.ts';
+import {
+  ConfigError,
+  isObject,
+  isSourceName,
+  isSourceVariable,
+  readJsonObject,
+  settingText,
+  sourceVariable,
+} from './parsers.ts';
 
 /**
  * The sources that an operator configured. Options of a source come from `QRN_SOURCE_<NAME>_<OPTION>` or from the JSON file
@@ -78,7 +84,6 @@ export const COMMON_OPTIONS = {
 
 const SOURCES_VARIABLE = 'QRN_SOURCES';
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type FiledSources = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /**
@@ -324,4 +329,14 @@ function parsed(definition: OptionDefinition<unknown>, given: GivenText, source:
     const what = definition.secret === true ? `the secret of ${source}` : JSON.stringify(given.text);
     throw new ConfigError(`${given.where}: ${what} is not ${error.message}`);
   }
+}
+
+/**
+ * The whole configuration. Apart from `loadSettings`, because it reads the code of every kind of source. Throws a ConfigError
+ * that names the setting, or the option of a source.
+ */
+export function loadConfig(environment: Environment, cores = 2): Config {
+  const settings = loadSettings(environment, cores);
+  const sources = readSources(environment, settings.backend, settings.sourcesFile);
+  return Object.freeze({ ...settings, sources });
 }

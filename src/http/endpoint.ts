@@ -1,7 +1,7 @@
 import type { DataRequest } from '../answer/data-request.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { DataEndpoint, Scope } from '../core/vocabulary.ts';
-import type { ParameterDefinition } from './params.ts';
+import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
+import type { BooleanParameter, ChoiceParameter, ParameterDefinition } from './params.ts';
 
 /**
  * An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions.
@@ -45,3 +45,24 @@ export interface DataEndpointDefinition extends EndpointDefinition {
   /** Throws the ApiError of the first check that fails. A GET endpoint reads nothing but the query. */
   parse(content: RequestContent): ParsedDataRequest;
 }
+
+/** Parameters that every data endpoint takes; checked after its own. */
+
+export const ENTROPY_MODE = {
+  name: 'entropy_mode',
+  kind: 'choice',
+  values: ENTROPY_MODES,
+  synonyms: { hybrid: 'quantum-seeded' },
+  caseInsensitive: true,
+  error: 'invalid_entropy_mode',
+  description:
+    'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
+} as const satisfies ChoiceParameter;
+
+export const DRY_RUN = {
+  name: 'dry_run',
+  kind: 'boolean',
+  default: false,
+  error: 'invalid_boolean',
+  description: 'Checks and prices the request; draws nothing, spends nothing.',
+} as const satisfies BooleanParameter;

@@ -1,8 +1,7 @@
 import type { AccountDirectory } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
 import type { DataRequest } from '../answer/data-request.ts';
-import type { Clock } from '../core/clock.ts';
-import { periodEndMs, periodOf } from '../core/clock.ts';
+import { type Clock, periodEndMs, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';

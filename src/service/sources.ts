@@ -1,7 +1,6 @@
 import type { Backend, Spend } from '../backend/backend.ts';
 import { OptionError, type SourceMemory } from '../backend/source.ts';
-import { ConfigError } from '../config/config-error.ts';
-import { sourceVariable } from '../config/source-variable.ts';
+import { ConfigError, sourceVariable } from '../config/parsers.ts';
 import type { SourceSetting } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SourceStore } from '../ledger/ledger.ts';

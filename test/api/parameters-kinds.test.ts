@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseCertificateQuery } from '../../src/http/endpoints/certificate.ts';
+import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import { codeOf, parse } from './parameters-parsing.ts';
 
 /**

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { duration, listOf, moment, oneOf, wholeNumber } from '../../src/cli/arguments.ts';
-import { UsageError } from '../../src/cli/command.ts';
+import { duration, listOf, moment, oneOf, UsageError, wholeNumber } from '../../src/cli/command.ts';
 
 type Case = readonly [text: string, value: unknown];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Progress } from '../../src/cli/progress.ts';
+import { Progress } from '../../src/cli/assess.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 
 const CLEAR = '\r\u001b[K';

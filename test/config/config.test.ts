@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { describeSettings, loadSettings, readSettings } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/config/parsers.ts';
+import { loadConfig } from '../../src/config/sources.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
 after(() => rmSync(folder, { recursive: true }));

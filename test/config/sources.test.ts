@@ -7,10 +7,8 @@ import { inspect } from 'node:util';
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
 import type { Secret } from '../../src/backend/source.ts';
 import { loadSettings } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { sourceVariable } from '../../src/config/source-variable.ts';
-import { COMMON_OPTIONS, readSources, type SourceSetting } from '../../src/config/sources.ts';
+import { ConfigError, sourceVariable } from '../../src/config/parsers.ts';
+import { COMMON_OPTIONS, loadConfig, readSources, type SourceSetting } from '../../src/config/sources.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-sources-'));
 after(() => rmSync(folder, { recursive: true }));

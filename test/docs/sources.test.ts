@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
 import type { OptionDefinition, OptionDefinitions } from '../../src/backend/source.ts';
-import { sourceVariable } from '../../src/config/source-variable.ts';
+import { sourceVariable } from '../../src/config/parsers.ts';
 import { COMMON_OPTIONS, readSources } from '../../src/config/sources.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { rawBitsFor } from '../../src/pool/intake/conditioner.ts';

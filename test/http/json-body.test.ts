@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseJsonObject, repeatedMember } from '../../src/http/json-body.ts';
+import { parseJsonObject, repeatedMember } from '../../src/http/endpoints/batch.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { BackendError, type StreamBackend } from '../../src/backend/backend.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/sources.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';

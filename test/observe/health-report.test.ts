@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HealthStatus } from '../../src/http/plain-routes.ts';
-import type { Readings } from '../../src/observe/readings.ts';
-import { pureSecondsLeft, seedSecondsLeft } from '../../src/observe/readings.ts';
+import { pureSecondsLeft, type Readings, seedSecondsLeft } from '../../src/observe/readings.ts';
 import { healthReport } from '../../src/observe/table.ts';
 import { LOT, SOUND, SOURCE } from './readings.ts';
 

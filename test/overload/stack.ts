@@ -6,13 +6,12 @@ import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
 import type { CertificateService } from '../../src/certificate/certificate-service.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/sources.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
-import type { AccountOverrides } from '../../src/ledger/records.ts';
-import { PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
+import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';

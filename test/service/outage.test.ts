@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { type Backend, BackendError } from '../../src/backend/backend.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/sources.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type Service, startService } from '../../src/service/service.ts';

@@ -5,8 +5,7 @@ import { certificateService } from '../../src/certificate/certificate-service.ts
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../../src/certificate/log.ts';
 import type { Config } from '../../src/config/config.ts';
-import type { Clock } from '../../src/core/clock.ts';
-import { every } from '../../src/core/clock.ts';
+import { type Clock, every } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';

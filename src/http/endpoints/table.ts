@@ -1,14 +1,60 @@
 import type { DataEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
+import { type ParameterDefinition, type ParsedQuery, parseQuery, type ValuesOf } from '../params.ts';
 import { BATCH } from './batch.ts';
-import { BITSTRING } from './bitstring.ts';
-import { BYTES } from './bytes.ts';
-import { CERTIFICATE } from './certificate.ts';
-import { FLOATS } from './floats.ts';
-import { HEALTH } from './health.ts';
-import { INTEGERS } from './integers.ts';
-import { SHUFFLE } from './shuffle.ts';
-import { USAGE } from './usage.ts';
-import { UUID } from './uuid.ts';
+import { BITSTRING, BYTES, FLOATS, INTEGERS, SHUFFLE, UUID } from './values.ts';
+
+const CERTIFICATE_PARAMETERS = [
+  {
+    name: 'id',
+    kind: 'text',
+    pattern: /^cert_[0-9a-hjkmnp-tv-z]{26}$/,
+    required: true,
+    error: 'invalid_id',
+    description: 'The certificate_id of an answer.',
+  },
+  {
+    name: 'format',
+    kind: 'choice',
+    values: ['json', 'pdf'],
+    default: 'json',
+    error: 'invalid_format',
+    description: 'The certificate as data or as a document.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+export const CERTIFICATE: EndpointDefinition = {
+  name: 'certificate',
+  method: 'GET',
+  path: '/v1/certificate',
+  scope: 'certificate:read',
+  summary: 'The provenance certificate of an answer.',
+  parameters: CERTIFICATE_PARAMETERS,
+  errors: ['cert_not_found'],
+};
+
+export function parseCertificateQuery(query: string): ParsedQuery<ValuesOf<typeof CERTIFICATE_PARAMETERS>> {
+  return parseQuery(CERTIFICATE_PARAMETERS, query);
+}
+
+export const HEALTH: EndpointDefinition = {
+  name: 'health',
+  method: 'GET',
+  path: '/v1/health',
+  scope: 'health:read',
+  summary: 'The state of the service and of its entropy sources. Neither limited nor counted.',
+  parameters: [],
+  errors: [],
+};
+
+export const USAGE: EndpointDefinition = {
+  name: 'usage',
+  method: 'GET',
+  path: '/v1/usage',
+  scope: 'usage:read',
+  summary: 'What the account has used this month, and what is left.',
+  parameters: [],
+  errors: [],
+};
 
 /** The endpoints that draw entropy, in the order of the specification. */
 export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [

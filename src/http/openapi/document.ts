@@ -1,10 +1,13 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { CERTIFICATE } from '../endpoints/certificate.ts';
-import { HEALTH } from '../endpoints/health.ts';
-import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
-import { USAGE } from '../endpoints/usage.ts';
+import {
+  CERTIFICATE,
+  DATA_ENDPOINT_DEFINITIONS,
+  ENDPOINT_DEFINITIONS,
+  HEALTH,
+  USAGE,
+} from '../endpoints/table.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';

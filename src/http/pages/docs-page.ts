@@ -4,9 +4,8 @@ import { ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
 import { errorCodesOf } from '../openapi/document.ts';
 import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { COMPONENT_SCHEMAS } from '../openapi/schemas.ts';
-import type { ParameterDefinition } from '../params.ts';
-import { grouped } from '../params.ts';
-import { html, type Markup } from './html.ts';
+import { grouped, type ParameterDefinition } from '../params.ts';
+import { html, type Markup } from './layout.ts';
 
 /** The documentation, from the same definitions as the OpenAPI document; `baseUrl` ends in /v1. */
 export function docsMain(baseUrl: string): Markup {

@@ -8,10 +8,8 @@ import { headOf } from '../head.ts';
 import { parseAccept } from '../representation.ts';
 import type { PlainRoute } from '../router.ts';
 import { loadPageAssets, type PageAssets } from './assets.ts';
-import { banner, certificateMain } from './certificate-page.ts';
-import { checkForm } from './check-form.ts';
-import { html, type Markup } from './html.ts';
-import { CAPABILITY_FIELDS, pageReply } from './layout.ts';
+import { banner, certificateMain, checkForm } from './certificate-page.ts';
+import { CAPABILITY_FIELDS, html, type Markup, pageReply } from './layout.ts';
 
 const PREFIX = '/verify/';
 /** What a person may paste for an id holds one: the id alone, or the address of its page. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describeSettings } from '../../../src/config/config.ts';
-import { ConfigError } from '../../../src/config/config-error.ts';
-import { loadConfig } from '../../../src/config/load.ts';
+import { ConfigError } from '../../../src/config/parsers.ts';
+import { loadConfig } from '../../../src/config/sources.ts';
 import { scratchFile } from './scratch.ts';
 import { type FuzzTarget, latin1Of, refusalOf } from './target.ts';
 

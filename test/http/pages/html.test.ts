@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { html, Markup } from '../../../src/http/pages/html.ts';
+import { html, Markup } from '../../../src/http/pages/layout.ts';
 
 describe('html', () => {
   it('escapes what it is given, wherever it stands', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
-import { plot } from '../../../src/http/pages/plot.ts';
 import {
+  plot,
   type StatusFacts,
   type StatusPoint,
   type StatusSource,

@@ -1,0 +1,323 @@
+import { ApiError } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { type DataEndpointDefinition, DRY_RUN, ENTROPY_MODE } from '../endpoint.ts';
+import {
+  type ChoiceParameter,
+  grouped,
+  type IntegerParameter,
+  type ParameterDefinition,
+  parseQuery,
+  type ReadValues,
+} from '../params.ts';
+
+const BOUND = {
+  kind: 'integer',
+  min: -LIMITS.integerMagnitudeMax,
+  max: LIMITS.integerMagnitudeMax,
+  error: 'invalid_range',
+} as const;
+
+/** min and max, as GET /v1/integers and integers of POST /v1/batch take them. */
+export const RANGE = [
+  { ...BOUND, name: 'min', default: 0, description: 'Lower bound, inclusive.' },
+  {
+    ...BOUND,
+    name: 'max',
+    default: 100,
+    description: 'Upper bound, inclusive; more than min, and at most 2^53 - 1 above it.',
+    check: requireRange,
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+const INTEGERS_PARAMETERS = [
+  {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.integersCountMax,
+    default: 1,
+    error: 'invalid_count',
+    description: 'How many integers.',
+  },
+  ...RANGE,
+  {
+    name: 'unique',
+    kind: 'boolean',
+    default: false,
+    error: 'invalid_boolean',
+    description: 'No value twice; the range must hold at least count values.',
+    check: requirePossible,
+  },
+  {
+    name: 'sort',
+    kind: 'choice',
+    values: ['none', 'ascending', 'descending'],
+    default: 'none',
+    error: 'invalid_sort',
+    description: 'Order of the values.',
+  },
+  ENTROPY_MODE,
+  DRY_RUN,
+] as const satisfies readonly ParameterDefinition[];
+
+export const INTEGERS: DataEndpointDefinition = {
+  name: 'integers',
+  method: 'GET',
+  path: '/v1/integers',
+  scope: 'entropy:read',
+  summary: 'Random integers in a range, each equally likely.',
+  parameters: INTEGERS_PARAMETERS,
+  errors: ['unique_impossible'],
+  parse({ query }) {
+    const { values, ignored } = parseQuery(INTEGERS_PARAMETERS, query);
+    const { count, min, max, unique, sort, entropy_mode, dry_run } = values;
+    return {
+      request: {
+        endpoint: 'integers',
+        values: { kind: 'integers', count, min, max, unique, sort },
+        valueKey: 'values',
+        members: { count, max, min, sort, unique },
+        mode: entropy_mode,
+        dryRun: dry_run,
+      },
+      ignored,
+    };
+  },
+};
+
+function requireRange(values: ReadValues): void {
+  const min = values['min'] as number;
+  const max = values['max'] as number;
+  // The difference of two safe integers is rounded only above 2^53, where it is too large either way
+  if (min < max && max - min <= LIMITS.integerSpanMax - 1) return;
+  throw new ApiError('invalid_range', { details: { min, max } });
+}
+
+function requirePossible(values: ReadValues): void {
+  if (values['unique'] !== true) return;
+  const count = values['count'] as number;
+  const span = (values['max'] as number) - (values['min'] as number) + 1;
+  if (span >= count) return;
+  throw new ApiError('unique_impossible', {
+    message: `The range holds ${grouped(span)} values, fewer than the ${grouped(count)} asked for without repeats.`,
+    details: { available: span, count },
+  });
+}
+
+export const ENCODING = {
+  name: 'encoding',
+  kind: 'choice',
+  values: ['hex', 'base64'],
+  default: 'hex',
+  error: 'invalid_encoding',
+  description: 'hex in lower case, or base64 with padding (RFC 4648 §4).',
+} as const satisfies ChoiceParameter;
+
+const BYTES_PARAMETERS = [
+  {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.bytesCountMax,
+    default: 16,
+    error: 'invalid_count',
+    description: 'How many bytes.',
+  },
+  { ...ENCODING, aliases: ['format'] },
+  ENTROPY_MODE,
+  DRY_RUN,
+] as const satisfies readonly ParameterDefinition[];
+
+export const BYTES: DataEndpointDefinition = {
+  name: 'bytes',
+  method: 'GET',
+  path: '/v1/bytes',
+  scope: 'entropy:read',
+  summary: 'Random bytes.',
+  parameters: BYTES_PARAMETERS,
+  errors: [],
+  parse({ query }) {
+    const { values, ignored } = parseQuery(BYTES_PARAMETERS, query);
+    const { count, encoding, entropy_mode, dry_run } = values;
+    return {
+      request: {
+        endpoint: 'bytes',
+        values: { kind: 'bytes', count: 1, length: count, encoding, single: true },
+        valueKey: 'bytes',
+        members: { bits: 8 * count, count, encoding },
+        mode: entropy_mode,
+        dryRun: dry_run,
+      },
+      ignored,
+    };
+  },
+};
+
+export const PRECISION = {
+  name: 'precision',
+  kind: 'integer',
+  min: 1,
+  max: LIMITS.floatPrecisionMax,
+  default: null,
+  error: 'invalid_precision',
+  description:
+    'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
+} as const satisfies IntegerParameter;
+
+const FLOATS_PARAMETERS = [
+  {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.floatsCountMax,
+    default: 1,
+    error: 'invalid_count',
+    description: 'How many floats.',
+  },
+  PRECISION,
+  ENTROPY_MODE,
+  DRY_RUN,
+] as const satisfies readonly ParameterDefinition[];
+
+export const FLOATS: DataEndpointDefinition = {
+  name: 'floats',
+  method: 'GET',
+  path: '/v1/floats',
+  scope: 'entropy:read',
+  summary: 'Random IEEE 754 doubles in [0, 1).',
+  parameters: FLOATS_PARAMETERS,
+  errors: [],
+  parse({ query }) {
+    const { values, ignored } = parseQuery(FLOATS_PARAMETERS, query);
+    const { count, precision, entropy_mode, dry_run } = values;
+    return {
+      request: {
+        endpoint: 'floats',
+        values: { kind: 'floats', count, precision },
+        valueKey: 'values',
+        members: { count, precision },
+        mode: entropy_mode,
+        dryRun: dry_run,
+      },
+      ignored,
+    };
+  },
+};
+
+const UUID_PARAMETERS = [
+  {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.uuidCountMax,
+    default: 1,
+    error: 'invalid_count',
+    description: 'How many UUIDs.',
+  },
+  ENTROPY_MODE,
+  DRY_RUN,
+] as const satisfies readonly ParameterDefinition[];
+
+export const UUID: DataEndpointDefinition = {
+  name: 'uuid',
+  method: 'GET',
+  path: '/v1/uuid',
+  scope: 'entropy:read',
+  summary: 'Random UUIDs of version 4 (RFC 9562 §5.4).',
+  parameters: UUID_PARAMETERS,
+  errors: [],
+  parse({ query }) {
+    const { values, ignored } = parseQuery(UUID_PARAMETERS, query);
+    const { count, entropy_mode, dry_run } = values;
+    return {
+      request: {
+        endpoint: 'uuid',
+        values: { kind: 'uuid', count },
+        valueKey: 'uuids',
+        members: { count, version: 4 },
+        mode: entropy_mode,
+        dryRun: dry_run,
+      },
+      ignored,
+    };
+  },
+};
+
+const BITSTRING_PARAMETERS = [
+  {
+    name: 'length',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.bitstringLengthMax,
+    default: 128,
+    error: 'invalid_length',
+    description: 'How many bits.',
+  },
+  ENTROPY_MODE,
+  DRY_RUN,
+] as const satisfies readonly ParameterDefinition[];
+
+export const BITSTRING: DataEndpointDefinition = {
+  name: 'bitstring',
+  method: 'GET',
+  path: '/v1/bitstring',
+  scope: 'entropy:read',
+  summary: 'A random string of the digits 0 and 1.',
+  parameters: BITSTRING_PARAMETERS,
+  errors: [],
+  parse({ query }) {
+    const { values, ignored } = parseQuery(BITSTRING_PARAMETERS, query);
+    const { length, entropy_mode, dry_run } = values;
+    return {
+      request: {
+        endpoint: 'bitstring',
+        values: { kind: 'bitstring', length },
+        valueKey: 'bitstring',
+        members: { length },
+        mode: entropy_mode,
+        dryRun: dry_run,
+      },
+      ignored,
+    };
+  },
+};
+
+const SHUFFLE_PARAMETERS = [
+  {
+    name: 'items',
+    kind: 'items',
+    min: LIMITS.shuffleItemsMin,
+    max: LIMITS.shuffleItemsMax,
+    required: true,
+    error: 'invalid_items',
+    description:
+      'Comma-separated items, each percent-encoded UTF-8; %2C is a comma in an item; an item may be empty.',
+  },
+  ENTROPY_MODE,
+  DRY_RUN,
+] as const satisfies readonly ParameterDefinition[];
+
+export const SHUFFLE: DataEndpointDefinition = {
+  name: 'shuffle',
+  method: 'GET',
+  path: '/v1/shuffle',
+  scope: 'entropy:read',
+  summary: 'The items in a random order, each order equally likely.',
+  parameters: SHUFFLE_PARAMETERS,
+  errors: [],
+  parse({ query }) {
+    const { values, ignored } = parseQuery(SHUFFLE_PARAMETERS, query);
+    const { items, entropy_mode, dry_run } = values;
+    return {
+      request: {
+        endpoint: 'shuffle',
+        values: { kind: 'shuffle', items },
+        valueKey: 'items',
+        members: { count: items.length },
+        mode: entropy_mode,
+        dryRun: dry_run,
+      },
+      ignored,
+    };
+  },
+};
