@@ -15,7 +15,7 @@ const skip =
     ? missing('openssl', 'openssl')
     : missing('nginx', 'nginx-light');
 
-/** The proxy of deploy/nginx in front of the real service; only names, ports and files differ, and it speaks plain HTTP too. */
+/** The proxy of deploy/nginx in front of the real service. Only names, ports and files differ, and it also speaks plain HTTP. */
 describe('behind nginx', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-nginx-'));
   let service: TestServer;
@@ -108,7 +108,7 @@ ${temp.join('\n')}
     });
   }
 
-  it('requests and answers come through whole', async () => {
+  it('passes requests and answers on unchanged', async () => {
     const items = Array.from({ length: 9_000 }, (_, i) => `i${i}`);
     const shuffled = await get(`/v1/shuffle?items=${items.join(',')}`);
     assert.equal(shuffled.status, 200, 'a head of nearly 64 KiB');
@@ -124,7 +124,7 @@ ${temp.join('\n')}
     assert.equal((await get('/v1/shuffle?items=a%2Cb,c')).status, 200);
   });
 
-  it('errors come in the form of the service', async () => {
+  it('returns errors in the form of the service', async () => {
     const large = await fetch(`http://127.0.0.1:${port}/v1/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
@@ -135,7 +135,7 @@ ${temp.join('\n')}
     assert.equal((await get('/v1/uuid', { authorization: 'Bearer no' })).status, 401);
   });
 
-  it('connections to the service are kept and none is met closed', async () => {
+  it('reuses connections to the service and never meets a closed one', async () => {
     for (let i = 0; i < 200; i++) {
       const response = await get('/v1/health');
       assert.equal(response.status, 200);
@@ -151,7 +151,7 @@ ${temp.join('\n')}
     assert.ok(open >= 2 && open <= 10, `${open} connections`);
   });
 
-  it('ambiguous requests do not reach the service', async () => {
+  it('refuses ambiguous requests before they reach the service', async () => {
     const tail = 'Host: qrn\r\nConnection: close\r\n';
     const requests = [
       `POST /v1/batch HTTP/1.1\r\n${tail}Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde`,
@@ -172,7 +172,7 @@ ${temp.join('\n')}
     );
   });
 
-  it('metrics are not for clients, and the log has neither keys nor queries', async () => {
+  it('hides metrics from clients and logs neither keys nor queries', async () => {
     assert.equal((await get('/metrics')).status, 404);
     await (await get('/v1/shuffle?items=secret-one,secret-two')).arrayBuffer();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -182,7 +182,21 @@ ${temp.join('\n')}
     assert.ok(!log.includes(service.key));
   });
 
-  it('answers touch no disk on their way', () => {
+  it('limits requests without a key by address, and leaves requests with a key to the service', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 150 }, async () => {
+        const response = await get('/.well-known/qrn-keys.json');
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+    const served = statuses.filter((status) => status === 200).length;
+    assert.ok(served >= 40 && served <= 120, `${served} of 150 keyless requests at once were served`);
+    assert.equal(statuses.filter((status) => status === 429).length, 150 - served);
+    assert.equal((await get('/v1/health')).status, 200);
+  });
+
+  it('writes no answer to disk', () => {
     const files = readdirSync(join(folder, 'temp'), { recursive: true, withFileTypes: true });
     assert.deepEqual(
       files.filter((each) => each.isFile()),

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** Paths of the repository that the build context of the image contains. */
+function inContext(ignoreFile: string, path: string): boolean {
+  const allowed = ignoreFile.split('\n').filter((line) => line.startsWith('!'));
+  return allowed.some((line) => path === line.slice(1) || path.startsWith(`${line.slice(1)}/`));
+}
+
+describe('the container image', () => {
+  const dockerfile = read('deploy/Dockerfile');
+
+  it('copies only files that exist and that the build context contains', () => {
+    const ignoreFile = read('deploy/Dockerfile.dockerignore');
+    assert.match(ignoreFile, /^\*$/m, 'the context excludes everything that is not listed');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) =>
+      list.split(' '),
+    );
+    assert.ok(copied.includes('scripts/stripped.mjs'));
+    for (const path of copied.map((each) => each.replace(/^\.\//, ''))) {
+      assert.ok(existsSync(join(root, path)), `${path} does not exist`);
+      assert.ok(inContext(ignoreFile, path), `deploy/Dockerfile.dockerignore excludes ${path}`);
+    }
+  });
+
+  it('reports liveness, not readiness, as its health', () => {
+    const check = /^HEALTHCHECK[\s\S]*?^ {2}CMD (.+)$/m.exec(dockerfile)?.[1];
+    assert.match(check!, /127\.0\.0\.1:3000\/livez/);
+  });
+
+  it('runs with bounded memory and logs in compose', () => {
+    const services = read('deploy/compose.yml')
+      .split(/^services:$/m)[1]
+      .split(/^volumes:$/m)[0];
+    for (const service of services.split(/^(?= {2}\w+:$)/m).filter((each) => each.trim() !== '')) {
+      assert.match(service, /^ {4}mem_limit: \d+m$/m, service);
+      assert.match(service, /^ {4}logging: \*logging$/m, service);
+    }
+  });
+});
