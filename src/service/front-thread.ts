@@ -1,6 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type Cells, serveCells } from '../account/cells.ts';
-import { serveCalls } from '../core/calls.ts';
+import { serveCalls } from '../workers/call.ts';
 import type { FrontCentre, FrontEvents } from './front-stack.ts';
 import type { FrontCommand, FrontWorkerData, FrontWorkerMessage } from './front-worker.ts';
 

@@ -1,10 +1,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { connectCells } from '../account/cells.ts';
-import { openDoor } from '../certificate/ledger-thread.ts';
-import type { LedgerDoor } from '../certificate/ledger-worker.ts';
+import { openDoor } from './ledger-thread.ts';
+import type { LedgerDoor } from './ledger-worker.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
-import { connectCalls } from '../core/calls.ts';
+import { connectCalls } from '../workers/call.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import { Workers } from '../workers/dispatch.ts';

@@ -4,7 +4,7 @@ import { OwnedCells } from '../account/cells.ts';
 import type { EntropyDesk } from '../answer/desk.ts';
 import { OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { Backend } from '../backend/backend.ts';
-import { type LedgerThread, startLedgerThread } from '../certificate/ledger-thread.ts';
+import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, every, systemClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';

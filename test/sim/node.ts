@@ -34,7 +34,7 @@ const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
 const DAY_MS = 86_400_000;
-/** As certificate/ledger-worker.ts has it. */
+/** As service/ledger-worker.ts has it. */
 const SEAL_INTERVAL_MS = 150;
 
 /** What lasts of a node beside its ledger. */

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { ApiError, type ErrorCode, type ErrorFacts } from './errors.ts';
+import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
 
 /**
  * Calls between threads, by method name: one message there, one back. The interface that both sides share is checked
