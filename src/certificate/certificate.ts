@@ -4,16 +4,17 @@ import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
 import { type DataEndpoint, type EntropyMode, ORIGINS, type Origin, type Tier } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
-import { weakestClaim } from '../ledger/claims.ts';
-import { nistVerified, verifyingBlock } from '../ledger/lot-facts.ts';
-import type {
-  AnswerEntry,
-  DrawSource,
-  EvidenceClaim,
-  LotEvidence,
-  LotRecord,
-  LotRevocation,
-  SegmentContext,
+import {
+  type AnswerEntry,
+  type DrawSource,
+  type EvidenceClaim,
+  type LotEvidence,
+  type LotRecord,
+  type LotRevocation,
+  nistVerified,
+  type SegmentContext,
+  verifyingBlock,
+  weakestClaim,
 } from '../ledger/records.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Color, rgb } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof } from '../crypto/note.ts';
-import { weakestClaim } from '../ledger/claims.ts';
+import { weakestClaim } from '../ledger/records.ts';
 import type { CertificateDocument } from './certificate.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
 

@@ -14,8 +14,7 @@ import {
   parseProof,
   verifierKey,
 } from '../crypto/note.ts';
-import { isClaim, mayClaim, weakestClaim } from '../ledger/claims.ts';
-import type { EvidenceClaim } from '../ledger/records.ts';
+import { type EvidenceClaim, isClaim, mayClaim, weakestClaim } from '../ledger/records.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing

@@ -1,4 +1,11 @@
-import type { DataEndpoint, EntropyMode, Origin, Scope, Tier } from '../core/vocabulary.ts';
+import {
+  type DataEndpoint,
+  type EntropyMode,
+  ORIGINS,
+  type Origin,
+  type Scope,
+  type Tier,
+} from '../core/vocabulary.ts';
 
 /** What the ledger keeps. Every record is plain data: it goes through msgpack and between threads as it is. */
 
@@ -121,6 +128,45 @@ export interface LotEvidence {
   readonly assumptions: string;
   /** Claims that were tried and not reached, each with the reason. */
   readonly notReached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
+}
+
+export function isClaim(value: unknown): value is EvidenceClaim {
+  return EVIDENCE_CLAIMS.some((claim) => claim === value);
+}
+
+/** What a draw from several lots is evidence of: the weakest of their claims. No claim is ever promoted. */
+export function weakestClaim(claims: readonly EvidenceClaim[]): EvidenceClaim {
+  return EVIDENCE_CLAIMS[Math.min(...claims.map(rankOf))];
+}
+
+/** Whether a lot of this origin may make the claim at all, whatever its figures are. */
+export function mayClaim(origin: unknown, claim: EvidenceClaim): boolean {
+  const known = ORIGINS.find((each) => each === origin);
+  return known !== undefined && rankOf(claim) <= rankOf(CEILINGS[known]);
+}
+
+const CEILINGS: Readonly<Record<Origin, EvidenceClaim>> = {
+  'quantum-processor': 'bell-witness',
+  'qrng-device': 'bell-witness',
+  simulated: 'simulated',
+  replay: 'statistical',
+  system: 'statistical',
+};
+
+function rankOf(claim: EvidenceClaim): number {
+  return EVIDENCE_CLAIMS.indexOf(claim);
+}
+
+/**
+ * The block that `nist_verified` speaks of: the last SP 800-22 run on what answers are drawn from, that is the
+ * conditioned output, or the system source's own block.
+ */
+export function verifyingBlock(lot: LotRecord): AssessedBlock | undefined {
+  return lot.assessments.findLast((each) => each.of !== 'raw');
+}
+
+export function nistVerified(lot: LotRecord): boolean {
+  return verifyingBlock(lot)?.sp80022.verified ?? false;
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { concatBytes, wipe } from '../core/bytes.ts';
 import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
-import type { AuditReport, Ledger } from './ledger.ts';
-import { LedgerError, type LedgerErrorReason } from './ledger-error.ts';
+import { type AuditReport, type Ledger, LedgerError, type LedgerErrorReason } from './ledger.ts';
 import type {
   AccountRecord,
   Balance,

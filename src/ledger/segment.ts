@@ -8,7 +8,7 @@ import {
   TIERS,
   type Tier,
 } from '../core/vocabulary.ts';
-import { LedgerError } from './ledger-error.ts';
+import { LedgerError } from './ledger.ts';
 import type { AnswerEntry, DrawSource, SegmentRecord } from './records.ts';
 
 /**

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LedgerError } from './ledger-error.ts';
+import { LedgerError } from './ledger.ts';
 
 /** Room for a path in sockaddr_un: 108 bytes on Linux, 104 on macOS, with its closing zero. */
 const SOCKET_PATH_BYTES_MAX = 103;

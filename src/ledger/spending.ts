@@ -1,4 +1,4 @@
-import { LedgerError } from './ledger-error.ts';
+import { LedgerError } from './ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from './records.ts';
 
 /**

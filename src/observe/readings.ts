@@ -4,7 +4,7 @@ import { type Clock, dayOf } from '../core/clock.ts';
 import type { MetricTotals } from '../core/metrics.ts';
 import type { HealthCheck } from '../http/plain-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { freeBytesOf } from '../ledger/lmdb/free-space.ts';
+import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
 import type { BlockKind, LotRecord, SpendLimits } from '../ledger/records.ts';
 import type { DeliveredState } from '../pool/intake/assessor.ts';
 import type { SourceStatus } from '../pool/intake/collector.ts';

@@ -1,12 +1,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { connectCells } from '../account/cells.ts';
-import { openDoor } from './ledger-thread.ts';
-import type { LedgerDoor } from './ledger-worker.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
-import { connectCalls } from '../workers/call.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
+import { connectCalls } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
 import {
   type FrontCentre,
@@ -14,6 +12,8 @@ import {
   type FrontSurroundings,
   startFrontStack,
 } from './front-stack.ts';
+import { openDoor } from './ledger-thread.ts';
+import type { LedgerDoor } from './ledger-worker.ts';
 
 /** What a front thread is started with. */
 export interface FrontWorkerData {

@@ -1,10 +1,9 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { connectCalls } from '../workers/call.ts';
-import type { LogLevel } from '../core/log.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
-import { connectLedger } from '../ledger/remote.ts';
 import { CERTIFICATE_SERVICE_METHODS, type CertificateService } from '../certificate/certificate-service.ts';
+import type { LogLevel } from '../core/log.ts';
+import { type Ledger, LedgerError } from '../ledger/ledger.ts';
+import { connectLedger } from '../ledger/remote.ts';
+import { connectCalls } from '../workers/call.ts';
 import type { LedgerDoor, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
 
 export interface LedgerThread {

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { CertificateArchive } from '../certificate/archive.ts';
+import { certificateService } from '../certificate/certificate-service.ts';
+import { CertificateIds } from '../certificate/ids.ts';
+import { BATCH_LEAVES, CertificateLog, keysDocument } from '../certificate/log.ts';
 import { assert } from '../core/assert.ts';
-import { serveCalls } from '../workers/call.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import { openLogKeys, openSecretFile } from '../crypto/key-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { serveLedger } from '../ledger/remote.ts';
-import { CertificateArchive } from '../certificate/archive.ts';
-import { certificateService } from '../certificate/certificate-service.ts';
-import { CertificateIds } from '../certificate/ids.ts';
-import { BATCH_LEAVES, CertificateLog, keysDocument } from '../certificate/log.ts';
+import { serveCalls } from '../workers/call.ts';
 
 /** What the ledger thread is started with. */
 export interface LedgerWorkerData {

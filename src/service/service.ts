@@ -4,7 +4,6 @@ import { OwnedCells } from '../account/cells.ts';
 import type { EntropyDesk } from '../answer/desk.ts';
 import { OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { Backend } from '../backend/backend.ts';
-import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, every, systemClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -22,6 +21,7 @@ import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { type FrontCentre, type FrontStack, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
+import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
 

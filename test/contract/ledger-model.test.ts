@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock } from '../../src/core/clock.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import { faultsOf, faultyLedger, InjectedFault } from '../support/faulty-ledger.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import {

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { dayOf } from '../../src/core/clock.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { LedgerError, type LedgerErrorReason } from '../../src/ledger/ledger-error.ts';
+import { type Ledger, LedgerError, type LedgerErrorReason } from '../../src/ledger/ledger.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { RawEnvironment } from '../../src/ledger/lmdb/environment.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES } from '../../src/core/vocabulary.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import {
   decodeSegment,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
 import { bytesCodec, type Key, plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 
 /** A database of one table, with its stored bytes open to damage. */

@@ -1,6 +1,5 @@
 import { ApiError } from '../../src/core/errors.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { InjectedFault } from '../support/faulty-ledger.ts';
 import type { SimMachine } from './machine.ts';

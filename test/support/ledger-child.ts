@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { openTestLedger } from './ledger-folder.ts';
 import { filledSegment, lot, lotId, TODAY } from './ledger-records.ts';

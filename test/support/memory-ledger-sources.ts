@@ -1,5 +1,4 @@
-import type { SourceStore } from '../../src/ledger/ledger.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { LedgerError, type SourceStore } from '../../src/ledger/ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from '../../src/ledger/records.ts';
 import {
   type DaySpend,

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
-import type { AuditReport, Ledger } from '../../src/ledger/ledger.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { type AuditReport, type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import type {
   AccountRecord,
   AnswerEntry,

@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditReport } from '../ledger.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { type AuditReport, LedgerError } from '../ledger.ts';
 import type { AccountRecord, BlockKind, SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import { accountOfKey, countersEqual, creditsOf, dayOfKey, UsageTally } from '../usage-counters.ts';
 import { auditSources } from './audit-sources.ts';
-import { count } from './meta.ts';
 import type { Key, Snapshot, Table } from './table.ts';
-import type { MetaName, StoredLot, Tables } from './tables.ts';
+import { count, type MetaName, type StoredLot, type Tables } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 64;

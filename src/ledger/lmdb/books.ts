@@ -1,6 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Books, LogStore } from '../ledger.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { type Books, LedgerError, type LogStore } from '../ledger.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
 import { decodeSegment, EntryCursor, encodeSegment } from '../segment.ts';
 import {
@@ -18,8 +17,7 @@ import {
   usageKey,
 } from '../usage-counters.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { count, increase, lower, raise } from './meta.ts';
-import type { Tables } from './tables.ts';
+import { count, increase, lower, raise, type Tables } from './tables.ts';
 
 /**
  * Records erased per transaction of `expire`, so that commits get their turn between. Eight segments of 1,000

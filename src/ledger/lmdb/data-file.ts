@@ -1,5 +1,17 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
-import { LedgerError } from '../ledger-error.ts';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { ApiError } from '../../core/errors.ts';
+import { LedgerError } from '../ledger.ts';
 
 /** LMDB's meta page (dependencies/lmdb/libraries/liblmdb/mdb.c of lmdb 3.5: MDB_page_header, MDB_meta). */
 const MAGIC = 0xbeefc0de;
@@ -49,4 +61,70 @@ export function lengthen(file: string, usedBytes: number, readOnly: boolean): bo
     throw new LedgerError('damaged', `${file} is cut short: it has ${size} bytes of ${usedBytes}`);
   truncateSync(file, usedBytes);
   return true;
+}
+
+const CHUNK_BYTES = 2 ** 20;
+
+/**
+ * Makes the data file longer than its content by `aheadBytes` of zeros, unless at least half of that is there. Commits
+ * then write into blocks that exist: they need no change of the file's length (which some file systems forget to
+ * sync with the data, Zheng et al. 2014) and meet a full disk later. In a loop of 40 KB commits straight on LMDB 3.5.6
+ * (ext4, 2 vCPU, 1,000 commits a round, interleaved) the median went from 0.38 to 0.33 ms. Writing and deleting large
+ * values through LMDB instead made it 0.66 ms, since each commit then carries the list of freed pages.
+ *
+ * Only inside a write transaction in which nothing was put yet: LMDB then writes nowhere, and all its pages lie before
+ * the end of the file. A full disk ends the growth early and is no error.
+ */
+export function growAhead(file: string, usedBytes: number, aheadBytes: number): void {
+  const descriptor = openSync(file, 'r+');
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size - usedBytes >= aheadBytes / 2) return;
+    const zeros = new Uint8Array(CHUNK_BYTES);
+    for (let at = size; at < usedBytes + aheadBytes; ) {
+      at += writeSync(descriptor, zeros, 0, Math.min(CHUNK_BYTES, usedBytes + aheadBytes - at), at);
+    }
+    fsyncSync(descriptor);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')))
+      throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Bytes that this process may still write to the file system of `path`.
+ * Throws what the system call says.
+ */
+export function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
+const RETRY_AFTER_S = 30;
+
+/**
+ * The floor under the disk: writes that add data stop while there is still room for those that free it (a delete
+ * takes fresh pages too) and for a clean end.
+ */
+export class FreeSpace {
+  readonly #freeBytes: () => number;
+  readonly #minBytes: number;
+
+  constructor(freeBytes: () => number, minBytes: number) {
+    this.#freeBytes = freeBytes;
+    this.#minBytes = minBytes;
+  }
+
+  /** Bytes that may be written before the floor is reached, 0 at least. */
+  aboveFloor(): number {
+    return Math.max(0, this.#freeBytes() - this.#minBytes);
+  }
+
+  /** Throws ApiError `storage_unavailable` below the floor. One statfs, about 2 µs (bench/ledger.bench.ts). */
+  require(): void {
+    if (this.#freeBytes() >= this.#minBytes) return;
+    throw new ApiError('storage_unavailable', { retryAfterS: RETRY_AFTER_S });
+  }
 }

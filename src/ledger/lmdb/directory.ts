@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Directory } from '../ledger.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { type Directory, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
 import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { count, increase } from './meta.ts';
-import type { Tables } from './tables.ts';
+import { count, increase, type Tables } from './tables.ts';
 
 /** Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder. */
 export class LmdbDirectory implements Directory {

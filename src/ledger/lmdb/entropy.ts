@@ -3,8 +3,7 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockKeys } from '../block-keys.ts';
-import type { EntropyStore } from '../ledger.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { type EntropyStore, LedgerError } from '../ledger.ts';
 import {
   BLOCK_KINDS,
   type BlockKind,
@@ -14,9 +13,18 @@ import {
 } from '../records.ts';
 import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { count, increase, raise } from './meta.ts';
 import type { LmdbSourceStore } from './sources.ts';
-import { FORMAT, SEALED_FORMAT, type StoredBlock, type StoredLot, type Tables, WITHDRAWN } from './tables.ts';
+import {
+  count,
+  FORMAT,
+  increase,
+  raise,
+  SEALED_FORMAT,
+  type StoredBlock,
+  type StoredLot,
+  type Tables,
+  WITHDRAWN,
+} from './tables.ts';
 
 /** The keys of one kind's blocks, oldest first. */
 function blocksOf(kind: BlockKind): { from: [BlockKind, number]; before: [BlockKind, number] } {

@@ -1,7 +1,7 @@
 import { assert } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError } from '../ledger.ts';
 import type { Environment } from './environment.ts';
 
 interface Pending {

@@ -11,8 +11,14 @@ import {
 import { join } from 'node:path';
 import type { BlockKeys } from '../block-keys.ts';
 import type { Journal } from '../journal.ts';
-import type { AuditReport, Books, Directory, EntropyStore, Ledger } from '../ledger.ts';
-import { LedgerError } from '../ledger-error.ts';
+import {
+  type AuditReport,
+  type Books,
+  type Directory,
+  type EntropyStore,
+  type Ledger,
+  LedgerError,
+} from '../ledger.ts';
 import type {
   AccountRecord,
   Balance,
@@ -32,10 +38,10 @@ import type {
 import type { ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
 import type { LmdbBooks } from './books.ts';
+import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
 import type { Environment } from './environment.ts';
-import type { FreeSpace } from './free-space.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { JournaledBooks } from './journaled-books.ts';
 import type { LmdbSourceStore } from './sources.ts';

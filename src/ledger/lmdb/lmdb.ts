@@ -6,22 +6,19 @@ import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
 import { Journal } from '../journal.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
 import { LmdbBooks } from './books.ts';
-import { lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
+import { FreeSpace, freeBytesOf, growAhead, lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
 import { LmdbEntropyStore } from './entropy.ts';
 import { Environment, type RawEnvironment } from './environment.ts';
-import { FreeSpace, freeBytesOf } from './free-space.ts';
 import { GroupWriter } from './group-writer.ts';
-import { growAhead } from './grow-ahead.ts';
 import { JournaledBooks, replayJournal } from './journaled-books.ts';
 import { LmdbLedger } from './lmdb-ledger.ts';
-import { count, increase } from './meta.ts';
 import { LmdbSourceStore } from './sources.ts';
 import type { Key, RawDatabase } from './table.ts';
-import { FORMAT, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
 
 export interface LmdbLedgerOptions {
   /** The data folder; made when it is missing. */

@@ -1,5 +1,4 @@
-import type { SourceStore } from '../ledger.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError, type SourceStore } from '../ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from '../records.ts';
 import {
   mayGiveLot,
@@ -12,8 +11,7 @@ import {
 } from '../spending.ts';
 import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { increase } from './meta.ts';
-import type { StoredJob, Tables } from './tables.ts';
+import { increase, type StoredJob, type Tables } from './tables.ts';
 
 /** Notes, spends and jobs of sources. A tool beside the server keeps notes and charges too: reads begin with a fresh view. */
 export class LmdbSourceStore implements SourceStore {

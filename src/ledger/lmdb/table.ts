@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { pack, unpack } from 'msgpackr';
 import { assert } from '../../core/assert.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError } from '../ledger.ts';
 
 export type Key = string | number | readonly (string | number)[];
 

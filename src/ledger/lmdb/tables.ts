@@ -1,5 +1,5 @@
 import { pack, unpack } from 'msgpackr';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError } from '../ledger.ts';
 import type {
   AccountRecord,
   BlockKind,
@@ -14,7 +14,7 @@ import type {
 import type { DaySpend } from '../spending.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
 import type { Environment } from './environment.ts';
-import { bytesCodec, type Codec, type Key, plainCodec, type Table } from './table.ts';
+import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
 /**
  * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
@@ -179,4 +179,27 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
     jobs: openLater('jobs', plainCodec<StoredJob>()),
     openJobs: openLater('openJobs', plainCodec<string>()),
   };
+}
+
+/** A number of the ledger; 0 before it was first written. */
+export function count(meta: Table<MetaName, number>, name: MetaName, at?: Snapshot): number {
+  return meta.get(name, at) ?? 0;
+}
+
+/** Adds to a number inside a write transaction and returns the sum. */
+export function increase(meta: Table<MetaName, number>, name: MetaName, by: number): number {
+  const sum = count(meta, name) + by;
+  meta.put(name, sum);
+  return sum;
+}
+
+/** Lifts a number to at least `to` inside a write transaction. */
+export function raise(meta: Table<MetaName, number>, name: MetaName, to: number): void {
+  if (to > count(meta, name)) meta.put(name, to);
+}
+
+/** Lowers a number to at most `to` inside a write transaction; the first call sets it. */
+export function lower(meta: Table<MetaName, number>, name: MetaName, to: number): void {
+  const now = meta.get(name);
+  if (now === undefined || to < now) meta.put(name, to);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
 import { Journal } from '../../../src/ledger/journal.ts';
-import { LedgerError } from '../../../src/ledger/ledger-error.ts';
+import { LedgerError } from '../../../src/ledger/ledger.ts';
 import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../src/ledger/segment.ts';
 import { scratchFile } from './scratch.ts';
 import { type FuzzTarget, magnitude, refusalOf } from './target.ts';

@@ -1,7 +1,6 @@
 import type { RawRead } from '../../../backend/backend.ts';
 import type { Origin } from '../../../core/vocabulary.ts';
-import { mayClaim } from '../../../ledger/claims.ts';
-import type { LotEvidence } from '../../../ledger/records.ts';
+import { type LotEvidence, mayClaim } from '../../../ledger/records.ts';
 import { bellWitness, calibrated, type Rung, sourceIndependent } from './rungs.ts';
 
 /**
