@@ -24,8 +24,8 @@ import type { Ledger } from '../src/ledger/ledger.ts';
 import type { RawEnvironment } from '../src/ledger/lmdb/environment.ts';
 import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
 import type { SegmentRecord } from '../src/ledger/records.ts';
-import { connectLedger, serveLedger } from '../src/ledger/remote.ts';
 import { SegmentWriter } from '../src/ledger/segment.ts';
+import { connectLedger, serveLedger } from '../src/service/ledger-link.ts';
 
 type Durability = 'fsync' | 'commit';
 

@@ -1,5 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
-import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import type { Books } from '../ledger/ledger.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
@@ -54,48 +52,4 @@ export class OwnedCells implements Cells {
     const rate = this.#rates.get(accountNumber);
     if (rate !== undefined) meter.restore(rate, this.#clock.wallMs(), this.#clock.monotonicMs());
   }
-}
-
-interface CellRequest {
-  readonly accountNumber: number;
-  readonly allowance: Allowance;
-}
-
-interface CellAnswer {
-  readonly accountNumber: number;
-  readonly cell: SharedArrayBuffer;
-}
-
-/** Hands cells to the thread at the other end of the port. */
-export function serveCells(cells: Cells, port: MessagePort): void {
-  port.on('message', ({ accountNumber, allowance }: CellRequest) => {
-    cells.cellOf(accountNumber, allowance).then((cell) => {
-      port.postMessage({ accountNumber, cell } satisfies CellAnswer);
-    });
-  });
-  port.unref();
-}
-
-/** The cells that the thread at the other end of the port makes. */
-export function connectCells(port: MessagePort): Cells {
-  const waiting = new Map<number, ((cell: SharedArrayBuffer) => void)[]>();
-  port.on('message', ({ accountNumber, cell }: CellAnswer) => {
-    const resolvers = waiting.get(accountNumber);
-    assert(resolvers !== undefined, 'a cell comes to those who asked for it');
-    waiting.delete(accountNumber);
-    for (const resolve of resolvers) resolve(cell);
-  });
-  port.unref();
-  return {
-    cellOf(accountNumber, allowance) {
-      const { promise, resolve } = Promise.withResolvers<SharedArrayBuffer>();
-      const resolvers = waiting.get(accountNumber);
-      if (resolvers !== undefined) resolvers.push(resolve);
-      else {
-        waiting.set(accountNumber, [resolve]);
-        port.postMessage({ accountNumber, allowance } satisfies CellRequest);
-      }
-      return promise;
-    },
-  };
 }

@@ -16,15 +16,6 @@ export interface CertificateService {
   consistencyProof(from: number, to: number): Promise<Uint8Array[] | undefined>;
 }
 
-/** Its methods by name, for `connectCalls`. */
-export const CERTIFICATE_SERVICE_METHODS = [
-  'find',
-  'keys',
-  'checkpoint',
-  'tile',
-  'consistencyProof',
-] as const;
-
 export function certificateService(
   archive: CertificateArchive,
   log: CertificateLog,

@@ -20,7 +20,7 @@ import {
   parseNote,
 } from '../crypto/note.ts';
 import { verifyEd25519 } from '../crypto/signing.ts';
-import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { Books, EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
@@ -40,7 +40,7 @@ import { nodeReader, paddedNumber, TileEdge, type TileRecord, tileOf } from './t
  *   tile/<level>/<n>   see tiles.ts
  */
 export interface CertificateLogOptions {
-  readonly store: LogStore & Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly store: LogStore & Pick<Books, 'segmentsFrom'> & Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly ids: CertificateIds;
   /** The log's origin is the keys' name. */
   readonly keys: LogKeys;

@@ -1,3 +1,4 @@
+import type { SeededTier } from '../core/vocabulary.ts';
 import type {
   AccountRecord,
   Balance,
@@ -16,20 +17,32 @@ import type {
 } from './records.ts';
 
 /**
- * Everything that must not be lost, behind one seam. A resolved promise means durable (as `QRN_DURABILITY` says);
- * a rejected one means the outcome is unknown: the same call with the same ids may be made again and changes nothing
- * twice. Implementations: LmdbLedger (the default), the same behind its own thread, MemoryLedger (the model of the
- * contract suite).
+ * Everything that must not be lost, behind one seam. A resolved promise means that the change is durable (as
+ * `QRN_DURABILITY` says); after a rejected one the outcome is unknown, and the same call with the same ids may be made
+ * again and changes nothing twice. Implementations: LmdbLedger (the default), the same behind its own thread, and
+ * MemoryLedger, the model of the contract suite.
  */
-export interface Ledger extends Directory, EntropyStore, SourceStore, Books, LogStore {
+export interface Ledger extends LedgerCalls {
+  close(): Promise<void>;
+}
+
+/** What may be asked of a ledger, in this thread or from another. */
+export interface LedgerCalls extends Directory, EntropyStore, SourceStore, Books, LogStore, Upkeep {}
+
+/** A ledger that can come to its end on its own. */
+export interface FailStop {
+  /** Resolves with the cause when nothing more will be written. */
+  readonly failed: Promise<Error>;
+}
+
+export interface Upkeep {
   /** Re-verifies everything: see AuditReport. Reads only. */
   audit(): Promise<AuditReport>;
   /** Writes a consistent copy into the folder, which must not exist or be empty, and reads it back. */
   backup(directory: string): Promise<void>;
-  close(): Promise<void>;
 }
 
-/** Accounts and keys. Other processes may write them beside a running service; `version` tells that they did. */
+/** Accounts and keys. Other processes may write them beside a running service; the version tells that they did. */
 export interface Directory {
   /** Grows with every change to an account, a key or a lot's revocation, by whatever process. */
   directoryVersion(): Promise<number>;
@@ -66,6 +79,11 @@ export interface EntropyStore {
    * twice, to anyone; one whose claimant dies is burned.
    */
   claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
+  /**
+   * Takes the next generation number of the tier's seeds, from 1. No number is ever given twice; one whose reply is lost
+   * is left out.
+   */
+  nextSeedGeneration(tier: SeededTier): Promise<number>;
   /** Bytes not yet claimed, by kind. */
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
 }
@@ -105,6 +123,8 @@ export interface Books {
    */
   commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void>;
   segment(sequence: number): Promise<SegmentRecord | undefined>;
+  /** Segments with a sequence of at least `from`, in order, at most `limit`. */
+  segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
   /** What each account used in the calendar month `YYYYMM`. */
   balances(period: number): Promise<Balance[]>;
   /** The latest period that any record names, or 0: time as the books know it never goes back. */
@@ -117,6 +137,8 @@ export interface Books {
   storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined>;
   /** Erases stored answers that expired, and whole segments older than the retention. Returns how many of each. */
   expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }>;
+  /** Makes one small record durable, after the checks that a commit makes: tells whether an answer could be written now. */
+  probe(): Promise<void>;
 }
 
 /** Records of the transparency log, opaque here: the certificate room writes and reads them. */
@@ -124,8 +146,93 @@ export interface LogStore {
   /** Puts all records in one transaction. */
   putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void>;
   getLog(key: string): Promise<Uint8Array | undefined>;
-  /** Segments with a sequence of at least `from`, in order, at most `limit`. */
-  segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
+}
+
+/** Who may make a call, and what must hold before it is made. */
+export interface CallRule<Part extends string = string> {
+  /** The part of the ledger that answers. */
+  readonly part: Part;
+  /** True when only the server of the folder may call, not a tool beside it. */
+  readonly server?: true;
+  /** True when the call adds data: it is refused with `storage_unavailable` while the disk is nearly full. */
+  readonly room?: true;
+}
+
+type Rules<Seam, Part extends string> = { readonly [K in keyof Seam]: CallRule<Part> };
+
+/**
+ * Every call of the seam once: whoever forwards, guards or lists the calls derives it from this table. The compiler
+ * refuses a call of the seam that is missing here.
+ */
+export const LEDGER_CALLS = {
+  directoryVersion: { part: 'directory' },
+  accounts: { part: 'directory' },
+  keys: { part: 'directory' },
+  createAccount: { part: 'directory' },
+  putAccount: { part: 'directory' },
+  putKey: { part: 'directory' },
+  addLot: { part: 'entropy', server: true, room: true },
+  lot: { part: 'entropy' },
+  lots: { part: 'entropy' },
+  revokeLot: { part: 'entropy' },
+  revocations: { part: 'entropy' },
+  claimBlocks: { part: 'entropy', server: true },
+  nextSeedGeneration: { part: 'entropy', server: true },
+  blockLevels: { part: 'entropy' },
+  sourceNote: { part: 'sources' },
+  putSourceNote: { part: 'sources' },
+  charge: { part: 'sources', room: true }, // nothing is bought that could not be stored
+  spent: { part: 'sources' },
+  openJob: { part: 'sources', server: true, room: true },
+  putJob: { part: 'sources', server: true },
+  openJobs: { part: 'sources' },
+  nextSegment: { part: 'books' },
+  commit: { part: 'books', server: true, room: true },
+  segment: { part: 'books' },
+  segmentsFrom: { part: 'books' },
+  balances: { part: 'books' },
+  latestPeriod: { part: 'books' },
+  usage: { part: 'books' },
+  saveRates: { part: 'books', server: true },
+  loadRates: { part: 'books' },
+  storedAnswer: { part: 'books' },
+  expire: { part: 'books', server: true },
+  probe: { part: 'books', server: true, room: true },
+  putLog: { part: 'log', server: true },
+  getLog: { part: 'log' },
+  audit: { part: 'upkeep' },
+  backup: { part: 'upkeep' },
+} as const satisfies Rules<Directory, 'directory'> &
+  Rules<EntropyStore, 'entropy'> &
+  Rules<SourceStore, 'sources'> &
+  Rules<Books, 'books'> &
+  Rules<LogStore, 'log'> &
+  Rules<Upkeep, 'upkeep'>;
+
+/** The parts that answer the calls of a ledger. */
+export interface LedgerParts {
+  readonly directory: Directory;
+  readonly entropy: EntropyStore;
+  readonly sources: SourceStore;
+  readonly books: Books;
+  readonly log: LogStore;
+  readonly upkeep: Upkeep;
+}
+
+/** The calls of a ledger, each answered by its part. `guard` throws when the rule forbids the call now. */
+export function callsOver(
+  parts: LedgerParts,
+  guard: (call: string, rule: CallRule) => void,
+): Readonly<LedgerCalls> {
+  const calls = Object.entries<CallRule<keyof LedgerParts>>(LEDGER_CALLS).map(([name, rule]) => {
+    const part = parts[rule.part] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const call = async (...args: unknown[]) => {
+      guard(name, rule);
+      return part[name](...args);
+    };
+    return [name, call];
+  });
+  return Object.fromEntries(calls) as LedgerCalls;
 }
 
 export interface AuditReport {

@@ -1,4 +1,3 @@
-import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import {
   COMMIT_DURATION,
@@ -38,7 +37,7 @@ export interface Writability {
 
 export interface WatchOptions {
   readonly metricMemory: SharedArrayBuffer;
-  readonly ledger: Pick<Ledger, 'commit' | 'putLog'>;
+  readonly ledger: Pick<Ledger, 'probe'>;
   readonly clock: Clock;
 }
 
@@ -54,7 +53,6 @@ const DRAW_SAMPLE_TICKS = 10;
 const PROBE_TICKS = 10;
 /** A write that is not durable after this counts as none. */
 const PROBE_LATE_MS = 5_000;
-const PROBE_KEY = 'watch/written-at';
 const PURE = ENTROPY_MODES.indexOf('pure');
 
 interface Tick {
@@ -137,16 +135,12 @@ export class Watch {
     while (atMs - this.#draws[0].atMs > DRAW_WINDOW_MS) this.#draws.shift();
   }
 
-  /** As an answer would be written: an empty commit asks for room on the disk, a small record goes through the disk. */
   #probe(): void {
     const { ledger, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#probeStartedMs = startedMs;
     ledger
-      .commit([], [])
-      .then(() =>
-        ledger.putLog([{ key: PROBE_KEY, value: utf8Bytes(new Date(clock.wallMs()).toISOString()) }]),
-      )
+      .probe()
       .then(
         () => {
           const writtenInMs = clock.monotonicMs() - startedMs;

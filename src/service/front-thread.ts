@@ -1,8 +1,8 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { type Cells, serveCells } from '../account/cells.ts';
-import { serveCalls } from '../workers/call.ts';
+import type { Cells } from '../account/cells.ts';
+import { Link } from '../workers/call.ts';
 import type { FrontCentre, FrontEvents } from './front-stack.ts';
-import type { FrontCommand, FrontWorkerData, FrontWorkerMessage } from './front-worker.ts';
+import type { FrontCommands, FrontWorkerData } from './front-worker.ts';
 
 /** A front in a thread of its own. */
 export interface FrontThread extends FrontEvents {
@@ -13,18 +13,19 @@ export interface FrontThread extends FrontEvents {
 
 /** Starts the thread and waits until it listens. */
 export async function startFrontThread(
-  data: Omit<FrontWorkerData, 'cells' | 'centre'>,
+  data: Omit<FrontWorkerData, 'centre'>,
   cells: Cells,
   centre: FrontCentre,
 ): Promise<FrontThread> {
-  const cellCalls = new MessageChannel();
-  const centreCalls = new MessageChannel();
-  serveCells(cells, cellCalls.port1);
-  serveCalls<FrontCentre>(centre, centreCalls.port1);
-  const workerData: FrontWorkerData = { ...data, cells: cellCalls.port2, centre: centreCalls.port2 };
+  const { port1, port2 } = new MessageChannel();
+  // One port for calls in both directions: a seed arrives before the answer that says it was taken.
+  const link = new Link<FrontCommands, FrontCentre & Cells>(port1, {
+    serve: { ...centre, cellOf: (...args) => cells.cellOf(...args) },
+  });
+  const workerData: FrontWorkerData = { ...data, centre: port2 };
   const worker = new Worker(new URL('./front-worker.ts', import.meta.url), {
     workerData,
-    transferList: [cellCalls.port2, centreCalls.port2, data.door.ledger, data.door.certificates],
+    transferList: [port2, data.ledger.ledger, data.ledger.certificates],
   });
   let draining = false;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -33,31 +34,22 @@ export async function startFrontThread(
       if (!draining) reject(new Error(`a front thread ended with code ${code}`));
     });
   });
-  failed.catch(() => {}); // whoever waits for it hears of it; a failure during the start is thrown below
-  const says = (message: FrontWorkerMessage) =>
-    new Promise<void>((resolve) => {
-      worker.on('message', (said: FrontWorkerMessage) => {
-        if (said === message) resolve();
-      });
-    });
-  await Promise.race([says('listening'), failed]);
-  // on the port that answers the front's calls, so that a seed is there before the word that it was taken
-  const tell = (command: FrontCommand) => centreCalls.port1.postMessage(command);
+  failed.catch(() => {}); // a failure during the start is thrown below, a later one reaches whoever waits for it
+  const listening = new Promise((resolve) => worker.once('message', resolve));
+  await Promise.race([listening, failed]);
+  const { installSeed, installSystemLot, lotsCame, lotsRevoked, tapClosed, becomeReady } = link.tells;
   return {
     failed,
-    installSeed: (...args) => tell({ event: 'installSeed', args }),
-    installSystemLot: (...args) => tell({ event: 'installSystemLot', args }),
-    lotsCame: (...args) => tell({ event: 'lotsCame', args }),
-    lotsRevoked: (...args) => tell({ event: 'lotsRevoked', args }),
-    tapClosed: (...args) => tell({ event: 'tapClosed', args }),
-    becomeReady: (...args) => tell({ event: 'becomeReady', args }),
+    installSeed,
+    installSystemLot,
+    lotsCame,
+    lotsRevoked,
+    tapClosed,
+    becomeReady,
     async drain(deadlineMs) {
       draining = true;
-      const drained = says('drained');
-      tell({ drainMs: deadlineMs });
-      await drained;
-      cellCalls.port1.close();
-      centreCalls.port1.close();
+      await link.calls.drain(deadlineMs);
+      await link.close();
     },
   };
 }

@@ -1,10 +1,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { connectCells } from '../account/cells.ts';
+import type { Cells } from '../account/cells.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
+import { wipe } from '../core/bytes.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
-import { connectCalls } from '../workers/call.ts';
+import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
 import {
   type FrontCentre,
@@ -12,14 +13,14 @@ import {
   type FrontSurroundings,
   startFrontStack,
 } from './front-stack.ts';
-import { openDoor } from './ledger-thread.ts';
-import type { LedgerDoor } from './ledger-worker.ts';
+import { openLedgerPorts } from './ledger-thread.ts';
+import type { LedgerPorts } from './ledger-worker.ts';
 
 /** What a front thread is started with. */
 export interface FrontWorkerData {
   readonly config: Config;
-  readonly door: LedgerDoor;
-  readonly cells: MessagePort;
+  readonly ledger: LedgerPorts;
+  /** Serves FrontCentre and Cells, and calls FrontCommands here. */
   readonly centre: MessagePort;
   readonly keys: FrontSurroundings['keys'];
   readonly sequence: FrontSurroundings['sequence'];
@@ -27,56 +28,49 @@ export interface FrontWorkerData {
   readonly workers: number;
 }
 
-/** What it is told: an event of FrontEvents by name, or to drain and end. */
-export type FrontCommand =
-  | {
-      [K in keyof FrontEvents]: { readonly event: K; readonly args: Parameters<FrontEvents[K]> };
-    }[keyof FrontEvents]
-  | { readonly drainMs: number };
+/** What the main thread tells a front, and asks of it. */
+export interface FrontCommands extends FrontEvents {
+  /** Answers what is under way and stops listening; the thread ends when its ports are closed. */
+  drain(deadlineMs: number): Promise<void>;
+}
 
-export type FrontWorkerMessage = 'listening' | 'drained';
-
-// Worker entry: one front of several. Everything that all fronts share is asked of other threads.
-assert(parentPort !== null, 'a front worker runs in a thread of its own');
+// Entry of a front thread. Everything that all fronts share is asked of other threads.
+assert(parentPort !== null, 'this file is the entry of a worker thread');
 const port = parentPort;
 const data = workerData as FrontWorkerData;
 const log = createLog(data.config.logLevel);
-const { ledger, certificates } = openDoor(data.door);
+const { ledger, certificates } = openLedgerPorts(data.ledger);
 const workers = new Workers(data.workers, log);
+const link: Link<FrontCentre & Cells, FrontCommands> = new Link(data.centre, {
+  serve: {
+    installSeed: (...args) => stack.installSeed(...args),
+    installSystemLot: (...args) => stack.installSystemLot(...args),
+    lotsCame: () => stack.lotsCame(),
+    lotsRevoked: (...args) => stack.lotsRevoked(...args),
+    tapClosed: () => stack.tapClosed(),
+    becomeReady: () => stack.becomeReady(),
+    async drain(deadlineMs) {
+      await stack.drain(deadlineMs);
+      stack.close();
+      await workers.close();
+      await ledger.close();
+      data.ledger.certificates.close();
+      port.close();
+    },
+  },
+  after: { installSeed: (_seed, quantumSeed) => wipe(quantumSeed) },
+});
 const stack = await startFrontStack({
   config: data.config,
   log,
   clock: systemClock,
   ledger,
   certificates,
-  cells: connectCells(data.cells),
+  cells: link.calls,
   workers,
-  centre: connectCalls<FrontCentre>(data.centre, [
-    'askForSeed',
-    'health',
-    'metrics',
-    'status',
-    'claim',
-    'release',
-  ]),
+  centre: link.calls,
   keys: data.keys,
   sequence: data.sequence,
   metrics: data.metrics,
 });
-data.centre.on('message', async (command: FrontCommand | object) => {
-  if ('event' in command) {
-    const tell = stack[command.event] as (...args: unknown[]) => void;
-    tell(...command.args);
-    if (command.event === 'installSeed') command.args[1].fill(0);
-    return;
-  }
-  if (!('drainMs' in command)) return; // the answer to one of our calls
-  await stack.drain(command.drainMs);
-  stack.close();
-  await workers.close();
-  await ledger.close();
-  for (const each of [data.cells, data.centre, data.door.certificates]) each.close();
-  port.postMessage('drained' satisfies FrontWorkerMessage);
-  port.close();
-});
-port.postMessage('listening' satisfies FrontWorkerMessage);
+port.postMessage('listening');

@@ -1,16 +1,16 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { CERTIFICATE_SERVICE_METHODS, type CertificateService } from '../certificate/certificate-service.ts';
+import type { CertificateService } from '../certificate/certificate-service.ts';
 import type { LogLevel } from '../core/log.ts';
 import { type Ledger, LedgerError } from '../ledger/ledger.ts';
-import { connectLedger } from '../ledger/remote.ts';
-import { connectCalls } from '../workers/call.ts';
-import type { LedgerDoor, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
+import { Link } from '../workers/call.ts';
+import { connectLedger } from './ledger-link.ts';
+import type { LedgerPorts, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
 
 export interface LedgerThread {
   readonly ledger: Ledger;
   readonly certificates: CertificateService;
-  /** For fronts in other threads: connect with `openDoor` there. */
-  readonly doors: readonly LedgerDoor[];
+  /** For fronts in other threads, which connect with `openLedgerPorts`. */
+  readonly ports: readonly LedgerPorts[];
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
   readonly failed: Promise<never>;
   /** Logs what is committed, closes the ledger and ends the thread. */
@@ -25,29 +25,29 @@ export interface LedgerThreadOptions {
   readonly keysPath: string;
   readonly logName: string;
   /** Fronts in other threads. */
-  readonly doors: number;
+  readonly fronts: number;
 }
 
-/** As in workers/dispatch.ts: what lives for one commit needs no more room than this. */
+/** Young generation of the ledger's thread. What lives for one commit needs no more, see workers/dispatch.ts. */
 const LEDGER_MEMORY = { maxYoungGenerationSizeMb: 4 };
 
 /** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
 export async function startLedgerThread(options: LedgerThreadOptions): Promise<LedgerThread> {
-  const { doors: doorCount, ...rest } = options;
-  const channels = Array.from({ length: 1 + doorCount }, () => ({
+  const { fronts, ...rest } = options;
+  const channels = Array.from({ length: 1 + fronts }, () => ({
     ledger: new MessageChannel(),
     certificates: new MessageChannel(),
   }));
   const far = channels.map((each) => ({ ledger: each.ledger.port2, certificates: each.certificates.port2 }));
-  const [near, ...doors] = channels.map((each) => ({
+  const [own, ...ports] = channels.map((each) => ({
     ledger: each.ledger.port1,
     certificates: each.certificates.port1,
   }));
-  const workerData: LedgerWorkerData = { ...rest, doors: far };
+  const workerData: LedgerWorkerData = { ...rest, fronts: far };
   const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
     workerData,
     resourceLimits: LEDGER_MEMORY,
-    transferList: far.flatMap((door) => [door.ledger, door.certificates]),
+    transferList: far.flatMap((each) => [each.ledger, each.certificates]),
   });
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -59,13 +59,13 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
       if (!stopping) reject(new LedgerError('stopped', `the ledger thread ended with code ${code}`));
     });
   });
-  failed.catch(() => {}); // whoever waits for it hears of it; a failure during the start is thrown below
+  failed.catch(() => {}); // a failure during the start is thrown below, a later one reaches whoever waits for it
   await Promise.race([opened(worker), failed]);
-  const { ledger, certificates } = openDoor(near);
+  const { ledger, certificates } = openLedgerPorts(own);
   return {
     ledger,
     certificates,
-    doors,
+    ports,
     failed,
     async stop() {
       stopping = true;
@@ -77,10 +77,13 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   };
 }
 
-/** The ledger and its certificates from the thread that holds the door. */
-export function openDoor(door: LedgerDoor): { ledger: Ledger; certificates: CertificateService } {
-  const certificates = connectCalls<CertificateService>(door.certificates, CERTIFICATE_SERVICE_METHODS);
-  return { ledger: connectLedger(door.ledger), certificates };
+/** Look-ups that one front may have outstanding; one more is refused with `overloaded`. */
+const LOOK_UPS_MAX = 64;
+
+/** The ledger and its certificates, in the thread that was given the ports. */
+export function openLedgerPorts(ports: LedgerPorts): { ledger: Ledger; certificates: CertificateService } {
+  const { calls } = new Link<CertificateService>(ports.certificates, { outstandingMax: LOOK_UPS_MAX });
+  return { ledger: connectLedger(ports.ledger), certificates: calls };
 }
 
 function opened(worker: Worker): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { CertificateArchive } from '../certificate/archive.ts';
-import { certificateService } from '../certificate/certificate-service.ts';
+import { type CertificateService, certificateService } from '../certificate/certificate-service.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../certificate/log.ts';
 import { assert } from '../core/assert.ts';
@@ -10,10 +10,10 @@ import { createLog, type LogLevel } from '../core/log.ts';
 import { openLogKeys, openSecretFile } from '../crypto/key-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
-import { serveLedger } from '../ledger/remote.ts';
-import { serveCalls } from '../workers/call.ts';
+import { Link, OneEachTurn } from '../workers/call.ts';
+import { serveLedger } from './ledger-link.ts';
 
-/** What the ledger thread is started with. */
+/** What the ledger's thread is started with. */
 export interface LedgerWorkerData {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
@@ -23,31 +23,31 @@ export interface LedgerWorkerData {
   /** Folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
-  /** Where each front's calls come in. */
-  readonly doors: readonly LedgerDoor[];
+  /** Where each front's calls arrive. */
+  readonly fronts: readonly LedgerPorts[];
 }
 
-/** Two ports of one front: calls on the ledger, and on certificates. */
-export interface LedgerDoor {
+/** The two ports of one front: calls on the ledger, and look-ups of certificates. */
+export interface LedgerPorts {
   readonly ledger: MessagePort;
   readonly certificates: MessagePort;
 }
 
-/** What it tells the thread that started it. */
+/** What the ledger's thread tells the one that started it. */
 export type LedgerWorkerMessage =
   | { readonly state: 'open' }
-  /** It cannot be opened: a sentence an operator can act on. */
+  /** The ledger cannot be opened; the reason is a sentence that an operator can act on. */
   | { readonly state: 'refused'; readonly reason: string }
-  /** A commit failed: nothing more is written, the service must stop. */
+  /** A commit failed: nothing more is written, and the service must stop. */
   | { readonly state: 'failed'; readonly reason: string }
-  /** Asked to close, it has. */
+  /** The ledger was closed, as asked. */
   | { readonly state: 'closed' };
 
-/** Certificates are logged in batches this often: a proof is there a moment after its answer. */
+/** How often certificates are logged: a certificate gets its proof at most this long after its answer. */
 const SEAL_INTERVAL_MS = 150;
 
-// Worker entry: the one thread that owns the ledger's writes, and seals its certificates between commits.
-assert(parentPort !== null, 'the ledger worker runs in a thread of its own');
+// Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
+assert(parentPort !== null, 'this file is the entry of a worker thread');
 const port = parentPort;
 const data = workerData as LedgerWorkerData;
 const log = createLog(data.logLevel);
@@ -75,19 +75,23 @@ async function serve(ledger: Ledger): Promise<void> {
   const certificateLog = await CertificateLog.open({ store: ledger, ids, keys, settledBelow });
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
   const certificates = certificateService(archive, certificateLog, keysDocument(keys));
-  for (const door of data.doors) {
-    serveLedger(ledger, door.ledger);
-    serveCalls(certificates, door.certificates);
+  const lookUps = new OneEachTurn();
+  for (const ports of data.fronts) {
+    serveLedger(ledger, ports.ledger);
+    new Link<object, CertificateService>(ports.certificates, {
+      serve: certificates,
+      schedule: (run) => lookUps.add(run),
+    });
   }
   const stopping = new AbortController();
-  const sealing = sealOnAndOn(certificateLog, stopping.signal);
+  const sealing = keepSealing(certificateLog, stopping.signal);
   port.once('message', async () => {
     stopping.abort();
     await sealing;
     await ledger.close();
-    for (const door of data.doors) {
-      door.ledger.close();
-      door.certificates.close();
+    for (const ports of data.fronts) {
+      ports.ledger.close();
+      ports.certificates.close();
     }
     tell({ state: 'closed' });
     port.close();
@@ -95,10 +99,10 @@ async function serve(ledger: Ledger): Promise<void> {
 }
 
 /**
- * Logs what was committed. Each batch is a durable step of its own that commits wait behind, so small ones are
- * gathered for an interval; full ones follow each other with a turn of the loop between them, until caught up.
+ * Logs what was committed, until aborted. Commits wait behind each batch, which is a transaction of its own: small
+ * batches are gathered for an interval, full ones follow each other with a turn of the loop between them.
  */
-async function sealOnAndOn(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> {
+async function keepSealing(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let sealed = 0;
     try {
@@ -106,10 +110,10 @@ async function sealOnAndOn(certificateLog: CertificateLog, signal: AbortSignal):
     } catch (error) {
       log.error(
         { reason: error instanceof Error ? error.message : String(error) },
-        'certificates not logged',
+        'transparency log: committed certificates could not be logged; trying again',
       );
     }
-    // our own abort ends the wait early
+    // an abort ends the wait early, as intended
     if (sealed < BATCH_LEAVES) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     else await new Promise((resolve) => setImmediate(resolve));
   }

@@ -72,7 +72,7 @@ export async function startService(
     idsKeyPath: join(keysPath, 'certificate-ids'),
     keysPath,
     logName: config.logName,
-    doors: config.fronts - 1,
+    fronts: config.fronts - 1,
   });
   const started: (() => Promise<unknown>)[] = [() => thread.stop()];
   try {
@@ -150,11 +150,11 @@ async function startOn(
   });
   started.push(() => main.drain(0));
   const threads = await Promise.all(
-    thread.doors.map((door, i) => {
+    thread.ports.map((ports, i) => {
       const own: Config = { ...config, port: main.port, sources: [] }; // no secret goes to another thread
       const data = {
         config: own,
-        door,
+        ledger: ports,
         keys,
         sequence: sequenceOf(i + 1),
         metrics: { memory: metricMemory, shard: i + 1 },

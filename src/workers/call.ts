@@ -1,62 +1,241 @@
 import type { MessagePort } from 'node:worker_threads';
 import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
+import { LedgerError, type LedgerErrorReason } from '../ledger/ledger.ts';
 
 /**
- * Calls between threads, by method name: one message there, one back. The interface that both sides share is checked
- * by the compiler; an ApiError crosses as one, anything else as a fault with its stack.
+ * The one way between threads. Each end of a MessagePort may serve an object and call the methods of the object that
+ * the other end serves. A call is one message there and one back; the interface that both ends share is checked by the
+ * compiler, so a method is declared once and needs no forwarding code. ApiError and LedgerError keep their class and
+ * code on the way; of any other error name, message and stack arrive.
  */
-interface Call {
-  readonly id: number;
-  readonly method: string;
-  readonly args: readonly unknown[];
+
+type Method = (...args: never[]) => unknown;
+type AsyncMethod = (...args: never[]) => Promise<unknown>;
+
+/** The methods of T that another thread can call: those that return a promise. */
+export type Calls<T> = { readonly [K in keyof T as T[K] extends AsyncMethod ? K : never]: T[K] };
+/** The methods of T that return nothing: the other thread is told, and nobody waits for it. */
+export type Tells<T> = {
+  readonly [K in keyof T as T[K] extends (...args: never[]) => void ? K : never]: T[K];
+};
+
+type ArgumentsOf<M> = M extends (...args: infer A) => unknown ? A : never;
+
+export interface LinkOptions<Called, Served> {
+  /** What the other end may call here. */
+  readonly serve?: Served;
+  /** How calls to `serve` are run; at once unless given. */
+  readonly schedule?: (run: () => Promise<void>) => void;
+  /** Buffers of a result that move to the caller instead of being copied. */
+  readonly movesOf?: (result: unknown) => ArrayBuffer[];
+  /** Run with the arguments of a served call when it is over, e.g. to erase secrets. */
+  readonly after?: { readonly [K in keyof Served]?: (...args: ArgumentsOf<Served[K]>) => void };
+  /** When it resolves, the other end is told that what is served here has ended, and why. */
+  readonly ends?: Promise<Error>;
+  /** Makes the arguments that are sent in the place of those given, and names buffers that move with them. */
+  readonly hand?: {
+    readonly [K in keyof Called]?: (...args: ArgumentsOf<Called[K]>) => {
+      readonly args: ArgumentsOf<Called[K]>;
+      readonly moves: ArrayBuffer[];
+    };
+  };
+  /** Calls that may wait for their answer; one more is rejected with `overloaded`. */
+  readonly outstandingMax?: number;
+  /** The error for calls that can get no answer because the port is closed. */
+  readonly closedError?: (why: string) => Error;
 }
 
-type Answer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly code: ErrorCode; readonly facts: ErrorFacts }
-  | { readonly id: number; readonly fault: string };
+type PackedError =
+  | { readonly kind: 'api'; readonly code: ErrorCode; readonly facts: ErrorFacts }
+  | { readonly kind: 'ledger'; readonly reason: LedgerErrorReason; readonly message: string }
+  | { readonly kind: 'other'; readonly name: string; readonly message: string; readonly stack: string };
 
-type Methods<T> = { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> };
+/** A call with id 0 gets no answer. */
+type Message =
+  | { readonly call: number; readonly method: string; readonly args: readonly unknown[] }
+  | { readonly answer: number; readonly value: unknown }
+  | { readonly answer: number; readonly error: PackedError }
+  | { readonly ended: PackedError };
 
-/** Answers the calls that arrive on the port with the methods of `target`. */
-export function serveCalls<T extends Methods<T>>(target: T, port: MessagePort): void {
-  port.on('message', ({ id, method, args }: Call) => {
-    const called = target[method as keyof T] as unknown as (...args: readonly unknown[]) => Promise<unknown>;
-    called.apply(target, [...args]).then(
-      (value) => port.postMessage({ id, value } satisfies Answer),
-      (error: unknown) => port.postMessage(failureOf(id, error)),
-    );
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const OUTSTANDING_MAX = 4_096;
+const NO_ANSWER = 0;
+
+/** One end of a port. The other end constructs one too, with the types in each other's place. */
+export class Link<Called, Served = object> {
+  /** The methods at the other end. */
+  readonly calls: Calls<Called>;
+  readonly tells: Tells<Called>;
+  /** Resolves with the cause when what the other end serves has ended, or when the port closed unasked. */
+  readonly ended: Promise<Error>;
+  readonly #port: MessagePort;
+  readonly #options: LinkOptions<Called, Served>;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #announceEnd: (error: Error) => void;
+  #nextId = NO_ANSWER + 1;
+  #closed = false;
+  #announceIdle: (() => void) | undefined;
+
+  constructor(port: MessagePort, options: LinkOptions<Called, Served> = {}) {
+    this.#port = port;
+    this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<Error>();
+    this.ended = promise;
+    this.#announceEnd = resolve;
+    this.calls = proxyOf<Calls<Called>>((method, args) => this.#call(method, args));
+    this.tells = proxyOf<Tells<Called>>((method, args) => this.#send(NO_ANSWER, method, args));
+    port.on('message', (message: Message) => this.#receive(message));
+    port.on('close', () => this.#onClose());
+    options.ends?.then((error) => this.#port.postMessage({ ended: packError(error) } satisfies Message));
+  }
+
+  /** Waits for the answers that are due, then closes the port. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#announceIdle = resolve));
+    this.#port.close();
+  }
+
+  #call(method: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#closed) return Promise.reject(this.#closedError('the connection to it is closed'));
+    if (this.#waiting.size >= (this.#options.outstandingMax ?? OUTSTANDING_MAX)) {
+      return Promise.reject(new ApiError('overloaded', { retryAfterS: 1 }));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = this.#nextId++;
+    this.#send(id, method, args);
+    this.#waiting.set(id, { resolve, reject });
+    return promise;
+  }
+
+  #send(call: number, method: string, given: readonly unknown[]): void {
+    const hand = this.#options.hand?.[method as keyof Called] as
+      | ((...args: readonly unknown[]) => { args: readonly unknown[]; moves: ArrayBuffer[] })
+      | undefined;
+    const { args, moves } = hand === undefined ? { args: given, moves: [] } : hand(...given);
+    this.#port.postMessage({ call, method, args } satisfies Message, moves);
+  }
+
+  #receive(message: Message): void {
+    if ('call' in message) this.#serve(message.call, message.method, message.args);
+    else if ('ended' in message) this.#announceEnd(unpackError(message.ended));
+    else this.#settle(message);
+  }
+
+  #settle(answer: Extract<Message, { answer: number }>): void {
+    const waiting = this.#waiting.get(answer.answer);
+    if (waiting === undefined) return; // rejected before, when the port closed
+    this.#waiting.delete(answer.answer);
+    if ('error' in answer) waiting.reject(unpackError(answer.error));
+    else waiting.resolve(answer.value);
+    if (this.#waiting.size === 0) this.#announceIdle?.();
+  }
+
+  #serve(id: number, method: string, args: readonly unknown[]): void {
+    const { serve, schedule } = this.#options;
+    // The compiler checked name and arguments where the call was made.
+    const target = serve as Readonly<Record<string, Method>>;
+    const run = () => target[method](...(args as never[]));
+    if (id === NO_ANSWER) {
+      run(); // a throw ends this thread: nobody waits for an answer that could carry it
+      this.#after(method, args);
+      return;
+    }
+    const answer = () => this.#answer(id, method, args, run);
+    if (schedule === undefined) void answer();
+    else schedule(answer);
+  }
+
+  async #answer(id: number, method: string, args: readonly unknown[], run: () => unknown): Promise<void> {
+    try {
+      const value = await run();
+      this.#port.postMessage({ answer: id, value } satisfies Message, this.#options.movesOf?.(value) ?? []);
+    } catch (error) {
+      this.#port.postMessage({ answer: id, error: packError(error) } satisfies Message);
+    } finally {
+      this.#after(method, args);
+    }
+  }
+
+  #after(method: string, args: readonly unknown[]): void {
+    const after = this.#options.after?.[method as keyof Served] as
+      | ((...args: readonly unknown[]) => void)
+      | undefined;
+    after?.(...args);
+  }
+
+  #onClose(): void {
+    const error = this.#closedError('the thread is gone');
+    if (!this.#closed) this.#announceEnd(error);
+    this.#closed = true;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+    this.#announceIdle?.();
+  }
+
+  #closedError(why: string): Error {
+    return this.#options.closedError?.(why) ?? new Error(`no answer from another thread: ${why}`);
+  }
+}
+
+/**
+ * Runs one piece of work in each turn of the event loop, so that a queue that never empties leaves timers, other ports
+ * and group commits their turn. The queue is bounded by what the callers may have outstanding.
+ */
+export class OneEachTurn {
+  readonly #queue: (() => Promise<void>)[] = [];
+  #running = false;
+
+  add(run: () => Promise<void>): void {
+    this.#queue.push(run);
+    if (this.#running) return;
+    this.#running = true;
+    setImmediate(() => this.#next());
+  }
+
+  async #next(): Promise<void> {
+    const run = this.#queue.shift();
+    if (run !== undefined) await run();
+    if (this.#queue.length > 0) setImmediate(() => this.#next());
+    else this.#running = false;
+  }
+}
+
+/** An object whose every method is `call` with the method's name. It is no promise, so `then` is not among them. */
+function proxyOf<T extends object>(call: (method: string, args: readonly unknown[]) => unknown): T {
+  const methods = new Map<string | symbol, (...args: unknown[]) => unknown>();
+  return new Proxy({} as T, {
+    get(_target, name) {
+      if (typeof name === 'symbol' || name === 'then') return undefined;
+      let method = methods.get(name);
+      if (method === undefined) {
+        method = (...args) => call(name, args);
+        methods.set(name, method);
+      }
+      return method;
+    },
   });
 }
 
-function failureOf(id: number, error: unknown): Answer {
-  if (error instanceof ApiError) return { id, code: error.code, facts: error.facts };
-  return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+function packError(error: unknown): PackedError {
+  if (error instanceof ApiError) return { kind: 'api', code: error.code, facts: error.facts };
+  if (error instanceof LedgerError) return { kind: 'ledger', reason: error.reason, message: error.message };
+  if (error instanceof Error) {
+    return { kind: 'other', name: error.name, message: error.message, stack: error.stack ?? '' };
+  }
+  return { kind: 'other', name: 'Error', message: String(error), stack: '' };
 }
 
-/** The methods at the other end of the port. What waits is rejected when the port closes. */
-export function connectCalls<T extends Methods<T>>(
-  port: MessagePort,
-  methods: readonly (keyof T & string)[],
-): T {
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  let nextId = 1;
-  port.on('message', (answer: Answer) => {
-    const call = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if ('code' in answer) call?.reject(new ApiError(answer.code, answer.facts));
-    else if ('fault' in answer) call?.reject(new Error(answer.fault));
-    else call?.resolve(answer.value);
-  });
-  port.on('close', () => {
-    for (const { reject } of waiting.values()) reject(new Error('the thread that was asked is gone'));
-    waiting.clear();
-  });
-  const ask = (method: string, args: readonly unknown[]) =>
-    new Promise((resolve, reject) => {
-      waiting.set(nextId, { resolve, reject });
-      port.postMessage({ id: nextId++, method, args } satisfies Call);
-    });
-  const entries = methods.map((method) => [method, (...args: unknown[]) => ask(method, args)]);
-  return Object.fromEntries(entries) as T;
+function unpackError(packed: PackedError): Error {
+  if (packed.kind === 'api') return new ApiError(packed.code, packed.facts);
+  if (packed.kind === 'ledger') return new LedgerError(packed.reason, packed.message);
+  const error = new Error(packed.message);
+  error.name = packed.name;
+  error.stack = packed.stack;
+  return error;
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
-import { connectCells, OwnedCells, serveCells } from '../../src/account/cells.ts';
+import { type Cells, OwnedCells } from '../../src/account/cells.ts';
 import { Meter } from '../../src/account/meter.ts';
 import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { ManualClock, periodOf } from '../../src/core/clock.ts';
 import type { Balance, RateRecord } from '../../src/ledger/records.ts';
+import { Link } from '../../src/workers/call.ts';
 
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
 const pro = TIER_ALLOWANCES.pro;
@@ -56,15 +57,13 @@ describe('cells', () => {
     const clock = new ManualClock(NOVEMBER_20_MS, 500);
     const owned = await OwnedCells.open(books(0), clock);
     const { port1, port2 } = new MessageChannel();
-    serveCells(owned, port1);
-    const connected = connectCells(port2);
-    const keepAlive = setInterval(() => {}, 1_000); // the ports do not keep a process alive
+    new Link<object, Cells>(port1, { serve: owned });
+    const { calls: connected } = new Link<Cells>(port2);
     const [first, again, second] = await Promise.all([
       connected.cellOf(1, pro),
       connected.cellOf(1, pro),
       connected.cellOf(2, pro),
     ]);
-    clearInterval(keepAlive);
     const near = new Meter(await owned.cellOf(1, pro), pro);
     near.reserveRequest(202_611);
     assert.equal(new Meter(first, pro).used(202_611).requests, 1);

@@ -365,6 +365,25 @@ export function ledgerContract(
         ]);
       }));
 
+    test('seed generations count up for each tier, across restarts', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        assert.equal(await ledger.nextSeedGeneration('pro'), 1);
+        assert.equal(await ledger.nextSeedGeneration('pro'), 2);
+        assert.equal(await ledger.nextSeedGeneration('developer'), 1);
+        const again = await reopen();
+        assert.equal(await again.nextSeedGeneration('pro'), 3);
+        const both = await Promise.all([again.nextSeedGeneration('pro'), again.nextSeedGeneration('pro')]);
+        assert.deepEqual(both.sort(), [4, 5]);
+        await assertSound(again, {});
+      }));
+
+    test('a probe changes nothing that can be read', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        await ledger.commit([filledSegment(1, 3)], []);
+        await ledger.probe();
+        await assertSound(await reopen(), { segments: 1, certificates: 3 });
+      }));
+
     test('log records are put, replaced and read', (t) =>
       withLedger(t, async ({ ledger, reopen }) => {
         await ledger.putLog([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { open as openRawDatabase } from 'lmdb';
 import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import {
@@ -30,12 +31,12 @@ suite('opening', () => {
     });
     const database = raw.openDB({ name: 'meta', encoding: 'binary' }) as unknown as RawDatabase;
     const meta = new Table<string, number>('meta', database, plainCodec(), { open: true, wrote() {} });
-    raw.transactionSync(() => meta.put('format', 3));
+    raw.transactionSync(() => meta.put('format', FORMAT + 1));
     for (const role of ['server', 'tool'] as const) {
       await assert.rejects(openTestLedger(path, { role }), {
         name: 'LedgerError',
         reason: 'unusable',
-        message: `${path} has format 3, and this program reads formats up to 2: use the newer program`,
+        message: `${path} has format ${FORMAT + 1}, and this program reads formats up to ${FORMAT}: use the newer program`,
       });
     }
     assert.equal(meta.get('epoch'), 1, 'no start was counted');

@@ -22,9 +22,8 @@ function world() {
   const metricMemory = createMetricMemory(1);
   const shard = new MetricShard(metricMemory, 0);
   const writes: { done: () => void; fail: (error: Error) => void }[] = [];
-  const ledger: Pick<Ledger, 'commit' | 'putLog'> = {
-    commit: async () => {},
-    putLog: () => new Promise((resolve, reject) => writes.push({ done: resolve, fail: reject })),
+  const ledger: Pick<Ledger, 'probe'> = {
+    probe: () => new Promise((resolve, reject) => writes.push({ done: resolve, fail: reject })),
   };
   const watch = new Watch({ metricMemory, ledger, clock });
   const pass = (seconds: number, each: () => void = () => {}) => {

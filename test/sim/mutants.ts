@@ -100,12 +100,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'generations are counted from one again after a restart',
     breaks: ['seeds'],
     ledger: (inner) => {
-      const counted = new Set<string>();
+      const counted = new Map<string, number>();
       return changed(inner, {
-        async getLog(key) {
-          if (!key.startsWith('seed-generation/') || counted.has(key)) return inner.getLog(key);
-          counted.add(key);
-          return undefined;
+        async nextSeedGeneration(tier) {
+          const number = (counted.get(tier) ?? 0) + 1;
+          counted.set(tier, number);
+          return number;
         },
       });
     },

@@ -41,6 +41,8 @@ const WRITES: ReadonlySet<string> = new Set([
   'commit',
   'saveRates',
   'expire',
+  'nextSeedGeneration',
+  'probe',
   'putLog',
 ]);
 
@@ -95,7 +97,7 @@ export function wired(inner: Ledger, options: WireOptions): Ledger {
 
 function call(inner: Methods, method: string, args: unknown[], options: WireOptions): Promise<unknown> {
   const { machine, life } = options;
-  // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (ledger/remote.ts).
+  // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (service/ledger-link.ts).
   const sent = structuredClone(args, { transfer: method === 'commit' ? buffersOf(args) : [] });
   const fate = fateOf(method, options);
   const calledAtMs = machine.nowMs;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { connectLedger, type FailStop, serveLedger } from '../../src/ledger/remote.ts';
+import type { FailStop, Ledger } from '../../src/ledger/ledger.ts';
+import { connectLedger, serveLedger } from '../../src/service/ledger-link.ts';
 import { openTestLedger } from './ledger-folder.ts';
 
 /** A wall clock that two threads share and the test sets. */

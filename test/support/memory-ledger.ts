@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
+import type { SeededTier } from '../../src/core/vocabulary.ts';
 import { type AuditReport, type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import type {
   AccountRecord,
@@ -46,6 +47,7 @@ export class MemoryLedger implements Ledger {
   readonly #revocations = new Map<string, LotRevocation>();
   readonly #unclaimed: Record<BlockKind, ClaimedBlock[]> = { pure: [], seed: [] };
   #blocksClaimed = 0;
+  readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #sources = new MemorySources();
   readonly #segments = new Map<number, SegmentRecord>();
   /** Entries of all segments, also of those that retention dropped. */
@@ -154,6 +156,12 @@ export class MemoryLedger implements Ledger {
     const claimed = this.#unclaimed[kind].splice(0, Math.max(0, max));
     this.#blocksClaimed += claimed.length;
     return claimed;
+  }
+
+  async nextSeedGeneration(tier: SeededTier): Promise<number> {
+    const next = (this.#seedGenerations.get(tier) ?? 0) + 1;
+    this.#seedGenerations.set(tier, next);
+    return next;
   }
 
   async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
@@ -306,6 +314,8 @@ export class MemoryLedger implements Ledger {
     }
     return { answers: answers.length, segments: segments.length };
   }
+
+  async probe(): Promise<void> {}
 
   async putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {
     for (const { key, value } of records) this.#log.set(key, new Uint8Array(value));

@@ -145,6 +145,10 @@ export class LmdbBooks implements Books, LogStore {
     return { answers, segments };
   }
 
+  probe(): Promise<void> {
+    return this.#writer.submit(() => this.#tables.meta.put('probedAtMs', this.#clock.wallMs()));
+  }
+
   putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {
     return this.#writer.submit(() => {
       const { log, meta } = this.#tables;

@@ -2,6 +2,7 @@ import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { SeededTier } from '../../core/vocabulary.ts';
 import type { BlockKeys } from '../block-keys.ts';
 import { type EntropyStore, LedgerError } from '../ledger.ts';
 import {
@@ -16,7 +17,6 @@ import type { GroupWriter } from './group-writer.ts';
 import type { LmdbSourceStore } from './sources.ts';
 import {
   count,
-  FORMAT,
   increase,
   raise,
   SEALED_FORMAT,
@@ -125,6 +125,10 @@ export class LmdbEntropyStore implements EntropyStore {
     return claimed;
   }
 
+  nextSeedGeneration(tier: SeededTier): Promise<number> {
+    return this.#writer.submit(() => increase(this.#tables.meta, `seedGeneration/${tier}`, 1));
+  }
+
   async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
     const { meta } = this.#tables;
     this.#environment.refresh();
@@ -154,7 +158,7 @@ export class LmdbEntropyStore implements EntropyStore {
           givenUp++;
         }
       }
-      if (!isSealed) meta.put('format', FORMAT);
+      if (!isSealed) meta.put('format', SEALED_FORMAT);
     });
     if (givenUp > 0) this.#log.warn({ blocks: givenUp }, 'ledger: blocks without a key given up');
     this.#eraseKeys();

@@ -97,6 +97,15 @@ export class JournaledBooks implements Books {
     return ahead === undefined ? this.#books.segment(sequence) : decodeSegment(ahead);
   }
 
+  async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
+    await this.flush();
+    return this.#books.segmentsFrom(from, limit);
+  }
+
+  probe(): Promise<void> {
+    return this.#books.probe();
+  }
+
   async balances(period: number): Promise<Balance[]> {
     await this.flush();
     return this.#books.balances(period);

@@ -15,10 +15,10 @@ import { LmdbEntropyStore } from './entropy.ts';
 import { Environment, type RawEnvironment } from './environment.ts';
 import { GroupWriter } from './group-writer.ts';
 import { JournaledBooks, replayJournal } from './journaled-books.ts';
-import { LmdbLedger } from './lmdb-ledger.ts';
+import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbSourceStore } from './sources.ts';
 import type { Key, RawDatabase } from './table.ts';
-import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, increase, openMeta, openTables, separateLog, type Tables } from './tables.ts';
 
 export interface LmdbLedgerOptions {
   /** The data folder; made when it is missing. */
@@ -117,9 +117,10 @@ async function openLocked(
       log,
       epoch,
     });
+    if (isServer && count(tables.meta, 'format') < FORMAT) environment.transact(() => separateLog(tables));
     const journaled = isServer ? await openJournal(options, books, writer) : undefined;
     if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
-    return new LmdbLedger({
+    return lmdbLedger({
       environment,
       tables,
       writer,

@@ -1,4 +1,5 @@
 import { pack, unpack } from 'msgpackr';
+import { SEEDED_TIERS, type SeededTier } from '../../core/vocabulary.ts';
 import { LedgerError } from '../ledger.ts';
 import type {
   AccountRecord,
@@ -20,10 +21,13 @@ import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table
  * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
  * a folder with a number above its own.
  */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** The first format whose blocks are sealed (block-keys.ts). */
 export const SEALED_FORMAT = 2;
+
+/** The first format that keeps numbers of seeds and of the write probe outside the transparency log's table. */
+const LOG_ALONE_FORMAT = 3;
 
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
@@ -51,6 +55,10 @@ export type MetaName =
   /** The first and the last UTC day, since 1970, that any usage falls on. */
   | 'firstUsageDay'
   | 'lastUsageDay'
+  /** When the last probe was written (Books.probe). */
+  | 'probedAtMs'
+  /** The last generation number given to a seed of the tier. */
+  | `seedGeneration/${SeededTier}`
   | `${BlockKind}Blocks`
   | `${BlockKind}Bytes`;
 
@@ -202,4 +210,24 @@ export function raise(meta: Table<MetaName, number>, name: MetaName, to: number)
 export function lower(meta: Table<MetaName, number>, name: MetaName, to: number): void {
   const now = meta.get(name);
   if (now === undefined || to < now) meta.put(name, to);
+}
+
+/**
+ * Brings a folder of format 2 to format 3, inside a write transaction: in format 2 the last seed generations and the time
+ * of the last write probe lay among the records of the transparency log.
+ */
+export function separateLog({ log, meta }: Tables): void {
+  if (count(meta, 'format') >= LOG_ALONE_FORMAT) return;
+  for (const tier of SEEDED_TIERS) {
+    const stored = log.get(`seed-generation/${tier}`);
+    if (stored === undefined) continue;
+    raise(meta, `seedGeneration/${tier}`, Number(Buffer.from(stored).toString('ascii')));
+    log.remove(`seed-generation/${tier}`);
+    increase(meta, 'logRecords', -1);
+  }
+  if (log.has('watch/written-at')) {
+    log.remove('watch/written-at');
+    increase(meta, 'logRecords', -1);
+  }
+  meta.put('format', LOG_ALONE_FORMAT);
 }

@@ -1,9 +1,9 @@
 import { assert } from '../../core/assert.ts';
-import { utf8Bytes, wipe } from '../../core/bytes.ts';
+import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
-import type { EntropyStore, LogStore } from '../../ledger/ledger.ts';
+import type { EntropyStore } from '../../ledger/ledger.ts';
 import type { ClaimedBlock } from '../../ledger/records.ts';
 import { SEED_BLOCK_BYTES } from '../../ledger/records.ts';
 
@@ -55,7 +55,7 @@ const EARLY_FRACTION = 0.02;
  * force and its mode answers 503; an old seed is never stretched.
  */
 export class SeedSchedule {
-  readonly #store: EntropyStore & LogStore;
+  readonly #store: EntropyStore;
   readonly #catalog: LotCatalog;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -64,10 +64,8 @@ export class SeedSchedule {
   /** A seed of these lots that is claimed and on its way is not given out. */
   readonly #retired = new Set<string>();
   #open = true;
-  /** One number after the other. */
-  #numbering: Promise<unknown> = Promise.resolve();
 
-  constructor(store: EntropyStore & LogStore, catalog: LotCatalog, clock: Clock, log: Log) {
+  constructor(store: EntropyStore, catalog: LotCatalog, clock: Clock, log: Log) {
     this.#store = store;
     this.#catalog = catalog;
     this.#clock = clock;
@@ -159,7 +157,8 @@ export class SeedSchedule {
   async #giveOut(state: GroupState, { lotId, bytes }: ClaimedBlock): Promise<boolean> {
     assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
     const name = seedGroupName(state.group);
-    const generation = await this.#nextGeneration(state.group.tier);
+    // Durable before use, and one count for all intervals of a tier: a certificate names a seed by tier and number.
+    const generation = await this.#store.nextSeedGeneration(state.group.tier);
     await this.#catalog.ready(lotId);
     if (!this.#open || this.#retired.has(lotId)) return false;
     const seed: SeedInForce = {
@@ -174,23 +173,5 @@ export class SeedSchedule {
     state.current = seed; // in force only when every front has it
     this.#log.info({ group: name, generation, lot: lotId }, 'seed taken');
     return true;
-  }
-
-  /**
-   * Numbers are written down before use, so that no two seeds of a tier ever share one, whatever their interval: a
-   * certificate names a seed by tier and number.
-   */
-  #nextGeneration(tier: SeededTier): Promise<number> {
-    const next = this.#numbering.then(() => this.#countGeneration(tier));
-    this.#numbering = next.catch(() => {}); // told to who asked for the number
-    return next;
-  }
-
-  async #countGeneration(tier: SeededTier): Promise<number> {
-    const key = `seed-generation/${tier}`;
-    const last = await this.#store.getLog(key);
-    const next = (last === undefined ? 0 : Number(Buffer.from(last).toString('ascii'))) + 1;
-    await this.#store.putLog([{ key, value: utf8Bytes(String(next)) }]);
-    return next;
   }
 }

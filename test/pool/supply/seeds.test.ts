@@ -156,9 +156,9 @@ describe('seed schedule', () => {
         writes.push('claim');
         return claimBlocks(kind, max);
       },
-      putLog: (putLog) => (records) => {
-        writes.push('log');
-        return putLog(records);
+      nextSeedGeneration: (next) => (tier) => {
+        writes.push('number');
+        return next(tier);
       },
     });
     const { schedule } = scheduleOn(watched, clock);
@@ -231,9 +231,10 @@ describe('seed schedule', () => {
     const { clock, ledger } = await seededLedger(10);
     let fails = true;
     const failing = withCalls(ledger, {
-      putLog: (putLog) => async (records) => {
-        await putLog(records); // made, and the answer lost
+      nextSeedGeneration: (next) => async (tier) => {
+        const number = await next(tier); // taken, and the answer lost
         if (fails) throw new Error('unknown outcome');
+        return number;
       },
     });
     const { schedule, given } = scheduleOn(failing, clock);
@@ -250,9 +251,9 @@ describe('seed schedule', () => {
     const { clock, ledger } = await seededLedger(10);
     const gate = Promise.withResolvers<void>();
     const holding = withCalls(ledger, {
-      putLog: (putLog) => async (records) => {
+      nextSeedGeneration: (next) => async (tier) => {
         await gate.promise;
-        await putLog(records);
+        return next(tier);
       },
     });
     const { schedule, given } = scheduleOn(holding, clock);

@@ -1,0 +1,67 @@
+import type { MessagePort } from 'node:worker_threads';
+import { concatBytes, wipe } from '../core/bytes.ts';
+import { type FailStop, LEDGER_CALLS, type Ledger, type LedgerCalls, LedgerError } from '../ledger/ledger.ts';
+import type { SegmentRecord } from '../ledger/records.ts';
+import { Link } from '../workers/call.ts';
+
+/** Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it. */
+export function serveLedger(ledger: LedgerCalls & Partial<FailStop>, port: MessagePort): void {
+  new Link<object, LedgerCalls>(port, {
+    serve: ledger,
+    movesOf: buffersOf,
+    after: { addLot: (_lot, blocks) => wipe(...blocks.map(({ bytes }) => bytes)) },
+    ...(ledger.failed && { ends: ledger.failed }),
+  });
+}
+
+/**
+ * The ledger behind the port. `commit` hands the segments' packed entries over instead of copying them: afterwards
+ * they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy. `close` waits for the
+ * answers that are due and closes the port.
+ */
+export function connectLedger(port: MessagePort): Ledger & FailStop {
+  const link = new Link<LedgerCalls>(port, {
+    hand: {
+      commit: (segments, answers) => ({ args: [segments, answers], moves: buffersOf(segments) }),
+      addLot: (lot, blocks, jobKey) => {
+        const { moved, buffer } = copiedToMove(blocks);
+        return { args: [lot, moved, jobKey], moves: [buffer] };
+      },
+    },
+    closedError: (why) => new LedgerError('stopped', `the ledger cannot answer: ${why}`),
+  });
+  const names = Object.keys(LEDGER_CALLS) as (keyof LedgerCalls)[];
+  const calls = Object.fromEntries(names.map((name) => [name, link.calls[name]])) as unknown as LedgerCalls;
+  return { ...calls, failed: link.ended, close: () => link.close() };
+}
+
+/** One copy of all blocks that moves to the ledger's thread and is erased there: a message would leave others on its way. */
+function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
+  const copy = concatBytes(...blocks.map(({ bytes }) => bytes));
+  let at = 0;
+  const moved = blocks.map(({ kind, bytes }) => ({ kind, bytes: copy.subarray(at, (at += bytes.length)) }));
+  return { moved, buffer: copy.buffer };
+}
+
+/**
+ * The buffers of segments and blocks that may change threads without a copy: those that the bytes fill alone. A view
+ * of something larger is copied, since its neighbours stay.
+ */
+function buffersOf(value: unknown): ArrayBuffer[] {
+  const buffers: ArrayBuffer[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const bytes = bytesOf(item);
+    if (bytes !== undefined && bytes.byteLength > 0 && bytes.byteLength === bytes.buffer.byteLength) {
+      buffers.push(bytes.buffer);
+    }
+  }
+  return buffers;
+}
+
+/** The packed entries of a segment, or the bytes of a block. */
+function bytesOf(item: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof item !== 'object' || item === null) return undefined;
+  const { entries, bytes } = item as Partial<SegmentRecord & { bytes: Uint8Array<ArrayBuffer> }>;
+  if (entries instanceof Uint8Array) return entries;
+  return bytes instanceof Uint8Array ? bytes : undefined;
+}

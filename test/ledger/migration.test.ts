@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { block, filledSegment, lotId } from '../support/ledger-records.ts';
+
+/**
+ * A folder that the release with format 2 wrote (git tag `baseline`): one account with a key, a lot with two pure and two
+ * seed blocks of which one seed is claimed, a segment, two records of the transparency log, and among those the seed
+ * generations 41 (pro) and 3 (enterprise) and the time of a write probe.
+ */
+const FORMAT_2 = new URL('./format-2/', import.meta.url);
+
+function folderOfFormat2(t: TestContext): string {
+  const path = temporaryFolder(t);
+  writeFileSync(join(path, 'data.mdb'), gunzipSync(readFileSync(new URL('data.mdb.gz', FORMAT_2))));
+  copyFileSync(new URL('block-keys', FORMAT_2), join(path, 'block-keys'));
+  return path;
+}
+
+suite('a folder of format 2', () => {
+  test('keeps everything, and its seed numbers leave the transparency log', async (t) => {
+    const path = folderOfFormat2(t);
+    const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
+    assert.deepEqual((await tool.audit()).problems, [], 'a tool reads it as it is');
+    await tool.close();
+
+    const ledger = await openTestLedger(path);
+    assert.deepEqual((await ledger.audit()).problems, []);
+    for (const key of ['seed-generation/pro', 'seed-generation/enterprise', 'watch/written-at']) {
+      assert.equal(await ledger.getLog(key), undefined, key);
+    }
+    assert.deepEqual(await ledger.getLog('tile/0'), new Uint8Array(100).fill(7));
+    assert.deepEqual(await ledger.segment(1), filledSegment(1, 3));
+    assert.equal((await ledger.accounts()).length, 1);
+    assert.deepEqual(await ledger.claimBlocks('seed', 9), [
+      { lotId: lotId(1), bytes: block('seed', 4).bytes },
+    ]);
+    assert.equal((await ledger.claimBlocks('pure', 9)).length, 2);
+    assert.equal(await ledger.nextSeedGeneration('pro'), 42);
+    assert.equal(await ledger.nextSeedGeneration('enterprise'), 4);
+    assert.equal(await ledger.nextSeedGeneration('developer'), 1);
+    await ledger.close();
+
+    const again = await openTestLedger(path);
+    assert.equal(await again.nextSeedGeneration('pro'), 43, 'the migration ran once');
+    assert.deepEqual((await again.audit()).problems, []);
+    await again.close();
+  });
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import { Link, type LinkOptions, OneEachTurn } from '../../src/workers/call.ts';
+
+interface Adder {
+  add(a: number, b: number): Promise<number>;
+  fail(): Promise<never>;
+}
+
+interface Listener {
+  heard(word: string): void;
+}
+
+function linked<A, B>(t: TestContext, near: LinkOptions<A, B>, far: LinkOptions<B, A>) {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  return { near: new Link<A, B>(port1, near), far: new Link<B, A>(port2, far) };
+}
+
+const adder: Adder = {
+  add: async (a, b) => a + b,
+  fail: async () => Promise.reject(new RangeError('no')),
+};
+
+describe('a link between threads', () => {
+  it('carries calls in both directions over one port', async (t) => {
+    const words: string[] = [];
+    const listener: Listener = { heard: (word) => void words.push(word) };
+    const { near, far } = linked<Listener, Adder>(t, { serve: adder }, { serve: listener });
+    near.tells.heard('first');
+    assert.equal(await far.calls.add(2, 3), 5);
+    assert.deepEqual(words, ['first'], 'what was told before the answer arrives before it');
+    await assert.rejects(far.calls.fail(), { name: 'RangeError', message: 'no' });
+  });
+
+  it('refuses a call beyond the bound with overloaded, and takes calls again after an answer', async (t) => {
+    const { far } = linked<object, Adder>(t, { serve: adder }, { outstandingMax: 2 });
+    const both = [far.calls.add(1, 1), far.calls.add(2, 2)];
+    await assert.rejects(far.calls.add(3, 3), { code: 'overloaded' });
+    assert.deepEqual(await Promise.all(both), [2, 4]);
+    assert.equal(await far.calls.add(3, 3), 6);
+  });
+
+  it('runs one paced call in each turn of the event loop', async (t) => {
+    const turns = new OneEachTurn();
+    let turn = 0;
+    const count = () => {
+      turn++;
+      if (turn < 1_000) setImmediate(count);
+    };
+    const seen: number[] = [];
+    const serve: Adder = {
+      ...adder,
+      add: async () => {
+        seen.push(turn);
+        await Promise.resolve();
+        return 0;
+      },
+    };
+    const { far } = linked<object, Adder>(t, { serve, schedule: (run) => turns.add(run) }, {});
+    count();
+    await Promise.all(Array.from({ length: 20 }, () => far.calls.add(0, 0)));
+    turn = 1_000;
+    assert.equal(seen.length, 20);
+    assert.equal(new Set(seen).size, 20, `calls ran in turns ${seen.join(' ')}`);
+  });
+
+  it('rejects what waits when the other end closes', async (t) => {
+    const { near, far } = linked<object, Adder>(
+      t,
+      { serve: { ...adder, add: () => new Promise(() => {}) } },
+      {},
+    );
+    const waiting = far.calls.add(1, 2);
+    await near.close();
+    await assert.rejects(waiting, /no answer from another thread: the thread is gone/);
+    assert.match((await far.ended).message, /the thread is gone/);
+    await assert.rejects(far.calls.add(1, 2), /the connection to it is closed/);
+  });
+});
