@@ -1,6 +1,5 @@
 import type { HealthCheck, HealthStatus } from '../http/plain-routes.ts';
-import { nistVerified, verifyingBlock } from '../ledger/records.ts';
-import type { AssessedBlock } from '../ledger/records.ts';
+import { type AssessedBlock, nistVerified, verifyingBlock } from '../ledger/records.ts';
 import type { DeliveredState } from '../pool/intake/assessor.ts';
 import type { SourceState, SourceStatus } from '../pool/intake/collector.ts';
 import type { HealthState } from '../pool/intake/health.ts';

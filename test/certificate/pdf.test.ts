@@ -5,8 +5,7 @@ import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/certificate.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
-import type { LotRecord } from '../../src/ledger/records.ts';
-import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
+import { EVIDENCE_CLAIMS, type LotRecord } from '../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
 import { changed, scene } from './scene.ts';
 

@@ -1,8 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../src/core/log.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { AssessedBlock, BlockKind, LotRecord } from '../../src/ledger/records.ts';
-import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../src/ledger/records.ts';
+import {
+  type AssessedBlock,
+  type BlockKind,
+  type LotRecord,
+  PURE_BLOCK_BYTES,
+  SEED_BLOCK_BYTES,
+} from '../../src/ledger/records.ts';
 import { ASSESSED_BITS, type Assessor } from '../../src/pool/intake/assessor.ts';
 
 /** The record of an accepted lot; equal names give equal records. */

@@ -5,8 +5,14 @@ import { concatBytes, toHex, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../../core/ids.ts';
 import { sha256 } from '../../crypto/digest.ts';
-import type { AssessedBlock, BlockKind, LotEvidence, LotRecord } from '../../ledger/records.ts';
-import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
+import {
+  type AssessedBlock,
+  type BlockKind,
+  type LotEvidence,
+  type LotRecord,
+  PURE_BLOCK_BYTES,
+  SEED_BLOCK_BYTES,
+} from '../../ledger/records.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { condition, rawBitsFor } from './conditioner.ts';
 import { evidenceOf } from './evidence/ladder.ts';

@@ -2,8 +2,7 @@ import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Log } from '../../core/log.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
-import type { ClaimedBlock, LotRecord } from '../../ledger/records.ts';
-import { PURE_BLOCK_BYTES } from '../../ledger/records.ts';
+import { type ClaimedBlock, type LotRecord, PURE_BLOCK_BYTES } from '../../ledger/records.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
 
 /** Claimed pure bytes ahead of small requests: what a crash can burn at most. */

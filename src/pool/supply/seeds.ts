@@ -4,8 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
-import type { ClaimedBlock } from '../../ledger/records.ts';
-import { SEED_BLOCK_BYTES } from '../../ledger/records.ts';
+import { type ClaimedBlock, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
 
 import type { LotCatalog } from './pure.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AssessedBlock } from '../../../src/ledger/records.ts';
-import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
+import { type AssessedBlock, PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS, BlockHistory, HISTORY_BLOCKS } from '../../../src/pool/intake/assessor.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
 
