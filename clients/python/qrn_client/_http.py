@@ -1,0 +1,130 @@
+"""HTTP/1.1 over threads: http.client with connections that stay open."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import ssl
+from threading import Lock
+from time import monotonic
+from typing import Dict, List, Optional, Tuple
+
+from . import _wire
+from .answers import RawResponse
+
+_IDLE_MAX = 16
+_CHUNK_BYTES = 1 << 18
+#: How a connection that the server closed while it was idle shows itself.
+_STALE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
+
+
+class Transport:
+    """Sends one request at a time on each connection. Any number of threads may use it."""
+
+    def __init__(self, settings: _wire.Settings, ssl_context: Optional[ssl.SSLContext]) -> None:
+        self._settings = settings
+        self._ssl = ssl_context
+        self._idle: List[http.client.HTTPConnection] = []
+        self._lock = Lock()
+        self._process = os.getpid()
+
+    def exchange(self, request: _wire.Request, timeout: float) -> RawResponse:
+        """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`."""
+        deadline = monotonic() + timeout
+        with self._lock:
+            if self._process != os.getpid():  # a fork: the parent goes on with these connections
+                self._process, self._idle = os.getpid(), []
+            connection = self._idle.pop() if self._idle else None
+        reused = connection is not None
+        if connection is None:
+            connection = self._connection(timeout)
+        try:
+            try:
+                response, sock = _ask(connection, request, timeout)
+            except _STALE:
+                if not reused:
+                    raise
+                connection.close()
+                connection = self._connection(timeout)
+                response, sock = _ask(connection, request, timeout)
+            body = _read(response, sock, deadline)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, (socket.timeout, TimeoutError)):
+                raise _wire.network_error(error, timeout, True) from error
+            if isinstance(error, (OSError, http.client.HTTPException)):
+                raise _wire.network_error(error, timeout, False) from error
+            raise
+        self._keep(connection, response)
+        headers: Dict[str, str] = {name.lower(): value for name, value in response.getheaders()}
+        return RawResponse(response.status, headers, body)
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
+        host, port = self._settings.host, self._settings.port
+        if self._settings.scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=timeout)
+        context = self._ssl or ssl.create_default_context()
+        return http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+
+    def _keep(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+        with self._lock:
+            if not response.will_close and len(self._idle) < _IDLE_MAX:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+def _ask(
+    connection: http.client.HTTPConnection, request: _wire.Request, timeout: float
+) -> Tuple[http.client.HTTPResponse, socket.socket]:
+    headers = dict(request.headers)
+    if request.idempotency_key is not None:
+        headers["Idempotency-Key"] = request.idempotency_key
+    if connection.sock is None:
+        connection.timeout = timeout
+        connection.connect()
+    sock = connection.sock
+    assert isinstance(sock, socket.socket)
+    sock.settimeout(timeout)
+    connection.request(request.method, request.target, request.body, headers)
+    return connection.getresponse(), sock
+
+
+def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytearray:
+    """The body, read into the memory that the values will stay in."""
+    length = response.length
+    if length is not None and length > _wire.BODY_BYTES_MAX:
+        raise http.client.HTTPException(f"a body of {length} bytes is no answer of the service")
+    body = bytearray(length or 0)
+    at = 0
+    while length is None or at < length:
+        left = deadline - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        sock.settimeout(left)
+        if length is None:
+            chunk = response.read(_CHUNK_BYTES)
+            body += chunk
+            got = len(chunk)
+            if len(body) > _wire.BODY_BYTES_MAX:
+                raise http.client.HTTPException("the body does not end")
+            if got == 0:
+                break
+        else:
+            with memoryview(body) as view:
+                got = response.readinto(view[at : at + _CHUNK_BYTES])
+            if got == 0:
+                raise http.client.IncompleteRead(bytes(0), length - at)
+        at += got
+    if length is None and not response.chunked and not body:
+        # http.client takes a head that was cut for one without Content-Length.
+        raise http.client.HTTPException("the answer was cut")
+    response.close()
+    return body

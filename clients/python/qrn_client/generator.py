@@ -1,0 +1,296 @@
+"""The methods of numpy's Generator with bits of the service, exactly sampled."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from ._blocks import Blocks, OnBlock
+from ._normal import standard_normal
+from .client import QrnClient
+
+#: numpy.ndarray; a name for readers, since numpy need not be there.
+Array = Any
+
+Size = Union[int, Sequence[int], None]
+
+_BLOCK_BYTES = 1 << 20
+_WORDS = 1 << 64
+
+
+class Generator:
+    """integers, random, normal, choice, permutation, shuffle and bytes as numpy's Generator has them.
+
+    Each value has exactly the distribution it should have; no step rounds a probability. Needs numpy. The parameters are
+    those of `Random`; a block has 1 MiB unless told otherwise, and a large draw fetches larger ones.
+    """
+
+    def __init__(
+        self,
+        client: Optional[QrnClient] = None,
+        *,
+        entropy_mode: Optional[str] = None,
+        block_bytes: Optional[int] = None,
+        on_block: Optional[OnBlock] = None,
+    ) -> None:
+        import numpy
+
+        self._np: Any = numpy
+        self._blocks = Blocks(client, entropy_mode, block_bytes, _BLOCK_BYTES, on_block)
+
+    def bytes(self, length: int) -> bytes:
+        """`length` bytes."""
+        return b"".join([self._blocks.take(length)])
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Size = None,
+        dtype: Any = "int64",
+        endpoint: bool = False,
+    ) -> Any:
+        """Integers from `low` to `high`, without `high` unless `endpoint`; from 0 to `low` when `high` is left out.
+
+        Bounds may be arrays, which are broadcast as numpy does.
+        """
+        np = self._np
+        kind = np.dtype(dtype)
+        if kind == np.dtype(bool):
+            least, most = 0, 1
+        elif kind.kind in "iu":
+            least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+        else:
+            raise TypeError(f"integers: {kind} is not a type of integers")
+        if high is None:
+            low, high = 0, low
+        if np.ndim(low) == 0 and np.ndim(high) == 0:
+            first, span = _bounds(low, high, endpoint, least, most)
+            shape = _shape(size)
+            offsets = self._below(span, _count(shape))
+            return self._given(self._moved(offsets, first, kind), shape)
+        lows, highs = np.broadcast_arrays(np.asarray(low, object), np.asarray(high, object))
+        shape = lows.shape if size is None else _shape(size)
+        pairs = zip(np.broadcast_to(lows, shape).ravel(), np.broadcast_to(highs, shape).ravel())
+        bounds = [_bounds(one, other, endpoint, least, most) for one, other in pairs]
+        values = [self._moved(self._below(span, 1), first, kind) for first, span in bounds]
+        return np.concatenate(values).reshape(shape) if values else np.empty(shape, kind)
+
+    def random(self, size: Size = None, dtype: Any = "float64", out: Any = None) -> Any:
+        """Multiples of 2**-53 in [0, 1), each equally likely; of 2**-24 for float32."""
+        np = self._np
+        kind = np.dtype(dtype if out is None else out.dtype)
+        shape = _shape(size) if out is None else out.shape
+        if kind == np.float64:
+            values = (self._words(8, _count(shape)) >> 11) * 2.0**-53
+        elif kind == np.float32:
+            values = (self._words(4, _count(shape)) >> 8).astype(kind) * kind.type(2.0**-24)
+        else:
+            raise TypeError(f"random: float64 or float32, not {kind}")
+        if out is None:
+            return self._given(values, shape)
+        out[...] = values.reshape(shape)
+        return out
+
+    def standard_normal(self, size: Size = None) -> Any:
+        """Normal deviates of mean 0 and deviation 1: each is an exact deviate, rounded once, to the nearest double."""
+        shape = _shape(size)
+        return self._given(standard_normal(self._blocks.take, _count(shape)), shape)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None) -> Any:
+        """Normal deviates: `loc + scale * standard_normal()`."""
+        np = self._np
+        if np.any(np.asarray(scale) < 0):
+            raise ValueError("scale < 0")
+        shape = np.broadcast(loc, scale).shape if size is None else _shape(size)
+        return self.standard_normal(shape or None) * scale + loc
+
+    def choice(
+        self,
+        a: Any,
+        size: Size = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
+        """Elements of `a`, or of range(a). `p` are weights, taken as the exact numbers that they are, over their sum.
+
+        shuffle: without replacement, the order is always random; numpy saves it on request, this does not
+        """
+        np = self._np
+        items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
+        population = items.shape[axis]
+        shape = _shape(size)
+        count = _count(shape)
+        if population == 0 and count > 0:
+            raise ValueError("choice: there is nothing to choose from")
+        if not replace and count > population:
+            raise ValueError("choice: cannot take a larger sample than population when replace is False")
+        if p is not None:
+            chosen = self._weighted(_exact_weights(p, population), count, replace)
+        elif replace:
+            chosen = self._below(population, count)
+        elif 4 * count > population:
+            chosen = self._order(population)[:count]
+        else:
+            chosen = np.array(self._few(population, count), np.int64)
+        chosen = chosen.astype(np.int64)
+        if size is None:
+            return np.take(items, int(chosen[0]), axis)
+        return np.take(items, chosen.reshape(shape), axis)
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        """`x` in random order along an axis, or range(x): a new array, each order equally likely."""
+        np = self._np
+        items = np.arange(x) if np.ndim(x) == 0 else np.array(x)
+        return np.take(items, self._order(items.shape[axis]), axis)
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Puts an array or a list in random order where it is."""
+        order = self._order(len(x) if isinstance(x, list) else x.shape[axis])
+        if isinstance(x, list):
+            x[:] = [x[i] for i in order]
+        else:
+            x[...] = self._np.take(x, order, axis)
+
+    def _words(self, width: int, count: int) -> Array:
+        return self._np.frombuffer(self._blocks.take(width * count), f"<u{width}")
+
+    def _below(self, span: int, count: int) -> Array:
+        """`count` integers in [0, span) as uint64, span at most 2**64.
+
+        A word of w bits is kept when it is below the largest multiple of span up to 2**w, of which every remainder has
+        as many.
+        """
+        np = self._np
+        values = np.zeros(count, np.uint64)
+        if span == 1:
+            return values
+        width = next(each for each in (1, 2, 4, 8) if span <= 1 << 8 * each)
+        words_in_all = 1 << 8 * width
+        limit = words_in_all - words_in_all % span
+        filled = 0
+        while filled < count:
+            # As many as are likely needed: each word is kept with a probability of limit / words_in_all.
+            words = self._words(width, (count - filled) * words_in_all // limit + 1)
+            kept = words if limit == words_in_all else words[words < limit]
+            kept = kept[: count - filled].astype(np.uint64)
+            values[filled : filled + len(kept)] = kept if span == _WORDS else kept % np.uint64(span)
+            filled += len(kept)
+        return values
+
+    def _one_below(self, span: int) -> int:
+        """An integer in [0, span), for any span."""
+        bits = (span - 1).bit_length()
+        size = (bits + 7) // 8
+        while True:
+            value = int.from_bytes(self._blocks.take(size), "little") & ((1 << bits) - 1)
+            if value < span:
+                return value
+
+    def _moved(self, offsets: Array, first: int, kind: Any) -> Array:
+        """first + offsets in an integer type that holds them all: exact, since it wraps at 2**64."""
+        np = self._np
+        moved = offsets + np.uint64(first % _WORDS)
+        if kind.kind == "i":
+            moved = moved.view(np.int64)
+        return moved.astype(kind)
+
+    def _order(self, count: int) -> Array:
+        """The order of random keys. Keys of which two are equal are drawn again, so each order is equally likely."""
+        np = self._np
+        while True:
+            keys = self._words(8, count)
+            order = np.argsort(keys, kind="stable")
+            ordered = keys[order]
+            if not np.any(ordered[1:] == ordered[:-1]):
+                return order
+
+    def _few(self, population: int, count: int) -> List[int]:
+        """`count` of many, in random order: Fisher and Yates's shuffle of a list that is not written out."""
+        moved: Dict[int, int] = {}
+        chosen: List[int] = []
+        for at in range(count):
+            other = at + self._one_below(population - at) if population - at > 1 else at
+            chosen.append(moved.get(other, other))
+            moved[other] = moved.get(at, at)
+        return chosen
+
+    def _weighted(self, weights: List[int], count: int, replace: bool) -> Array:
+        np = self._np
+        if not replace and sum(weight > 0 for weight in weights) < count:
+            raise ValueError("choice: fewer non-zero entries in p than size")
+        total = sum(weights)
+        if replace and total <= _WORDS:
+            ends = np.cumsum(np.array(weights, object)).tolist()
+            # Ends are at most 2**64; minus one they fit. The first end above the value is the first end - 1 not below.
+            values = self._below(total, count)
+            lasts = np.array([max(end - 1, 0) for end in ends], np.uint64)
+            first = next(i for i, weight in enumerate(weights) if weight > 0)
+            found = np.searchsorted(lasts, values, side="left")
+            return np.maximum(found, first)
+        left = list(weights)
+        chosen = []
+        for _ in range(count):
+            value = self._one_below(sum(left))
+            at = 0
+            while value >= left[at]:
+                value -= left[at]
+                at += 1
+            chosen.append(at)
+            if not replace:
+                left[at] = 0
+        return np.array(chosen, np.int64)
+
+    def _given(self, values: Array, shape: Optional[Tuple[int, ...]]) -> Any:
+        """A value of numpy's when no size was asked for, as numpy does."""
+        return values[0] if shape is None else values.reshape(shape)
+
+
+def _shape(size: Size) -> Optional[Tuple[int, ...]]:
+    if size is None:
+        return None
+    whole = tuple(int(each) for each in size) if isinstance(size, Sequence) else (int(size),)
+    if any(each < 0 for each in whole):
+        raise ValueError("negative dimensions are not allowed")
+    return whole
+
+
+def _count(shape: Optional[Tuple[int, ...]]) -> int:
+    count = 1
+    for each in shape or ():
+        count *= each
+    return count
+
+
+def _bounds(low: Any, high: Any, endpoint: bool, least: int, most: int) -> Tuple[int, int]:
+    """The first value and how many there are."""
+    first, last = _whole(low), _whole(high) - (0 if endpoint else 1)
+    if first > last:
+        raise ValueError("low >= high" if not endpoint else "low > high")
+    if first < least or last > most:
+        raise ValueError(f"integers: the bounds do not fit into the type, which goes from {least} to {most}")
+    return first, last - first + 1
+
+
+def _whole(value: Any) -> int:
+    whole = int(value)
+    if whole != value:
+        raise ValueError(f"integers: {value!r} is not a whole number")
+    return whole
+
+
+def _exact_weights(p: Any, population: int) -> List[int]:
+    """Whole numbers in the same proportion as p, floats taken as the binary fractions that they are."""
+    exact = [Fraction(each) for each in (p.tolist() if hasattr(p, "tolist") else p)]
+    if len(exact) != population:
+        raise ValueError("choice: a and p must have the same size")
+    if any(each < 0 for each in exact) or not any(exact):
+        raise ValueError("choice: probabilities are not non-negative, or all are zero")
+    if abs(float(sum(exact)) - 1) > 1e-8:
+        raise ValueError("choice: probabilities do not sum to 1")
+    unit = lcm(*(each.denominator for each in exact))
+    return [int(each * unit) for each in exact]
+

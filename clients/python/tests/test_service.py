@@ -1,0 +1,249 @@
+"""Both clients with the real service, at QRN_URL with QRN_KEY (tier Pro, simulated source)."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import io
+import os
+import runpy
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any, List
+from uuid import UUID
+
+from cutting_proxy import CuttingProxy
+from qrn_client import Answer, AsyncQrnClient, Generator, QrnClient, Random, errors
+
+try:
+    import numpy as np
+except ImportError:
+    np = None  # type: ignore[assignment]
+
+needs_numpy = unittest.skipIf(np is None, "numpy is not installed")
+
+
+def draws(client: Any) -> List[Any]:
+    """One call of each kind, of either client."""
+    return [
+        client.integers(3),
+        client.integers(5, min=-2, max=2, unique=True, sort="descending"),
+        client.bytes(5, encoding="base64", entropy_mode="pure"),
+        client.floats(3, entropy_mode="csprng"),
+        client.floats(3, precision=2),
+        client.uuid(2),
+        client.bitstring(77),
+        client.shuffle(["é", "b,c", ""]),
+        client.batch("floats", 1_000),
+        client.batch("uuid", 2),
+        client.batch("bytes", 2, length=3, encoding="base64"),
+        client.bytes_octets(5),
+        client.batch_octets("integers", 4, min=-9, max=9),
+        client.batch_octets("integers", 4, min=0, max=2**50),
+        client.batch_octets("floats", 1_000),
+        client.batch_octets("floats", 4, precision=3),
+        client.batch_octets("bytes", 4, length=3, entropy_mode="pure"),
+        client.batch_octets("uuid", 4),
+    ]
+
+
+class Answers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.client = QrnClient()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.client.close()
+
+    def check(self, answers: List[Any]) -> None:
+        ordered, hidden, texts, shuffled = answers[1], answers[2], answers[5], answers[7]
+        self.assertEqual(ordered.values, [2, 1, 0, -1, -2])
+        self.assertIsInstance(hidden.values, bytes)
+        self.assertEqual((len(hidden.values), hidden.metadata.entropy_mode, hidden.credits.used), (5, "pure", 5))
+        self.assertTrue(all(isinstance(value, UUID) and value.version == 4 for value in texts.values))
+        self.assertEqual(sorted(shuffled.values), ["", "b,c", "é"])
+        for answer in answers:
+            self.assertEqual(answer.metadata.entropy_origin, "system" if answer is answers[3] else "simulated")
+            self.assertGreater(answer.rate_limit.reset_at, 0)
+            self.assertEqual(answer.response.status, 200)
+        octets = answers[11:]
+        self.assertEqual([each.values.format for each in octets], ["B", "i", "d", "d", "d", "B", "B"])
+        self.assertTrue(all(-9 <= value <= 9 for value in octets[1].values))
+        self.assertEqual((octets[5].values.shape, octets[6].values.shape), ((4, 3), (4, 16)))
+
+    def test_are_what_was_asked_for_and_verify(self) -> None:
+        answers = draws(self.client)
+        self.check(answers)
+        keys = self.client.keys()
+        for answer in answers:
+            found = self.client.verify(answer, keys=keys)
+            self.assertEqual([check for check in found.checks if not check.ok], [])
+            self.assertTrue(all(name.split(".")[0] in ("meta", "metadata", "quantum_credits") for name in found.not_covered))
+
+    def test_are_the_same_by_asyncio_many_at_a_time(self) -> None:
+        async def run() -> List[Any]:
+            async with AsyncQrnClient() as client:
+                answers = await asyncio.gather(*draws(client))
+                for answer in answers[:2] + answers[-2:]:
+                    (await client.verify(answer)).require()
+                self.assertEqual((await client.health())["status"], "pass")
+                self.assertIn("used", (await client.usage())["credits"])
+                pdf = await client.certificate_pdf(answers[0].metadata.certificate_id)
+                self.assertTrue(pdf.startswith(b"%PDF"))
+                quote = await client.quote("bytes", count=9, entropy_mode="pure")
+                self.assertEqual(quote["required_bytes"], 9)
+                counts = [block.count async for block in client.stream("integers", 2_500, block=1_000, max=9)]
+                self.assertEqual(counts, [1_000, 1_000, 500])
+                return answers
+
+        self.check(asyncio.run(run()))
+
+    def test_that_were_changed_do_not_verify(self) -> None:
+        answer = self.client.integers(3)
+        octets = self.client.batch_octets("floats", 3)
+        self.assertTrue(self.client.verify(answer).ok and self.client.verify(octets).ok)
+        body = copy.deepcopy(answer.body)
+        body["data"]["values"][0] += 1
+        changed = Answer(**{**answer.__dict__, "body": body})
+        self.assertEqual([c.name for c in self.client.verify(changed).checks if not c.ok], ["delivered"])
+        octets.octets[0] ^= 1
+        self.assertEqual([c.name for c in self.client.verify(octets).checks if not c.ok], ["delivered"])
+
+    def test_verify_offline_with_a_certificate_and_keys_from_before(self) -> None:
+        answer = self.client.uuid()
+        self.client.verify(answer).require()
+        keys, certificate = self.client.keys(), self.client.certificate(answer.metadata.certificate_id)
+        deaf = QrnClient("http://127.0.0.1:1", "none", retries=0)
+        self.assertTrue(deaf.verify(answer, certificate=certificate, keys=keys).ok)
+
+    def test_come_with_the_rest_of_the_service(self) -> None:
+        self.assertEqual(self.client.quote("integers", count=8, min=0, max=255, entropy_mode="pure")["required_bytes"], 8)
+        self.assertEqual(self.client.quote("batch", type="uuid", count=8, entropy_mode="pure")["mode"], "pure")
+        self.assertEqual(self.client.usage()["tier"], "pro")
+        self.assertEqual(self.client.health()["status"], "pass")
+        self.assertEqual(sum(block.count for block in self.client.stream("floats", 150_000)), 150_000)
+
+    def test_refused_raise_the_class_of_their_code(self) -> None:
+        for call, kind in (
+            (lambda: self.client.integers(0), errors.InvalidCountError),
+            (lambda: self.client.integers(min=5, max=4), errors.InvalidRangeError),
+            (lambda: self.client.integers(3, min=0, max=1, unique=True), errors.UniqueImpossibleError),
+            (lambda: self.client.bytes(entropy_mode="quantum"), errors.InvalidEntropyModeError),
+            (lambda: self.client.certificate("cert_none"), errors.InvalidIdError),
+            (lambda: self.client.certificate("cert_" + "0" * 26), errors.CertificateNotFoundError),
+            (lambda: QrnClient(key="qrn_nobody").usage(), errors.AuthInvalidError),
+        ):
+            with self.assertRaises(kind) as caught:
+                call()
+            self.assertRegex(caught.exception.request_id or "", "^req_")
+        with self.assertRaises(errors.CreditsExhaustedError) as caught:
+            self.client.batch_octets("bytes", 1_000, length=1_024, entropy_mode="pure")
+        self.assertEqual((caught.exception.details or {})["required"], 1_024_000)
+
+    @needs_numpy
+    def test_of_octets_are_arrays_without_a_copy(self) -> None:
+        for answer, kind, shape in (
+            (self.client.batch_octets("floats", 1_000), "float64", (1_000,)),
+            (self.client.batch_octets("integers", 10, max=9), "int32", (10,)),
+            (self.client.batch_octets("integers", 10, max=2**50), "float64", (10,)),
+            (self.client.batch_octets("bytes", 10, length=7), "uint8", (10, 7)),
+            (self.client.bytes_octets(9), "uint8", (9,)),
+        ):
+            array = answer.array()
+            self.assertEqual((array.dtype, array.shape), (np.dtype(kind), shape))
+            self.assertTrue(np.shares_memory(array, np.frombuffer(answer.octets, np.uint8)))
+            array[...] = 0  # writable
+            self.assertFalse(any(answer.octets))
+
+
+class LostAnswers(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = QrnClient()
+        self.proxy = CuttingProxy(os.environ["QRN_URL"])
+        self.distant = QrnClient(self.proxy.url)
+
+    def tearDown(self) -> None:
+        self.proxy.stop()
+        self.client.close()
+        self.distant.close()
+
+    def used(self) -> int:
+        return int(self.client.usage()["credits"]["used"])
+
+    def test_are_paid_once_in_pure_mode(self) -> None:
+        for call in (
+            lambda: self.distant.bytes(16, entropy_mode="pure"),
+            lambda: self.distant.batch_octets("bytes", 1, entropy_mode="pure"),
+            lambda: asyncio.run(self.async_call()),
+        ):
+            before = self.used()
+            self.proxy.idempotency_keys.clear()
+            self.proxy.cuts = 2
+            answer = call()
+            self.assertEqual(len(self.proxy.idempotency_keys), 3)
+            self.assertEqual(len(set(self.proxy.idempotency_keys)), 1)
+            self.assertIsNotNone(self.proxy.idempotency_keys[0])
+            self.assertEqual((answer.credits.used, self.used()), (16, before + 16))
+            self.assertTrue(self.client.verify(answer).ok)
+        self.assertRegex(self.proxy.user_agents[0] or "", r"^qrn_client-python/\d")
+
+    async def async_call(self) -> Any:
+        async with AsyncQrnClient(self.proxy.url) as client:
+            return await client.bytes(16, entropy_mode="pure")
+
+    def test_can_be_had_later_with_the_key_of_the_failed_call(self) -> None:
+        before = self.used()
+        self.proxy.cuts = 2
+        with self.assertRaises(errors.ConnectionFailedError) as caught:
+            self.distant.with_options(retries=1).bytes(8, entropy_mode="pure")
+        key = caught.exception.idempotency_key
+        self.assertIsNotNone(key)
+        self.distant.bytes(8, entropy_mode="pure", idempotency_key=key)
+        self.assertEqual(self.used(), before + 8)
+        with self.assertRaises(errors.IdempotencyMismatchError):
+            self.distant.bytes(9, entropy_mode="pure", idempotency_key=key)
+
+    def test_of_other_modes_are_followed_by_fresh_ones(self) -> None:
+        self.proxy.cuts = 1
+        self.assertEqual(len(self.distant.uuid(2).values), 2)
+        self.assertEqual(self.proxy.idempotency_keys, [None, None])
+
+
+class Sampling(unittest.TestCase):
+    def test_uses_verified_blocks(self) -> None:
+        with QrnClient() as client:
+            verified: List[bool] = []
+            drawn = Random(client, block_bytes=2_048, on_block=lambda block: verified.append(client.verify(block).ok))
+            deck = list(range(52))
+            drawn.shuffle(deck)
+            self.assertEqual(sorted(deck), list(range(52)))
+            self.assertEqual(len(drawn.randbytes(3_000)), 3_000)
+            self.assertTrue(len(verified) == 2 and all(verified))
+
+    def test_in_pure_mode_pays_for_a_block_once(self) -> None:
+        with QrnClient() as client:
+            before = client.usage()["credits"]["used"]
+            drawn = Random(client, entropy_mode="pure", block_bytes=64)
+            for _ in range(64):
+                drawn.getrandbits(8)
+            self.assertEqual(client.usage()["credits"]["used"], before + 64)
+
+    @needs_numpy
+    def test_makes_a_million_normals_by_the_example(self) -> None:
+        example = Path(os.environ["QRN_TEST_EXAMPLES"]) / "million_normals.py"
+        self.assertLessEqual(len(example.read_text("utf-8").splitlines()), 15)
+        out = io.StringIO()
+        with redirect_stdout(out):
+            runpy.run_path(str(example))
+        lines = out.getvalue().splitlines()
+        self.assertRegex(lines[0], r"^\[\d+(, \d+){5}\] simulated$")
+        self.assertEqual(lines[1], "verified: True")
+        self.assertRegex(lines[2], r"^1000000 normals: mean [+-]0\.00\d\d, deviation (1\.00|0\.99)\d\d$")
+        self.assertRegex(lines[3], r"^\d+ blocks verified$")
+
+    @needs_numpy
+    def test_passes_on_what_the_service_refuses(self) -> None:
+        with self.assertRaises(errors.InvalidEntropyModeError):
+            Generator(entropy_mode="quantum").random(3)

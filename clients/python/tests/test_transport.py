@@ -1,0 +1,257 @@
+"""Retries, time-outs and errors, over sockets, for both clients."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import os
+import pickle
+import re
+import unittest
+import warnings
+from pathlib import Path
+from unittest import mock
+
+from qrn_client import AsyncQrnClient, QrnClient, QrnError, QrnWarning, errors
+from qrn_client import _wire
+from scripted_server import ScriptedServer, http_reply
+
+OVERLOADED = {"error": {"code": "overloaded", "message": "Later.", "status": 503, "request_id": "req_1"}}
+KEYS = http_reply(200, b'{"keys": []}')
+LATER = http_reply(503, json.dumps(OVERLOADED).encode(), "Retry-After: 0")
+
+
+def sync_keys(url: str, **options: object):
+    with QrnClient(url, "k", **options) as client:  # type: ignore[arg-type]
+        return client.keys()
+
+
+def async_keys(url: str, **options: object):
+    async def call():
+        async with AsyncQrnClient(url, "k", **options) as client:  # type: ignore[arg-type]
+            return await client.keys()
+
+    return asyncio.run(call())
+
+
+BOTH = (sync_keys, async_keys)
+
+
+class Retries(unittest.TestCase):
+    def test_follow_a_cut_connection_and_an_answer_that_says_later(self) -> None:
+        for call in BOTH:
+            with self.subTest(call.__name__), ScriptedServer([None], [LATER], [KEYS]) as server:
+                with mock.patch.object(_wire, "_BACKOFF_FIRST", 0.001):
+                    self.assertEqual(call(server.url), {"keys": []})
+                self.assertEqual(len(server.requests), 3)
+
+    def test_end_when_there_are_none_left(self) -> None:
+        for call in BOTH:
+            with self.subTest(call.__name__), ScriptedServer([LATER], [LATER]) as server:
+                with self.assertRaises(errors.OverloadedError) as caught:
+                    with mock.patch.object(_wire, "_BACKOFF_FIRST", 0.001):
+                        call(server.url, retries=1)
+                error = caught.exception
+                self.assertEqual((error.attempts, error.status, error.request_id, error.retry_after), (2, 503, "req_1", 0))
+
+    def test_do_not_follow_what_will_be_wrong_again(self) -> None:
+        wrong = http_reply(400, b'{"error": {"code": "invalid_count", "message": "No."}}')
+        for call in BOTH:
+            with self.subTest(call.__name__), ScriptedServer([wrong], [KEYS]) as server:
+                with self.assertRaises(errors.InvalidCountError):
+                    call(server.url)
+                self.assertEqual(len(server.requests), 1)
+
+    def test_do_not_wait_longer_than_they_may(self) -> None:
+        late = http_reply(429, b'{"error": {"code": "quota_exceeded", "message": "No."}}', "Retry-After: 61")
+        for call in BOTH:
+            with self.subTest(call.__name__), ScriptedServer([late], [KEYS]) as server:
+                with self.assertRaises(errors.QuotaExceededError) as caught:
+                    call(server.url)
+                self.assertEqual(caught.exception.retry_after, 61)
+
+    def test_wait_as_asked_and_else_ever_longer(self) -> None:
+        def failure(**members: object) -> QrnError:
+            return QrnError("", code="overloaded", status=503, **members)  # type: ignore[arg-type]
+
+        self.assertEqual(_wire.retry_delay(failure(), 1, 0.0, 60), 0.125)
+        self.assertEqual(_wire.retry_delay(failure(), 3, 1.0, 60), 1.0)
+        self.assertEqual(_wire.retry_delay(failure(), 100, 1.0, 60), 8.0)
+        self.assertEqual(_wire.retry_delay(failure(retry_after=5.0), 1, 0.5, 60), 5.125)
+        self.assertIsNone(_wire.retry_delay(failure(retry_after=61.0), 1, 0.5, 60))
+        self.assertEqual(_wire.retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 784111770), 7)
+        self.assertIsNone(_wire.retry_after("soon", 0))
+
+    def test_replace_a_connection_that_was_closed_while_idle_at_once(self) -> None:
+        with ScriptedServer([KEYS, None], [KEYS]) as server, QrnClient(server.url, "k", retries=0) as client:
+            client.keys()
+            client.keys()
+
+        async def twice(url: str) -> None:
+            async with AsyncQrnClient(url, "k", retries=0) as client:
+                await client.keys()
+                await client.keys()
+
+        with ScriptedServer([KEYS, None], [KEYS]) as server:
+            asyncio.run(twice(server.url))
+
+
+class Failures(unittest.TestCase):
+    def test_are_a_time_out_when_no_answer_comes_or_its_body_does_not_end(self) -> None:
+        slow = http_reply(200, b'{"keys": []}')[:-3]
+        for call in BOTH:
+            for answer in ([2.0], [slow, 2.0]):
+                with self.subTest(call.__name__), ScriptedServer(answer) as server:
+                    with self.assertRaises(errors.TimeoutExceededError) as caught:
+                        call(server.url, timeout=0.2, retries=0)
+                    self.assertEqual(caught.exception.code, "timeout")
+
+    def test_are_a_network_error_when_the_answer_is_cut_or_is_no_http(self) -> None:
+        for call in BOTH:
+            for answer in ([KEYS[:-3], None], [b"HTTP/1.1 200 OK\r\nContent-Le", None], [b"hello\r\n\r\n", None]):
+                with self.subTest(call.__name__), ScriptedServer(answer) as server:
+                    with self.assertRaises(errors.ConnectionFailedError) as caught:
+                        call(server.url, retries=0)
+                    self.assertEqual(caught.exception.code, "network_error")
+
+    def test_are_an_invalid_answer_when_a_proxy_answers(self) -> None:
+        for call in BOTH:
+            for reply in (http_reply(404, b"<html>"), http_reply(301, b"", "Location: /"), http_reply(200, b"[]")):
+                with self.subTest(call.__name__), ScriptedServer([reply]) as server:
+                    with self.assertRaises(errors.InvalidAnswerError):
+                        call(server.url, retries=0)
+
+    def test_name_a_service_that_is_not_there(self) -> None:
+        for call in BOTH:
+            with self.assertRaisesRegex(errors.ConnectionFailedError, "No answer: "):
+                call("http://127.0.0.1:1", retries=0)
+
+    def test_survive_a_trip_to_another_process(self) -> None:
+        error = errors.CreditsExhaustedError("No.", code="credits_exhausted", status=402, details={"required": 9})
+        error.attempts = 3
+        other = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(other), str(other), other.__dict__), (type(error), str(error), error.__dict__))
+
+
+class Bodies(unittest.TestCase):
+    def test_come_in_chunks_or_until_the_connection_closes(self) -> None:
+        chunked = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"key\r\n7;x=y\r\ns": []}\r\n0\r\n\r\n'
+        closed = b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"keys": []}'
+        for call in BOTH:
+            for answer in ([chunked], [closed, None]):
+                with self.subTest(call.__name__), ScriptedServer(answer) as server:
+                    self.assertEqual(call(server.url, retries=0), {"keys": []})
+
+    def test_are_not_read_when_they_are_too_large(self) -> None:
+        for call in BOTH:
+            with self.subTest(call.__name__), ScriptedServer([b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"]) as server:
+                with self.assertRaisesRegex(errors.ConnectionFailedError, "no answer of the service"):
+                    call(server.url, retries=0)
+
+
+class Settings(unittest.TestCase):
+    def test_come_from_the_environment(self) -> None:
+        with mock.patch.dict(os.environ, {"QRN_URL": "https://qrn.example/", "QRN_KEY": "qrn_p_1\n"}):
+            settings = QrnClient()._settings
+            self.assertEqual((settings.scheme, settings.host, settings.port), ("https", "qrn.example", 443))
+            self.assertEqual((settings.base_path, settings.key), ("/v1", "qrn_p_1"))
+            self.assertNotIn("qrn_p_1", repr(settings))
+        with mock.patch.dict(os.environ, {"QRN_KEY": "k"}):
+            os.environ.pop("QRN_URL", None)
+            settings = QrnClient()._settings
+            self.assertEqual((settings.host, settings.port, settings.base_path), ("127.0.0.1", 3000, "/v1"))
+
+    def test_are_refused_when_they_cannot_be_meant(self) -> None:
+        for url in ("ftp://x", "x", "http://x/v2", "http://x/v1?a=b"):
+            with self.assertRaisesRegex(ValueError, "url"):
+                QrnClient(url, "k")
+        with mock.patch.dict(os.environ):
+            os.environ.pop("QRN_KEY", None)
+            for key in (None, "a b", "a\r\nb"):
+                with self.assertRaisesRegex(ValueError, "QRN_KEY"):
+                    QrnClient("http://x", key)
+        with self.assertRaises(ValueError):
+            QrnClient("http://x", "k", timeout=0)
+        with self.assertRaisesRegex(ValueError, "idempotency_key"):
+            QrnClient("http://x", "k").uuid(idempotency_key="a\nb")
+
+    def test_can_be_changed_for_a_call(self) -> None:
+        client = QrnClient("http://x", "k")
+        other = client.with_options(timeout=1, retries=0)
+        self.assertEqual((other._settings.timeout, other._settings.retries, other._settings.retry_wait_max), (1, 0, 60))
+        self.assertEqual(client._settings.timeout, 30)
+
+
+class Talk(unittest.TestCase):
+    def test_warns_of_parameters_that_the_service_ignored(self) -> None:
+        reply = http_reply(200, b'{"keys": []}', "X-Ignored-Parameters: precison")
+        for call in BOTH:
+            with ScriptedServer([reply]) as server, self.assertWarnsRegex(QrnWarning, "precison"):
+                call(server.url)
+
+    def test_logs_what_is_sent_again_and_never_the_key(self) -> None:
+        with ScriptedServer([LATER], [http_reply(200, b'{"data": {}}')]) as server:
+            with self.assertLogs("qrn_client", logging.DEBUG) as logs:
+                with QrnClient(server.url, "secret-key") as client:
+                    client.usage()
+        self.assertIn("attempt 2 follows", logs.output[0])
+        self.assertNotIn("secret-key", "".join(logs.output))
+        self.assertIn(b"Authorization: Bearer secret-key", server.requests[0])
+        self.assertRegex(server.requests[0], rb"User-Agent: qrn_client-python/[0-9.]+ Python/3")
+
+    def test_sends_no_key_for_the_public_keys(self) -> None:
+        for call in BOTH:
+            with ScriptedServer([KEYS]) as server:
+                call(server.url)
+                self.assertNotIn(b"uthorization", server.requests[0])
+                self.assertTrue(server.requests[0].startswith(b"GET /.well-known/qrn-keys.json "))
+
+
+class Interface(unittest.TestCase):
+    def test_is_the_same_for_asyncio(self) -> None:
+        for name, method in inspect.getmembers(QrnClient, inspect.isfunction):
+            if name.startswith("_") and name != "__init__":
+                continue
+            other = getattr(AsyncQrnClient, name)
+            own, others = inspect.signature(method), inspect.signature(other)
+            self.assertEqual(list(own.parameters.values()), list(others.parameters.values()), name)
+
+    def test_has_a_class_for_each_code_of_the_service(self) -> None:
+        text = Path(os.environ["QRN_TEST_ERRORS"]).read_text("utf-8")
+        codes = re.findall(r'^\| <a id="(\w+)">.*?\| (\d+) \|', text, re.MULTILINE)
+        self.assertGreater(len(codes), 30)
+        for code, status in codes:
+            self.assertIn(code, errors.BY_CODE, "add a class for the code to qrn_client/errors.py")
+            self.assertTrue(issubclass(errors.BY_CODE[code], _kind(int(status))), code)
+            self.assertIn(f"`{code}`", errors.BY_CODE[code].__doc__ or "")
+        known = {code for code, _ in codes} | {"network_error", "timeout", "invalid_answer"}
+        self.assertEqual(set(errors.BY_CODE), known)
+        self.assertEqual(len(set(errors.BY_CODE.values())), len(errors.BY_CODE))
+
+    def test_gives_a_code_of_a_newer_service_the_class_of_its_status(self) -> None:
+        for status in (400, 401, 402, 403, 404, 406, 409, 422, 429, 500, 503):
+            self.assertIs(errors.class_of("new", status), _kind(status))
+
+    def test_writes_queries_as_the_service_reads_them(self) -> None:
+        self.assertEqual(_wire.query_of({"a": None}), "")
+        self.assertEqual(
+            _wire.query_of({"items": ["a,b", "é", ""], "unique": True, "min": -3, "x": "a b&c"}),
+            "?items=a%2Cb,%C3%A9,&unique=true&min=-3&x=a%20b%26c",
+        )
+        self.assertEqual(list(_wire.counts_of(250, 100)), [100, 100, 50])
+        self.assertEqual(_wire.request_id_of("01000000-0000-0000-0000-00000000000d"), "req_0100000000000000000000000d")
+
+
+def _kind(status: int) -> type:
+    if status >= 500:
+        return errors.ServiceError
+    kinds = {401: errors.AuthenticationError, 402: QrnError, 403: errors.PermissionDeniedError, 404: errors.NotFoundError}
+    kinds.update({409: errors.IdempotencyError, 422: errors.IdempotencyError, 429: errors.RateLimitError})
+    return kinds.get(status, errors.InvalidRequestError)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    unittest.main()

@@ -1,0 +1,125 @@
+"""Verification against the vectors of the service, and against what Node computes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import unittest
+from pathlib import Path
+
+from qrn_client import VerificationFailed, ed25519, verify_answer
+from qrn_client.canonical import canonical_json
+
+VECTORS = Path(os.environ["QRN_TEST_VECTORS"])
+#: Made by Node for this run: signatures, and texts with their canonical form.
+NODE = json.loads(Path(os.environ["QRN_TEST_NODE"]).read_text("utf-8"))
+
+
+class Vectors(unittest.TestCase):
+    def test_says_of_each_case_what_is_written_there(self) -> None:
+        cases = [path for path in sorted(VECTORS.glob("*.json")) if not path.name.startswith("leaf-")]
+        self.assertGreater(len(cases), 15)
+        for path in cases:
+            with self.subTest(path.name):
+                case = json.loads(path.read_text("utf-8"))
+                found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
+                self.assertEqual([check.name for check in found.checks if not check.ok], case["fails"])
+                self.assertEqual(found.ok, case["fails"] == [])
+                self.assertEqual(len(found.checks), 9)
+
+    def test_notices_each_changed_member_of_the_certificate_and_the_answer(self) -> None:
+        case = json.loads((VECTORS / "worked-example.json").read_text("utf-8"))
+        for root in ("response", "certificate"):
+            for path, changed in _changes(case[root]):
+                if path[0] in ("meta", "quantum_credits") and path[-1] != "request_id":
+                    continue  # no certificate speaks of these
+                if path[-1] in ("entropy_consumed_bytes", "processing_time_ms"):
+                    continue
+                found = verify_answer(**{**{name: case[name] for name in ("response", "certificate", "keys")}, root: changed})
+                self.assertFalse(found.ok, f"{root}: {path}")
+
+    def test_require_raises_with_the_checks_that_failed(self) -> None:
+        case = json.loads((VECTORS / "value-changed.json").read_text("utf-8"))
+        found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
+        with self.assertRaisesRegex(VerificationFailed, "delivered: The data and the salt hash to"):
+            found.require()
+
+    def test_never_raises_for_what_it_is_given(self) -> None:
+        deep: object = []
+        for _ in range(100_000):
+            deep = [deep]
+        case = json.loads((VECTORS / "worked-example.json").read_text("utf-8"))
+        for odd in (None, 1, "x", [], {}, {"certificate": deep}, {"certificate": {"proof": "\ud800"}}, float("nan")):
+            self.assertFalse(verify_answer(response=case["response"], certificate=odd, keys=case["keys"]).ok)
+            self.assertFalse(verify_answer(response=case["response"], certificate=case["certificate"], keys=odd).ok)
+            if odd is not None:
+                self.assertFalse(verify_answer(response=odd, certificate=case["certificate"], keys=case["keys"]).ok)
+        nested = {**case["response"], "data": deep}
+        self.assertFalse(verify_answer(response=nested, certificate=case["certificate"], keys=case["keys"]).ok)
+
+
+def _changes(value, path=()):
+    """Copies of the value, each with one scalar changed, and where."""
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    else:
+        return
+    for name, inner in items:
+        if isinstance(inner, (dict, list)):
+            for where, changed in _changes(inner, (*path, name)):
+                outer = copy.copy(value)
+                outer[name] = changed
+                yield where, outer
+        else:
+            outer = copy.copy(value)
+            outer[name] = "changed" if inner != "changed" else "x"
+            yield (*path, name), outer
+
+
+class Canonical(unittest.TestCase):
+    def test_prints_what_node_prints(self) -> None:
+        self.assertGreater(len(NODE["canonical"]), 1_000)
+        for text, expected in NODE["canonical"]:
+            self.assertEqual(canonical_json(json.loads(text)), expected.encode(), text)
+
+    def test_gives_no_form_to_what_has_none(self) -> None:
+        for value in (float("nan"), float("inf"), "\ud800", {"\udc00": 1}, {1: 2}, 10**400, b"x", object()):
+            self.assertIsNone(canonical_json(value))
+
+
+class Ed25519(unittest.TestCase):
+    def test_accepts_what_node_signed_and_nothing_else(self) -> None:
+        self.assertGreaterEqual(len(NODE["signatures"]), 8)
+        for public_key, message, signature in ([bytes.fromhex(part) for part in row] for row in NODE["signatures"]):
+            for verify in (ed25519.verify, ed25519.verify_in_python):
+                self.assertTrue(verify(public_key, message, signature))
+                self.assertFalse(verify(public_key, message + b"\x00", signature))
+                for at in (0, 31, 32, 63):
+                    wrong = bytearray(signature)
+                    wrong[at] ^= 1
+                    self.assertFalse(verify(public_key, message, bytes(wrong)), at)
+                self.assertFalse(verify(public_key, message, signature[:63]))
+                self.assertFalse(verify(public_key[:31], message, signature))
+            s = int.from_bytes(signature[32:], "little") + ed25519._ORDER  # the same point, and malleable
+            self.assertFalse(ed25519.verify_in_python(public_key, message, signature[:32] + s.to_bytes(32, "little")))
+
+    def test_accepts_the_vectors_of_rfc_8032(self) -> None:
+        rows = (
+            (
+                "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+                "",
+                "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46b"
+                "d25bf5f0595bbe24655141438e7a100b",
+            ),
+            (
+                "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+                "72",
+                "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c"
+                "387b2eaeb4302aeeb00d291612bb0c00",
+            ),
+        )
+        for row in rows:
+            self.assertTrue(ed25519.verify_in_python(*(bytes.fromhex(part) for part in row)))

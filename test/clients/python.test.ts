@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import canonicalize from 'canonicalize';
+import { TestServer } from '../support/server.ts';
+
+/** The Python client as a user has it: its wheel is built and installed, and its tests run against the real service. */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const source = join(root, 'clients/python');
+const PYTHON = 'python3';
+
+const found = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
+const noPython = found(PYTHON, '--version') ? false : `${PYTHON} is not installed`;
+const noPip = noPython || (found(PYTHON, '-m', 'pip', '--version') ? false : 'pip is not installed');
+const noMypy = found('mypy', '--version') ? false : 'mypy is not installed';
+
+describe('the Python client', { skip: noPython }, () => {
+  let folder: string;
+  let installed: string;
+  let server: TestServer;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'qrn-python-'));
+    installed = join(folder, 'installed');
+    mkdirSync(installed);
+    writeFileSync(join(folder, 'node.json'), JSON.stringify(madeByNode()));
+    server = await TestServer.start();
+    // a wheel of pure Python is installed by unpacking it; that pip does the same is a test below
+    const wheel = (await python([join(source, 'build_wheel.py'), folder])).stdout.trim();
+    await python(['-m', 'zipfile', '-e', join(folder, wheel), installed]);
+  });
+  after(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  interface Ended {
+    readonly code: number;
+    readonly stdout: string;
+    readonly stderr: string;
+  }
+
+  /** Runs Python in a folder that has nothing of the source, with the installed package in its path. */
+  function python(args: readonly string[], expected = 0): Promise<Ended> {
+    const env = {
+      PATH: process.env['PATH'],
+      PYTHONPATH: installed,
+      PYTHONDONTWRITEBYTECODE: '1',
+      QRN_URL: server.baseUrl,
+      QRN_KEY: server.key,
+      QRN_TEST_VECTORS: join(root, 'test/vectors/certificate'),
+      QRN_TEST_NODE: join(folder, 'node.json'),
+      QRN_TEST_ERRORS: join(root, 'docs/errors.md'),
+      QRN_TEST_EXAMPLES: join(source, 'examples'),
+    };
+    return new Promise((resolve, reject) => {
+      execFile(PYTHON, args, { cwd: folder, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+        const code = error === null ? 0 : Number(error.code);
+        if (code === expected) resolve({ code, stdout, stderr });
+        else reject(new Error(`python3 ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`));
+      });
+    });
+  }
+
+  for (const name of ['test_verify', 'test_transport', 'test_random', 'test_generator', 'test_service']) {
+    it(`passes ${name}.py`, async (context) => {
+      const { stderr } = await python([
+        '-W',
+        'error',
+        '-m',
+        'unittest',
+        'discover',
+        '-v',
+        '-s',
+        join(source, 'tests'),
+        '-p',
+        `${name}.py`,
+      ]);
+      const [, ran] = /^Ran (\d+) tests/m.exec(stderr) ?? [];
+      assert.ok(Number(ran) > 3, stderr);
+      for (const [line] of stderr.matchAll(/^.*\.\.\. skipped .*$/gm)) context.diagnostic(line);
+    });
+  }
+
+  it('is found by its wheel with its types and its version', async () => {
+    const script =
+      "import importlib.metadata as m, qrn_client, pathlib; print(m.version('qrn-client'), qrn_client.__file__, " +
+      "pathlib.Path(qrn_client.__file__).with_name('py.typed').exists())";
+    const { stdout } = await python(['-c', script]);
+    assert.equal(stdout, `0.1.0 ${join(installed, 'qrn_client/__init__.py')} True\n`);
+  });
+
+  it('is installed by pip without a download', { skip: noPip }, async () => {
+    const target = join(folder, 'by-pip');
+    // pip builds in a copy, so that nothing is written into the source
+    await python(['-c', `import shutil; shutil.copytree(${JSON.stringify(source)}, 'copy')`]);
+    const options = ['--no-index', '--no-deps', '--disable-pip-version-check', '--quiet'];
+    await python(['-m', 'pip', 'install', ...options, '--target', target, './copy']);
+    const { stdout } = await python([
+      '-c',
+      `import sys; sys.path.insert(0, ${JSON.stringify(target)}); import qrn_client; print(qrn_client.__file__)`,
+    ]);
+    assert.equal(stdout, `${join(target, 'qrn_client/__init__.py')}\n`);
+  });
+
+  it('imports the standard library alone, and numpy and cryptography only where they are used', async () => {
+    const script = [
+      'import ast, pathlib, sys, qrn_client',
+      'names = set()',
+      'for path in pathlib.Path(qrn_client.__file__).parent.glob("*.py"):',
+      '    for node in ast.walk(ast.parse(path.read_text())):',
+      '        if isinstance(node, ast.Import): names |= {each.name.split(".")[0] for each in node.names}',
+      '        if isinstance(node, ast.ImportFrom) and node.level == 0: names.add(node.module.split(".")[0])',
+      'standard = getattr(sys, "stdlib_module_names", names - {"numpy", "cryptography"})',
+      'print(sorted(names - set(standard)), "numpy" in sys.modules)',
+    ];
+    const { stdout } = await python(['-c', script.join('\n')]);
+    assert.equal(stdout, "['cryptography', 'numpy'] False\n");
+  });
+
+  it('has types that mypy accepts as strict', { skip: noMypy }, async () => {
+    const { status, stdout } = spawnSync('mypy', ['--cache-dir', join(folder, 'mypy')], {
+      cwd: source,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stdout);
+  });
+
+  it('has a README whose examples run', async () => {
+    const readme = readFileSync(join(source, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```python\n([\s\S]*?)```/g)].map(([, text]) => text);
+    assert.ok(blocks.length >= 6);
+    if (!found(PYTHON, '-c', 'import numpy')) {
+      for (const block of blocks) await python(['-c', `compile(${JSON.stringify(block)}, 'README', 'exec')`]);
+      return;
+    }
+    await python(['-c', blocks.join('\n')]); // one after the other, as in a notebook
+  });
+});
+
+/** What another implementation says: signatures of fresh keys, and the canonical form of many numbers and texts. */
+function madeByNode(): object {
+  const signatures = Array.from({ length: 8 }, (_, i) => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const message = randomBytes(i * 20);
+    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
+    return [raw, message, sign(null, message, privateKey)].map((part) => part.toString('hex'));
+  });
+  const numbers = [
+    0,
+    -0,
+    1e21,
+    1e-6,
+    1e-7,
+    123e-20,
+    5e-324,
+    1.7976931348623157e308,
+    2 ** 53,
+    1e20,
+    0.1,
+    -1.5,
+  ];
+  const bits = new DataView(new ArrayBuffer(8));
+  while (numbers.length < 1_000) {
+    bits.setBigUint64(0, randomBytes(8).readBigUInt64LE());
+    const number = bits.getFloat64(0);
+    if (Number.isFinite(number))
+      numbers.push(number, Math.trunc(number), number % 1e6, Math.round(number % 1e18));
+  }
+  const texts = ['', 'é€🎲', '\u0000\u001f\u007f"\\/\b\f\n\r\t\u2028', '\ud7ff\ue000'];
+  const objects = [
+    { '€': 1, '\r': 2, 1: 3, '🎲': 4, '\ufb33': 5 },
+    [],
+    {},
+    [null, true, false, { b: [1.0], a: {} }],
+  ];
+  const canonical = [...numbers, ...texts, ...objects].map((value) => [
+    JSON.stringify(value),
+    canonicalize(value),
+  ]);
+  return { signatures, canonical };
+}
