@@ -11,19 +11,15 @@ import { parseArgs } from 'node:util';
 import { Bench } from 'tinybench';
 import { unpackBits } from '../src/stats/sp800-90b/alphabet.ts';
 import { assessBits, assessNonIid } from '../src/stats/sp800-90b/assess.ts';
-import { collision } from '../src/stats/sp800-90b/collision.ts';
-import { compression } from '../src/stats/sp800-90b/compression.ts';
+import { collision, compression, markov, mostCommonValue } from '../src/stats/sp800-90b/closed-forms.ts';
 import { additionalIidTests } from '../src/stats/sp800-90b/iid.ts';
-import { lag } from '../src/stats/sp800-90b/lag.ts';
-import { longestRepeatedSubstring } from '../src/stats/sp800-90b/longest-repeated-substring.ts';
-import { lz78y } from '../src/stats/sp800-90b/lz78y.ts';
-import { markov } from '../src/stats/sp800-90b/markov.ts';
-import { mostCommonValue } from '../src/stats/sp800-90b/most-common-value.ts';
-import { multiMcw } from '../src/stats/sp800-90b/multi-mcw.ts';
-import { multiMmc } from '../src/stats/sp800-90b/multi-mmc.ts';
-import { repeatedSubstrings } from '../src/stats/sp800-90b/repeated-substrings.ts';
+import { lag, lz78y, multiMcw, multiMmc } from '../src/stats/sp800-90b/predictors.ts';
+import {
+  longestRepeatedSubstring,
+  repeatedSubstrings,
+  tTuple,
+} from '../src/stats/sp800-90b/repeated-substrings.ts';
 import { restartCutoff } from '../src/stats/sp800-90b/restart.ts';
-import { tTuple } from '../src/stats/sp800-90b/t-tuple.ts';
 
 const SAMPLES = 1_000_000;
 

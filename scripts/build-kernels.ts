@@ -21,6 +21,7 @@ export interface KernelModule {
 
 export const KERNEL_MODULES: readonly KernelModule[] = [
   { source: 'assembly/kernels.ts', out: 'src/values/kernels.wasm', pages: 3, mayGrow: false },
+  { source: 'assembly/estimators.ts', out: 'src/stats/sp800-90b/estimators.wasm', pages: 1, mayGrow: true },
   { source: 'assembly/extractor.ts', out: 'src/pool/intake/extractor.wasm', pages: 1, mayGrow: true },
 ];
 

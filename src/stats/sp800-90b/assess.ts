@@ -1,16 +1,8 @@
 import { assert } from '../../core/assert.ts';
 import { bitStringOf, compactAlphabet, symbolBits, unpackBits } from './alphabet.ts';
-import { collision } from './collision.ts';
-import { compression } from './compression.ts';
-import { lag } from './lag.ts';
-import { longestRepeatedSubstring } from './longest-repeated-substring.ts';
-import { lz78y } from './lz78y.ts';
-import { markov } from './markov.ts';
-import { mostCommonValue } from './most-common-value.ts';
-import { multiMcw } from './multi-mcw.ts';
-import { multiMmc } from './multi-mmc.ts';
-import { repeatedSubstrings } from './repeated-substrings.ts';
-import { tTuple } from './t-tuple.ts';
+import { collision, compression, markov, mostCommonValue } from './closed-forms.ts';
+import { lag, lz78y, multiMcw, multiMmc } from './predictors.ts';
+import { longestRepeatedSubstring, repeatedSubstrings, tTuple } from './repeated-substrings.ts';
 
 /** The estimators of SP 800-90B 6.3.1 to 6.3.10, in that order and as NIST's tool prints them. */
 export const ESTIMATORS = [

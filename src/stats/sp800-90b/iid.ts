@@ -1,11 +1,10 @@
+import { assert } from '../../core/assert.ts';
+import { igamc } from '../special.ts';
 import { compactAlphabet, symbolBits } from './alphabet.ts';
-import {
-  type ChiSquareResult,
-  chiSquareGoodnessOfFit,
-  chiSquareIndependence,
-  IID_ALPHA,
-} from './chi-square.ts';
 import { type RepeatedSubstrings, repeatedSubstrings } from './repeated-substrings.ts';
+
+/** A test of 5.2 fails below this p-value (SP 800-90B 5.2.1 to 5.2.5). */
+const IID_ALPHA = 0.001;
 
 export interface RepeatLengthResult {
   /** W: length of the longest repeated substring. */
@@ -55,4 +54,142 @@ export function repeatLengthTest(
   // 1 - (1 - p^W)^N; p^W is tiny and N is huge, so both powers go through their logarithms.
   const pValue = -Math.expm1(pairs * Math.log1p(-(pCollision ** length)));
   return { length, pCollision, pValue, passed: pValue >= IID_ALPHA };
+}
+
+/** A bin expects at least so many observations (5.2.1). */
+const EXPECTATION_MIN = 5;
+/** Subsets compared for goodness of fit (5.2.2, 5.2.4). */
+const SUBSETS = 10;
+
+export interface ChiSquareResult {
+  readonly statistic: number;
+  readonly degreesOfFreedom: number;
+  readonly pValue: number;
+  readonly passed: boolean;
+}
+
+/**
+ * Independence of neighbours (SP 800-90B 5.2.1; 5.2.3 for bits). Two or more symbols below `alphabetSize`,
+ * all of which occur.
+ */
+export function chiSquareIndependence(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
+  assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
+  return alphabetSize === 2 ? bitIndependence(symbols) : pairIndependence(symbols, alphabetSize);
+}
+
+/**
+ * Whether ten subsets have one distribution (SP 800-90B 5.2.2; 5.2.4 for bits). Needs at least ten symbols.
+ */
+export function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
+  assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
+  assert(symbols.length >= SUBSETS, 'ten subsets hold a symbol each');
+  const length = Math.floor(symbols.length / SUBSETS);
+  const expectations = symbolCounts(symbols, alphabetSize).map((count) => (count / symbols.length) * length);
+  // 5.2.4 tests both bit values as they are; 5.2.2 joins rare symbols first.
+  const bins: Bins =
+    alphabetSize === 2
+      ? { binOf: Int32Array.of(0, 1), expectations: [...expectations] }
+      : joinRare(expectations);
+  let statistic = 0;
+  for (let subset = 0; subset < SUBSETS; subset++) {
+    const observed = new Int32Array(bins.expectations.length);
+    for (let i = subset * length; i < (subset + 1) * length; i++) observed[bins.binOf[symbols[i]]]++;
+    statistic += pearson(observed, bins.expectations);
+  }
+  return result(statistic, (SUBSETS - 1) * (bins.expectations.length - 1));
+}
+
+/**
+ * 5.2.3: the frequencies of m-bit words, for the largest m up to 11 that leaves the rarest word enough
+ * expectation.
+ */
+function bitIndependence(bits: Uint8Array): ChiSquareResult {
+  const probability = symbolCounts(bits, 2).map((count) => count / bits.length);
+  const rarer = Math.min(probability[0], probability[1]);
+  let m = 11;
+  while (m > 1 && rarer ** m * Math.floor(bits.length / m) < EXPECTATION_MIN) m--;
+  if (m < 2) return result(0, 0); // too few samples for a test
+  const words = Math.floor(bits.length / m);
+  const observed = new Int32Array(1 << m);
+  for (let i = 0, at = 0; i < words; i++) {
+    let word = 0;
+    for (const end = at + m; at < end; at++) word = (word << 1) | bits[at];
+    observed[word]++;
+  }
+  const expectations = Array.from(observed, (_, word) => {
+    let weight = 0;
+    for (let rest = word; rest > 0; rest >>>= 1) weight += rest & 1;
+    return probability[1] ** weight * probability[0] ** (m - weight) * words;
+  });
+  return result(pearson(observed, expectations), 2 ** m - 2);
+}
+
+/** 5.2.1: the frequencies of pairs of neighbours that do not overlap. */
+function pairIndependence(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
+  const counts = symbolCounts(symbols, alphabetSize);
+  const pairs = Math.floor(symbols.length / 2);
+  const scale = pairs / symbols.length ** 2;
+  const expectations = new Float64Array(alphabetSize ** 2);
+  for (let a = 0; a < alphabetSize; a++) {
+    // The product of counts is exact, so that pairs as rare as one another stay in order.
+    for (let b = 0; b < alphabetSize; b++) expectations[a * alphabetSize + b] = counts[a] * counts[b] * scale;
+  }
+  const bins = joinRare(expectations);
+  const observed = new Int32Array(bins.expectations.length);
+  for (let i = 0; i + 1 < symbols.length; i += 2)
+    observed[bins.binOf[symbols[i] * alphabetSize + symbols[i + 1]]]++;
+  return result(pearson(observed, bins.expectations), bins.expectations.length - alphabetSize);
+}
+
+function symbolCounts(symbols: Uint8Array, alphabetSize: number): Float64Array {
+  const counts = new Float64Array(alphabetSize);
+  for (let i = 0; i < symbols.length; i++) counts[symbols[i]]++;
+  return counts;
+}
+
+interface Bins {
+  /** The bin of each value. */
+  readonly binOf: Int32Array;
+  readonly expectations: readonly number[];
+}
+
+/**
+ * Joins values from the rarest on until every bin expects enough; what is left over goes to the last bin
+ * (5.2.1, 5.2.2).
+ */
+function joinRare(expected: Float64Array): Bins {
+  // Values as rare as one another stay in order: the sort is stable.
+  const rarestFirst = Array.from(expected, (_, value) => value).sort((a, b) => expected[a] - expected[b]);
+  const binOf = new Int32Array(expected.length);
+  const expectations: number[] = [];
+  let open = 0;
+  for (const value of rarestFirst) {
+    if (open >= EXPECTATION_MIN) {
+      expectations.push(open);
+      open = 0;
+    }
+    binOf[value] = expectations.length;
+    open += expected[value];
+  }
+  if (open >= EXPECTATION_MIN || expectations.length === 0) expectations.push(open);
+  else {
+    const last = expectations.length - 1;
+    expectations[last] += open;
+    for (let value = 0; value < binOf.length; value++) binOf[value] = Math.min(binOf[value], last);
+  }
+  return { binOf, expectations };
+}
+
+function pearson(observed: Int32Array, expectations: readonly number[]): number {
+  let sum = 0;
+  for (let bin = 0; bin < observed.length; bin++) {
+    sum += (observed[bin] - expectations[bin]) ** 2 / expectations[bin];
+  }
+  return sum;
+}
+
+function result(statistic: number, degreesOfFreedom: number): ChiSquareResult {
+  // Without a degree of freedom nothing is compared and nothing can fail.
+  const pValue = degreesOfFreedom > 0 ? igamc(degreesOfFreedom / 2, statistic / 2) : 1;
+  return { statistic, degreesOfFreedom, pValue, passed: pValue >= IID_ALPHA };
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { collision } from '../../../src/stats/sp800-90b/collision.ts';
-import { compression } from '../../../src/stats/sp800-90b/compression.ts';
+import {
+  collision,
+  compression,
+  markov,
+  mostCommonValue,
+} from '../../../src/stats/sp800-90b/closed-forms.ts';
 import { bisect, minEntropyOf, upperBound } from '../../../src/stats/sp800-90b/confidence.ts';
-import { markov } from '../../../src/stats/sp800-90b/markov.ts';
-import { mostCommonValue } from '../../../src/stats/sp800-90b/most-common-value.ts';
 import {
   expectedCompressionMean,
   plainCollisionP,

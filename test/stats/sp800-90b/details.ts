@@ -1,17 +1,18 @@
 /** The estimators run one by one, and their results under the names that NIST's tool prints. */
 import assert from 'node:assert/strict';
-import { collision } from '../../../src/stats/sp800-90b/collision.ts';
-import { compression } from '../../../src/stats/sp800-90b/compression.ts';
-import { lag } from '../../../src/stats/sp800-90b/lag.ts';
-import { longestRepeatedSubstring } from '../../../src/stats/sp800-90b/longest-repeated-substring.ts';
-import { lz78y } from '../../../src/stats/sp800-90b/lz78y.ts';
-import { markov } from '../../../src/stats/sp800-90b/markov.ts';
-import { mostCommonValue } from '../../../src/stats/sp800-90b/most-common-value.ts';
-import { multiMcw } from '../../../src/stats/sp800-90b/multi-mcw.ts';
-import { multiMmc } from '../../../src/stats/sp800-90b/multi-mmc.ts';
+import {
+  collision,
+  compression,
+  markov,
+  mostCommonValue,
+} from '../../../src/stats/sp800-90b/closed-forms.ts';
 import type { PredictionEstimate } from '../../../src/stats/sp800-90b/prediction.ts';
-import { repeatedSubstrings } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
-import { tTuple } from '../../../src/stats/sp800-90b/t-tuple.ts';
+import { lag, lz78y, multiMcw, multiMmc } from '../../../src/stats/sp800-90b/predictors.ts';
+import {
+  longestRepeatedSubstring,
+  repeatedSubstrings,
+  tTuple,
+} from '../../../src/stats/sp800-90b/repeated-substrings.ts';
 import type { Details } from '../../vectors/sp800-90b/kat.ts';
 
 type Detail = Record<string, number>;

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../../src/stats/sp800-90b/chi-square.ts';
-import { additionalIidTests, repeatLengthTest } from '../../../src/stats/sp800-90b/iid.ts';
+import {
+  additionalIidTests,
+  chiSquareGoodnessOfFit,
+  chiSquareIndependence,
+  repeatLengthTest,
+} from '../../../src/stats/sp800-90b/iid.ts';
 import { repeatedSubstrings } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
 import { igamc } from '../../../src/stats/special.ts';
 import { assertClose } from './details.ts';

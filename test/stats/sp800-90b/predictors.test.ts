@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { lag } from '../../../src/stats/sp800-90b/lag.ts';
-import { lz78y } from '../../../src/stats/sp800-90b/lz78y.ts';
-import { multiMcw } from '../../../src/stats/sp800-90b/multi-mcw.ts';
-import { multiMmc } from '../../../src/stats/sp800-90b/multi-mmc.ts';
 import type { PredictionEstimate, PredictorRun } from '../../../src/stats/sp800-90b/prediction.ts';
+import { lag, lz78y, multiMcw, multiMmc } from '../../../src/stats/sp800-90b/predictors.ts';
 import { plainLag, plainLz78y, plainMultiMcw, plainMultiMmc } from '../../reference/sp800-90b/predictors.ts';
 import { sources } from './sources.ts';
 

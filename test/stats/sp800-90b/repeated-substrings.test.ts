@@ -3,13 +3,13 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { symbolBits } from '../../../src/stats/sp800-90b/alphabet.ts';
 import { longestCommonPrefixes } from '../../../src/stats/sp800-90b/longest-common-prefix.ts';
-import { longestRepeatedSubstring } from '../../../src/stats/sp800-90b/longest-repeated-substring.ts';
 import {
   firstRareLength,
+  longestRepeatedSubstring,
   type RepeatedSubstrings,
   repeatedSubstrings,
+  tTuple,
 } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
-import { tTuple } from '../../../src/stats/sp800-90b/t-tuple.ts';
 import { plainLongestCommonPrefixes, plainRepeatedSubstrings } from '../../reference/sp800-90b/substrings.ts';
 import { assertClose } from './details.ts';
 import { sources } from './sources.ts';
