@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { TestServer } from '../support/server.ts';
+import { before, describe, it } from 'node:test';
+import { TestServer, until } from '../support/server.ts';
 
 let server: TestServer;
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.shared();
 });
-after(() => server.stop());
 
 async function codeOf(response: Response): Promise<string> {
   const body = (await response.json()) as {
@@ -71,7 +70,7 @@ describe('keys', () => {
       await server.qrn('keys', 'create', '--account', account_id, '--scopes', 'entropy:read', '--json'),
     );
     const headers = { authorization: `Bearer ${made.key}` };
-    await until(async () => (await drained(server.get('/integers', headers))).status === 200);
+    await server.knows(made.key);
     const batch = await server.batch({ type: 'uuid', count: 1 }, headers);
     assert.equal(await codeOf(batch), '403 auth_scope');
     for (const path of ['/usage', '/health', '/certificate?id=x']) {
@@ -93,17 +92,17 @@ describe('keys', () => {
     );
     assert.equal(short.expires_at, expires);
     const later = { authorization: `Bearer ${short.key}` };
-    await until(async () => (await drained(server.get('/integers', later))).status === 401);
+    await server.knows(short.key);
+    await until(
+      'the key expires',
+      async () => (await drained(server.get('/integers', later))).status === 401,
+    );
   });
 
   it('rotate with a grace in which both live', async () => {
     const { key_id, key } = await server.account('developer');
     const rotated = JSON.parse(await server.qrn('keys', 'rotate', key_id, '--grace', '1h', '--json'));
-    await until(
-      async () =>
-        (await drained(server.get('/integers', { 'x-api-key': rotated.key, authorization: '' }))).status ===
-        200,
-    );
+    await server.knows(rotated.key);
     assert.equal((await drained(server.get('/integers', { authorization: `Bearer ${key}` }))).status, 200);
   });
 });
@@ -150,12 +149,4 @@ async function drained(promise: Promise<Response>): Promise<Response> {
   const response = await promise;
   await response.arrayBuffer();
   return response;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 160; tries++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('it did not come true within eight seconds');
 }

@@ -302,6 +302,9 @@ describe('a lot that is withdrawn', () => {
 
 describe('the key of the log', () => {
   it('is rotated beside the service; what the old one signed stays good after the restart', async () => {
+    await server.until('the next lot, for the only one was withdrawn', async () => {
+      return (await server.get('/integers')).status === 200;
+    });
     const body = await bodyOf(await server.get('/integers'));
     await certificateOf((JSON.parse(body) as Answer).metadata.certificate_id);
     const old = JSON.parse(await keys());

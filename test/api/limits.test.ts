@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.shared();
 });
-after(() => server.stop());
 
 interface Body {
   error?: { code: string; details?: Record<string, number> };
@@ -29,8 +28,8 @@ interface Usage {
   days: { date: string; requests: number }[];
 }
 
-async function usageOf(key: string): Promise<Usage> {
-  const response = await server.get('/usage', bearer(key));
+async function usageOf(key: string, of = server): Promise<Usage> {
+  const response = await of.get('/usage', bearer(key));
   assert.equal(response.status, 200);
   return ((await response.json()) as { data: Usage }).data;
 }
@@ -208,19 +207,20 @@ describe('Idempotency-Key in pure mode', () => {
   });
 
   it('survives a restart, as credits, quota and the burst do', async () => {
+    let server = await TestServer.start();
     const free = await server.account('free');
     for (let i = 0; i < 15; i++) await (await server.get('/integers', bearer(free.key))).arrayBuffer();
     const pro = await server.account('pro');
     const headers = { ...bearer(pro.key), 'idempotency-key': 'restart' };
     const text = await (await server.get('/bytes?count=30&entropy_mode=pure', headers)).text();
     await server.kill('SIGKILL');
-    const { dataDir } = server;
-    server = await TestServer.start({}, dataDir);
+    server = await TestServer.start({}, server.dataDir);
     const refused = await server.get('/integers', bearer(free.key));
     assert.equal((await bodyOf(refused)).error?.code, 'rate_limited', 'a restart is no way to a new burst');
     const again = await server.get('/bytes?count=30&entropy_mode=pure', headers);
     assert.equal(await again.text(), text);
-    const usage = await usageOf(pro.key);
+    const usage = await usageOf(pro.key, server);
     assert.deepEqual([usage.credits.used, usage.requests.used], [30, 1]);
+    await server.stop();
   });
 });

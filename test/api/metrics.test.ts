@@ -93,10 +93,10 @@ describe('/metrics', () => {
 
   it('tells of the pool, the source and the seeds', async () => {
     let { families } = await scrape();
-    for (let tries = 0; tries < 100 && total(families, 'qrn_pool_pure_ring_bytes') === 0; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 50)); // fronts write their gauges down once a second
+    await server.until('fronts write their gauges down, once a second', async () => {
       families = (await scrape()).families;
-    }
+      return total(families, 'qrn_pool_pure_ring_bytes') > 0;
+    });
     assert.equal(total(families, 'qrn_source_state', { state: 'ok', origin: 'simulated' }), 1);
     assert.equal(total(families, 'qrn_source_state'), 1);
     assert.ok(total(families, 'qrn_pool_bytes', { kind: 'pure' }) > 0);

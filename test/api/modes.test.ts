@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
 const keys: Record<string, string> = {};
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.shared();
   for (const tier of ['free', 'developer', 'pro', 'business', 'enterprise'])
     keys[tier] = (await server.account(tier)).key;
 });
-after(() => server.stop());
 
 /** The specification's table of modes and tiers. */
 const MODES: Record<string, { allowed: string[]; unasked: string }> = {

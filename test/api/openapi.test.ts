@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { type Document, DocumentSchemas } from '../support/openapi.ts';
 import { TestServer } from '../support/server.ts';
@@ -9,14 +9,13 @@ let server: TestServer;
 let document: Document;
 let schemas: DocumentSchemas;
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.shared();
   const response = await fetch(`${server.origin}/openapi.json`);
   assert.equal(response.headers.get('content-type'), 'application/json');
   assert.equal(response.headers.get('access-control-allow-origin'), '*');
   document = (await response.json()) as Document;
   schemas = new DocumentSchemas(document);
 });
-after(() => server.stop());
 
 interface Ask {
   readonly path: string;
@@ -137,6 +136,8 @@ describe('the document of the running service', () => {
   });
 
   it('describes refusals, in both forms', async () => {
+    const poor = await server.account('enterprise', '--credits-per-month', '1023');
+    const asPoor = { authorization: `Bearer ${poor.key}` };
     const refusals: [status: number, ask: Ask][] = [
       [400, { path: '/v1/integers?count=0' }],
       [400, { path: '/v1/shuffle' }],
@@ -144,7 +145,7 @@ describe('the document of the running service', () => {
       [401, { path: '/v1/uuid', headers: { authorization: 'Bearer qrn_p_no' } }],
       [401, { path: '/v1/health', headers: { authorization: '' } }],
       [404, { path: `/v1/certificate?id=cert_${'0'.repeat(26)}` }],
-      [402, { path: '/v1/bytes?count=1024&entropy_mode=pure' }],
+      [402, { path: '/v1/bytes?count=1024&entropy_mode=pure', headers: asPoor }],
       [415, { path: '/v1/batch', method: 'POST', body: '{}' }],
       [
         413,
@@ -156,8 +157,6 @@ describe('the document of the running service', () => {
         },
       ],
     ];
-    const spent = Array.from({ length: 10 }, () => server.get('/bytes?count=1024&entropy_mode=pure'));
-    for (const response of await Promise.all(spent)) await response.arrayBuffer();
     for (const [status, ask] of refusals) {
       for (const accept of ['application/json', 'application/problem+json']) {
         const response = await hold({ ...ask, headers: { ...ask.headers, accept } });

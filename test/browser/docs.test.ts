@@ -13,11 +13,10 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
 
   before(async () => {
     browser = await launchChromium();
-    server = await TestServer.start();
+    server = await TestServer.shared();
   });
   after(async () => {
     await browser?.close();
-    await server?.stop();
   });
 
   /** Opens the page and wants no complaint of the browser but those that `expected` matches. */

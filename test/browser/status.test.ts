@@ -11,11 +11,10 @@ describe('the status page in Chromium', { skip: noBrowser() }, () => {
 
   before(async () => {
     browser = await launchChromium();
-    server = await TestServer.start();
+    server = await TestServer.shared();
   });
   after(async () => {
     await browser?.close();
-    await server?.stop();
   });
 
   it('says loudly that the source is simulated, and that the service works', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type {
   Answer,
   BatchData,
@@ -31,10 +31,9 @@ import { misfits, type Shape } from './shape.ts';
 let server: TestServer;
 let client: QrnClient;
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.shared();
   client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
 });
-after(() => server.stop());
 
 const ENTROPY: Shape<EntropyMetadata> = { entropy_mode: { oneOf: ENTROPY_MODES }, quantum_source: 'string' };
 const METADATA: Shape<Metadata> = {

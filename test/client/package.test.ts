@@ -95,19 +95,15 @@ describe('the package', () => {
   });
 
   it('does what the start of its README says', async () => {
-    const server = await TestServer.start();
-    try {
-      const start = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-      assert.ok(start.includes('http://127.0.0.1:3000/v1') && start.split('\n').length < 15);
-      writeFileSync(join(project, 'start.mjs'), start.replace('http://127.0.0.1:3000/v1', server.baseUrl));
-      const { stdout } = await run(process.execPath, ['start.mjs'], {
-        cwd: project,
-        env: { PATH: process.env['PATH'], QRN_KEY: server.key },
-      });
-      assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 9\n$/);
-    } finally {
-      await server.stop();
-    }
+    const server = await TestServer.shared();
+    const start = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    assert.ok(start.includes('http://127.0.0.1:3000/v1') && start.split('\n').length < 15);
+    writeFileSync(join(project, 'start.mjs'), start.replace('http://127.0.0.1:3000/v1', server.baseUrl));
+    const { stdout } = await run(process.execPath, ['start.mjs'], {
+      cwd: project,
+      env: { PATH: process.env['PATH'], QRN_KEY: server.key },
+    });
+    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 9\n$/);
   });
 
   it('has a README whose examples are scripts, and that names every method and option', () => {

@@ -10,10 +10,9 @@ import { CuttingProxy } from './cutting-proxy.ts';
 let server: TestServer;
 let client: QrnClient;
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.shared();
   client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
 });
-after(() => server.stop());
 
 describe('verify', () => {
   it('finds every answer as it was certified, JSON and binary, in every mode', async () => {

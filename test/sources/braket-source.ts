@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 import { ManualClock, systemClock } from '../../src/core/clock.ts';
 import { BUCKET, LocalBraket } from '../support/providers/braket.ts';
 import { gridDevice, type LocalDevice } from '../support/providers/braket-device.ts';
+import { type Environment, TestServer } from '../support/server.ts';
 import { assertNamed, type GivenRead, sha256Hex } from './certified-read.ts';
-import { type Environment, ServiceProcess } from './service-process.ts';
 
 const SECRETS: Environment = {
   AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
@@ -27,7 +27,7 @@ export interface BraketCase {
 export async function assertCertifiesTask(t: TestContext, each: BraketCase): Promise<void> {
   const local = await new LocalBraket(each.device, new ManualClock(systemClock.wallMs())).start(t);
   local.hasNoQueue = true;
-  const service = new ServiceProcess(t, {
+  const service = TestServer.spawnFor(t, {
     QRN_BACKEND: 'braket',
     QRN_SOURCE_BRAKET_DEVICE: each.device.arn,
     QRN_SOURCE_BRAKET_BUCKET: BUCKET,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fixedBytes } from '../support/backends.ts';
 import { makeFifo } from '../support/providers/device-fifo.ts';
+import { TestServer, temporaryFolder } from '../support/server.ts';
 import { assertNamed, PLAIN_STREAM, sha256Hex } from './certified-read.ts';
-import { ServiceProcess, temporaryFolder } from './service-process.ts';
 
 const LOT_BYTES = 32 * 1024;
 
@@ -30,7 +30,7 @@ describe('the service with a device', { skip: process.platform === 'win32' }, ()
     writeFileSync(sources, JSON.stringify({ vault: declared }));
     const writer = spawn('sh', ['-c', 'exec cat "$0" > "$1"', recording, fifo], { stdio: 'ignore' });
     t.after(() => writer.kill('SIGKILL'));
-    const service = new ServiceProcess(t, { QRN_BACKEND: 'vault', QRN_SOURCES: sources });
+    const service = TestServer.spawnFor(t, { QRN_BACKEND: 'vault', QRN_SOURCES: sources });
     await service.ready();
     const lots = Array.from({ length: 64 }, (_, lot) => {
       return sha256Hex(bytes.subarray(lot * LOT_BYTES, (lot + 1) * LOT_BYTES));

@@ -1,8 +1,8 @@
 import { ManualClock, systemClock } from '../../src/core/clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { readProgram } from '../support/providers/ibm-program.ts';
+import type { Environment } from '../support/server.ts';
 import { type GivenFor, type GivenRead, sha256Hex } from './certified-read.ts';
-import type { Environment } from './service-process.ts';
 
 /** When the device of the local IBM says that it was calibrated. */
 const CALIBRATED = '2026-11-20T06:00:00-05:00';

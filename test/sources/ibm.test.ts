@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TestServer } from '../support/server.ts';
 import { assertNamed } from './certified-read.ts';
 import { ibmEnvironment, ibmRead, localIbm } from './ibm-source.ts';
-import { ServiceProcess } from './service-process.ts';
 
 /** Test shots go through the pulse pair sx, rz, sx; shots that make bits through one sx. */
 const isXTest = (program: string) => program.includes('rz(');
@@ -20,18 +20,18 @@ describe('the service with IBM Quantum', () => {
       QRN_SOURCE_IBM_SECONDS_PER_SHOT: '0.0001',
       QRN_SOURCE_IBM_BUDGET_PER_DAY: '10',
     });
-    const killed = new ServiceProcess(t, environment);
+    const killed = TestServer.spawnFor(t, environment);
     await killed.until('the job is polled', () => {
       return ibm.jobs.some(({ id }) => ibm.requests.some(({ path }) => path === `/api/v1/jobs/${id}`));
     });
-    await killed.kill();
+    await killed.kill('SIGKILL');
     assert.deepEqual(
       ibm.jobs.map(({ state }) => state.status),
       ['Queued'],
     );
     ibm.finishJobs();
 
-    const service = new ServiceProcess(t, environment, killed.dataDir);
+    const service = TestServer.spawnFor(t, environment, killed.dataDir);
     await service.ready();
     await service.until('the budget of the day is spent', async () => {
       const [state] = (await service.checks())['source:state'];

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { QrngServer } from '../support/providers/qrng-server.ts';
+import { type Environment, TestServer } from '../support/server.ts';
 import { assertNamed, type GivenRead, PLAIN_STREAM, sha256Hex } from './certified-read.ts';
-import { type Environment, ServiceProcess } from './service-process.ts';
 
 /** A service of the network, as it is told in the configuration and as certificates name it. */
 export interface QrngCase {
@@ -20,11 +20,11 @@ export interface QrngCase {
 }
 
 /** Reads one lot, the day's calls having room for no other, and certifies what came. */
-export async function assertCertifiesCalls(t: TestContext, each: QrngCase): Promise<ServiceProcess> {
+export async function assertCertifiesCalls(t: TestContext, each: QrngCase): Promise<TestServer> {
   const { preset, server, calls, calibrationOf = () => null } = each;
   await server.start(t);
   const prefix = `QRN_SOURCE_${preset.toUpperCase()}`;
-  const service = new ServiceProcess(t, {
+  const service = TestServer.spawnFor(t, {
     QRN_BACKEND: preset,
     [`${prefix}_BASE_URL`]: server.url,
     [`${prefix}_CALLS_PER_DAY`]: String(calls),

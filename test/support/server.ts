@@ -1,83 +1,184 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { HealthReport } from '../../src/http/plain-routes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const START_DEADLINE_MS = 60_000;
+/** Not a figure of the service: what a busy machine needs at most. */
+const READY_DEADLINE_MS = 120_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** One lot fills the pool: a service that makes and assesses more takes the processor from the tests beside it. */
+export const SMALL_POOL: Environment = { QRN_RESERVOIR_BYTES: '65536' };
+
+/** What `shared` starts its server with: pages of one origin may call, and every request has its line in the log. */
+const SHARED: Environment = { QRN_CORS_ORIGINS: 'https://app.example', QRN_ACCESS_LOG_SAMPLE: '1' };
+
+/** A folder of its own that is removed with the test. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Polls until the condition holds; throws after about `withinMs`, naming what was awaited. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 60_000,
+): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, `waited ${withinMs} ms for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
 
 /** The real service in a process of its own, on a port and a data folder of its own. */
 export class TestServer {
   readonly dataDir: string;
-  readonly baseUrl: string;
-  readonly origin: string;
-  /** The demo account's key: tier Pro. */
-  readonly key: string;
   readonly process: ChildProcess;
-  /** Everything it wrote, for a test that failed. */
-  readonly output: () => string;
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  #isFolderKept = false;
+  #output = '';
+  #baseUrl = '';
+  #key = '';
 
-  private constructor(dataDir: string, baseUrl: string, process: ChildProcess, output: () => string) {
+  private constructor(child: ChildProcess, dataDir: string) {
     this.dataDir = dataDir;
-    this.baseUrl = baseUrl;
-    this.origin = new URL(baseUrl).origin;
-    this.key = readFileSync(join(dataDir, 'demo-key'), 'utf8').trim();
-    this.process = process;
-    this.output = output;
+    this.process = child;
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.on('data', (chunk: Buffer) => {
+        this.#output += chunk.toString('utf8');
+      });
+    this.ended = new Promise((resolve) => {
+      child.once('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
+    });
   }
 
-  /**
-   * Resolves when the service says that it is ready; rejects with its output when it does not get there. `descriptors`
-   * limits its open files.
-   */
-  static async start(
-    environment: Readonly<Record<string, string>> = {},
+  /** Starts it and waits for nothing. `descriptors` limits its open files. */
+  static spawn(
+    environment: Environment = {},
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
     { descriptors }: { readonly descriptors?: number } = {},
-  ): Promise<TestServer> {
-    const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `;
-    const program = limit === '' ? process.execPath : 'sh';
-    const args = limit === '' ? [] : ['-c', `${limit}exec "$0" "$@"`, process.execPath];
-    const child = spawn(program, [...args, '--import', './scripts/stripped.mjs', 'src/main.ts', 'serve'], {
+  ): TestServer {
+    const serve = [process.execPath, '--import', './scripts/stripped.mjs', 'src/main.ts', 'serve'];
+    const limit = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`];
+    const [program, ...args] = descriptors === undefined ? serve : [...limit, ...serve];
+    const child = spawn(program, args, {
       cwd: root,
-      env: { PATH: process.env['PATH'], QRN_DATA_DIR: dataDir, QRN_PORT: '0', ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        QRN_DATA_DIR: dataDir,
+        QRN_PORT: '0',
+        ...SMALL_POOL,
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
-    const baseUrl = await new Promise<string>((resolve, reject) => {
-      const fail = (why: string) => reject(new Error(`${why}; its output:\n${output}`));
-      const deadline = setTimeout(() => {
+    return new TestServer(child, dataDir);
+  }
+
+  /** Resolves when the service says that it is ready; rejects with its output when it does not get there. */
+  static async start(...options: Parameters<typeof TestServer.spawn>): Promise<TestServer> {
+    const server = TestServer.spawn(...options);
+    try {
+      return await server.ready();
+    } catch (error) {
+      server.process.kill('SIGKILL');
+      throw error;
+    }
+  }
+
+  /** The same, for one test: it is killed and its folder removed when that ends, whatever it comes to. */
+  static spawnFor(t: TestContext, environment: Environment, dataDir = temporaryFolder(t)): TestServer {
+    const server = TestServer.spawn({ QRN_LOG_LEVEL: 'debug', ...environment }, dataDir);
+    server.#isFolderKept = true; // the test looks into it
+    t.after(() => server.kill('SIGKILL'));
+    return server;
+  }
+
+  static #shared: Promise<TestServer> | undefined;
+
+  /**
+   * The one server of this process for tests that need no settings of their own. They take accounts of their own where
+   * they count, and leave it running: it ends with the process.
+   */
+  static shared(): Promise<TestServer> {
+    TestServer.#shared ??= TestServer.start(SHARED).then((server) => {
+      const { process: child, dataDir } = server;
+      for (const each of [child, child.stdout, child.stderr]) (each as ChildProcess).unref();
+      process.once('exit', () => {
         child.kill('SIGKILL');
-        fail('the service did not get ready in time');
-      }, START_DEADLINE_MS);
-      const take = (chunk: Buffer) => {
-        output += chunk.toString('utf8');
-        const ready = /^ready (\S+)$/m.exec(output);
-        if (ready === null) return;
-        clearTimeout(deadline);
-        resolve(ready[1]);
-      };
-      child.stdout.on('data', take);
-      child.stderr.on('data', take);
-      child.once('exit', (code, signal) => {
-        clearTimeout(deadline);
-        fail(`the service ended with ${code ?? signal}`);
+        rmSync(dataDir, { recursive: true, force: true });
       });
+      return server;
     });
-    return new TestServer(dataDir, baseUrl, child, () => output);
+    return TestServer.#shared;
+  }
+
+  async ready(): Promise<this> {
+    await this.until('the service is ready', () => /^ready \S+$/m.test(this.#output), READY_DEADLINE_MS);
+    this.#baseUrl = /^ready (\S+)$/m.exec(this.#output)![1];
+    this.#key = readFileSync(join(this.dataDir, 'demo-key'), 'utf8').trim();
+    return this;
+  }
+
+  /** Waits for what it does by and by; rejects with its output when that does not come, or it ends before. */
+  async until(what: string, holds: () => boolean | Promise<boolean>, withinMs?: number): Promise<void> {
+    const isOver = () => this.process.exitCode !== null || this.process.signalCode !== null;
+    const told = () => `its output:\n${this.#output}`;
+    await until(what, async () => (await holds()) || (isOver() && assert.fail('it ended')), withinMs).catch(
+      (error: Error) => assert.fail(`${what}: ${error.message}; ${told()}`),
+    );
+  }
+
+  /** E.g. http://127.0.0.1:3000/v1 */
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  get origin(): string {
+    return new URL(this.#baseUrl).origin;
+  }
+
+  /** The demo account's key: tier Pro. */
+  get key(): string {
+    return this.#key;
+  }
+
+  /** Everything that it wrote to stdout and stderr. */
+  output(): string {
+    return this.#output;
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${this.baseUrl}${path}`, { headers: { authorization: `Bearer ${this.key}`, ...headers } });
+    return fetch(`${this.#baseUrl}${path}`, {
+      headers: { authorization: `Bearer ${this.#key}`, ...headers },
+    });
   }
 
   batch(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${this.baseUrl}/batch`, {
+    return fetch(`${this.#baseUrl}/batch`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...headers },
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
+  }
+
+  /** The public keys of its log. */
+  async keys(): Promise<unknown> {
+    return (await fetch(`${this.origin}/.well-known/qrn-keys.json`)).json();
+  }
+
+  async checks(): Promise<HealthReport['checks']> {
+    return ((await (await this.get('/health')).json()) as HealthReport).checks;
   }
 
   /** Runs `qrn` beside the service and gives what it wrote to stdout; rejects on a non-zero exit. */
@@ -95,30 +196,46 @@ export class TestServer {
     const made = JSON.parse(
       await this.qrn('accounts', 'create', '--name', tier, '--tier', tier, ...options, '--json'),
     );
-    // the running service follows within a second
-    for (let tries = 0; tries < 40; tries++) {
-      const response = await this.get('/health', { authorization: `Bearer ${made.key}` });
-      await response.arrayBuffer();
-      if (response.status !== 401) return made;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error('the service does not see the new account');
+    await this.knows(made.key);
+    return made;
   }
 
-  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
-    return new Promise((resolve) => {
-      const ended = this.process.exitCode ?? this.process.signalCode;
-      if (ended !== null) return resolve(ended);
-      this.process.once('exit', (code, by) => resolve(code ?? by ?? 'SIGKILL'));
-      this.process.kill(signal);
+  /** Resolves when it follows its books that far, within a second: the key is known. */
+  async knows(key: string): Promise<void> {
+    await this.until('the new key is known', async () => {
+      const response = await this.get('/health', { authorization: `Bearer ${key}` });
+      await response.arrayBuffer();
+      return response.status !== 401;
     });
   }
 
-  /** Stops it as an operator would and removes its folder. Gives the exit code. */
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    this.process.kill(signal);
+    return this.ended;
+  }
+
+  /** Stops it as an operator would and removes its folder, unless it belongs to a test. Gives the exit code. */
   async stop(): Promise<number | NodeJS.Signals> {
     const code = await this.kill('SIGTERM');
-    rmSync(this.dataDir, { recursive: true, force: true });
+    if (!this.#isFolderKept) rmSync(this.dataDir, { recursive: true, force: true });
     return code;
+  }
+
+  /** None of the secrets stands in what it wrote to the terminal or to its folder. It has ended. */
+  assertDiscreet(secrets: readonly string[]): void {
+    const files = readdirSync(this.dataDir, { recursive: true, withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    );
+    assert.ok(files.length >= 5);
+    for (const secret of secrets) {
+      assert.ok(secret.length >= 8, 'a secret that is not found by chance');
+      assert.ok(!this.#output.includes(secret), `${secret} is in the output`);
+    }
+    for (const { parentPath, name } of files) {
+      const content = readFileSync(join(parentPath, name));
+      const found = secrets.filter((secret) => content.includes(secret));
+      assert.deepEqual(found, [], `secrets in ${name}`);
+    }
   }
 }
 
@@ -126,9 +243,9 @@ export class TestServer {
 export function runQrn(
   dataDir: string,
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Environment = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+  const child = spawn(process.execPath, ['--import', './scripts/stripped.mjs', 'src/main.ts', ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'], QRN_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Environment, TestServer } from '../../support/server.ts';
 import { assertNamed } from '../certified-read.ts';
 import { ibmEnvironment, ibmRead, localIbm } from '../ibm-source.ts';
-import { type Environment, ServiceProcess } from '../service-process.ts';
 
 describe('the service with IBM Quantum', () => {
   const lot = {
@@ -34,7 +34,7 @@ describe('the service with IBM Quantum', () => {
     it(`${facts.circuit}: evidence ${facts.evidence}`, async (t) => {
       const ibm = await localIbm().start(t);
       ibm.hasNoQueue = true;
-      const service = new ServiceProcess(t, ibmEnvironment(ibm, { ...lot, ...options }));
+      const service = TestServer.spawnFor(t, ibmEnvironment(ibm, { ...lot, ...options }));
       await service.ready();
       await assertNamed(service, ibmRead(ibm, facts));
       assert.deepEqual(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { ManualClock, systemClock } from '../../../src/core/clock.ts';
 import { IONQ_KEY, LocalIonq } from '../../support/providers/ionq.ts';
+import { type Environment, TestServer } from '../../support/server.ts';
 import { assertNamed, type GivenRead, sha256Hex } from '../certified-read.ts';
-import { type Environment, ServiceProcess } from '../service-process.ts';
 
 async function assertCertifiesJob(
   t: TestContext,
@@ -12,7 +12,7 @@ async function assertCertifiesJob(
 ): Promise<void> {
   const local = await new LocalIonq(new ManualClock(systemClock.wallMs())).start(t);
   local.hasNoQueue = true;
-  const service = new ServiceProcess(t, {
+  const service = TestServer.spawnFor(t, {
     QRN_BACKEND: 'ionq',
     QRN_SOURCE_IONQ_API_KEY: IONQ_KEY,
     QRN_SOURCE_IONQ_BACKEND: 'qpu.forte-1',

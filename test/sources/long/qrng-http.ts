@@ -5,8 +5,8 @@ import { lfdServer } from '../../support/providers/lfd.ts';
 import { OUTSHIFT_KEY, outshiftServer } from '../../support/providers/outshift.ts';
 import { QRYPT_KEY, qryptServer } from '../../support/providers/qrypt.ts';
 import { QUANDELA_TOKEN, quandelaServer } from '../../support/providers/quandela.ts';
+import { temporaryFolder } from '../../support/server.ts';
 import { assertCertifiesCalls } from '../qrng-http-source.ts';
-import { temporaryFolder } from '../service-process.ts';
 
 describe('the service with a QRNG over HTTP', () => {
   it('Outshift: the lot of a day', async (t) => {

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fixedBytes } from '../../support/backends.ts';
+import { TestServer, temporaryFolder } from '../../support/server.ts';
 import { assertNamed, PLAIN_STREAM, sha256Hex } from '../certified-read.ts';
-import { ServiceProcess, temporaryFolder } from '../service-process.ts';
 
 const LOT_BYTES = 32 * 1024;
 
@@ -13,7 +13,7 @@ describe('the service with recorded bits', () => {
     const bytes = new Uint8Array(64 * LOT_BYTES);
     fixedBytes('recorded')(bytes);
     writeFileSync(path, bytes);
-    const service = new ServiceProcess(t, {
+    const service = TestServer.spawnFor(t, {
       QRN_BACKEND: 'replay',
       QRN_SOURCE_REPLAY_PATH: path,
       QRN_SOURCE_REPLAY_MIN_ENTROPY: '0.9',

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { propertiesOf, TEST_DEVICE } from '../../support/providers/ibm-device.ts';
+import { TestServer, temporaryFolder } from '../../support/server.ts';
 import { assertNamed, sha256Hex } from '../certified-read.ts';
-import { ServiceProcess, temporaryFolder } from '../service-process.ts';
 
 /** The canonical text of a superposition of four qubits. */
 const CIRCUIT = `OPENQASM 3.0;
@@ -28,7 +28,7 @@ describe('the service with the simulator', () => {
       table: TEST_DEVICE.table.filter((qubit) => qubit.isPublished !== false),
     };
     writeFileSync(profile, JSON.stringify(propertiesOf(device, '2026-11-20T06:00:00-05:00')));
-    const service = new ServiceProcess(t, {
+    const service = TestServer.spawnFor(t, {
       QRN_BACKEND: 'simulator',
       QRN_SOURCE_SIMULATOR_CIRCUIT: 'x-check',
       QRN_SOURCE_SIMULATOR_QUBITS: '4',

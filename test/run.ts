@@ -1,0 +1,67 @@
+// `npm run test:unit [-- TEXT...]`: every test/**/*.test.ts, or those whose path contains one of the texts.
+// Node starts a process for each test file, and what most of that takes is the start: half a second of processor time to
+// load the service's modules. Here the files of a group share a process, and with it one running service (TestServer.shared).
+// Files that change their process (patched prototypes, memory that is searched for keys) keep one to themselves.
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+/** Groups of folders of test/, the longest first; what is in none makes a group of its own. */
+const GROUPS: readonly (readonly string[])[] = [
+  ['service', 'workers', 'answer', 'overload', 'contract'],
+  ['backend', 'pool', 'docs', 'deploy'],
+  ['api', 'client', 'browser', 'cli'],
+  ['stats', 'values', 'crypto', 'core', 'account', 'certificate', 'config', 'http'],
+  ['ledger'],
+  ['sources'],
+];
+/** Folders whose files run one to a process. */
+const ALONE: readonly string[] = ['adversary', 'secrets'];
+const TEST_TIMEOUT_MS = 180_000;
+const LANES = Math.max(2, Math.min(4, availableParallelism()));
+
+const texts = process.argv.slice(2);
+const files = globSync('test/**/*.test.ts', { exclude: (name) => name === 'node_modules' })
+  .filter((file) => texts.length === 0 || texts.some((text) => file.includes(text)))
+  .sort();
+if (files.length === 0) throw new Error(`no test file has ${texts.join(' or ')} in its path`);
+
+const startedMs = performance.now();
+const waiting = tasks();
+const failed: (readonly string[])[] = [];
+await Promise.all(Array.from({ length: LANES }, lane));
+const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+process.stdout.write(`${files.length} files in ${seconds} s: ${failed.length === 0 ? 'passed' : 'FAILED'}\n`);
+for (const task of failed) process.stdout.write(`  failed: node test/run.ts ${task.join(' ')}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+async function lane(): Promise<void> {
+  for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+    if (!(await passes(task))) failed.push(task);
+  }
+}
+
+function tasks(): string[][] {
+  const folderOf = (file: string) => file.split('/')[1];
+  const inGroup = GROUPS.map((folders) => files.filter((file) => folders.includes(folderOf(file))));
+  const alone = files.filter((file) => ALONE.includes(folderOf(file))).map((file) => [file]);
+  const known = new Set([...inGroup, ...alone].flat());
+  const rest = files.filter((file) => !known.has(file));
+  return [...inGroup, ...alone, rest].filter((task) => task.length > 0);
+}
+
+/** Runs test files in one process and prints what it wrote when it has ended. */
+function passes(task: readonly string[]): Promise<boolean> {
+  const isolation = ['--experimental-test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`];
+  const child = spawn(process.execPath, ['--test', ...isolation, ...task], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => written.push(chunk));
+  return new Promise((resolve) => {
+    child.once('close', (code) => {
+      process.stdout.write(Buffer.concat(written));
+      resolve(code === 0);
+    });
+  });
+}
