@@ -21,7 +21,7 @@ export const ASSESSED_BITS = 1_000_000;
 
 /**
  * The estimators run on so many bits and more: the least lot that an operator can configure. An ideal source scores 0.56
- * here, 0.42 at worst in 12,000 trials, and what has a period, 0 (`node test/liars/run.ts scores`).
+ * here, 0.42 at worst in 12,000 trials, and what has a period, 0 (`node test/adversary/liars/run.ts scores`).
  */
 export const SCREENED_BITS = 8192;
 

@@ -4,7 +4,7 @@ import { falseAlarmChance } from './health.ts';
 
 /**
  * The share of refused lots that a source is held against: one in eight is refused for a reason. Any share above about
- * 4 % closes a source in the end (test/liars/refusals.test.ts has the figures); below, /v1/health warns.
+ * 4 % closes a source in the end (test/adversary/liars/refusals.test.ts has the figures); below, /v1/health warns.
  */
 const BROKEN_SHARE = 1 / 8;
 /** -log2 of the chance, for each lot, that a sound source is closed: the least alpha of SP 800-90B §4.4. */

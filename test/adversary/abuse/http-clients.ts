@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { descriptorLimit } from '../../../src/service/front-stack.ts';
+import { RawConnection, type Target } from '../../support/raw-http.ts';
+
+/** Clients that are slow, many, impatient or gone, and what the service does meanwhile. */
+
+const DRIP_MS = 500;
+
+/** Values of a large answer. */
+const LARGE_COUNT = 100_000;
+/** So large that they make more than the buffers of two sockets take, 4 MB to write and less for who does not read. */
+const HELD_BYTES_EACH = 100;
+const HELD_BYTES_MIN = 20_000_000;
+
+/** Descriptors of the attacker that are not connections. */
+const OWN_DESCRIPTORS = 200;
+
+function head(target: Target, request: string, ...fields: string[]): string {
+  return `${request} HTTP/1.1\r\n${['Host: a', `Authorization: Bearer ${target.key}`, ...fields].join('\r\n')}\r\n\r\n`;
+}
+
+function batch(target: Target, body: object, ...fields: string[]): string {
+  const json = JSON.stringify(body);
+  const length = `Content-Length: ${json.length}`;
+  return head(target, 'POST /v1/batch', 'Content-Type: application/json', length, ...fields) + json;
+}
+
+export function largeBatch(
+  target: Target,
+  { bytesEach = 40, fields = [] }: { readonly bytesEach?: number; readonly fields?: readonly string[] } = {},
+): string {
+  const params = { length: bytesEach };
+  return batch(target, { type: 'bytes', count: LARGE_COUNT, params, entropy_mode: 'csprng' }, ...fields);
+}
+
+/** Honest requests, one after the other: each is answered. */
+export async function assertServes(target: Target, requests: number): Promise<void> {
+  for (let i = 0; i < requests; i++) {
+    const response = await target.get('/integers?entropy_mode=csprng');
+    assert.equal(response.status, 200, await response.text());
+    await response.arrayBuffer().catch(() => {}); // read already when the status was wrong
+  }
+}
+
+/** Connections that say nothing, or too little, or a byte now and then: a sign of life does not keep them. */
+export class SlowClients {
+  readonly #connections: readonly RawConnection[];
+  readonly #drip: NodeJS.Timeout;
+
+  private constructor(connections: readonly RawConnection[]) {
+    this.#connections = connections;
+    this.#drip = setInterval(() => {
+      for (const connection of connections) if (!connection.isClosed) connection.send('a');
+    }, DRIP_MS).unref();
+  }
+
+  /** `each` connections of every kind. */
+  static async start(target: Target, each: number): Promise<SlowClients> {
+    const beginnings = [
+      'G',
+      'GET /v1/bytes?entropy_mode=pure&a=',
+      'GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nA: ',
+      head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Content-Length: 65536'),
+      `${head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}10000\r\n`,
+    ];
+    const connections = await RawConnection.openMany(target.port, each * beginnings.length);
+    connections.forEach((connection, i) => {
+      connection.send(beginnings[i % beginnings.length]);
+    });
+    return new SlowClients(connections);
+  }
+
+  /** Each is cut without an answer. */
+  async assertCut(): Promise<void> {
+    await Promise.all(this.#connections.map(({ closed }) => closed));
+    clearInterval(this.#drip);
+    for (const connection of this.#connections) {
+      assert.equal(connection.start, '');
+      connection.leave();
+    }
+  }
+}
+
+type Phase = readonly [
+  name: string,
+  reach: (connection: RawConnection, target: Target) => Promise<void> | void,
+];
+
+/** How far a client comes before it goes away. */
+const PHASES: readonly Phase[] = [
+  ['before a byte', () => {}],
+  ['within the request line', (connection) => connection.send('GET /v1/by')],
+  ['within the head', (connection) => connection.send('GET /v1/bytes HTTP/1.1\r\nHost: a\r\nAuthor')],
+  ['before the body', (connection, target) => connection.send(largeBatch(target).split('{')[0])],
+  ['within the body', (connection, target) => connection.send(largeBatch(target).slice(0, -5))],
+  [
+    'before the reply',
+    (connection, target) => connection.send(head(target, 'GET /v1/bytes?entropy_mode=pure')),
+  ],
+  ['before a large reply', (connection, target) => connection.send(largeBatch(target))],
+  [
+    'within a large reply',
+    async (connection, target) => {
+      connection.send(largeBatch(target));
+      await connection.received(1);
+    },
+  ],
+  [
+    'behind the reply',
+    async (connection, target) => {
+      connection.send(head(target, 'GET /v1/uuid?entropy_mode=csprng'));
+      await connection.received(1);
+    },
+  ],
+];
+
+/**
+ * Clients that close, reset or half-close their connection in each phase, `rounds` times. What was let in is booked
+ * exactly once, whether its client still was there or not.
+ */
+export async function assertSurvivesLeavers(target: Target, rounds: number): Promise<number> {
+  const before = await target.books();
+  let left = 0;
+  for (let round = 0; round < rounds; round++) {
+    for (const [, reach] of PHASES) {
+      for (const way of ['close', 'reset', 'half'] as const) {
+        const connection = await RawConnection.open(target.port);
+        await reach(connection, target);
+        if (way === 'half') {
+          connection.socket.end();
+          await connection.closed; // the library takes half a close for a whole one
+        }
+        connection.leave(way === 'reset' ? 'reset' : 'close');
+        left++;
+      }
+    }
+  }
+  await target.untilCalm();
+  const after = await target.books();
+  assert.equal(
+    after.requests - before.requests,
+    after.answers - before.answers,
+    'what is counted was answered',
+  );
+  await assertServes(target, 5);
+  return left;
+}
+
+/**
+ * Readers who take the start of a large answer and then rest: what they have not taken is held, others are served, and
+ * those who come back get all of it.
+ */
+export async function assertHoldsForReaders(target: Target, readers: number): Promise<void> {
+  const connections: RawConnection[] = [];
+  for (let i = 0; i < readers; i++) {
+    const connection = await RawConnection.open(target.port);
+    connection.restSoon();
+    connection.send(largeBatch(target, { bytesEach: HELD_BYTES_EACH, fields: ['Connection: close'] }));
+    await connection.received(1);
+    assert.match(connection.start, /^HTTP\/1\.1 200 OK\r\n/);
+    connections.push(connection);
+  }
+  const { heldBytes } = await target.until(({ sendingReplies }) => sendingReplies >= readers);
+  assert.ok(heldBytes > readers * 100_000, `${readers} readers rest, ${heldBytes} bytes are held for them`);
+  assert.ok(
+    heldBytes <= readers * 1.1 * HELD_BYTES_MIN,
+    `${heldBytes} bytes are held for ${readers} readers`,
+  );
+  await assertServes(target, 20);
+  for (const [i, connection] of connections.entries()) {
+    if (i % 2 === 0) connection.leave(i % 4 === 0 ? 'reset' : 'close');
+    else connection.socket.resume();
+  }
+  for (const [i, connection] of connections.entries()) {
+    if (i % 2 === 0) continue;
+    await connection.closed;
+    const length = Number(/\r\nContent-Length: (\d+)\r\n/i.exec(connection.start)?.[1]);
+    assert.ok(length > HELD_BYTES_MIN);
+    assert.equal(
+      connection.receivedBytes,
+      connection.start.indexOf('\r\n\r\n') + 4 + length,
+      'the answer is whole',
+    );
+    connection.leave();
+  }
+  await target.until(({ sendingReplies, heldBytes: held }) => sendingReplies + held === 0);
+}
+
+/** A crowd that connects and says nothing, beside which `requests` honest ones are served. Gives its size. */
+export async function assertServesBesideIdle(
+  target: Target,
+  wanted: number,
+  requests: number,
+): Promise<number> {
+  const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
+  const connections = await RawConnection.openMany(target.port, crowd);
+  await target.until((standing) => standing.connections >= crowd);
+  await assertServes(target, requests);
+  assert.ok(
+    connections.every(({ isClosed }) => !isClosed) || requests > 1_000,
+    'the crowd was there all the time',
+  );
+  for (const connection of connections) connection.leave();
+  await target.untilCalm();
+  return crowd;
+}
+
+/** What is flooded with: requests that are refused at once, so that they can be sent without waiting for replies. */
+function refusals(target: Target): readonly (readonly [status: number, request: string])[] {
+  return [
+    [401, 'GET /v1/bytes HTTP/1.1\r\nHost: a\r\n\r\n'],
+    [401, `GET /v1/bytes HTTP/1.1\r\nHost: a\r\nX-API-Key: ${target.key.slice(0, -1)}!\r\n\r\n`],
+    [404, head(target, 'GET /v1/nothing')],
+    [400, head(target, 'GET /v1/bytes?count=x')],
+    [405, head(target, `${'M'.repeat(20_000)} /v1/bytes`)],
+  ];
+}
+
+/** What a client may repeat for ever, and what it sends before. Whatever is answered at all is answered at once. */
+function endless(target: Target): readonly (readonly [name: string, first: string, again: string])[] {
+  const live = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
+  const chunked = head(target, 'POST /v1/batch', 'Transfer-Encoding: chunked');
+  const unauthorized = `POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n${'b'.repeat(65_536)}`;
+  return [
+    ['requests', '', live.repeat(1_000)],
+    ['large replies', '', live.replace('/livez', '/openapi.json').repeat(1_000)],
+    ['heads asked for', '', live.replace('GET', 'HEAD').repeat(1_000)],
+    ['refusals', '', refusals(target)[3][1].repeat(1_000)],
+    ['bodies without a key', '', unauthorized],
+    ['answers', '', head(target, 'GET /v1/usage').repeat(1_000)],
+    ['chunks of a byte', chunked, '1\r\nb\r\n'.repeat(20_000)],
+    ['chunks', chunked, `fa0\r\n${'b'.repeat(4_000)}\r\n`.repeat(20)],
+    ['fields', 'GET /livez HTTP/1.1\r\n', 'A: b\r\n'.repeat(5_000)],
+    ['a target', 'GET /', 'a'.repeat(50_000)],
+    ['empty lines', '', '\r\n'.repeat(20_000)],
+  ];
+}
+
+/** Clients that never stop sending and never read: each is cut, and others are served meanwhile. Gives how many. */
+export async function assertCutsEndless(target: Target, rounds: number): Promise<number> {
+  const kinds = endless(target);
+  for (let round = 0; round < rounds; round++) {
+    for (const [, first, again] of kinds) {
+      const connection = await RawConnection.open(target.port);
+      connection.socket.pause();
+      connection.send(first);
+      const sending = sendUntilCut(connection, again);
+      await assertServes(target, 3);
+      await sending;
+      connection.leave();
+    }
+  }
+  await target.untilCalm();
+  return rounds * kinds.length;
+}
+
+async function sendUntilCut({ socket }: RawConnection, bytes: string): Promise<void> {
+  while (!socket.destroyed) {
+    if (socket.write(bytes, 'latin1')) await new Promise((resolve) => setImmediate(resolve));
+    else await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+    socket.removeAllListeners('drain');
+  }
+}
+
+const FLOOD_GROUP = 25;
+
+/**
+ * Floods the service with `groups` groups of each refusal. All are answered, nothing is booked, and of the log's lines
+ * there are few, short ones: what is left out is told as a number.
+ */
+export async function assertWithstandsFlood(target: Target, groups: number): Promise<number> {
+  const before = await target.books();
+  const linesBefore = target.logLines('"msg":"request"').filter(isRefusal).length;
+  const leftOutBefore = leftOut(target);
+  const requests = refusals(target);
+  await Promise.all(
+    requests.map(async ([status, request]) => {
+      const connection = await RawConnection.open(target.port);
+      for (let group = 0; group < groups; group++) {
+        const replies = repliesOf(connection, FLOOD_GROUP);
+        connection.send(request.repeat(FLOOD_GROUP));
+        assert.deepEqual(new Set(await replies), new Set([status]));
+      }
+      connection.leave();
+    }),
+  );
+  assert.deepEqual(await target.books(), before, 'nothing was drawn, spent or counted');
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // the second ends in which lines are counted
+  const last = await fetch(`${target.server.origin}/v1/bytes`);
+  assert.equal(last.status, 401);
+  await last.arrayBuffer();
+  const sent = requests.length * groups * FLOOD_GROUP;
+  const refused = sent + 1;
+  const written = () => target.logLines('"msg":"request"').filter(isRefusal).slice(linesBefore);
+  const told = () => written().length + leftOut(target) - leftOutBefore;
+  while (told() < refused) await new Promise((resolve) => setTimeout(resolve, 50)); // the log comes through a pipe
+  assert.equal(told(), refused, 'a line is there or counted');
+  const lines = written();
+  assert.ok(lines.length < refused / 2, `${lines.length} lines about ${refused} refusals`);
+  for (const line of lines) assert.ok(line.length < 500, 'a line holds nothing long that a client sent');
+  assertLinesBounded(lines);
+  return sent;
+}
+
+function isRefusal(line: string): boolean {
+  return line.includes('"error"');
+}
+
+function leftOut(target: Target): number {
+  const told = target.logLines('lines about refused requests left out');
+  return told.reduce((sum, line) => sum + (JSON.parse(line) as { lines: number }).lines, 0);
+}
+
+/** 100 lines in each second that begins with a line (http/request-record.ts): 200 in any span of a second. */
+function assertLinesBounded(lines: readonly string[]): void {
+  const times = lines.map((line) => Date.parse((JSON.parse(line) as { time: string }).time));
+  times.forEach((time, i) => {
+    if (i >= 200) assert.ok(time - times[i - 200] >= 999, 'more than 200 lines in a second');
+  });
+}
+
+/** The statuses of the next `count` replies, which have short bodies. */
+async function repliesOf(connection: RawConnection, count: number): Promise<number[]> {
+  let text = '';
+  for (;;) {
+    const [chunk] = (await once(connection.socket, 'data')) as [Buffer];
+    text += chunk.toString('latin1');
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+    const isWhole = text.endsWith('}}') && statuses.length === count;
+    if (isWhole) return statuses;
+    assert.ok(statuses.length <= count && !connection.isClosed, `${statuses.length} replies of ${count}`);
+  }
+}
+
+/**
+ * More connections than the service has file descriptors for. It keeps those that it needs itself, serves who is
+ * connected, says so in one line, and serves everyone when the crowd has gone. Gives how many were turned away.
+ */
+export async function assertOutlivesCrowd(
+  target: Target,
+  descriptors: number,
+  crowd: number,
+): Promise<number> {
+  const steady = await RawConnection.open(target.port);
+  const pure = head(target, 'GET /v1/bytes?entropy_mode=pure');
+  steady.send(pure);
+  await steady.received(1);
+  const connections = await RawConnection.openMany(target.port, crowd);
+  const turnedAway = () => connections.filter(({ isClosed }) => isClosed).length;
+  while (crowd - turnedAway() > descriptors) await new Promise((resolve) => setTimeout(resolve, 10));
+  const received = steady.receivedBytes;
+  steady.send(pure);
+  await steady.received(received + 1);
+  assert.ok(steady.receivedBytes > received && !steady.isClosed, 'who is connected is served');
+  while (target.logLines('connections at their limit').length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const away = turnedAway();
+  for (const connection of [steady, ...connections]) connection.leave();
+  await target.untilCalm();
+  await assertServes(target, 20);
+  assert.equal(target.logLines('connections at their limit').length, 1);
+  return away;
+}

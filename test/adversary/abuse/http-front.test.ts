@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualClock } from '../../../src/core/clock.ts';
+import { LIMITS } from '../../../src/core/limits.ts';
+import { connectionsMax, descriptorLimit } from '../../../src/service/front-stack.ts';
+import { frontWith, PLAIN_HEAD, until } from '../../http/front-fixture.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+
+/** Bounds of the front that the whole service reaches only after minutes or with thousands of clients. */
+
+const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
+const OK = Buffer.from('ok');
+
+describe('connections beyond the limit', () => {
+  it('are closed at once, those within it are served, and a free place is given again', async () => {
+    const limits = { connectionsMax: 3, sweepMs: 5 };
+    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, OK), { limits });
+    const within = await RawConnection.openMany(front.port, 3);
+    await until(() => front.openConnections === 3);
+    const beyond = await RawConnection.openMany(front.port, 5);
+    await Promise.all(beyond.map(({ closed }) => closed));
+    for (const connection of beyond) assert.equal(connection.receivedBytes, 0);
+    assert.equal(front.openConnections, 3);
+    for (const connection of within) {
+      connection.send(GET);
+      await connection.received(1);
+      assert.match(connection.start, /^HTTP\/1\.1 200 OK/);
+    }
+    within[0].leave();
+    await until(() => front.openConnections === 2);
+    const next = await RawConnection.open(front.port);
+    next.send(GET);
+    await next.received(1);
+    assert.match(next.start, /^HTTP\/1\.1 200 OK/);
+    for (const connection of [...within, ...beyond, next]) connection.leave();
+    await front.drain(0);
+  });
+
+  it('are told of in one line a minute', async () => {
+    const clock = new ManualClock();
+    const limits = { connectionsMax: 0, sweepMs: 2 };
+    const { front, log } = await frontWith(() => assert.fail('nobody is let in'), { clock, limits });
+    const crowd = async () => {
+      const connections = await RawConnection.openMany(front.port, 7);
+      await Promise.all(connections.map(({ closed }) => closed));
+      for (const connection of connections) connection.leave();
+    };
+    await crowd();
+    await until(() => log.lines.length > 0);
+    const told = () => log.lines.reduce((sum, { facts }) => sum + Number(facts['turned_away']), 0);
+    for (let i = 0; i < 3; i++) await crowd();
+    clock.advance(59_999);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(log.lines.length, 1);
+    clock.advance(1);
+    await until(() => told() === 28);
+    assert.equal(log.lines.length, 2);
+    assert.equal(log.lines[0].message, 'connections at their limit: new ones are closed');
+    await front.drain(0);
+  });
+
+  it('are counted from the file descriptors that are left for them', () => {
+    assert.equal(connectionsMax(120, 1, 2), 24);
+    assert.equal(connectionsMax(1_024, 1, 2), 928);
+    assert.equal(connectionsMax(1_024, 4, 8), 208);
+    assert.equal(connectionsMax(10, 1, 2), 16);
+    assert.equal(connectionsMax(Number.POSITIVE_INFINITY, 2, 4), LIMITS.connectionsMax);
+    assert.ok(descriptorLimit() > 0);
+  });
+});
+
+describe('lines about slow clients', () => {
+  it('are few in a sweep, and the rest is a number', async () => {
+    const clock = new ManualClock();
+    const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
+    const waiting = await RawConnection.openMany(front.port, 60);
+    for (const connection of waiting) connection.send(GET);
+    await until(() => front.waitingRequests === 60);
+    clock.advance(LIMITS.answerDeadlineMs);
+    await Promise.all(waiting.map(({ closed }) => closed));
+    assert.equal(log.lines.length, 26);
+    assert.deepEqual(log.lines[25].facts, { lines: 35 });
+    for (const connection of waiting) connection.leave();
+    await front.drain(0);
+  });
+
+  it('hold the beginning of what a client sent', async () => {
+    const clock = new ManualClock();
+    const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
+    const connection = await RawConnection.open(front.port);
+    connection.send(`${'M'.repeat(20_000)} /${'p'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await until(() => front.waitingRequests === 1);
+    clock.advance(LIMITS.answerDeadlineMs);
+    await connection.closed;
+    assert.ok(JSON.stringify(log.lines).length < 1_000);
+    assert.equal(log.lines[0].facts['method'], 'M'.repeat(16));
+    connection.leave();
+    await front.drain(0);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { RawConnection, type Target } from '../../support/raw-http.ts';
+import { assertServes, largeBatch } from './http-clients.ts';
+import { CaseRunner, cut } from './http-malformed.ts';
+import { hostileCases } from './http-table.ts';
+
+/** What only the long form looks at: memory, processor time, and limits that take half a minute. */
+
+const MEGABYTE = 1_000_000;
+
+/** Runs an attack and gives by how many megabytes the service had grown at most, looked at ten times a second. */
+export async function growthMb(target: Target, attack: () => Promise<void>): Promise<number> {
+  const before = target.residentBytes();
+  let largest = before;
+  const watch = setInterval(() => {
+    largest = Math.max(largest, target.residentBytes());
+  }, 100);
+  try {
+    await attack();
+  } finally {
+    clearInterval(watch);
+  }
+  return (largest - before) / MEGABYTE;
+}
+
+/** Every case of one request again, cut into packets at random places: it gets the same answer. Gives how many. */
+export async function assertCutsChangeNothing(
+  target: Target,
+  rounds: number,
+  random: () => number,
+): Promise<number> {
+  const runner = new CaseRunner(target);
+  const cases = hostileCases(target.key).filter(
+    ({ connection, dependsOnPackets }) => connection !== 'waits' && !dependsOnPackets,
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const hostile of cases) {
+      const pieces = cut(hostile.bytes, 1 + Math.floor(random() * 5), random);
+      try {
+        await runner.assertAnswer(hostile, pieces);
+      } catch (error) {
+        throw new Error(`${hostile.name}, cut at ${pieces.map(({ length }) => length).join(' + ')}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+  return rounds * cases.length;
+}
+
+/** Announces a body on each of `count` connections and sends one byte of it. */
+export async function assertTakesBodiesAsTheyCome(target: Target, count: number): Promise<void> {
+  const connections = await RawConnection.openMany(target.port, count);
+  const head = 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n{';
+  for (const connection of connections) connection.send(head);
+  await target.until(({ waitingRequests }) => waitingRequests >= count);
+  for (const connection of connections) connection.leave();
+  await target.untilCalm();
+}
+
+const TRICKLE_BYTES = 32 * 1024;
+const TRICKLE_MS = 500;
+
+/**
+ * Readers of a large answer who take 64 KB a second, and others who take a byte: progress or not, they are cut by the
+ * deadline of a reply at the latest, and others are served meanwhile.
+ */
+export async function assertKeepsReplyDeadline(target: Target, readers: number): Promise<void> {
+  const connections: RawConnection[] = [];
+  for (let i = 0; i < readers; i++) {
+    const connection = await RawConnection.open(target.port);
+    connection.restSoon();
+    connection.send(largeBatch(target, { bytesEach: 150 }));
+    await connection.received(1);
+    assert.match(connection.start, /^HTTP\/1\.1 200 OK/);
+    connections.push(connection);
+  }
+  const trickle = setInterval(() => {
+    connections.forEach(({ socket }, i) => {
+      socket.read(i % 2 === 0 ? TRICKLE_BYTES : 1);
+    });
+  }, TRICKLE_MS);
+  const held = await target.until(({ sendingReplies }) => sendingReplies >= readers);
+  assert.ok(held.heldBytes > readers * 10 * MEGABYTE, `${held.heldBytes} bytes are held`);
+  await assertServes(target, 50);
+  await target.until(({ sendingReplies, heldBytes }) => sendingReplies + heldBytes === 0);
+  clearInterval(trickle);
+  for (const connection of connections) connection.leave();
+  const cutByDeadline = target.logLines('reply not taken in time').length;
+  assert.ok(cutByDeadline >= Math.floor(readers / 2), `${cutByDeadline} readers were cut by the deadline`);
+  await target.untilCalm();
+}
+
+/** The share of one processor that the service uses while a crowd beyond its descriptors stays for `seconds`. */
+export async function cpuShareBesideCrowd(target: Target, crowd: number, seconds: number): Promise<number> {
+  const connections = await RawConnection.openMany(target.port, crowd);
+  const before = target.cpuSeconds();
+  const end = process.hrtime.bigint() + BigInt(seconds * 1e9);
+  while (process.hrtime.bigint() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    const gone = connections.filter(({ isClosed }) => isClosed).length;
+    connections.push(...(await RawConnection.openMany(target.port, Math.min(50, gone)))); // they come back
+  }
+  const share = (target.cpuSeconds() - before) / seconds;
+  for (const connection of connections) connection.leave();
+  await target.untilCalm();
+  return share;
+}

@@ -1,0 +1,121 @@
+// `npm run test:abuse [-- SEED]`: the long form of test/adversary/abuse/*.test.ts, with memory and processor time.
+import assert from 'node:assert/strict';
+import { noProc, Target } from '../../support/raw-http.ts';
+import { TestServer } from '../../support/server.ts';
+import {
+  assertCutsEndless,
+  assertHoldsForReaders,
+  assertOutlivesCrowd,
+  assertServesBesideIdle,
+  assertSurvivesLeavers,
+  assertWithstandsFlood,
+  SlowClients,
+} from './http-clients.ts';
+import {
+  assertCutsChangeNothing,
+  assertKeepsReplyDeadline,
+  assertTakesBodiesAsTheyCome,
+  cpuShareBesideCrowd,
+  growthMb,
+} from './http-long.ts';
+import { CaseRunner, SilentCases } from './http-malformed.ts';
+import { hostileCases } from './http-table.ts';
+
+assert.equal(noProc, false, 'the long form needs /proc of Linux');
+const seed = Number(process.argv[2] ?? 1);
+const SMALL_POOL = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_RESERVOIR_BYTES: '65536' };
+
+/**
+ * Generous bounds on growth: what a run of this file took, tripled at least. Memory that grows with each attack, or by
+ * what its clients announce, goes far beyond.
+ */
+const GROWTH_MB_MAX = {
+  bodies: 80,
+  idle: 80,
+  endless: 150,
+  slow: 80,
+  flood: 150,
+  leavers: 300,
+  readers: 500,
+};
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+/** Runs an attack under its bound of memory. */
+async function bounded(target: Target, name: keyof typeof GROWTH_MB_MAX, attack: () => Promise<unknown>) {
+  let told: unknown;
+  const grown = await growthMb(target, async () => {
+    told = await attack();
+  });
+  say(`${name}: ${told === undefined ? '' : `${told}, `}grew by ${grown.toFixed(0)} MB at most`);
+  assert.ok(grown < GROWTH_MB_MAX[name], `${name}: ${grown} MB`);
+}
+
+/** Numbers in [0, 1) that the seed decides (mulberry32). */
+function seededRandom(state: number): () => number {
+  let at = state;
+  return () => {
+    at = (at + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(at ^ (at >>> 15), 1 | at);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const server = await TestServer.start(SMALL_POOL);
+try {
+  const { key } = await server.account('enterprise', '--credits-per-month', '1000000000');
+  const target = new Target(server, key);
+  const cases = hostileCases(key);
+  const silent = await SilentCases.send(
+    target,
+    cases.filter(({ connection }) => connection === 'waits'),
+  );
+  const runner = new CaseRunner(target);
+  for (const each of cases) if (each.connection !== 'waits') await runner.assertAnswer(each);
+  await silent.assertCut();
+  say(`table: ${cases.length} cases`);
+  const cuts = await assertCutsChangeNothing(target, 10, seededRandom(seed));
+  say(`cut into packets: ${cuts} cases, seed ${seed}`);
+  await bounded(target, 'leavers', async () => `${await assertSurvivesLeavers(target, 40)} clients`);
+  await bounded(target, 'flood', async () => `${await assertWithstandsFlood(target, 400)} refusals`);
+  await bounded(target, 'bodies', () => assertTakesBodiesAsTheyCome(target, 4_000));
+  await bounded(target, 'endless', async () => `${await assertCutsEndless(target, 10)} clients`);
+  await bounded(
+    target,
+    'idle',
+    async () => `${await assertServesBesideIdle(target, 10_000, 500)} connections`,
+  );
+  await bounded(target, 'slow', async () => {
+    const slow = await SlowClients.start(target, 800);
+    await slow.assertCut();
+    await target.untilCalm();
+    return '4000 connections';
+  });
+  await bounded(target, 'readers', async () => {
+    await assertHoldsForReaders(target, 12);
+    await assertKeepsReplyDeadline(target, 6);
+    return '12 of 8 MB that rest, 6 of 30 MB that trickle';
+  });
+  const { answers } = await target.books();
+  const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json'));
+  assert.deepEqual([audit.ok, audit.certificates], [true, answers]);
+  assert.deepEqual(target.logLines('"level":50'), []);
+  say(`books: ${answers} answers, as many certificates`);
+} finally {
+  await server.stop();
+}
+
+const poor = await TestServer.start(SMALL_POOL, undefined, { descriptors: 120 });
+try {
+  const target = new Target(poor, poor.key);
+  const away = await assertOutlivesCrowd(target, 120, 2_000);
+  await new Promise((resolve) => setTimeout(resolve, 10_000)); // the pool is full by then
+  const share = await cpuShareBesideCrowd(target, 1_000, 15);
+  say(
+    `120 descriptors: ${away} of 2000 turned away, ${(100 * share).toFixed(0)} % of a processor beside 1000`,
+  );
+  assert.ok(share < 0.5, 'the service does not spin');
+} finally {
+  await poor.stop();
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CertificateIds } from '../../../src/certificate/ids.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { bytesOfBase32 } from '../../../src/core/ids.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { openSecretFile } from '../../../src/crypto/key-files.ts';
+import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
+import { readEntry } from '../../../src/ledger/segment.ts';
+import { TestServer } from '../../support/server.ts';
+
+/** One answer that a client got in full. */
+interface Acknowledged {
+  readonly certificateId: string;
+  readonly requestId: string;
+  readonly credits: number;
+  /** Pure bytes in hex; empty in the other modes. */
+  readonly pure: string;
+}
+
+export interface CrashOutcome {
+  rounds: number;
+  acknowledged: number;
+  /** Everything that a crash broke, in words. */
+  readonly violations: string[];
+}
+
+export interface CrashOptions {
+  readonly rounds: number;
+  /** Extra environment of the service, e.g. NODE_OPTIONS with a planted bug, or QRN_DURABILITY. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly report?: (line: string) => void;
+}
+
+const CLIENTS = 8;
+const PURE_BYTES = 48;
+const CREDITS = 1_000_000;
+
+/**
+ * Runs clients against the real service and kills it with SIGKILL at a random moment, again and again on one data
+ * folder. After each kill: the ledger audits clean, every acknowledged certificate is there and is the request's
+ * own, credits used are no less than acknowledged and no more than granted, and no pure byte came twice.
+ */
+export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> {
+  const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, violations: [] };
+  const all: Acknowledged[] = [];
+  const pureSeen = new Map<string, string>();
+  let server = await TestServer.start(options.environment);
+  const { key, account_id: accountId } = await server.account(
+    'enterprise',
+    '--credits-per-month',
+    String(CREDITS),
+  );
+  try {
+    for (let round = 1; round <= options.rounds; round++) {
+      const got: Acknowledged[] = [];
+      const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(server, key, client, got));
+      // the moment is what the test is about: any of them must be safe, so it needs no seed to be replayed
+      await new Promise((resolve) => setTimeout(resolve, 50 + (process.hrtime()[1] % 700)));
+      await server.kill('SIGKILL');
+      await Promise.all(clients);
+      all.push(...got);
+      checkPure(got, pureSeen, outcome);
+      await checkLedger(server.dataDir, accountId, all, got, outcome);
+      outcome.rounds = round;
+      outcome.acknowledged = all.length;
+      options.report?.(
+        `round ${round}: ${got.length} answers acknowledged, ${outcome.violations.length} violations`,
+      );
+      if (outcome.violations.length > 0 || round === options.rounds) break;
+      server = await TestServer.start(options.environment, server.dataDir);
+    }
+  } finally {
+    await server.kill('SIGKILL');
+    rmSync(server.dataDir, { recursive: true, force: true });
+  }
+  return outcome;
+}
+
+/** Asks until the service dies. */
+async function runClient(
+  server: TestServer,
+  key: string,
+  client: number,
+  got: Acknowledged[],
+): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  for (let i = 0; ; i++) {
+    try {
+      const pure = (client + i) % 2 === 0;
+      const path = pure ? `/bytes?count=${PURE_BYTES}&entropy_mode=pure` : '/integers?count=20';
+      const response = await server.get(path, headers);
+      const body = (await response.json()) as {
+        data: { bytes?: string };
+        metadata: { certificate_id: string; request_id: string };
+        quantum_credits: { used: number };
+      };
+      if (response.status === 503) continue;
+      assert.equal(response.status, 200, JSON.stringify(body));
+      got.push({
+        certificateId: body.metadata.certificate_id,
+        requestId: body.metadata.request_id,
+        credits: body.quantum_credits.used,
+        pure: pure ? body.data.bytes! : '',
+      });
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      return; // the connection is gone: the service was killed
+    }
+  }
+}
+
+/** Any 16 bytes that come again are a block, or a piece of one, that was delivered twice. */
+function checkPure(got: readonly Acknowledged[], seen: Map<string, string>, outcome: CrashOutcome): void {
+  for (const { pure, requestId } of got) {
+    for (let at = 0; at + 32 <= pure.length; at += 2) {
+      const window = pure.slice(at, at + 32);
+      const before = seen.get(window);
+      if (before !== undefined && before !== requestId) {
+        outcome.violations.push(`pure bytes of ${before} were delivered again to ${requestId}`);
+        return;
+      }
+      seen.set(window, requestId);
+    }
+  }
+}
+
+async function checkLedger(
+  dataDir: string,
+  accountId: string,
+  all: readonly Acknowledged[],
+  latest: readonly Acknowledged[],
+  outcome: CrashOutcome,
+): Promise<void> {
+  const { violations } = outcome;
+  // opened as the next service would open it, so that a journal is replayed
+  const path = join(dataDir, 'ledger');
+  const ledger = await openLmdbLedger({
+    path,
+    clock: systemClock,
+    log: silentLog,
+    role: 'server',
+    durability: 'fsync',
+    growAheadBytes: 0,
+  });
+  try {
+    const report = await ledger.audit();
+    violations.push(...report.problems.map((problem) => `audit: ${problem}`));
+    const ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
+    for (const { certificateId, requestId } of latest) {
+      const place = ids.placeOf(certificateId);
+      assert.ok(typeof place === 'object', `${certificateId} is one of ours`);
+      const segment = await ledger.segment(place.segment);
+      const entry = segment && readEntry(segment.entries, place.index);
+      const own = entry && Buffer.from(entry.requestId).equals(bytesOfBase32(requestId.slice(4))!);
+      if (!own) violations.push(`certificate ${certificateId} of ${requestId} is lost`);
+    }
+    const account = (await ledger.accounts()).find(({ id }) => id === accountId)!;
+    const balance = (await ledger.balances(await ledger.latestPeriod())).find(
+      ({ accountNumber }) => accountNumber === account.number,
+    );
+    const acknowledged = all.reduce((sum, { credits }) => sum + credits, 0);
+    const used = balance?.credits ?? 0;
+    if (used < acknowledged) violations.push(`${acknowledged} credits were acknowledged, ${used} are booked`);
+    if (used > CREDITS) violations.push(`${used} credits are booked of ${CREDITS}`);
+  } finally {
+    await ledger.close();
+  }
+}

@@ -1,0 +1,99 @@
+import { EntropyDesk } from '../../../src/answer/desk.ts';
+import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
+import { PureSupply } from '../../../src/pool/supply/pure.ts';
+import { Workers } from '../../../src/workers/dispatch.ts';
+
+/**
+ * What really leaves the entropy pool of the services in this process, seen where it leaves and not where answers are
+ * booked: a draw that no answer speaks of shows as a difference. Must be attached before the service starts.
+ */
+export class DrawMeter {
+  readonly #desks = new Set<EntropyDesk>();
+  readonly #streams = new Set<SeededKeystream>();
+  readonly #undo: (() => void)[] = [];
+  #fromRings = 0;
+  #byWorkers = 0;
+  /** Pieces of a seeded stream that the service tests and throws away. */
+  #sampled = 0;
+
+  constructor() {
+    this.#watchDesks();
+    this.#watchPure();
+    this.#watchWorkers();
+  }
+
+  /** Bytes drawn since the meter was attached. */
+  get drawnBytes(): number {
+    let bytes = this.#fromRings + this.#byWorkers - this.#sampled;
+    for (const { system } of this.#desks) bytes += system.reader.consumedBytes;
+    for (const { reader } of this.#streams) bytes += reader.consumedBytes;
+    return bytes;
+  }
+
+  /** The desk of the one service. */
+  get desk(): EntropyDesk {
+    const [desk] = this.#desks;
+    return desk;
+  }
+
+  detach(): void {
+    for (const undo of this.#undo) undo();
+  }
+
+  #watchDesks(): void {
+    const meter = this;
+    this.#wrap(EntropyDesk.prototype, 'installSystemLot', (installed) => {
+      return function (this: EntropyDesk, lot) {
+        meter.#desks.add(this);
+        installed.call(this, lot);
+      };
+    });
+    this.#wrap(SeededKeystream.prototype, 'reseed', (reseed) => {
+      return function (this: SeededKeystream, seed) {
+        meter.#streams.add(this);
+        reseed.call(this, seed);
+      };
+    });
+  }
+
+  #watchPure(): void {
+    const meter = this;
+    this.#wrap(PureSupply.prototype, 'tryDraw', (tryDraw) => {
+      return function (this: PureSupply, bytesMax, use) {
+        return tryDraw.call(this, bytesMax, (reader) => {
+          const before = reader.consumedBytes;
+          try {
+            return use(reader);
+          } finally {
+            meter.#fromRings += reader.consumedBytes - before;
+          }
+        });
+      } as typeof tryDraw;
+    });
+  }
+
+  #watchWorkers(): void {
+    const meter = this;
+    this.#wrap(Workers.prototype, 'make', (make) => {
+      return async function (this: Workers, order) {
+        const made = await make.call(this, order);
+        meter.#byWorkers += made.consumedBytes;
+        return made;
+      };
+    });
+    this.#wrap(Workers.prototype, 'testBits', (testBits) => {
+      return function (this: Workers, of, bits, bitLength) {
+        if (of === 'delivered') meter.#sampled += bitLength / 8;
+        return testBits.call(this, of, bits, bitLength);
+      } as typeof testBits;
+    });
+  }
+
+  #wrap<T extends object, K extends keyof T>(owner: T, name: K, wrapped: (own: T[K]) => T[K]): void {
+    const own = owner[name];
+    owner[name] = wrapped(own);
+    this.#undo.push(() => {
+      owner[name] = own;
+    });
+  }
+}

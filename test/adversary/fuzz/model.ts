@@ -1,0 +1,368 @@
+import type { ErrorCode } from '../../../src/core/errors.ts';
+import type { DataEndpoint, EntropyMode } from '../../../src/core/vocabulary.ts';
+import type { ValueRequest } from '../../../src/values/value-request.ts';
+import { factsOf, type Role } from './roles.ts';
+
+/**
+ * What the specification says of a data request, written down once more and as plainly as possible: which refusal, or
+ * which values. It shares nothing with the service but the names of things, so where both are wrong in the same way it
+ * was written wrong twice.
+ */
+export interface DataAsk {
+  readonly endpoint: DataEndpoint;
+  /** After `?`, as it is sent: each character a byte. */
+  readonly query: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+export interface Asked {
+  readonly endpoint: DataEndpoint;
+  readonly values: ValueRequest;
+  /** Members of `data` beside values and metadata. */
+  readonly echoed: Readonly<Record<string, unknown>>;
+  readonly mode: EntropyMode;
+  readonly dryRun: boolean;
+  /** Some names in the request mean nothing. */
+  readonly hasIgnored: boolean;
+}
+
+export type Outcome = { readonly refused: ErrorCode } | { readonly asked: Asked };
+
+class Refusal extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode) {
+    super(code);
+    this.code = code;
+  }
+}
+
+function refuse(code: ErrorCode): never {
+  throw new Refusal(code);
+}
+
+/** Of a request with a valid key and room in its limits. */
+export function outcomeOf(ask: DataAsk, role: Role): Outcome {
+  const { modes, defaultMode, scopes } = factsOf(role);
+  const scope = ask.endpoint === 'batch' ? 'entropy:batch' : 'entropy:read';
+  if (ask.body.length > 65_536) return { refused: 'payload_too_large' };
+  try {
+    if (scopes !== undefined && !scopes.includes(scope)) refuse('auth_scope');
+    const { mode = defaultMode, ...rest } = ask.endpoint === 'batch' ? batch(ask) : get(ask);
+    if (!modes.includes(mode)) refuse('mode_not_allowed');
+    return { asked: { endpoint: ask.endpoint, mode, ...rest } };
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.code };
+    throw error;
+  }
+}
+
+type Read = Omit<Asked, 'endpoint' | 'mode'> & { readonly mode?: EntropyMode };
+
+// Queries (specification, Endpoints; decisions, Requests)
+
+const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
+  integers: ['count', 'min', 'max', 'unique', 'sort'],
+  bytes: ['count', 'encoding', 'format'],
+  floats: ['count', 'precision'],
+  uuid: ['count'],
+  bitstring: ['length'],
+  shuffle: ['items'],
+  batch: [],
+};
+const COMMON = ['entropy_mode', 'dry_run'];
+
+interface Query {
+  /** By name, still percent-encoded. */
+  readonly given: ReadonlyMap<string, string>;
+  readonly hasIgnored: boolean;
+}
+
+function queryOf(text: string, names: readonly string[]): Query {
+  const given = new Map<string, string>();
+  let hasIgnored = false;
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const rawName = equals < 0 ? part : part.slice(0, equals);
+    const name = decoded(rawName) ?? rawName;
+    if (!names.includes(name)) hasIgnored ||= rawName !== '';
+    else if (given.has(name)) refuse('duplicate_parameter');
+    else given.set(name, equals < 0 ? '' : part.slice(equals + 1));
+  }
+  if (given.has('encoding') && given.has('format')) hasIgnored = true; // the documented name wins
+  return { given, hasIgnored };
+}
+
+/** Percent-decoded UTF-8; undefined for what is not, and for bytes that must be escaped (RFC 3986 §2). */
+function decoded(raw: string): string | undefined {
+  const bytes: number[] = [];
+  for (let at = 0; at < raw.length; at++) {
+    const code = raw.charCodeAt(at);
+    if (code <= 0x20 || code >= 0x7f) return undefined;
+    if (raw[at] !== '%') bytes.push(code);
+    else if (/^[0-9a-f]{2}$/i.test(raw.slice(at + 1, at + 3))) {
+      bytes.push(Number.parseInt(raw.slice(at + 1, at + 3), 16));
+      at += 2;
+    } else return undefined;
+  }
+  return utf8(new Uint8Array(bytes), true);
+}
+
+function utf8(bytes: Uint8Array, ignoreBOM: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function get({ endpoint, query }: DataAsk): Read {
+  const { given, hasIgnored } = queryOf(query, [...MEMBERS[endpoint], ...COMMON]);
+  const raw = (name: string): string | undefined => given.get(name);
+  const text = (name: string, code: ErrorCode): string | undefined => {
+    const value = raw(name);
+    return value === undefined ? undefined : (decoded(value) ?? refuse(code));
+  };
+  const whole = (name: string, min: number, max: number, code: ErrorCode): number | undefined => {
+    const value = text(name, code);
+    return value === undefined ? undefined : wholeOf(value, min, max, code);
+  };
+  const values = (): Pick<Read, 'values' | 'echoed'> => {
+    switch (endpoint) {
+      case 'integers': {
+        const count = whole('count', 1, 10_000, 'invalid_count') ?? 1;
+        const { min, max } = range((name) => whole(name, -MAX, MAX, 'invalid_range'));
+        const unique = truth(text('unique', 'invalid_boolean')) ?? false;
+        if (unique && BigInt(max) - BigInt(min) + 1n < BigInt(count)) refuse('unique_impossible');
+        const sort = word(text('sort', 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort');
+        const echoed = { count, min, max, unique, sort: sort ?? 'none' };
+        return { values: { kind: 'integers', ...echoed }, echoed };
+      }
+      case 'bytes': {
+        const count = whole('count', 1, 1_024, 'invalid_count') ?? 16;
+        const named = given.has('encoding') ? 'encoding' : 'format';
+        const encoding =
+          word(text(named, 'invalid_encoding'), ['hex', 'base64'], 'invalid_encoding') ?? 'hex';
+        const echoed = { count, encoding, bits: 8 * count };
+        return { values: { kind: 'bytes', count: 1, length: count, encoding, single: true }, echoed };
+      }
+      case 'floats': {
+        const count = whole('count', 1, 10_000, 'invalid_count') ?? 1;
+        const precision = whole('precision', 1, 15, 'invalid_precision') ?? null;
+        return { values: { kind: 'floats', count, precision }, echoed: { count, precision } };
+      }
+      case 'uuid': {
+        const count = whole('count', 1, 10_000, 'invalid_count') ?? 1;
+        return { values: { kind: 'uuid', count }, echoed: { count, version: 4 } };
+      }
+      case 'bitstring': {
+        const length = whole('length', 1, 100_000, 'invalid_length') ?? 128;
+        return { values: { kind: 'bitstring', length }, echoed: { length } };
+      }
+      default: {
+        const list = raw('items')?.split(',') ?? [];
+        if (list.length < 2 || list.length > 10_000) refuse('invalid_items');
+        const items = list.map((item) => decoded(item) ?? refuse('invalid_items'));
+        return { values: { kind: 'shuffle', items }, echoed: { count: items.length } };
+      }
+    }
+  };
+  return {
+    ...values(),
+    ...asOne('mode', mode(text('entropy_mode', 'invalid_entropy_mode'))),
+    dryRun: truth(text('dry_run', 'invalid_boolean')) ?? false,
+    hasIgnored,
+  };
+}
+
+// Values
+
+const MAX = 2 ** 53 - 1;
+
+function wholeOf(text: string, min: number, max: number, code: ErrorCode): number {
+  if (!/^-?[0-9]+$/.test(text)) refuse(code);
+  // no number of the service has so many digits that are not zeros in front
+  const digits = text.replace(/^(-?)0+(?=[0-9])/, '$1');
+  if (digits.length > 20) refuse(code);
+  const exact = BigInt(digits);
+  if (exact < BigInt(min) || exact > BigInt(max)) refuse(code);
+  return Number(exact);
+}
+
+function range(read: (name: 'min' | 'max') => number | undefined): { min: number; max: number } {
+  const min = read('min') ?? 0;
+  const max = read('max') ?? 100;
+  if (min >= max || BigInt(max) - BigInt(min) > BigInt(MAX)) refuse('invalid_range');
+  return { min, max };
+}
+
+function truth(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  return refuse('invalid_boolean');
+}
+
+function word<const W extends string>(
+  text: string | undefined,
+  words: readonly W[],
+  code: ErrorCode,
+): W | undefined {
+  if (text === undefined) return undefined;
+  return words.find((each) => each === text) ?? refuse(code);
+}
+
+function mode(text: string | undefined): EntropyMode | undefined {
+  if (text === undefined) return undefined;
+  switch (text.toLowerCase()) {
+    case 'quantum-seeded':
+    case 'hybrid':
+      return 'quantum-seeded';
+    case 'pure':
+      return 'pure';
+    case 'csprng':
+      return 'csprng';
+    default:
+      return refuse('invalid_entropy_mode');
+  }
+}
+
+function asOne<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: V };
+}
+
+// The body of a batch
+
+function batch({ query, contentType, body }: DataAsk): Read {
+  if (!/^application\/json[\t ]*(;|$)/i.test(contentType)) refuse('unsupported_media_type');
+  const members = objectOf(body);
+  const asked = queryOf(query, COMMON);
+  const own = (name: string): unknown => (Object.hasOwn(members, name) ? members[name] : undefined);
+  const has = (name: string): boolean => Object.hasOwn(members, name);
+  const type = TYPES.find((each) => each === own('type')) ?? refuse('invalid_type');
+  const count = jsonWhole(own('count'), 1, 100_000, 'invalid_count');
+  const params = has('params') ? own('params') : {};
+  if (!isObject(params)) refuse('invalid_params');
+  const values = valuesOf(type, count, params);
+  if (leastTextBytes(values) > 64 * 1024 * 1024) refuse('invalid_params');
+  const inQuery = (name: string, code: ErrorCode): string | undefined => {
+    const raw = asked.given.get(name);
+    return raw === undefined ? undefined : (decoded(raw) ?? refuse(code));
+  };
+  const chosen = has('entropy_mode')
+    ? mode(jsonText(own('entropy_mode'), 'invalid_entropy_mode'))
+    : mode(inQuery('entropy_mode', 'invalid_entropy_mode'));
+  const dryRun = has('dry_run') ? jsonTruth(own('dry_run')) : truth(inQuery('dry_run', 'invalid_boolean'));
+  const unknown = Object.keys(members).some((name) => name !== '' && !BATCH_MEMBERS.includes(name));
+  const unknownParam = Object.keys(params).some((name) => !PARAMS[type].includes(name));
+  const overridden = COMMON.some((name) => has(name) && asked.given.has(name));
+  return {
+    values,
+    echoed: { count, type },
+    ...asOne('mode', chosen),
+    dryRun: dryRun ?? false,
+    hasIgnored: asked.hasIgnored || unknown || unknownParam || overridden,
+  };
+}
+
+const TYPES = ['integers', 'floats', 'bytes', 'uuid'] as const;
+type BatchType = (typeof TYPES)[number];
+const BATCH_MEMBERS = ['type', 'count', 'params', ...COMMON];
+const PARAMS: Readonly<Record<BatchType, readonly string[]>> = {
+  integers: ['min', 'max'],
+  floats: ['precision'],
+  bytes: ['encoding', 'length'],
+  uuid: [],
+};
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function objectOf(body: Uint8Array): JsonObject {
+  const text = utf8(body, false);
+  if (text === undefined) refuse('invalid_json');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) refuse('invalid_json');
+    throw error;
+  }
+  if (!isObject(value)) refuse('invalid_json');
+  if (colonsOutsideStrings(text) > membersIn(value)) refuse('duplicate_parameter');
+  return value;
+}
+
+/** Every member of valid JSON has one colon, and JSON.parse drops a name's earlier ones. */
+function colonsOutsideStrings(text: string): number {
+  let colons = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    if (inString && text[at] === '\\') at++;
+    else if (text[at] === '"') inString = !inString;
+    else if (text[at] === ':' && !inString) colons++;
+  }
+  return colons;
+}
+
+function membersIn(value: unknown): number {
+  let members = 0;
+  for (const left: unknown[] = [value]; left.length > 0; ) {
+    const next = left.pop();
+    if (isObject(next)) members += Object.keys(next).length;
+    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) left.push(inner);
+  }
+  return members;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valuesOf(type: BatchType, count: number, params: JsonObject): ValueRequest {
+  const own = (name: string): unknown => (Object.hasOwn(params, name) ? params[name] : undefined);
+  const has = (name: string): boolean => Object.hasOwn(params, name);
+  switch (type) {
+    case 'integers': {
+      const read = (name: string) =>
+        has(name) ? jsonWhole(own(name), -MAX, MAX, 'invalid_range') : undefined;
+      return { kind: 'integers', count, ...range(read), unique: false, sort: 'none' };
+    }
+    case 'floats': {
+      const given = has('precision') && own('precision') !== null; // null stands for left out
+      const precision = given ? jsonWhole(own('precision'), 1, 15, 'invalid_precision') : null;
+      return { kind: 'floats', count, precision };
+    }
+    case 'bytes': {
+      const encoding = has('encoding')
+        ? word(jsonText(own('encoding'), 'invalid_encoding'), ['hex', 'base64'], 'invalid_encoding')
+        : 'hex';
+      const length = has('length') ? jsonWhole(own('length'), 1, 1_024, 'invalid_length') : 16;
+      return { kind: 'bytes', count, length, encoding: encoding ?? 'hex', single: false };
+    }
+    case 'uuid':
+      return { kind: 'uuid', count };
+  }
+}
+
+function jsonWhole(value: unknown, min: number, max: number, code: ErrorCode): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) refuse(code);
+  return value === 0 ? 0 : value;
+}
+
+function jsonText(value: unknown, code: ErrorCode): string {
+  return typeof value === 'string' ? value : refuse(code);
+}
+
+function jsonTruth(value: unknown): boolean {
+  return typeof value === 'boolean' ? value : refuse('invalid_boolean');
+}
+
+/** What the values take in JSON at least: only bytes can come near the limit of a reply. */
+function leastTextBytes(values: ValueRequest): number {
+  if (values.kind !== 'bytes') return 0;
+  const text = values.encoding === 'hex' ? 2 * values.length : 4 * Math.ceil(values.length / 3);
+  return values.count * (text + 3);
+}

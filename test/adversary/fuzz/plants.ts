@@ -1,0 +1,112 @@
+import { Meter } from '../../../src/account/meter.ts';
+import { Idempotency } from '../../../src/answer/idempotency.ts';
+import { ApiError } from '../../../src/core/errors.ts';
+import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
+import type { ParsedDataRequest, RequestContent } from '../../../src/http/endpoint.ts';
+import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
+import type { World } from './world.ts';
+
+/** Bugs for the running service, one at a time: a fuzzer that does not find them would not find others. */
+export interface Plant {
+  readonly bug: string;
+  /** The property that must find it. */
+  readonly foundBy: string;
+  /** Puts it in; gives what takes it out again. */
+  readonly plant: (world: World) => () => void;
+}
+
+export const PLANTS: readonly Plant[] = [
+  {
+    bug: 'a bound that is one too high',
+    foundBy: 'hostile',
+    plant: () => replaced(definitionOf('uuid').parameters[0] as { max: number }, 'max', 10_001),
+  },
+  {
+    bug: 'entropy drawn before the parameters are checked',
+    foundBy: 'hostile',
+    plant: (world) =>
+      parsing('floats', (parse, content) => {
+        world.meter.desk.system.reader.u32();
+        return parse(content);
+      }),
+  },
+  {
+    bug: 'a parser that throws what is no ApiError',
+    foundBy: 'hostile',
+    plant: () =>
+      parsing('bytes', (parse, content) => {
+        decodeURIComponent(content.query);
+        return parse(content);
+      }),
+  },
+  {
+    bug: 'a refusal that is swallowed and served with defaults',
+    foundBy: 'nearly-valid',
+    plant: () =>
+      parsing('bitstring', (parse, content) => {
+        try {
+          return parse(content);
+        } catch (error) {
+          if (error instanceof ApiError) return parse({ ...content, query: '' });
+          throw error;
+        }
+      }),
+  },
+  {
+    bug: 'an order that is echoed and not kept',
+    foundBy: 'valid',
+    plant: () =>
+      parsing('integers', (parse, content) => {
+        const parsed = parse(content);
+        const { values } = parsed.request;
+        if (values.kind !== 'integers') return parsed;
+        return { ...parsed, request: { ...parsed.request, values: { ...values, sort: 'none' } } };
+      }),
+  },
+  {
+    bug: 'a price that is one too high',
+    foundBy: 'valid',
+    plant: () => {
+      const { reserveCredits } = Meter.prototype;
+      return replaced(Meter.prototype, 'reserveCredits', function (this: Meter, credits, period) {
+        return reserveCredits.call(this, credits + 1, period);
+      });
+    },
+  },
+  {
+    bug: 'another request under a used Idempotency-Key gets the first answer',
+    foundBy: 'retries',
+    plant: () => {
+      const { fingerprint } = Idempotency;
+      return replaced(Idempotency, 'fingerprint', (parts) =>
+        parts.length === 5 ? 'the same' : fingerprint(parts),
+      );
+    },
+  },
+];
+
+/** Counts a refused request against the quota: no answer shows it, the books do. */
+export const UNRELEASED_QUOTA = (): (() => void) => replaced(Meter.prototype, 'releaseRequest', () => {});
+
+function definitionOf(name: DataEndpoint) {
+  return DATA_ENDPOINT_DEFINITIONS.find((each) => each.name === name)!;
+}
+
+type Parse = (content: RequestContent) => ParsedDataRequest;
+
+function parsing(
+  name: DataEndpoint,
+  planted: (parse: Parse, content: RequestContent) => ParsedDataRequest,
+): () => void {
+  const definition = definitionOf(name) as { parse: Parse };
+  const { parse } = definition;
+  return replaced(definition, 'parse', (content) => planted(parse, content));
+}
+
+function replaced<T extends object, K extends keyof T>(owner: T, name: K, value: T[K]): () => void {
+  const own = owner[name];
+  owner[name] = value;
+  return () => {
+    owner[name] = own;
+  };
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { hostileCase, nearlyValidCase } from './hostile.ts';
+import { outcomeOf } from './model.ts';
+import { assertBooks, hold } from './oracle.ts';
+import { holdRetries, retryStory } from './retries.ts';
+import { holdStrange, strangeRequest } from './strange.ts';
+import { type ValidCase, validCase } from './valid.ts';
+import type { World } from './world.ts';
+
+/** What is tried: arbitrary requests, and what must hold of each. */
+export interface FuzzProperty {
+  readonly name: string;
+  /** Of the gating form. */
+  readonly runs: number;
+  readonly property: (world: World) => fc.IAsyncProperty<unknown>;
+}
+
+function fuzzed<T>(
+  name: string,
+  runs: number,
+  arbitrary: fc.Arbitrary<T>,
+  holds: (world: World, value: T) => Promise<void>,
+): FuzzProperty {
+  return {
+    name,
+    runs,
+    property: (world) =>
+      fc.asyncProperty(arbitrary, (value) => holds(world, value)) as fc.IAsyncProperty<unknown>,
+  };
+}
+
+export const FUZZ_PROPERTIES: readonly FuzzProperty[] = [
+  fuzzed('valid', 300, validCase, holdValid),
+  fuzzed('hostile', 600, hostileCase, hold),
+  fuzzed('nearly-valid', 250, nearlyValidCase, hold),
+  fuzzed('strange', 300, strangeRequest, holdStrange),
+  fuzzed('retries', 25, retryStory, holdRetries),
+];
+
+/** Valid by construction: refused by neither model nor service. */
+async function holdValid(world: World, valid: ValidCase): Promise<void> {
+  const outcome = outcomeOf(valid.ask, valid.role);
+  if (!('asked' in outcome)) assert.fail(`the model refuses a valid request: ${outcome.refused}`);
+  const { values, mode, dryRun } = outcome.asked;
+  assert.deepEqual(
+    { values, mode, dryRun },
+    { values: valid.values, mode: valid.mode, dryRun: valid.dryRun },
+  );
+  await hold(world, valid);
+}
+
+export interface FuzzRun {
+  readonly name: string;
+  readonly cases: number;
+  /** Why it failed and how to see it again; undefined when it held. */
+  readonly failure: string | undefined;
+}
+
+export interface TryOptions {
+  /** Goes straight to a case that failed before. */
+  readonly path?: string;
+  /** Does not look for a smaller case that fails. */
+  readonly stopsAtFirst?: boolean;
+}
+
+export async function tryProperty(
+  world: World,
+  { name, property }: FuzzProperty,
+  seed: number,
+  runs: number,
+  { path = '', stopsAtFirst = path !== '' }: TryOptions = {},
+): Promise<FuzzRun> {
+  const details = await fc.check(property(world), { seed, numRuns: runs, path, endOnFailure: stopsAtFirst });
+  const cases = details.numRuns + details.numShrinks;
+  if (!details.failed) return { name, cases, failure: undefined };
+  const { counterexample, counterexamplePath, errorInstance } = details;
+  const why = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  const place = `--property ${name} --seed ${seed} --runs ${runs} --path ${counterexamplePath}`;
+  const failure = `${why}\n${fc.stringify(counterexample)}\nreplay: node test/adversary/fuzz/run.ts ${place}`;
+  return { name, cases, failure };
+}
+
+/** The books must agree whatever was tried; undefined when they do. */
+export async function bookFailure(world: World): Promise<string | undefined> {
+  try {
+    await assertBooks(world);
+    return undefined;
+  } catch (error) {
+    if (error instanceof assert.AssertionError) return error.message;
+    throw error;
+  }
+}

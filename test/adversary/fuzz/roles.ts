@@ -1,0 +1,61 @@
+import type { EntropyMode, Scope, Tier } from '../../../src/core/vocabulary.ts';
+import type { AccountOverrides } from '../../../src/ledger/records.ts';
+
+/** Who sends a fuzzed request: what the specification says of tiers, with limits that a fuzzer does not run into unless it is to. */
+export interface RoleFacts {
+  readonly tier: Tier;
+  readonly overrides: Partial<AccountOverrides>;
+  /** Undefined: all. */
+  readonly scopes?: readonly Scope[];
+  readonly modes: readonly EntropyMode[];
+  readonly defaultMode: EntropyMode;
+  /** Pure bytes a month; undefined for no bound. */
+  readonly credits?: number;
+  readonly isThrottled?: true;
+}
+
+const FAST: Partial<AccountOverrides> = { requestsPerMinute: 1_000_000, requestsPerMonth: 1_000_000_000 };
+
+export const ROLES = {
+  csprng: { tier: 'free', overrides: FAST, modes: ['csprng'], defaultMode: 'csprng', credits: 0 },
+  seeded: {
+    tier: 'developer',
+    overrides: FAST,
+    modes: ['quantum-seeded', 'csprng'],
+    defaultMode: 'quantum-seeded',
+    credits: 0,
+  },
+  pure: {
+    tier: 'enterprise',
+    overrides: {},
+    modes: ['quantum-seeded', 'pure', 'csprng'],
+    defaultMode: 'quantum-seeded',
+  },
+  poor: {
+    tier: 'enterprise',
+    overrides: { creditsPerMonth: 500 },
+    modes: ['quantum-seeded', 'pure', 'csprng'],
+    defaultMode: 'quantum-seeded',
+    credits: 500,
+  },
+  throttled: {
+    tier: 'enterprise',
+    overrides: { requestsPerMinute: 1, requestsPerMonth: 1_000 },
+    modes: ['quantum-seeded', 'pure', 'csprng'],
+    defaultMode: 'quantum-seeded',
+    isThrottled: true,
+  },
+  reader: {
+    tier: 'enterprise',
+    overrides: {},
+    scopes: ['entropy:read', 'usage:read'],
+    modes: ['quantum-seeded', 'pure', 'csprng'],
+    defaultMode: 'quantum-seeded',
+  },
+} as const satisfies Record<string, RoleFacts>;
+
+export type Role = keyof typeof ROLES;
+
+export function factsOf(role: Role): RoleFacts {
+  return ROLES[role];
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
+import { STATUS_LABELS } from '../../../src/core/metrics.ts';
+import { DATA_ENDPOINTS } from '../../../src/core/vocabulary.ts';
+import type { WireReply, WireRequest } from './wire.ts';
+import type { World } from './world.ts';
+
+/** Requests for anything, with fields of any bytes: what can be said of every answer must hold of these. */
+
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
+const certificateId = fc
+  .array(fc.constantFrom(...BASE32), { minLength: 26, maxLength: 26 })
+  .map((characters) => `cert_${characters.join('')}`);
+
+/** Characters that a target may hold without ending it; a character is a byte. */
+const targetText = fc.oneof(
+  fc.constantFrom(
+    '',
+    '0',
+    '/',
+    '//',
+    '..',
+    '.',
+    '%2e%2e',
+    '%2F',
+    '%00',
+    '%ff',
+    '%',
+    '?',
+    '#',
+    '=',
+    '&',
+    '-1',
+    '1e3',
+    'x000/000',
+  ),
+  fc
+    .array(fc.integer({ min: 0x21, max: 0x7e }), { maxLength: 10 })
+    .map((codes) => String.fromCharCode(...codes)),
+  fc
+    .array(fc.integer({ min: 0x21, max: 0xff }), { maxLength: 6 })
+    .map((codes) => String.fromCharCode(...codes)),
+);
+
+const number = fc.constantFrom(
+  '',
+  '0',
+  '1',
+  '2',
+  '3',
+  '00',
+  '999',
+  '000',
+  'x000',
+  'x999',
+  '99',
+  '100',
+  '-1',
+  '1.5',
+  '1e1',
+  '9007199254740993',
+  '9'.repeat(30),
+);
+
+const target = fc.oneof(
+  fc
+    .tuple(
+      fc.constantFrom('/v1/certificate?id=', '/verify/', '/verify?id='),
+      fc.oneof(certificateId, targetText),
+      fc.oneof(fc.constant(''), targetText),
+    )
+    .map((parts) => parts.join('')),
+  fc
+    .tuple(fc.constantFrom('json', 'pdf', 'PDF', '', 'xml'), certificateId)
+    .map(([format, id]) => `/v1/certificate?format=${format}&id=${id}`),
+  fc
+    .tuple(
+      number,
+      fc.array(number, { maxLength: 4 }),
+      fc.constantFrom('', '.p/1', '.p/0', '.p/256', '.p/257', '.p/'),
+    )
+    .map(([level, parts, end]) => `/log/tile/${level}/${parts.join('/')}${end}`),
+  fc.tuple(number, number).map(([from, to]) => `/log/consistency?from=${from}&to=${to}`),
+  fc.constantFrom(
+    '/',
+    '/docs',
+    '/openapi.json',
+    '/metrics',
+    '/livez',
+    '/readyz',
+    '/log/checkpoint',
+    '/.well-known/qrn-keys.json',
+    '/v1/usage',
+    '/v1/health',
+    '/v1',
+    '/v1/',
+    '/verify',
+    '/verify/',
+    '/assets/',
+    '/log/tile/',
+  ),
+  fc
+    .tuple(
+      fc.constantFrom('/v1/', '/', '/v1//', '/V1/', '/v1/%'),
+      fc.constantFrom(...DATA_ENDPOINTS, 'certificate', 'usage', 'health'),
+      targetText,
+    )
+    .map((parts) => parts.join('')),
+  fc
+    .tuple(fc.constantFrom(...DATA_ENDPOINTS), targetText, targetText)
+    .map(([name, one, two]) => `/v1/${name}?${one}&${two}`),
+  targetText.map((text) => `/${text}`),
+);
+
+/** Without those that make the library wait, answer by itself or change the protocol (test/http/front-wire.test.ts). */
+const FIELDS = [
+  'Accept',
+  'Content-Type',
+  'Idempotency-Key',
+  'traceparent',
+  'tracestate',
+  'Origin',
+  'If-None-Match',
+  'Access-Control-Request-Method',
+  'Access-Control-Request-Headers',
+  'Authorization',
+  'X-API-Key',
+  'X-Request-ID',
+  'X-Forwarded-For',
+  'Range',
+  'Cookie',
+  '__proto__',
+  'constructor',
+];
+
+/** No CR, LF, NUL or other control character, which end a head for the library; those of test/http/front-wire.test.ts are. */
+const fieldText = fc.oneof(
+  fc.constantFrom(
+    '',
+    '*',
+    '*/*',
+    'null',
+    'application/json',
+    'application/problem+json',
+    'text/html',
+    'a'.repeat(255),
+    'a'.repeat(256),
+    '"',
+    ',',
+    ';',
+    '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    'GET',
+    'https://example.org',
+    'Bearer',
+    'Bearer ',
+    'bytes=0-1',
+    '%0d%0aX-Injected: 1',
+  ),
+  fc
+    .array(
+      fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }), fc.constant(9)),
+      { maxLength: 30 },
+    )
+    .map((codes) => String.fromCharCode(...codes)),
+);
+
+export const strangeRequest: fc.Arbitrary<WireRequest> = fc.record({
+  method: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('GET') },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        'POST',
+        'HEAD',
+        'OPTIONS',
+        'DELETE',
+        'PUT',
+        'TRACE',
+        'get',
+        'X-Y',
+        'PROPFIND',
+      ),
+    },
+  ),
+  target,
+  headers: fc.array(fc.tuple(fc.constantFrom(...FIELDS), fieldText), { maxLength: 5 }),
+  body: fc.option(fc.uint8Array({ maxLength: 200 }), { nil: null, freq: 5 }),
+});
+
+/** What must hold of any answer to anything. The key is one without credits, so nothing is ever spent. */
+export async function holdStrange(world: World, request: WireRequest): Promise<void> {
+  const actor = world.actor('csprng');
+  const keyed = request.headers.some(([name]) => name === 'Authorization')
+    ? request
+    : world.as('csprng', request);
+  const faults = world.faults.length;
+  const before = world.meter.drawnBytes;
+  const reply = await world.send(keyed);
+  const drawn = world.meter.drawnBytes - before;
+  assert.deepEqual(world.faults.slice(faults), [], 'no fault is logged');
+  const text = `${reply.status} ${reply.body.toString('utf8', 0, 300)}`;
+  assert.ok(reply.status !== 500 && STATUS_LABELS.some((label) => label === String(reply.status)), text);
+  assert.ok(!reply.headers.has('x-injected'), 'nothing that came stands in the head');
+  const isAnswer = reply.headers.has('x-lang-circuit');
+  if (isAnswer) {
+    assert.equal(reply.status, 200);
+    actor.answers++;
+    world.consumedBytes += drawn;
+  } else assert.equal(drawn, 0, 'what is no answer draws nothing');
+  if (reply.status >= 400) holdRefusal(world, request, reply, text);
+}
+
+function holdRefusal(world: World, { method, target }: WireRequest, reply: WireReply, text: string): void {
+  const type = reply.headers.get('content-type') ?? '';
+  if (method === 'HEAD') return;
+  const isPage = type.startsWith('text/html') && target.startsWith('/verify');
+  if (isPage) return;
+  assert.match(type, /^application\/(problem\+)?json$/, text);
+  const body = JSON.parse(reply.body.toString()) as { error?: { code: ErrorCode }; code?: ErrorCode };
+  const name = type === 'application/json' ? 'Error' : 'Problem';
+  assert.equal(world.schemas.complaint(world.document.components.schemas[name], body), '', text);
+  const code = body.error?.code ?? body.code;
+  assert.ok(code !== undefined && Object.hasOwn(ERRORS, code), text);
+  assert.equal(ERRORS[code].status, reply.status, text);
+  const asksToWait = reply.status === 429 || reply.status === 503 || reply.status === 409;
+  assert.equal(reply.headers.has('retry-after'), asksToWait, text);
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { corpusOf } from './corpus.ts';
+import { CoverageProbe } from './coverage-probe.ts';
+import { fuzzGuided } from './guided.ts';
+import { MAZE } from './maze.ts';
+import { FUZZ_TARGETS } from './targets/table.ts';
+
+/** The short form of `node test/adversary/fuzz/coverage.ts`: the inputs to begin with and a few hundred changes of them. */
+const SEED = 20_261_121;
+const EXECUTIONS = 300;
+
+describe('a reader of what others wrote', () => {
+  for (const target of FUZZ_TARGETS) {
+    it(`${target.name}: stays upright`, async () => {
+      const seeds = corpusOf(target);
+      assert.ok(seeds.length > 0, 'there is something to begin with');
+      const { executions, finding, outcomes } = await fuzzGuided(target, {
+        seed: SEED,
+        seeds,
+        isDone: (outcome) => outcome.executions >= EXECUTIONS,
+      });
+      const replay = `node test/adversary/fuzz/coverage.ts --seed ${SEED} ${target.name}`;
+      assert.equal(
+        finding,
+        undefined,
+        finding && `${finding.why}\n${hexOf(finding.input)}\nreplay: ${replay}`,
+      );
+      assert.ok(executions >= EXECUTIONS);
+      assert.ok(outcomes.size >= 2, 'it takes some inputs and refuses others');
+    });
+  }
+});
+
+function hexOf(input: Uint8Array): string {
+  return Buffer.from(input).toString('hex');
+}
+
+describe('what is run guides the next inputs', () => {
+  const EXECUTIONS_MAX = 60_000;
+  const isDone = ({ executions }: { executions: number }) => executions >= EXECUTIONS_MAX;
+
+  it('to the end of a maze', async () => {
+    const probe = new CoverageProbe(/\/fuzz\/maze\.ts$/);
+    const { finding, executions } = await fuzzGuided(MAZE, { seed: SEED, seeds: [], probe, isDone });
+    assert.match(finding?.why ?? `not found in ${executions}`, /the way out/);
+  });
+
+  it('and without it the end is not found', async () => {
+    assert.equal((await fuzzGuided(MAZE, { seed: SEED, seeds: [], isDone })).finding, undefined);
+  });
+});

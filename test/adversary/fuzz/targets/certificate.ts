@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import canonicalize from 'canonicalize';
+import { type VerificationInput, verifyAnswer } from '../../../../src/certificate/verify.ts';
+import {
+  checkpointText,
+  formatNote,
+  formatProof,
+  parseCheckpoint,
+  parseNote,
+  parseProof,
+} from '../../../../src/crypto/note.ts';
+import { type FuzzTarget, magnitude, textOf } from './target.ts';
+
+interface Vector extends VerificationInput {
+  /** Names of the checks that fail. */
+  readonly fails: readonly string[];
+}
+
+const VECTORS = new URL('../../../vectors/certificate/', import.meta.url);
+
+/** Answers with certificate and keys, as a caller holds them. */
+function vectors(): Vector[] {
+  return readdirSync(VECTORS)
+    .filter((name) => name.endsWith('.json') && !name.startsWith('leaf-'))
+    .map((name) => JSON.parse(readFileSync(new URL(name, VECTORS), 'utf8')) as Vector);
+}
+
+/** What the log holds of a certificate, and the data of its answer: what nobody can change and still be believed. */
+function believed({ certificate, response }: VerificationInput): string {
+  const given = certificate as Record<string, unknown>;
+  const { status: _, proof: __, ...issued } = (given['certificate'] ?? given) as Record<string, unknown>;
+  return canonicalize({ issued, data: (response as { data: unknown }).data })!;
+}
+
+let genuine: ReadonlySet<string> | undefined;
+
+const verify: FuzzTarget = {
+  name: 'verify',
+  words: [
+    'null',
+    '[]',
+    '{}',
+    '""',
+    '"status":"valid"',
+    '"status":"test"',
+    '"proof":null',
+    '"revocation"',
+    '"evidence"',
+    '"claim"',
+    '"quantum-processor"',
+    '"simulated"',
+    '"version":1',
+    '"version":2',
+    'sha256:',
+    'cert_',
+    'req_',
+    '\\n',
+    '\\ud800',
+    '__proto__',
+    '1e400',
+  ],
+  seeds: () => vectors().map((vector) => Buffer.from(JSON.stringify(vector))),
+  read: async (input) => {
+    // whether a lot was withdrawn since does not stand in the log beside the certificate: the service alone can say so
+    genuine ??= new Set(
+      vectors()
+        .filter(({ fails }) => fails.every((name) => name === 'status'))
+        .map(believed),
+    );
+    let given: unknown;
+    try {
+      given = JSON.parse(textOf(input));
+    } catch (error) {
+      if (error instanceof SyntaxError) return 'no JSON';
+      throw error;
+    }
+    if (typeof given !== 'object' || given === null) return 'no object';
+    const { response, certificate, keys } = given as Partial<VerificationInput>;
+    const { ok, checks } = await verifyAnswer({
+      ...(response === undefined ? {} : { response }),
+      certificate,
+      keys,
+    });
+    const failed = checks.filter((each) => !each.ok).map(({ name }) => name);
+    assert.equal(ok, failed.length === 0);
+    // without a response only the certificate is believed
+    if (ok && response !== undefined)
+      assert.ok(genuine.has(believed({ response, certificate, keys })), 'a forgery is believed');
+    return ok ? 'believed' : failed.join(', ');
+  },
+};
+
+/** A text as proof, note and checkpoint: each is read as it was written, or not at all. */
+const note: FuzzTarget = {
+  name: 'note',
+  words: [
+    '\n\n',
+    '\n',
+    '— ',
+    ' ',
+    'c2sp.org/tlog-proof@v1\n',
+    'index ',
+    '0',
+    '9007199254740991',
+    '+',
+    '=',
+    '\u2028',
+    '\u00a0',
+    '\r',
+  ],
+  read: (input) => {
+    const text = textOf(input);
+    const parsed = parseNote(text);
+    if (parsed !== undefined) assert.equal(formatNote(parsed), text);
+    const proof = parseProof(text);
+    if (proof !== undefined) assert.equal(formatProof(proof), text);
+    const checkpoint = parseCheckpoint(text);
+    // what stands behind the third line are extensions, which say nothing here
+    if (checkpoint !== undefined) assert.ok(text.startsWith(checkpointText(checkpoint)));
+    const signatures = parsed === undefined ? 'no note' : `note of ${magnitude(parsed.signatures.length)}`;
+    const path = proof === undefined ? 'no proof' : `proof of ${magnitude(proof.path.length)}`;
+    return `${signatures}, ${path}, ${checkpoint === undefined ? 'no checkpoint' : 'checkpoint'}`;
+  },
+};
+
+export const CERTIFICATE_TARGETS: readonly FuzzTarget[] = [verify, note];

@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import type { DataEndpoint, EntropyMode } from '../../../src/core/vocabulary.ts';
+import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
+import type { ValueRequest } from '../../../src/values/value-request.ts';
+import { floatsRequest, integersRequest, shuffleRequest, uuidRequest } from '../../values/requests.ts';
+import { anyAccept, type FuzzCase, type KeyWay } from './cases.ts';
+import type { DataAsk } from './model.ts';
+import { factsOf, type Role } from './roles.ts';
+import { bit, jsonObject, jsonText, jsonWhole, percentEncoded, reordered, wholeText } from './spelling.ts';
+
+/** Requests that no rule refuses, and only an empty account can: first what is asked for, then one of the many ways to write it. */
+export interface ValidCase extends FuzzCase {
+  readonly values: ValueRequest;
+  readonly mode: EntropyMode;
+  readonly dryRun: boolean;
+}
+
+const MAX = Number.MAX_SAFE_INTEGER;
+
+const integers: fc.Arbitrary<ValueRequest> = fc.oneof(
+  { weight: 9, arbitrary: integersRequest.filter((each) => each.kind === 'integers' && each.min < each.max) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<ValueRequest>(
+      { kind: 'integers', count: 10_000, min: 1, max: 10_000, unique: true, sort: 'descending' },
+      { kind: 'integers', count: 10_000, min: -MAX, max: 0, unique: true, sort: 'ascending' },
+      { kind: 'integers', count: 10_000, min: 0, max: MAX, unique: false, sort: 'none' },
+      { kind: 'integers', count: 2, min: MAX - 1, max: MAX, unique: true, sort: 'none' },
+    ),
+  },
+);
+
+function bytes(count: fc.Arbitrary<number>, single: boolean): fc.Arbitrary<ValueRequest> {
+  return fc
+    .record({ count, length: edged(1, 1_024, 40), encoding: fc.constantFrom('hex', 'base64') })
+    .map((each) => ({ kind: 'bytes', ...each, single }));
+}
+
+/** Mostly small, sometimes one of the bounds. */
+function edged(min: number, max: number, small: number): fc.Arbitrary<number> {
+  return fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min, max: small }) },
+    { weight: 1, arbitrary: fc.constantFrom(min, max) },
+  );
+}
+
+const VALUES: Readonly<Record<DataEndpoint, fc.Arbitrary<ValueRequest>>> = {
+  integers,
+  bytes: bytes(fc.constant(1), true),
+  floats: fc.oneof(
+    { weight: 9, arbitrary: floatsRequest },
+    { weight: 1, arbitrary: fc.constant<ValueRequest>({ kind: 'floats', count: 10_000, precision: null }) },
+  ),
+  uuid: edged(1, 10_000, 100).map((count) => ({ kind: 'uuid', count })),
+  bitstring: edged(1, 100_000, 600).map((length) => ({ kind: 'bitstring', length })),
+  shuffle: shuffleRequest.filter((each) => each.kind === 'shuffle' && each.items.length > 1),
+  batch: fc.oneof(
+    integersRequest
+      .filter((each) => each.kind === 'integers' && each.min < each.max)
+      .map(
+        (each): ValueRequest => ({
+          ...(each as ValueRequest & { kind: 'integers' }),
+          unique: false,
+          sort: 'none',
+        }),
+      ),
+    floatsRequest,
+    uuidRequest,
+    bytes(fc.integer({ min: 1, max: 30 }), false),
+    edged(1, 20_000, 3_000).map((count): ValueRequest => ({ kind: 'uuid', count })),
+  ),
+};
+
+const MODE_SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
+  'quantum-seeded': ['quantum-seeded', 'hybrid', 'Quantum-Seeded', 'HYBRID'],
+  pure: ['pure', 'PURE', 'pUre'],
+  csprng: ['csprng', 'CSPRNG', 'Csprng'],
+};
+
+interface Style {
+  readonly mask: number;
+  readonly order: number;
+  /** Members that are at their default may be left out. */
+  readonly leavesOut: number;
+  readonly unknown: boolean;
+  readonly commonInBody: boolean;
+}
+
+const anyStyle: fc.Arbitrary<Style> = fc.record({
+  mask: fc.oneof(fc.constant(0), fc.nat()),
+  order: fc.nat(),
+  leavesOut: fc.nat(),
+  unknown: fc.boolean(),
+  commonInBody: fc.boolean(),
+});
+
+export const validCase: fc.Arbitrary<ValidCase> = fc
+  .record({
+    role: fc.constantFrom<Role>('csprng', 'seeded', 'pure', 'poor'),
+    endpoint: fc.constantFrom(...DATA_ENDPOINT_DEFINITIONS.map(({ name }) => name)),
+  })
+  .chain(({ role, endpoint }) =>
+    fc.record({
+      role: fc.constant(role),
+      endpoint: fc.constant(endpoint),
+      keyWay: fc.constantFrom<KeyWay>('bearer', 'lower-case scheme', 'x-api-key', 'both'),
+      isHead: fc.integer({ min: 0, max: 30 }).map((draw) => draw === 30 && endpoint !== 'batch'),
+      accept: anyAccept,
+      values: VALUES[endpoint],
+      mode: fc.option(fc.constantFrom(...factsOf(role).modes), { nil: undefined }),
+      dryRun: fc.integer({ min: 0, max: 6 }).map((draw) => draw === 6),
+      style: anyStyle,
+    }),
+  )
+  .map(({ endpoint, isHead, mode, style, ...rest }) => ({
+    ...rest,
+    mode: mode ?? factsOf(rest.role).defaultMode,
+    method: endpoint === 'batch' ? 'POST' : isHead ? 'HEAD' : 'GET',
+    ask: spelt(endpoint, rest.values, mode, rest.dryRun, style),
+  }));
+
+type Members = [name: string, value: unknown][];
+
+function spelt(
+  endpoint: DataEndpoint,
+  values: ValueRequest,
+  mode: EntropyMode | undefined,
+  dryRun: boolean,
+  style: Style,
+): DataAsk {
+  const common: Members = [];
+  if (mode !== undefined)
+    common.push(['entropy_mode', MODE_SPELLINGS[mode][style.mask % MODE_SPELLINGS[mode].length]]);
+  if (dryRun || bit(style.leavesOut, 9)) common.push(['dry_run', dryRun]);
+  if (endpoint === 'batch') return batch(values, common, style);
+  const members = [...leftOut(membersOf(endpoint, values), DEFAULTS[endpoint], style.leavesOut), ...common];
+  return { endpoint, query: queryText(members, style), contentType: '', body: new Uint8Array(0) };
+}
+
+function membersOf(endpoint: DataEndpoint, values: ValueRequest): Members {
+  switch (values.kind) {
+    case 'integers': {
+      const { min, max, count, unique, sort } = values;
+      return endpoint === 'batch'
+        ? Object.entries({ min, max })
+        : Object.entries({ count, min, max, unique, sort });
+    }
+    case 'bytes': {
+      const { length, encoding } = values;
+      return endpoint === 'batch'
+        ? Object.entries({ encoding, length })
+        : Object.entries({ count: length, encoding });
+    }
+    case 'floats':
+      return Object.entries({
+        ...(endpoint === 'batch' ? {} : { count: values.count }),
+        ...(values.precision === null ? {} : { precision: values.precision }),
+      });
+    case 'uuid':
+      return endpoint === 'batch' ? [] : [['count', values.count]];
+    case 'bitstring':
+      return [['length', values.length]];
+    case 'shuffle':
+      return [['items', values.items]];
+  }
+}
+
+const DEFAULTS: Readonly<Record<DataEndpoint, Readonly<Record<string, unknown>>>> = {
+  integers: { count: 1, min: 0, max: 100, unique: false, sort: 'none' },
+  bytes: { count: 16, encoding: 'hex' },
+  floats: { count: 1 },
+  uuid: { count: 1 },
+  bitstring: { length: 128 },
+  shuffle: {},
+  batch: { min: 0, max: 100, encoding: 'hex', length: 16 },
+};
+
+function leftOut(members: Members, defaults: Readonly<Record<string, unknown>>, mask: number): Members {
+  return members.filter(([name, value], i) => !(defaults[name] === value && bit(mask, i)));
+}
+
+const UNKNOWN = ['_', '__proto__', 'constructor', 'Count', 'toString', 'é'];
+
+function queryText(members: Members, { mask, order, unknown }: Style): string {
+  const parts = members.map(([name, value]) => {
+    const spoken = name === 'encoding' && bit(mask, 10) ? 'format' : name;
+    return `${percentEncoded(spoken, mask >>> 5)}=${valueText(value, mask)}`;
+  });
+  if (unknown) parts.push(`${percentEncoded(UNKNOWN[order % UNKNOWN.length], mask)}=${order}`);
+  const separator = bit(mask, 11) ? '&&' : '&';
+  return reordered(parts, order).join(separator);
+}
+
+function valueText(value: unknown, mask: number): string {
+  if (typeof value === 'number') return percentEncoded(wholeText(value, mask), mask >>> 2);
+  if (typeof value === 'boolean') return bit(mask, 12) ? (value ? '1' : '0') : String(value);
+  if (typeof value === 'string') return percentEncoded(value, mask >>> 1);
+  return (value as readonly string[]).map((item, i) => percentEncoded(item, mask >>> (i % 20))).join(',');
+}
+
+function batch(values: ValueRequest, common: Members, style: Style): DataAsk {
+  const { mask, order, unknown, commonInBody } = style;
+  const params = leftOut(membersOf('batch', values), DEFAULTS.batch, style.leavesOut);
+  const paramTexts = params.map(([name, value]): [string, string] => [name, jsonValueText(value, mask)]);
+  const count = values.kind === 'shuffle' || values.kind === 'bitstring' ? 1 : values.count;
+  const members: [string, string][] = [
+    ['type', jsonText(values.kind, mask)],
+    ['count', jsonWhole(count, mask)],
+  ];
+  if (params.length > 0 || bit(mask, 13)) {
+    const unknownParam: [string, string][] = unknown ? [['__proto__', '{"min":7}']] : [];
+    members.push(['params', jsonObject(reordered([...paramTexts, ...unknownParam], order), mask >>> 1)]);
+  }
+  if (commonInBody) for (const [name, value] of common) members.push([name, jsonValueText(value, mask)]);
+  if (unknown) members.push([UNKNOWN[order % UNKNOWN.length], '[{"type":1,"count":{}},null,"\\u0000"]']);
+  const text = jsonObject(reordered(members, order), mask);
+  const body = Buffer.from(bit(mask, 14) ? `\ufeff${text}` : text, 'utf8');
+  const contentType = CONTENT_TYPES[mask % CONTENT_TYPES.length];
+  const query = commonInBody ? '' : queryText(common, style);
+  return { endpoint: 'batch', query, contentType, body };
+}
+
+const CONTENT_TYPES = [
+  'application/json',
+  'Application/JSON; charset=utf-8',
+  'application/json ;v=1',
+  'application/json;',
+];
+
+function jsonValueText(value: unknown, mask: number): string {
+  if (typeof value === 'number') return jsonWhole(value, mask);
+  return typeof value === 'string' ? jsonText(value, mask) : JSON.stringify(value);
+}

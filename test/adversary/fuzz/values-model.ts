@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import type { ValueRequest } from '../../../src/values/value-request.ts';
+
+/** What must hold of values, whatever they are, and what they cost: from the specification, in BigInt and plain lists. */
+
+/** `values` as a JSON or MessagePack answer has them. */
+export function assertValues(request: ValueRequest, values: unknown): void {
+  switch (request.kind) {
+    case 'integers':
+      assertIntegers(request, values as number[]);
+      return;
+    case 'floats':
+      assertFloats(request, values as number[]);
+      return;
+    case 'bytes': {
+      const list = request.single ? [values] : (values as unknown[]);
+      assert.equal(list.length, request.count);
+      for (const text of list) assertEncoded(text as string, request.length, request.encoding);
+      return;
+    }
+    case 'uuid': {
+      const uuids = values as string[];
+      assert.equal(uuids.length, request.count);
+      for (const uuid of uuids)
+        assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      assert.equal(new Set(uuids).size, uuids.length, 'no UUID comes twice');
+      return;
+    }
+    case 'bitstring':
+      assert.match(values as string, /^[01]+$/);
+      assert.equal((values as string).length, request.length);
+      return;
+    case 'shuffle':
+      assert.deepEqual([...(values as string[])].sort(), [...request.items].sort(), 'the same items');
+  }
+}
+
+function assertIntegers(
+  { count, min, max, unique, sort }: ValueRequest & { kind: 'integers' },
+  values: readonly number[],
+): void {
+  assert.equal(values.length, count);
+  for (const value of values) {
+    assert.ok(Number.isSafeInteger(value) && value >= min && value <= max, `${value} of ${min} to ${max}`);
+    assert.ok(!Object.is(value, -0), '-0 is 0');
+  }
+  if (unique) assert.equal(new Set(values).size, count, 'no value twice');
+  for (let i = 1; i < values.length && sort !== 'none'; i++) {
+    const isOrdered = sort === 'ascending' ? values[i - 1] <= values[i] : values[i - 1] >= values[i];
+    assert.ok(isOrdered, `${sort}: ${values[i - 1]} before ${values[i]}`);
+  }
+}
+
+function assertFloats(
+  { count, precision }: ValueRequest & { kind: 'floats' },
+  values: readonly number[],
+): void {
+  assert.equal(values.length, count);
+  for (const value of values) {
+    assert.ok(value >= 0 && value < 1 && !Object.is(value, -0), `${value} is in [0, 1)`);
+    if (precision === null) assert.ok(Number.isInteger(value * 2 ** 53), `${value} is a multiple of 2^-53`);
+    else assert.equal(Number(value.toFixed(precision)), value, `${value} has ${precision} decimal places`);
+  }
+}
+
+function assertEncoded(text: string, bytes: number, encoding: 'hex' | 'base64'): void {
+  const octets = Buffer.from(text, encoding);
+  assert.equal(octets.length, bytes);
+  assert.equal(octets.toString(encoding), text, `canonical ${encoding}`);
+}
+
+/** The values of an answer in octets, as JSON would have them. */
+export function valuesOfOctets(request: ValueRequest, octets: Buffer): unknown {
+  const whole = (size: number, count: number) =>
+    assert.equal(octets.length, size * count, `${count} values of ${size} bytes`);
+  switch (request.kind) {
+    case 'integers': {
+      const isNarrow = request.min >= -(2 ** 31) && request.max < 2 ** 31;
+      const size = isNarrow ? 4 : 8;
+      whole(size, request.count);
+      return Array.from({ length: request.count }, (_, i) =>
+        isNarrow ? octets.readInt32LE(4 * i) : octets.readDoubleLE(8 * i),
+      );
+    }
+    case 'floats':
+      whole(8, request.count);
+      return Array.from({ length: request.count }, (_, i) => octets.readDoubleLE(8 * i));
+    case 'uuid':
+      whole(16, request.count);
+      return Array.from({ length: request.count }, (_, i) =>
+        octets
+          .toString('hex', 16 * i, 16 * i + 16)
+          .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+      );
+    case 'bytes': {
+      whole(request.length, request.count);
+      const texts = Array.from({ length: request.count }, (_, i) =>
+        octets.toString(request.encoding, request.length * i, request.length * (i + 1)),
+      );
+      return request.single ? texts[0] : texts;
+    }
+    default:
+      return assert.fail(`${request.kind} has no octets`);
+  }
+}
+
+/** The entropy that the answer holds, in whole bytes: the least b with 256^b at least the number of possible answers. */
+export function priceOf(request: ValueRequest): number {
+  const possible = possibleAnswers(request);
+  return possible === 1n ? 0 : Math.ceil(bitLength(possible - 1n) / 8);
+}
+
+function possibleAnswers(request: ValueRequest): bigint {
+  switch (request.kind) {
+    case 'integers': {
+      const span = BigInt(request.max) - BigInt(request.min) + 1n;
+      return request.unique ? fallingFactorial(span, request.count) : span ** BigInt(request.count);
+    }
+    case 'floats':
+      return (
+        (request.precision === null ? 2n ** 53n : 10n ** BigInt(request.precision)) ** BigInt(request.count)
+      );
+    case 'bytes':
+      return 1n << BigInt(8 * request.count * request.length);
+    case 'uuid':
+      return 1n << BigInt(122 * request.count);
+    case 'bitstring':
+      return 1n << BigInt(request.length);
+    case 'shuffle':
+      return fallingFactorial(BigInt(request.items.length), request.items.length);
+  }
+}
+
+function fallingFactorial(from: bigint, factors: number): bigint {
+  let product = 1n;
+  for (let i = 0; i < factors; i++) product *= from - BigInt(i);
+  return product;
+}
+
+function bitLength(value: bigint): number {
+  const hex = value.toString(16);
+  return 4 * (hex.length - 1) + (32 - Math.clz32(Number.parseInt(hex[0], 16)));
+}

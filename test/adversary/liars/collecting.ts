@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import type { Backend, RawRead, StreamBackend } from '../../../src/backend/backend.ts';
+import { Collector, type CollectorOptions } from '../../../src/pool/intake/collector.ts';
+import { recordingLog, ScriptedAssessor, settle } from '../../pool/fixtures.ts';
+import { VirtualTime } from '../../pool/intake/virtual-time.ts';
+import { soundBackend } from '../../support/backends.ts';
+import { MemoryLedger } from '../../support/memory-ledger.ts';
+
+/** 204 conditioned blocks of 32 bytes at a claim of 1, of which 64 are seeds. */
+export const LOT_RAW_BITS = 64 * 1024;
+const PURE_BYTES_OF_LOT = (204 - 64) * 32;
+
+/** A collector in virtual time that wants so many good lots. */
+export function collecting(backend: Backend, goodLots = 20, changes: Partial<CollectorOptions> = {}) {
+  const time = new VirtualTime();
+  const ledger = new MemoryLedger(time.clock);
+  const log = recordingLog();
+  const assessor = new ScriptedAssessor();
+  const closed: string[] = [];
+  const collector = new Collector({
+    backend,
+    store: ledger,
+    assessor,
+    clock: time.clock,
+    log,
+    pureBytesHigh: goodLots * PURE_BYTES_OF_LOT,
+    lotRawBits: LOT_RAW_BITS,
+    onLot: async () => {},
+    onClosed: (reason) => closed.push(reason),
+    wait: time.wait,
+    ...changes,
+  });
+  return { time, ledger, log, assessor, closed, collector, goodLots };
+}
+
+/** Lets it collect until it has what it wants, or is closed, or ten minutes are over. */
+export async function collected(world: ReturnType<typeof collecting>) {
+  const { collector, time, ledger, goodLots } = world;
+  collector.start();
+  const isDone = async () =>
+    collector.closed || (await ledger.blockLevels()).pure.bytes >= goodLots * PURE_BYTES_OF_LOT;
+  for (let minute = 0; minute < 10 && !(await isDone()); minute++) {
+    await atRest(world);
+    await time.pass(60_000);
+  }
+  await collector.stop();
+  return collector.status();
+}
+
+/** Lets it do all that it can do without time passing. */
+export async function atRest({ collector }: ReturnType<typeof collecting>): Promise<void> {
+  const seen = () => JSON.stringify([collector.status().reads, collector.status().lotsAccepted]);
+  for (let turns = 0, before = ''; before !== seen(); turns++) {
+    assert.ok(turns < 1_000, 'a source is not read without an end');
+    before = seen();
+    await settle();
+  }
+}
+
+/** Reads of a source that fails each time, in ten minutes: after 0, 1, 3, 7, 15, 31 and 63 s, and then every minute. */
+export const FAILED_READS = 15;
+
+/** A source whose reads are what `change` makes of sound ones; reads count from 1. */
+export function changedBackend(
+  change: (read: RawRead, count: number) => RawRead | Promise<RawRead>,
+  whole: StreamBackend = soundBackend(),
+): StreamBackend {
+  let count = 0;
+  return {
+    ...whole,
+    name: 'test-liar',
+    read: async (bits, signal) => change(await whole.read(bits, signal), ++count),
+  };
+}
+
+/** The same read with one channel stuck over `shots` shots: what an intermittent or a permanent failure looks like. */
+export function withRun(read: RawRead, shots: number): RawRead {
+  const bits = read.bits.slice();
+  for (let at = 0; at < shots * read.width; at += read.width) bits[at >> 3] |= 0x80 >> (at & 7);
+  return { ...read, bits };
+}

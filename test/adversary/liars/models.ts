@@ -1,0 +1,126 @@
+import { type RawRead, type StreamBackend, wholeShots } from '../../../src/backend/backend.ts';
+import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
+
+/** Gives the bit of a channel in a shot; asked for every bit once, in the order of the raw noise. */
+export type Rule = (shot: number, channel: number) => number;
+
+/** A source that lies in its numbers: they depend on the label alone, and are not what it claims. */
+export interface Model {
+  readonly name: string;
+  readonly width: number;
+  /** What a bit holds of min-entropy in truth, in the long run. */
+  readonly minEntropyPerBit: number;
+  rule(random: () => number): Rule;
+}
+
+/** Uniform on multiples of 2^-32 in [0, 1), by the label alone. */
+export function uniforms(label: string): () => number {
+  const source = fixedBytes(label);
+  const words = new Uint32Array(4096);
+  let next = words.length;
+  return () => {
+    if (next === words.length) {
+      source(new Uint8Array(words.buffer));
+      next = 0;
+    }
+    return words[next++] * 2 ** -32;
+  };
+}
+
+export function filled(rule: Rule, shots: number, width: number, firstShot = 0): Uint8Array<ArrayBuffer> {
+  const bits = new Uint8Array(Math.ceil((shots * width) / 8));
+  for (let shot = 0, at = 0; shot < shots; shot++) {
+    for (let channel = 0; channel < width; channel++, at++) {
+      bits[at >>> 3] |= rule(firstShot + shot, channel) << (7 - (at & 7));
+    }
+  }
+  return bits;
+}
+
+/** Reads of a model, one after the other. */
+export function readsOf(
+  { width, rule }: Pick<Model, 'width' | 'rule'>,
+  label: string,
+): (shots: number) => RawRead {
+  const next = rule(uniforms(label));
+  let shot = 0;
+  return (shots) => {
+    const bits = filled(next, shots, width, shot);
+    shot += shots;
+    return rawRead(bits, width, shots, label);
+  };
+}
+
+export function modelBackend(model: Model, claim = 1): StreamBackend {
+  const read = readsOf(model, model.name);
+  return {
+    ...soundBackend(),
+    name: model.name,
+    quantumBackend: model.name,
+    claimedMinEntropyPerBit: claim,
+    read: async (bits) => read(wholeShots(bits, model.width)),
+  };
+}
+
+const ofLargest = (probability: number) => -Math.log2(probability);
+const coin = (random: () => number, ones = 0.5) => (random() < ones ? 1 : 0);
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+export const sound = (width = 16): Model => ({
+  name: `sound of ${width}`,
+  width,
+  minEntropyPerBit: 1,
+  rule: (random) => () => coin(random),
+});
+
+/** These channels always read `value`. */
+export const stuck = (channels: readonly number[], value = 0, width = 16): Model => ({
+  name: `${channels.length} of ${width} channels stuck at ${value}`,
+  width,
+  minEntropyPerBit: 1 - channels.length / width,
+  rule: (random) => (_shot, channel) => (channels.includes(channel) ? value : coin(random)),
+});
+
+/** One channel reads 1 with this probability. */
+export const biased = (ones: number, width = 16): Model => ({
+  name: `one of ${width} channels 1 at ${percent(ones)}`,
+  width,
+  minEntropyPerBit: 1 - (1 - ofLargest(Math.max(ones, 1 - ones))) / width,
+  rule: (random) => (_shot, channel) => coin(random, channel === 0 ? ones : 0.5),
+});
+
+/** A shot is what the one `shots` before it was; `bits` where a channel is alone. */
+export const periodic = (shots: number, width = 1): Model => ({
+  name: `period of ${shots} shots of ${width}`,
+  width,
+  minEntropyPerBit: 0,
+  rule: (random) => {
+    const pattern = Array.from({ length: shots * width }, () => coin(random));
+    return (shot, channel) => pattern[(shot % shots) * width + channel];
+  },
+});
+
+/** A channel shows what its neighbour before it does, with this probability beyond chance. */
+export const neighbours = (copied: number, width = 16): Model => ({
+  name: `neighbours copied at ${percent(copied)}, ${width} channels`,
+  width,
+  minEntropyPerBit: (1 + (width - 1) * ofLargest((1 + copied) / 2)) / width,
+  rule: (random) => {
+    let before = 0;
+    return (_shot, channel) => {
+      before = channel > 0 && random() < copied ? before : coin(random);
+      return before;
+    };
+  },
+});
+
+/** Each channel stays as it was in the shot before with this probability. */
+export const markov = (stay: number, width = 16): Model => ({
+  name: `shots that stay at ${percent(stay)}, ${width} channels`,
+  width,
+  minEntropyPerBit: ofLargest(Math.max(stay, 1 - stay)),
+  rule: (random) => {
+    const last = Array.from({ length: width }, () => coin(random));
+    return (_shot, channel) => (last[channel] ^= random() < stay ? 0 : 1);
+  },
+});

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
+import { soundBackend } from '../../support/backends.ts';
+import { changedBackend, collected, collecting, LOT_RAW_BITS, withRun } from './collecting.ts';
+import { uniforms } from './models.ts';
+
+const LOTS = {
+  'of 64 Kbit': { width: 16, shots: LOT_RAW_BITS / 16 },
+  'of 4 Mbit': { width: 16, shots: 262_144 },
+};
+const chanceOf = refusalChance(LOTS['of 4 Mbit']);
+
+/** Lots until the source is closed, refused when `isRefused` says so; undefined when `most` were not enough. */
+function lotsToClose(
+  isRefused: (lot: number) => boolean,
+  most: number,
+  chance = chanceOf,
+): number | undefined {
+  const test = new RefusalTest();
+  for (let lot = 1; lot <= most; lot++) {
+    test.add(isRefused(lot), chance);
+    if (test.isBeyondChance) return lot;
+  }
+  return undefined;
+}
+
+describe('the bound of the rule', () => {
+  it('holds: 2^score stays below the Shiryaev-Roberts sum, whose mean is at most the number of lots', () => {
+    const lots = fc.array(
+      fc.record({ isRefused: fc.boolean(), chance: fc.double({ min: 1e-4, max: 0.12, noNaN: true }) }),
+    );
+    fc.assert(
+      fc.property(lots, (all) => {
+        const test = new RefusalTest();
+        let sum = 0;
+        for (const { isRefused, chance } of all) {
+          test.add(isRefused, chance);
+          const ratio = isRefused ? 1 / 8 / chance : 7 / 8 / (1 - chance);
+          sum = (1 + sum) * ratio;
+          // closed, so 2^score >= 2^40: the sum must be there too
+          if (test.isBeyondChance) assert.ok(sum >= 2 ** 40 * (1 - 1e-9));
+        }
+      }),
+      { numRuns: 300, seed: 90_266 },
+    );
+    for (const chance of [1e-4, chanceOf, 0.1]) {
+      for (const truth of [0, chance / 3, chance]) {
+        const mean = truth * (1 / 8 / chance) + (1 - truth) * (7 / 8 / (1 - chance));
+        assert.ok(mean <= 1 + 1e-12, `${chance} ${truth}`);
+      }
+    }
+  });
+
+  it('leaves a source alone that chance refuses as often as it may: a million lots, and none comes near', () => {
+    const random = uniforms('chance');
+    const test = new RefusalTest();
+    let refused = 0;
+    for (let lot = 0; lot < 1e6; lot++) {
+      const isRefused = random() < chanceOf;
+      refused += isRefused ? 1 : 0;
+      test.add(isRefused, chanceOf);
+      assert.ok(!test.isBeyondChance, `closed after ${lot} lots, ${refused} of them refused`);
+    }
+    assert.ok(refused > 5_000);
+  });
+
+  it('is that of the tests: one lot of 64 Kbit in 485, one of 4 Mbit in 169', () => {
+    assert.deepEqual(
+      Object.values(LOTS).map((lot) => Math.floor(1 / refusalChance(lot))),
+      [485, 169],
+    );
+    // where chance alone refuses one in eight, nothing is concluded
+    const huge = refusalChance({ width: 1, shots: 2 ** 28 });
+    assert.equal(
+      lotsToClose(() => true, 10_000, huge),
+      undefined,
+    );
+  });
+});
+
+describe('a share of refused lots', () => {
+  it('closes a source the sooner the larger it is', () => {
+    // every n-th lot is refused: [n, lots until it is closed]
+    const table: [number, number | undefined][] = [
+      [1, 10],
+      [2, 20],
+      [3, 30],
+      [4, 44],
+      [6, 72],
+      [8, 104],
+      [12, 192],
+      [16, 368],
+      [20, 820],
+      [24, undefined],
+    ];
+    const found = table.map(([n]) => [n, lotsToClose((lot) => lot % n === 0, 5_000)]);
+    assert.deepEqual(found, table);
+  });
+
+  it('below three in a hundred is left to the warning', () => {
+    for (const n of [40, 100])
+      assert.equal(
+        lotsToClose((lot) => lot % n === 0, 100_000),
+        undefined,
+      );
+  });
+
+  it('of an even chance closes it within 60 lots, in each of 2,000 trials', () => {
+    const random = uniforms('even');
+    for (let trial = 0; trial < 2_000; trial++)
+      assert.ok(lotsToClose(() => random() < 0.5, 60) !== undefined);
+  });
+
+  it('is forgotten when lots are good again', () => {
+    assert.equal(
+      lotsToClose((lot) => lot % 100 < 3, 100_000),
+      undefined,
+    );
+  });
+});
+
+describe('a source that alternates', () => {
+  it('between good lots and refused ones is closed, whatever refuses them', async () => {
+    const earlier = await soundBackend().read(LOT_RAW_BITS, new AbortController().signal);
+    for (const [what, liar, assessed] of [
+      ['rct', changedBackend((read, count) => (count % 2 === 0 ? withRun(read, 40) : read)), []],
+      [
+        'copy',
+        changedBackend((read, count) => (count % 2 === 0 ? { ...read, bits: earlier.bits.slice() } : read)),
+        [],
+      ],
+      [
+        'same result',
+        changedBackend((read, count) => (count % 2 === 0 ? { ...read, rawSha256: 'a' } : read)),
+        [],
+      ],
+      ['estimate', soundBackend(), Array.from({ length: 40 }, (_, lot) => (lot % 2 === 0 ? 0.85 : 0.1))],
+    ] as const) {
+      const world = collecting(liar);
+      world.assessor.estimates = [...assessed];
+      const { state, lotsAccepted, lotsRejected } = await collected(world);
+      assert.equal(state, 'closed', what);
+      assert.ok(lotsAccepted + lotsRejected <= 20, `${what}: ${lotsAccepted} and ${lotsRejected}`);
+      assert.match(world.closed[0], /^\d+ of \d+ lots were refused, at last: /);
+      // what was good serves, and of the refused ones not a byte does
+      const lots = await world.ledger.lots(100);
+      const blocks = await world.ledger.claimBlocks('pure', 1000);
+      const goodIds = new Set(lots.filter(({ accepted }) => accepted).map(({ id }) => id));
+      assert.deepEqual(new Set(blocks.map(({ lotId }) => lotId)), goodIds);
+      assert.equal(goodIds.size, lotsAccepted);
+      assert.equal(lots.filter(({ rejection }) => rejection !== '').length, lotsRejected);
+    }
+  });
+
+  it('between layouts of channels cannot hide its failures in new monitors', async () => {
+    const widths = Array.from({ length: 40 }, (_, i) => soundBackend(`wide ${i}`, i + 1));
+    let reads = 0;
+    const { name } = widths[0];
+    const world = collecting({
+      ...widths[0],
+      name,
+      read: async (bits, signal) => withRun(await widths[reads++].read(bits, signal), 40),
+    });
+    const { state, lotsRejected } = await collected(world);
+    assert.deepEqual([state, lotsRejected], ['closed', 7]);
+  });
+
+  it('between reads that fail and good ones is not closed: nothing was tested', async () => {
+    const world = collecting(
+      changedBackend((read, count) =>
+        count % 2 === 0 ? { ...read, shots: 1, bits: new Uint8Array(2) } : read,
+      ),
+      50,
+    );
+    const { state, lotsAccepted, reads } = await collected(world);
+    assert.deepEqual([state, lotsAccepted, reads.failed], ['ok', 50, 49]);
+  });
+});
+
+describe('a source that alarms and recovers', () => {
+  it('serves on after four failed tests, again and again with 200 good ones between', async () => {
+    const world = collecting(
+      changedBackend((read, count) => (count % 204 < 4 ? withRun(read, 40) : read)),
+      230,
+    );
+    const { state, reads, lotsAccepted } = await collected(world);
+    assert.deepEqual([state, lotsAccepted], ['ok', 230]);
+    assert.deepEqual(reads, { pass: 230, intermittent: 7, permanent: 0, failed: 0 });
+  });
+
+  it('is not held against its startup, however many reads that takes', async () => {
+    // 86 shots a lot: twelve of them before there are 1,024 samples of every channel
+    const { state, lotsRejected, lotsAccepted } = await collected(collecting(soundBackend('wide', 768)));
+    assert.deepEqual([state, lotsRejected, lotsAccepted], ['ok', 11, 20]);
+  });
+});

@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAccount, createKey } from '../../../src/account/administration.ts';
+import { BackendError, type StreamBackend } from '../../../src/backend/backend.ts';
+import { loadConfig } from '../../../src/config/sources.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import type { HealthReport } from '../../../src/http/plain-routes.ts';
+import { startService } from '../../../src/service/service.ts';
+import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../../support/backends.ts';
+import { parseExposition } from '../../support/prometheus.ts';
+import { changedBackend, withRun } from './collecting.ts';
+import { biased, markov, modelBackend, neighbours, stuck } from './models.ts';
+
+const SMALL_LOT = 65_536;
+/** Bits of so little entropy that patterns of 128 of them come again are found by that now and then. */
+const ESTIMATED = /^(min-entropy 0\.\d+ per bit is below the floor|health tests: replay)$/;
+
+interface Certified {
+  readonly certificate: {
+    readonly status: string;
+    readonly provenance: {
+      readonly origin: string;
+      readonly source: string;
+      readonly quantum_backend: string;
+      readonly lots: readonly { readonly id: string }[];
+    };
+    readonly verification: { readonly nist_verified: boolean };
+  };
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly metadata: { readonly certificate_id: string };
+    readonly error: { readonly code: string };
+  };
+}
+
+/** The whole service on these sources, with an account of tier Pro. */
+async function start(
+  t: TestContext,
+  backends: readonly StreamBackend[],
+  more: Record<string, string> = {},
+  folder?: string,
+) {
+  const dataDir = folder ?? mkdtempSync(join(tmpdir(), 'qrn-liars-'));
+  if (folder === undefined) t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const config = loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent', ...more });
+  const service = await startService(config, silentLog, { backends });
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= service.stop());
+  t.after(stop);
+  const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
+  const key = (await createKey(service.ledger, systemClock, { accountId: account.id })).text;
+  const { origin } = new URL(service.baseUrl);
+  const get = (url: string) => fetch(url, { headers: { 'x-api-key': key } });
+  const ask = async (path: string): Promise<Answered> => {
+    const { status, headers, ...response } = await get(`${service.baseUrl}${path}`).then(async (got) => ({
+      status: got.status,
+      headers: got.headers,
+      body: await got.json(),
+    }));
+    return { status, headers, body: response.body as Answered['body'] };
+  };
+  return {
+    service,
+    dataDir,
+    stop,
+    ask,
+    certificate: async ({ body }: Answered) =>
+      (
+        await get(`${service.baseUrl}/certificate?id=${body.metadata.certificate_id}`)
+      ).json() as Promise<Certified>,
+    checks: async () => ((await (await get(`${service.baseUrl}/health`)).json()) as HealthReport).checks,
+    metrics: async () => parseExposition(await (await fetch(`${origin}/metrics`)).text()),
+    readiness: async () => (await fetch(`${origin}/readyz`)).status,
+  };
+}
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** Waits for what comes within seconds. */
+async function soon(what: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isThere()); tries++) {
+    assert.ok(tries < 600, what);
+    await sleep(50);
+  }
+}
+
+async function stateOf({ checks }: Started, name: string) {
+  const found = (await checks())['source:state'].find(
+    ({ details }) => (details as { name: string }).name === name,
+  );
+  assert.ok(found !== undefined, name);
+  return found;
+}
+
+/** What a family says of a source, by the value of a label. */
+async function told({ metrics }: Started, family: string, source: string, label: string) {
+  const samples = (await metrics()).get(family)?.samples.get(family) ?? [];
+  const own = samples.filter(({ labels }) => labels.get('source') === source);
+  return new Map(own.map(({ labels, value }) => [labels.get(label), value]));
+}
+
+const lotOf = (bits: number, backend: StreamBackend, name = backend.name): StreamBackend => ({
+  ...backend,
+  name,
+  lotRawBits: bits,
+});
+
+describe('liars beside one sound source', () => {
+  const all = Array.from({ length: 16 }, (_, channel) => channel);
+  /** By name: the source, the state that it comes to, and why its lots are refused or it is not read. */
+  const liars: [backend: StreamBackend, state: string, why: RegExp][] = [
+    [
+      lotOf(SMALL_LOT, modelBackend(stuck([7], 1)), 'one stuck'),
+      'closed',
+      /^health tests: rct on channel 7, apt on channel 7$/,
+    ],
+    [
+      lotOf(SMALL_LOT, modelBackend(stuck(all)), 'all stuck'),
+      'closed',
+      /^health tests: rct on channel 0, .* and 24 more$/,
+    ],
+    [
+      lotOf(SMALL_LOT, modelBackend(biased(0.9)), 'biased'),
+      'closed',
+      /^health tests: rct on channel 0, apt on channel 0$/,
+    ],
+    [lotOf(SMALL_LOT, modelBackend(markov(0.95)), 'staying'), 'closed', /^health tests: rct/],
+    [lotOf(SMALL_LOT, modelBackend(neighbours(0.9)), 'neighbours'), 'closed', ESTIMATED],
+    [lotOf(SMALL_LOT, modelBackend(markov(0.1)), 'alternating'), 'closed', ESTIMATED],
+    [lotOf(SMALL_LOT, repeatingBackend(), 'repeating'), 'failing', /^health tests: replay$/],
+    [
+      lotOf(
+        SMALL_LOT,
+        changedBackend((read) => ({ ...read, width: 15 })),
+        'of another width',
+      ),
+      'closed',
+      /gave 8192 bytes for 61440 bits$/,
+    ],
+    [
+      lotOf(SMALL_LOT, deadBackend(new BackendError('no_raw_shots', 'only counts')), 'a histogram'),
+      'closed',
+      /^only counts$/,
+    ],
+  ];
+  const boasts = {
+    origin: 'quantum-processor',
+    deterministic: false,
+    source: 'ibm',
+    quantumBackend: 'ibm_torino',
+  };
+  // After 24 lots it waits, so that the pool asks the others for as long as it takes to close them.
+  const released = Promise.withResolvers<void>();
+  const sound = changedBackend(async (read, count) => {
+    if (count > 24) await released.promise;
+    return { ...read, provenance: { ...read.provenance, ...boasts } };
+  });
+  const environment = { QRN_SOURCE_POLICY: 'share', QRN_RESERVOIR_BYTES: '1048576' };
+
+  it('close, are told of, and give nothing; every answer is of the sound one', async (t) => {
+    const backends = [
+      ...liars.map(([backend]) => backend),
+      { ...lotOf(SMALL_LOT, sound, 'sound'), readTimeoutMs: 600_000 },
+    ];
+    const world = await start(t, backends, environment);
+    const { service, ask, certificate } = world;
+    await service.ready;
+    for (const [{ name }, state, why] of liars) {
+      await soon(`${name} is ${state}`, async () => {
+        const { observedValue: now } = await stateOf(world, name);
+        return now === state || now === 'closed';
+      });
+      const check = await stateOf(world, name);
+      assert.equal(check.status, check.observedValue === 'closed' ? 'fail' : 'warn');
+      assert.match(check.output ?? '', why, name);
+      const states = await told(world, 'qrn_source_state', name, 'state');
+      assert.deepEqual([states.get('ok'), states.get('failing')! + states.get('closed')!], [0, 1]);
+    }
+
+    // the lots of the liars are there, as evidence, and hold nothing; a repeated lot served the first time that it came
+    const lots = await service.ledger.lots(1_000);
+    for (const [{ name }, , why] of liars) {
+      const own = lots.filter(({ source }) => source === name);
+      const refused = own.filter(({ accepted }) => !accepted);
+      assert.equal(own.length - refused.length, name === 'repeating' ? 1 : 0, name);
+      for (const lot of refused) {
+        assert.match(lot.rejection, why);
+        assert.deepEqual([lot.conditionedBytes, lot.processedSha256], [0, '']);
+      }
+      const isRead = !['of another width', 'a histogram'].includes(name);
+      assert.equal(refused.length > 0, isRead, name);
+      const counted = await told(world, 'qrn_lots_total', name, 'verdict');
+      assert.equal((counted.get('rejected') ?? 0) >= refused.length, true);
+      assert.equal(counted.get('accepted'), own.length - refused.length);
+      const { share_of_lots: share } = (await stateOf(world, name)).details as { share_of_lots: number };
+      assert.ok(name === 'repeating' ? share < 0.5 : share === 0, `${name} ${share}`);
+    }
+    const { share_of_lots: most } = (await stateOf(world, 'sound')).details as { share_of_lots: number };
+    assert.ok(most >= 0.5);
+    assert.ok((await told(world, 'qrn_health_test_failures_total', 'one stuck', 'test')).get('rct')! >= 1);
+
+    // what was drawn, and what is left to be drawn, is of lots that may serve
+    const serving = new Set(lots.filter(({ accepted }) => accepted).map(({ id }) => id));
+    const soundIds = new Set(lots.filter(({ source }) => source === 'sound').map(({ id }) => id));
+    for (const path of ['/bytes?count=1024&entropy_mode=pure', '/integers?entropy_mode=quantum-seeded']) {
+      for (let i = 0; i < 6; i++) {
+        const answer = await ask(path);
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('x-entropy-origin'), 'simulated');
+        const { status, provenance, verification } = (await certificate(answer)).certificate;
+        assert.deepEqual([status, provenance.origin], ['test', 'simulated']);
+        assert.ok(['sound', 'repeating'].includes(provenance.source));
+        assert.ok(provenance.quantum_backend === 'test-sound' || provenance.source === 'repeating');
+        assert.ok(provenance.lots.every(({ id }) => serving.has(id)));
+        assert.equal(verification.nist_verified, false); // lots too short for a verdict never are
+      }
+    }
+    const left = await service.ledger.claimBlocks('pure', 1_000);
+    const fresh = (await service.ledger.lots(1_000)).filter(
+      ({ accepted, source }) => accepted && source === 'sound',
+    );
+    for (const { id } of fresh) serving.add(id);
+    assert.ok(left.length > 0 && left.every(({ lotId }) => serving.has(lotId)));
+    assert.ok(left.some(({ lotId }) => soundIds.has(lotId) || fresh.some(({ id }) => id === lotId)));
+  });
+});
+
+describe('one source that lies, heals and lies again', () => {
+  it('closes and opens the modes that need it, and no other', async (t) => {
+    const sound = soundBackend('first life');
+    const broken = stuckBackend();
+    let isStuck = false;
+    const gates = { sound: Promise.withResolvers<void>(), stuck: Promise.withResolvers<void>() };
+    let reads = 0;
+    const source: StreamBackend = {
+      ...lotOf(4 * SMALL_LOT, sound, 'lamp'),
+      readTimeoutMs: 600_000,
+      // two alarms, then three good lots, then it is stuck: each when the test has looked
+      read: async (bits, signal) => {
+        reads++;
+        if (reads === 3) await gates.sound.promise;
+        if (reads === 6) await gates.stuck.promise;
+        if (isStuck) return broken.read(bits, signal);
+        const read = await sound.read(bits, signal);
+        return reads < 3 ? withRun(read, 40) : read;
+      },
+    };
+    const first = await start(t, [source], { QRN_RESERVOIR_BYTES: '1048576' });
+    await soon(
+      'csprng is served',
+      async () => (await first.ask('/integers?entropy_mode=csprng')).status === 200,
+    );
+    await soon('the second alarm', async () => reads >= 3);
+    assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 503, csprng: 200 });
+    assert.equal(await first.readiness(), 503);
+    assert.equal((await stateOf(first, 'lamp')).observedValue, 'failing');
+    assert.equal((await first.checks())['pool:pure'][0].status, 'fail');
+    const ofSystem = await first.certificate(await first.ask('/uuid?entropy_mode=csprng'));
+    assert.deepEqual(
+      [ofSystem.certificate.provenance.source, ofSystem.certificate.provenance.origin],
+      ['system', 'system'],
+    );
+
+    gates.sound.resolve();
+    await first.service.ready;
+    assert.deepEqual(await answers(first), { pure: 200, 'quantum-seeded': 200, csprng: 200 });
+    assert.equal(await first.readiness(), 200);
+    const before = await first.ask('/bytes?entropy_mode=pure');
+
+    await soon('the third good lot', async () => reads >= 6);
+    isStuck = true;
+    gates.stuck.resolve();
+    await soon('the tap closes', async () => (await stateOf(first, 'lamp')).observedValue === 'closed');
+    const stuckLots = (await first.service.ledger.lots(1)).map(({ id }) => id);
+    // pure ends at once, though bytes of good lots are left; the seed in force came from a lot that had passed
+    assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 200, csprng: 200 });
+    const health = await first.checks();
+    assert.equal(health['pool:pure'][0].status, 'fail');
+    assert.equal((health['source:health_tests'][0].details as { name: string }).name, 'lamp');
+    assert.equal((await told(first, 'qrn_health_test_latched', 'lamp', '')).get(undefined), 1);
+    const { certificate } = await first.certificate(before);
+    assert.ok(certificate.provenance.lots.every(({ id }) => !stuckLots.includes(id)));
+    await first.stop();
+
+    isStuck = false;
+    const second = await start(t, [source], { QRN_RESERVOIR_BYTES: '1048576' }, first.dataDir);
+    await second.service.ready;
+    assert.deepEqual(await answers(second), { pure: 200, 'quantum-seeded': 200, csprng: 200 });
+    const kept = await second.certificate(before);
+    assert.deepEqual(kept.certificate.provenance, certificate.provenance);
+    const evidence = (await second.service.ledger.lots(1_000)).filter(
+      ({ accepted, source: name }) => name === 'lamp' && !accepted,
+    );
+    assert.deepEqual([...new Set(evidence.map(({ health: { grade } }) => grade))].sort(), [
+      'intermittent',
+      'permanent',
+    ]);
+    await second.stop();
+  });
+
+  async function answers({ ask }: Started) {
+    const status: Record<string, number> = {};
+    for (const mode of ['pure', 'quantum-seeded', 'csprng']) {
+      const answer = await ask(`/integers?entropy_mode=${mode}`);
+      status[mode] = answer.status;
+      if (answer.status === 200) {
+        assert.equal(answer.headers.get('x-entropy-mode'), mode);
+        continue;
+      }
+      assert.equal(answer.body.error.code, 'entropy_unavailable');
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+    }
+    return status;
+  }
+});

@@ -1,0 +1,169 @@
+import {
+  createAccount,
+  createKey,
+  revokeKey,
+  rotateKey,
+  setAccount,
+} from '../../../src/account/administration.ts';
+import { allowanceOf, burstOf } from '../../../src/account/tiers.ts';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { Scope, Tier } from '../../../src/core/vocabulary.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { AccountOverrides, AccountRecord } from '../../../src/ledger/records.ts';
+import type { SimMachine } from './machine.ts';
+import type { SimRandom } from './random.ts';
+
+export interface SimKey {
+  readonly keyId: string;
+  readonly text: string;
+  readonly scopes: readonly Scope[];
+  /** Unix time, Infinity for none. */
+  expiresAtMs: number;
+  /** True time; Infinity while it is alive. */
+  revokedAtMs: number;
+}
+
+/** One account and who uses it. */
+export interface SimClient {
+  readonly name: string;
+  readonly tier: Tier;
+  account: AccountRecord;
+  readonly keys: SimKey[];
+  /** What it was allowed, since when (true time), oldest first. */
+  readonly limits: {
+    readonly sinceMs: number;
+    readonly burst: number;
+    readonly credits: number;
+    readonly quota: number;
+  }[];
+  /** How often it asks, beside the others. */
+  readonly weight: number;
+}
+
+interface Wish {
+  readonly name: string;
+  readonly tier: Tier;
+  readonly weight: number;
+  readonly overrides?: Partial<AccountOverrides>;
+}
+
+/** Small limits, so that they are met. */
+const WISHES: readonly Wish[] = [
+  { name: 'free', tier: 'free', weight: 1 },
+  { name: 'developer', tier: 'developer', weight: 1 },
+  { name: 'pro', tier: 'pro', weight: 4 },
+  {
+    name: 'tight',
+    tier: 'enterprise',
+    weight: 4,
+    overrides: {
+      requestsPerMinute: 24,
+      requestsPerMonth: 400,
+      creditsPerMonth: 4_000,
+      seedIntervalMs: 3_000,
+    },
+  },
+  {
+    name: 'hasty',
+    tier: 'enterprise',
+    weight: 2,
+    overrides: { requestsPerMinute: 60, creditsPerMonth: 1_500, seedIntervalMs: 1_000 },
+  },
+  {
+    name: 'wide',
+    tier: 'enterprise',
+    weight: 6,
+    overrides: { requestsPerMinute: 100_000, creditsPerMonth: 400_000, seedIntervalMs: 20_000 },
+  },
+];
+
+/** The operator's hand on accounts and keys: another process than the service, beside it. */
+export class Operator {
+  readonly clients: SimClient[] = [];
+  readonly #ledger: () => Ledger;
+  readonly #machine: SimMachine;
+  readonly #clock: Clock;
+
+  constructor(ledger: () => Ledger, machine: SimMachine) {
+    this.#ledger = ledger;
+    this.#machine = machine;
+    this.#clock = machine.clock();
+  }
+
+  async openAccounts(): Promise<void> {
+    for (const { name, tier, weight, overrides = {} } of WISHES) {
+      const account = await createAccount(this.#ledger(), this.#clock, { name, tier, overrides });
+      const client: SimClient = { name, tier, account, keys: [], limits: [], weight };
+      this.#noteLimits(client);
+      this.clients.push(client);
+      await this.addKey(client);
+      await this.addKey(client, ['entropy:read']);
+    }
+  }
+
+  async addKey(client: SimClient, scopes?: readonly Scope[], lifeMs?: number): Promise<void> {
+    const expiresAtMs = lifeMs === undefined ? null : Math.floor(this.#machine.wallMs()) + lifeMs;
+    const wish = { accountId: client.account.id, ...(scopes && { scopes }), expiresAtMs };
+    const { record, text } = await createKey(this.#ledger(), this.#clock, wish);
+    client.keys.push({
+      keyId: record.keyId,
+      text,
+      scopes: record.scopes,
+      expiresAtMs: expiresAtMs ?? Number.POSITIVE_INFINITY,
+      revokedAtMs: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  async revokeKey(key: SimKey): Promise<void> {
+    await revokeKey(this.#ledger(), this.#clock, key.keyId);
+    key.revokedAtMs = Math.min(key.revokedAtMs, this.#machine.nowMs);
+  }
+
+  async rotateKey(client: SimClient, key: SimKey, graceMs: number): Promise<void> {
+    const { created, old } = await rotateKey(this.#ledger(), this.#clock, key.keyId, graceMs);
+    key.expiresAtMs = old.expiresAtMs ?? Number.POSITIVE_INFINITY;
+    client.keys.push({
+      keyId: created.record.keyId,
+      text: created.text,
+      scopes: created.record.scopes,
+      expiresAtMs: created.record.expiresAtMs ?? Number.POSITIVE_INFINITY,
+      revokedAtMs: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  async changeLimits(client: SimClient, random: SimRandom): Promise<void> {
+    if (client.tier !== 'enterprise') return;
+    const overrides = {
+      requestsPerMinute: random.pick([20, 40, 90, 5_000]),
+      creditsPerMonth: random.pick([800, 5_000, 50_000]),
+    };
+    client.account = await setAccount(this.#ledger(), client.account.id, { overrides });
+    this.#noteLimits(client);
+  }
+
+  #noteLimits(client: SimClient): void {
+    const { requestsPerMinute, requestsPerMonth, creditsPerMonth } = allowanceOf(client.account);
+    client.limits.push({
+      sinceMs: this.#machine.nowMs,
+      burst: burstOf(requestsPerMinute),
+      credits: creditsPerMonth,
+      quota: requestsPerMonth,
+    });
+  }
+}
+
+/** The most that was allowed at any time from `sinceMs` on. */
+export function mostAllowed(
+  client: SimClient,
+  sinceMs: number,
+): { burst: number; credits: number; quota: number } {
+  const inForce = client.limits.filter((limit, i) => {
+    const next = client.limits.at(i + 1);
+    return next === undefined || next.sinceMs >= sinceMs || limit.sinceMs >= sinceMs;
+  });
+  return {
+    burst: Math.max(...inForce.map(({ burst }) => burst)),
+    credits: Math.max(...inForce.map(({ credits }) => credits)),
+    quota: Math.max(...inForce.map(({ quota }) => quota)),
+  };
+}

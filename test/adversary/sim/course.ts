@@ -1,0 +1,482 @@
+import './machine.ts'; // first: it takes its place before anything of the service is loaded
+import { allowanceOf, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
+import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
+import type { SimClient, SimKey } from './clients.ts';
+import { Connection, type WireRequest } from './front.ts';
+import { SimMachine } from './machine.ts';
+import { type Mutant, unchanged } from './mutants.ts';
+import { Violation } from './oracle/violation.ts';
+import { SimRandom } from './random.ts';
+import { isAnswer, type Sent } from './sent.ts';
+import { World } from './simulation.ts';
+import { openStore, type StoreKind } from './stores.ts';
+import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
+
+/** What may happen next, with how likely it is beside the others. */
+const DEEDS = {
+  request: 30,
+  'pure request': 25,
+  burst: 5,
+  'request again': 6,
+  'flawed request': 5,
+  'plain request': 6,
+  'hang up': 3,
+  'withdraw a lot': 0.8,
+  'change keys': 2,
+  'change limits': 0.6,
+  crash: 1.2,
+  'stop in order': 0.5,
+  'change the weather': 2,
+  'set the wall clock': 0.5,
+  stall: 0.4,
+  wait: 5,
+  look: 1.5,
+  quiet: 0.5,
+} as const;
+
+const STEP_MS = 25;
+const PROGRESS_STEPS = 500;
+/** In fair weather everything that was asked for is answered within this. */
+const QUIET_MS = 15_000;
+/** In fair weather a job of the simulated provider is read within this. */
+const JOB_DONE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+export interface CourseOptions {
+  readonly seed: number;
+  readonly steps: number;
+  readonly mutant?: Mutant;
+  readonly store?: StoreKind;
+  /** Told of everything that happens. */
+  readonly tell?: (line: string) => void;
+  /** Told of the steps taken, every PROGRESS_STEPS. */
+  readonly progressed?: (steps: number) => void;
+}
+
+export interface Outcome {
+  readonly seed: number;
+  /** Steps that were taken. */
+  readonly steps: number;
+  readonly broken: Error | undefined;
+  /** Of everything that happened. */
+  readonly trace: string;
+  readonly recent: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Runs one world from its seed until a promise is broken or all steps are taken. */
+export async function runCourse(options: CourseOptions): Promise<Outcome> {
+  const { seed, steps, mutant = unchanged, store = 'memory', tell = () => {} } = options;
+  const random = new SimRandom(`simulation ${seed}`);
+  const machine = new SimMachine(random.fork('machine'));
+  const opened = await openStore(store, machine);
+  const world = new World(machine, random, opened, mutant, tell);
+  const unhandled = (error: unknown) =>
+    world.breaks(
+      new Violation('no fault of its own', `nobody heard of ${String((error as Error)?.stack ?? error)}`),
+    );
+  process.on('unhandledRejection', unhandled);
+  const unplant = mutant.plant();
+  machine.powerOn();
+  try {
+    const course = new Course(world);
+    const taken = await course.run(steps, options.progressed);
+    return {
+      seed,
+      steps: taken,
+      broken: world.broken,
+      trace: world.trace(),
+      recent: world.recent,
+      counts: { ...world.counts, ...course.totals() },
+    };
+  } finally {
+    machine.powerOff();
+    await opened.close();
+    unplant();
+    process.off('unhandledRejection', unhandled);
+  }
+}
+
+class Course {
+  readonly #world: World;
+  readonly #random: SimRandom;
+  readonly #sent: { readonly sent: Sent; readonly connection: Connection }[] = [];
+  #number = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#random = world.random.fork('course');
+  }
+
+  async run(steps: number, progressed: (steps: number) => void = () => {}): Promise<number> {
+    const world = this.#world;
+    let step = 0;
+    try {
+      await world.operator.openAccounts();
+      world.start();
+      await world.machine.pass(2_000);
+      for (; step < steps && world.broken === undefined; step++) {
+        if (step > 0 && step % PROGRESS_STEPS === 0) progressed(step);
+        await this.#do(this.#random.weighted(DEEDS));
+        await world.machine.pass(this.#random.chance(0.3) ? 0 : this.#random.gap(STEP_MS));
+      }
+      if (world.broken === undefined) await this.#finish();
+    } catch (error) {
+      world.breaks(error as Error);
+    }
+    return step;
+  }
+
+  totals(): Record<string, number> {
+    const { books, jobs, lots, pure, seeds, certificates } = this.#world.keepers;
+    return {
+      requests: this.#number,
+      'answers in the ledger': books.entries,
+      'answers acknowledged': books.answered.length,
+      'proofs verified': certificates.verified,
+      'pure bytes traced': pure.bytesDelivered,
+      seeds: seeds.count,
+      'jobs paid': jobs.paid,
+      'lots accepted': lots.acceptedCount,
+      'answers of several lots': lots.mixed.lots,
+      'answers of several origins': lots.mixed.origins,
+      'simulated seconds': Math.round(this.#world.machine.nowMs / 1000),
+      tasks: this.#world.machine.tasks,
+    };
+  }
+
+  async #do(deed: keyof typeof DEEDS): Promise<void> {
+    const world = this.#world;
+    const random = this.#random;
+    switch (deed) {
+      case 'request':
+        this.#request(this.#client(), dataPlan(random));
+        break;
+      case 'pure request': {
+        const buyers = world.operator.clients.filter(({ tier }) => allowsPure(tier));
+        this.#request(this.#clientOf(buyers), dataPlan(random, 'pure'));
+        break;
+      }
+      case 'burst': {
+        const client = this.#client();
+        for (let left = random.between(5, 40); left > 0; left--) this.#request(client, dataPlan(random));
+        break;
+      }
+      case 'request again':
+        this.#again();
+        break;
+      case 'flawed request':
+        this.#flawed();
+        break;
+      case 'plain request':
+        this.#request(this.#client(), this.#plain());
+        break;
+      case 'hang up':
+        this.#hangUp();
+        break;
+      case 'withdraw a lot':
+        await this.#withdraw();
+        break;
+      case 'change keys':
+        await this.#changeKeys();
+        break;
+      case 'change limits': {
+        const clients = world.operator.clients.filter(({ name }) => name === 'tight' || name === 'hasty');
+        await world.operator.changeLimits(random.pick(clients), random);
+        break;
+      }
+      case 'crash':
+        world.crash(random.chance(0.85) ? random.gap(200) : random.gap(20_000));
+        break;
+      case 'stop in order':
+        await world.stop(random.gap(2_000));
+        break;
+      case 'change the weather':
+        world.weather.change();
+        break;
+      case 'set the wall clock':
+        this.#setWallClock();
+        break;
+      case 'stall':
+        world.count('stalls');
+        world.machine.stall(random.pick([300, 4_000, 30_000, 2 * HOUR_MS]));
+        break;
+      case 'wait':
+        await world.machine.pass(random.pick([200, 1_000, 5_000, 20_000]));
+        break;
+      case 'look':
+        await world.keepers.certificates.look(world.ledger);
+        break;
+      case 'quiet':
+        await this.#quiet();
+        break;
+    }
+  }
+
+  #client(): SimClient {
+    return this.#clientOf(this.#world.operator.clients);
+  }
+
+  #clientOf(clients: readonly SimClient[]): SimClient {
+    const name = this.#random.weighted(Object.fromEntries(clients.map((each) => [each.name, each.weight])));
+    return clients.find((each) => each.name === name)!;
+  }
+
+  #request(client: SimClient, plan: Plan, idempotencyKey = this.#newIdempotencyKey()): void {
+    const wallMs = this.#world.machine.wallMs();
+    const alive = client.keys.filter(
+      (key) => key.revokedAtMs === Number.POSITIVE_INFINITY && key.expiresAtMs > wallMs,
+    );
+    const full = alive.filter(({ scopes }) => scopes.length > 1);
+    const keys = this.#random.chance(0.02) ? client.keys : full.length > 0 ? full : alive;
+    if (keys.length > 0) this.#send(client, plan, this.#random.pick(keys), idempotencyKey);
+  }
+
+  #newIdempotencyKey(): string {
+    return this.#random.chance(0.25) ? `key-${this.#number}` : '';
+  }
+
+  /** What a client does that did not hear: the same under the same key; now and then, by mistake, something else. */
+  #again(): void {
+    const random = this.#random;
+    const keyed = this.#sent.slice(-60).filter(({ sent }) => sent.idempotencyKey !== '');
+    if (keyed.length === 0) return;
+    const { sent } = random.pick(keyed);
+    const plan = random.chance(0.1) ? dataPlan(random, 'pure') : sent.plan;
+    this.#request(sent.client, plan, sent.idempotencyKey);
+  }
+
+  #flawed(): void {
+    const random = this.#random;
+    if (random.chance(0.5)) {
+      this.#request(this.#client(), flawedPlan(random), '');
+      return;
+    }
+    const client = this.#client();
+    const dead = client.keys.filter(({ revokedAtMs }) => revokedAtMs !== Number.POSITIVE_INFINITY);
+    if (dead.length > 0) this.#send(client, dataPlan(random), random.pick(dead), '');
+  }
+
+  #plain(): Plan {
+    const random = this.#random;
+    const { answered } = this.#world.keepers.books;
+    const ids = answered.slice(-40).map(({ reply }) => /cert_[0-9a-z]{26}/.exec(textOf(reply?.body))?.[0]);
+    const known = ids.filter((id) => id !== undefined);
+    if (known.length > 0 && random.chance(0.5))
+      return plainPlan('/v1/certificate', `id=${random.pick(known)}`);
+    return random.pick([
+      plainPlan('/v1/usage'),
+      plainPlan('/v1/certificate', 'id=cert_00000000000000000000000000'),
+      plainPlan('/log/checkpoint'),
+      plainPlan('/readyz'),
+    ]);
+  }
+
+  #hangUp(): void {
+    const open = this.#sent.slice(-60).filter(({ sent }) => sent.reply === undefined && !sent.hungUp);
+    if (open.length === 0) return;
+    const { sent, connection } = this.#random.pick(open);
+    sent.hungUp = true;
+    this.#world.count('clients gone');
+    connection.hangUp();
+  }
+
+  #send(client: SimClient, plan: Plan, key: SimKey, idempotencyKey: string): void {
+    const world = this.#world;
+    const { node, life, machine } = world;
+    if (node === undefined) return; // nobody listens
+    const front = this.#random.between(0, node.fronts.length - 1);
+    const sent: Sent = {
+      number: ++this.#number,
+      plan,
+      client,
+      keyText: key.text,
+      idempotencyKey,
+      life,
+      front,
+      sentAtMs: machine.nowMs,
+      mode:
+        plan.data === undefined ? undefined : (plan.data.mode ?? TIER_ALLOWANCES[client.tier].defaultMode),
+      requestId: '',
+      admitted: false,
+      hungUp: false,
+      reply: undefined,
+      repliedAtMs: undefined,
+      persisted: undefined,
+    };
+    const connection = new Connection((reply) => {
+      sent.reply = reply;
+      sent.repliedAtMs = machine.nowMs;
+      if (sent.requestId !== '') this.#replied(sent);
+    });
+    world.note(`sends ${sent.number} ${client.name} ${plan.method} ${plan.path}?${plan.query.slice(0, 60)}`);
+    const before = this.#standing();
+    const exchange = node.fronts[front].front.receive(requestOf(plan, key.text, idempotencyKey), connection);
+    const { call, requestId } = exchange;
+    sent.requestId = Buffer.from(requestId ?? []).toString('hex');
+    sent.admitted = call?.rate !== undefined && call.error !== 'rate_limited';
+    this.#sent.push({ sent, connection });
+    if (this.#sent.length > 400) this.#sent.splice(0, 200);
+    world.check(() => world.keepers.named(sent));
+    if (sent.reply === undefined) return;
+    this.#replied(sent);
+    if (!isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
+  }
+
+  #replied(sent: Sent): void {
+    const world = this.#world;
+    const { status, body } = sent.reply!;
+    world.note(`answers ${sent.number} ${status} ${textOf(body).slice(0, 90)}`);
+    world.count(`status ${status}`);
+    world.check(() => world.keepers.replied(sent));
+  }
+
+  /** What a refusal must leave as it is: every account's month, and every front's entropy. */
+  #standing(): string {
+    const { node, operator, machine } = this.#world;
+    if (node === undefined) return '';
+    const { directory } = node.fronts[0].stack;
+    const used = operator.clients.map(({ account }) =>
+      directory.account(account.id)?.meter.used(periodOf(machine.wallMs())),
+    );
+    const pure = node.fronts.map(({ stack }) => stack.desk.pure.available());
+    return JSON.stringify({ used, pure });
+  }
+
+  #mustStand(sent: Sent, before: string): void {
+    const after = this.#standing();
+    if (after === before) return;
+    const what = `request ${sent.number} was answered ${sent.reply?.status}: ${before} became ${after}`;
+    throw new Violation('refused changes nothing', what);
+  }
+
+  async #withdraw(): Promise<void> {
+    const { ledger, keepers, machine } = this.#world;
+    const { lots, withdrawn } = keepers.lots;
+    const inUse = keepers.books.answered
+      .slice(-30)
+      .flatMap(({ persisted }) => persisted?.source.lotIds ?? []);
+    const stored = [...lots.keys()].slice(-6);
+    const candidates = [...inUse, ...stored].filter((each) => {
+      const lot = lots.get(each);
+      return lot?.accepted === true && lot.origin !== 'system' && !withdrawn.has(each);
+    });
+    if (candidates.length === 0) return;
+    const id = this.#random.pick(candidates);
+    this.#world.count('lots withdrawn');
+    this.#world.note(`withdraws ${id}`);
+    await ledger.revokeLot({ lotId: id, why: 'as the simulation says', atMs: Math.floor(machine.wallMs()) });
+    withdrawn.set(id, machine.nowMs);
+  }
+
+  async #changeKeys(): Promise<void> {
+    const random = this.#random;
+    const { operator, machine } = this.#world;
+    const client = this.#client();
+    const wallMs = machine.wallMs();
+    const alive = client.keys.filter(
+      ({ revokedAtMs, expiresAtMs }) => revokedAtMs === Number.POSITIVE_INFINITY && expiresAtMs > wallMs + 1,
+    );
+    if (alive.length < 3) await operator.addKey(client, undefined, random.chance(0.2) ? 60_000 : undefined);
+    else if (random.chance(0.5)) await operator.revokeKey(random.pick(alive));
+    else await operator.rotateKey(client, random.pick(alive), random.pick([0, 500, 30_000]));
+  }
+
+  #setWallClock(): void {
+    const { machine, keepers } = this.#world;
+    const wallMs = machine.wallMs();
+    const toMonthEndMs = periodEndMs(wallMs) - wallMs;
+    const leapMs = this.#random.pick([
+      2_000,
+      -2_000,
+      90_000,
+      -90_000,
+      HOUR_MS,
+      25 * HOUR_MS,
+      toMonthEndMs - 5_000,
+    ]);
+    // Not back over a month's end: what the meters then charge to the later month is booked in the earlier one.
+    if (periodOf(wallMs + leapMs) < periodOf(wallMs)) return;
+    this.#world.count('clocks set');
+    machine.wallOffsetMs += leapMs;
+    if (leapMs > 0) keepers.rates.wallLeapt();
+  }
+
+  /** Fair weather and no requests: everything under way comes to its end, and all books agree. */
+  async #quiet(): Promise<void> {
+    const world = this.#world;
+    const { weather, machine, keepers } = world;
+    weather.clear();
+    await machine.pass(QUIET_MS);
+    for (let tries = 0; world.node === undefined && tries < 20; tries++) await machine.pass(QUIET_MS);
+    const { node, life } = world;
+    if (node === undefined) throw new Violation('progress', 'the service does not start in fair weather');
+    if (life.stopped) return;
+    const waiting = this.#sent.filter(
+      ({ sent }) => sent.life === life && sent.reply === undefined && !sent.hungUp,
+    );
+    if (waiting.length > 0)
+      throw new Violation('progress', `request ${waiting[0].sent.number} is never answered`);
+    keepers.books.compareMeters(({ account }) => {
+      const known = node.fronts[0].stack.directory.account(account.id);
+      if (known === undefined) throw new Violation('progress', `account ${account.id} is not seen`);
+      return known.meter.used(periodOf(machine.wallMs()));
+    });
+    await keepers.certificates.look(world.ledger);
+    if (keepers.certificates.unlogged > 0) {
+      throw new Violation('progress', `${keepers.certificates.unlogged} certificates are never logged`);
+    }
+    weather.usual();
+  }
+
+  async #audit(): Promise<void> {
+    const { problems } = await this.#world.ledger.audit();
+    if (problems.length > 0) throw new Violation('credits and quota', problems.join('; '));
+  }
+
+  /** In the end, in fair weather and with a new process, every mode is served and nothing is left open. */
+  async #finish(): Promise<void> {
+    const world = this.#world;
+    await this.#quiet();
+    world.weather.clear();
+    world.crash(100);
+    await world.machine.pass(90_000);
+    await this.#quiet();
+    world.weather.clear();
+    const { node, operator, keepers } = world;
+    if (!node?.isReady) throw new Violation('progress', 'the service does not get ready in fair weather');
+    const unread = keepers.jobs.unread(world.machine.wallMs() - JOB_DONE_MS);
+    if (unread.length > 0)
+      throw new Violation('progress', `job ${unread[0].key} is ${unread[0].state} for ever`);
+    const wide = operator.clients.find(({ name }) => name === 'wide')!;
+    await operator.addKey(wide);
+    await world.machine.pass(2_000);
+    const before = keepers.books.answered.length;
+    for (const mode of allowanceOf(wide.account).modes) {
+      let plan = dataPlan(this.#random, mode);
+      while (plan.data?.dryRun !== false || plan.data.priceBytes > 1_000) plan = dataPlan(this.#random, mode);
+      this.#send(wide, plan, wide.keys.at(-1)!, '');
+    }
+    await world.machine.pass(5_000);
+    await this.#audit();
+    const served = keepers.books.answered.length - before;
+    if (served !== 3) throw new Violation('progress', `${served} of 3 modes are served in fair weather`);
+  }
+}
+
+function allowsPure(tier: SimClient['tier']): boolean {
+  return TIER_ALLOWANCES[tier].modes.includes('pure');
+}
+
+function requestOf(plan: Plan, keyText: string, idempotencyKey: string): WireRequest {
+  const { method, path, query, body, accept } = plan;
+  const headers: Record<string, string> = { authorization: `Bearer ${keyText}` };
+  if (accept !== '') headers['accept'] = accept;
+  if (body.length > 0) headers['content-type'] = 'application/json';
+  if (idempotencyKey !== '') headers['idempotency-key'] = idempotencyKey;
+  return { method, path, query, headers, body };
+}
+
+function textOf(bytes: Uint8Array | undefined): string {
+  return Buffer.from(bytes ?? new Uint8Array(0)).toString('latin1');
+}

@@ -1,0 +1,301 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import perfHooks from 'node:perf_hooks';
+import timersPromises from 'node:timers/promises';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { SimRandom } from './random.ts';
+
+/**
+ * The machine that a simulated service runs on: its time, its timers and its system entropy. While a machine is powered on,
+ * the timers of this process and the generators of node:crypto are the machine's; what the service asks of them then
+ * follows from the seed alone. Must be imported before the service is: some of it takes a function of node:crypto at load.
+ */
+let powered: SimMachine | undefined;
+
+/** Who scheduled a task: those of the process die with it, those of the world go on. */
+type Owner = 'process' | 'world';
+
+class Task {
+  atMs: number;
+  readonly tie: number;
+  readonly owner: Owner;
+  readonly run: () => void | Promise<void>;
+  /** Of an interval; undefined for what runs once. */
+  readonly everyMs: number | undefined;
+  cancelled = false;
+
+  constructor(
+    atMs: number,
+    tie: number,
+    owner: Owner,
+    run: () => void | Promise<void>,
+    everyMs: number | undefined,
+  ) {
+    this.atMs = atMs;
+    this.tie = tie;
+    this.owner = owner;
+    this.run = run;
+    this.everyMs = everyMs;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return true;
+  }
+}
+
+const real = {
+  setTimeout: globalThis.setTimeout,
+  setInterval: globalThis.setInterval,
+  setImmediate: globalThis.setImmediate,
+  clearTimeout: globalThis.clearTimeout,
+  clearInterval: globalThis.clearInterval,
+  clearImmediate: globalThis.clearImmediate,
+  sleep: timersPromises.setTimeout,
+  nextTurn: timersPromises.setImmediate,
+  randomFillSync: crypto.randomFillSync,
+  randomFill: crypto.randomFill,
+  randomBytes: crypto.randomBytes,
+  randomUUID: crypto.randomUUID,
+  monitorEventLoopDelay: perfHooks.monitorEventLoopDelay,
+};
+
+/** 2026-11-20T12:00:00Z */
+const EPOCH_MS = Date.UTC(2026, 10, 20, 12);
+/** Node's shortest timer. */
+const TIMER_MIN_MS = 1;
+/** What a turn of the event loop takes at most: time passes even for who waits in a circle. */
+const TURN_MAX_MS = 0.4;
+
+export class SimMachine {
+  /** Time as it passes, which nobody in the simulation can see but the simulation itself. */
+  nowMs = 0;
+  /** How far the wall clock is off. */
+  wallOffsetMs = 0;
+  /** Tasks that were run. */
+  tasks = 0;
+  readonly #heap: Task[] = [];
+  readonly #order: SimRandom;
+  readonly #entropy: SimRandom;
+  #realDepth = 0;
+
+  constructor(random: SimRandom) {
+    this.#order = random.fork('order');
+    this.#entropy = random.fork('entropy');
+  }
+
+  powerOn(): void {
+    if (powered !== undefined) throw new Error('one machine at a time');
+    powered = this;
+  }
+
+  powerOff(): void {
+    powered = undefined;
+    this.#heap.length = 0;
+  }
+
+  wallMs(): number {
+    return EPOCH_MS + this.nowMs + this.wallOffsetMs;
+  }
+
+  /** The clocks that a process sees that starts now; where its monotonic clock stands says nothing of the last one's. */
+  clock(): Clock {
+    const base = 1_000 + this.#order.between(0, 1_000_000) - this.nowMs;
+    return { wallMs: () => Math.floor(this.wallMs()), monotonicMs: () => base + this.nowMs };
+  }
+
+  /** Runs `run` after so long. Tasks that are due at one time run in an order that the seed decides. */
+  after(ms: number, run: () => void | Promise<void>, owner: Owner = 'process', everyMs?: number): Task {
+    const task = new Task(this.nowMs + ms, this.#order.u32(), owner, run, everyMs);
+    this.#push(task);
+    return task;
+  }
+
+  /** Runs `run` in one of the next turns of the event loop. */
+  soon(run: () => void): Task {
+    return this.after(TURN_MAX_MS * this.#order.uniform(), run);
+  }
+
+  /** Lets `ms` pass, and everything happen that is due meanwhile. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.nowMs + ms;
+    await turn();
+    for (;;) {
+      const next = this.#heap[0];
+      if (next === undefined || next.atMs > untilMs) break;
+      this.#pop();
+      if (next.cancelled) continue;
+      this.nowMs = Math.max(this.nowMs, next.atMs); // it may be overdue: see stall
+      this.tasks++;
+      await next.run();
+      await turn();
+      if (next.everyMs === undefined || next.cancelled) continue;
+      next.atMs = this.nowMs + next.everyMs;
+      this.#push(next);
+    }
+    this.nowMs = Math.max(this.nowMs, untilMs);
+  }
+
+  /** Nothing runs for `ms`: a machine that was paused. Everything that came due is overdue afterwards. */
+  stall(ms: number): void {
+    this.nowMs += ms;
+  }
+
+  /** The process is gone, and its timers with it. */
+  killProcess(): void {
+    const left = this.#heap.filter((task) => {
+      if (task.owner === 'process') task.cancelled = true;
+      return task.owner !== 'process';
+    });
+    this.#heap.length = 0;
+    for (const task of left) this.#push(task);
+  }
+
+  /** Work that needs the real timers, such as those of a real database; nothing of the simulation goes on meanwhile. */
+  async really<T>(work: () => Promise<T>): Promise<T> {
+    this.#realDepth++;
+    try {
+      return await work();
+    } finally {
+      this.#realDepth--;
+    }
+  }
+
+  get isReal(): boolean {
+    return this.#realDepth > 0;
+  }
+
+  random<T extends Uint8Array>(target: T): T {
+    return this.#entropy.fill(target);
+  }
+
+  #push(task: Task): void {
+    const heap = this.#heap;
+    let at = heap.push(task) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(task, heap[parent])) break;
+      heap[at] = heap[parent];
+      at = parent;
+    }
+    heap[at] = task;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1], heap[child])) child++;
+      if (!isBefore(heap[child], last)) break;
+      heap[at] = heap[child];
+      at = child;
+    }
+    heap[at] = last;
+  }
+}
+
+function isBefore(one: Task, other: Task): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.tie < other.tie);
+}
+
+/** One turn of the real event loop: everything that promises lead to has happened then. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => real.setImmediate(resolve));
+}
+
+/** The machine that stands in the place of the real one now. */
+function inPlace(): SimMachine | undefined {
+  return powered === undefined || powered.isReal ? undefined : powered;
+}
+
+function cancel(timer: unknown, really: (timer: never) => void): void {
+  if (timer instanceof Task) timer.cancelled = true;
+  else really(timer as never);
+}
+
+type Callback = (...args: unknown[]) => void;
+
+function sleep(ms = TIMER_MIN_MS, value?: unknown, options: { signal?: AbortSignal } = {}): Promise<unknown> {
+  const machine = inPlace();
+  if (machine === undefined) return real.sleep(ms, value, options);
+  const { signal } = options;
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      task.cancelled = true;
+      reject(signal?.reason);
+    };
+    const task = machine.after(Math.max(ms, TIMER_MIN_MS), () => {
+      signal?.removeEventListener('abort', stop);
+      resolve(value);
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** What the event loop's delay is measured with: nothing is ever late on this machine. */
+const STILL_LOOP = { enable() {}, disable() {}, reset() {}, percentile: () => 0, count: 0, max: 0 };
+
+Object.assign(globalThis, {
+  setTimeout: (run: Callback, ms = TIMER_MIN_MS, ...args: unknown[]) => {
+    const machine = inPlace();
+    if (machine === undefined) return real.setTimeout(run, ms, ...args);
+    return machine.after(Math.max(ms, TIMER_MIN_MS), () => void run(...args));
+  },
+  setInterval: (run: Callback, ms = TIMER_MIN_MS, ...args: unknown[]) => {
+    const machine = inPlace();
+    if (machine === undefined) return real.setInterval(run, ms, ...args);
+    return machine.after(ms, () => void run(...args), 'process', ms);
+  },
+  setImmediate: (run: Callback, ...args: unknown[]) => {
+    const machine = inPlace();
+    if (machine === undefined) return real.setImmediate(run, ...args);
+    return machine.soon(() => void run(...args));
+  },
+  clearTimeout: (timer: unknown) => cancel(timer, real.clearTimeout),
+  clearInterval: (timer: unknown) => cancel(timer, real.clearInterval),
+  clearImmediate: (timer: unknown) => cancel(timer, real.clearImmediate),
+});
+
+Object.assign(timersPromises, {
+  setTimeout: sleep,
+  setImmediate: (value?: unknown) => {
+    const machine = inPlace();
+    if (machine === undefined) return real.nextTurn(value);
+    return new Promise((resolve) => machine.soon(() => resolve(value)));
+  },
+});
+
+Object.assign(crypto, {
+  randomFillSync: (target: Uint8Array) => inPlace()?.random(target) ?? real.randomFillSync(target),
+  randomFill: (target: Uint8Array, done: (error: Error | null, target: Uint8Array) => void) => {
+    const machine = inPlace();
+    if (machine === undefined) real.randomFill(target, done);
+    else queueMicrotask(() => done(null, machine.random(target)));
+  },
+  randomBytes: (size: number) => inPlace()?.random(Buffer.alloc(size)) ?? real.randomBytes(size),
+  randomUUID: () => {
+    const machine = inPlace();
+    if (machine === undefined) return real.randomUUID();
+    const hex = Buffer.from(machine.random(new Uint8Array(16))).toString('hex');
+    return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
+  },
+});
+
+Object.assign(perfHooks, {
+  monitorEventLoopDelay: (options: object) =>
+    powered === undefined ? real.monitorEventLoopDelay(options) : STILL_LOOP,
+});
+
+syncBuiltinESMExports();

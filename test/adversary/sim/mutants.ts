@@ -1,0 +1,238 @@
+import './machine.ts';
+import { Meter } from '../../../src/account/meter.ts';
+import { type Delivered, Delivery, type DeliveryOrder } from '../../../src/answer/deliver.ts';
+import { EntropyDesk } from '../../../src/answer/desk.ts';
+import { ApiError } from '../../../src/core/errors.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
+import type { LotShare } from '../../../src/pool/supply/pure.ts';
+import type { Invariant } from './oracle/violation.ts';
+import type { Life } from './wire.ts';
+
+// first: it takes its place before anything of the service is loaded
+
+/** A bug that is planted into the service, to see that the simulation finds it. */
+export interface Mutant {
+  readonly name: string;
+  /** What it breaks: whichever is seen first. */
+  readonly breaks: readonly Invariant[];
+  /** What the ledger is for one life, before the way to it. */
+  ledger(inner: Ledger, life: Life): Ledger;
+  /** What the service has for its ledger. */
+  door(ledger: Ledger): Ledger;
+  /** Changes code of the service; what it returns changes it back. */
+  plant(): () => void;
+}
+
+export const unchanged: Mutant = {
+  name: 'none',
+  breaks: [],
+  ledger: (inner) => inner,
+  door: (ledger) => ledger,
+  plant: () => () => {},
+};
+
+/** The ledger with other methods in the place of some of its own. */
+function changed(inner: Ledger, methods: Partial<Ledger>): Ledger {
+  return new Proxy(inner, {
+    get(target, name: keyof Ledger) {
+      const own = methods[name] ?? target[name];
+      return typeof own === 'function' ? own.bind(target) : own;
+    },
+  });
+}
+
+function replaced<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  make: (own: T[K]) => T[K],
+): () => void {
+  const own = prototype[name];
+  prototype[name] = make(own);
+  return () => {
+    prototype[name] = own;
+  };
+}
+
+/** Gives the blocks of one kind out and keeps them. */
+function keepsClaimed(kept: BlockKind): Mutant['ledger'] {
+  const stored = new WeakMap<Ledger, ClaimedBlock[]>();
+  const next = new Map<Life, number>();
+  return (inner, life) =>
+    changed(inner, {
+      async claimBlocks(kind, max) {
+        if (kind !== kept) return inner.claimBlocks(kind, max);
+        const blocks = stored.get(inner) ?? [];
+        stored.set(inner, blocks);
+        const at = next.get(life) ?? 0;
+        if (blocks.length < at + max) blocks.push(...structuredClone(await inner.claimBlocks(kind, max)));
+        const claimed = blocks.slice(at, at + max);
+        next.set(life, at + claimed.length); // this life does not give them twice; the next begins anew
+        return structuredClone(claimed);
+      },
+    });
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    ...unchanged,
+    name: 'replies before the commit',
+    breaks: ['durable before the reply'],
+    door: (ledger) =>
+      changed(ledger, {
+        commit: async (segments, answers) => void ledger.commit(segments, answers).catch(() => {}),
+      }),
+  },
+  {
+    ...unchanged,
+    name: 'a pure block is not deleted when it is claimed',
+    breaks: ['pure bytes once'],
+    ledger: keepsClaimed('pure'),
+  },
+  {
+    ...unchanged,
+    name: 'a seed is used again after a restart',
+    breaks: ['seeds'],
+    ledger: keepsClaimed('seed'),
+  },
+  {
+    ...unchanged,
+    name: 'generations are counted from one again after a restart',
+    breaks: ['seeds'],
+    ledger: (inner) => {
+      const counted = new Map<string, number>();
+      return changed(inner, {
+        async nextSeedGeneration(tier) {
+          const number = (counted.get(tier) ?? 0) + 1;
+          counted.set(tier, number);
+          return number;
+        },
+      });
+    },
+  },
+  {
+    ...unchanged,
+    name: 'credits are not given back',
+    breaks: ['refused changes nothing'],
+    plant: () => replaced(Meter.prototype, 'releaseCredits', () => () => {}),
+  },
+  {
+    ...unchanged,
+    name: 'the quota is not given back',
+    breaks: ['refused changes nothing'],
+    plant: () => replaced(Meter.prototype, 'releaseRequest', () => () => {}),
+  },
+  {
+    ...unchanged,
+    name: 'what was used is forgotten at a restart',
+    breaks: ['credits and quota', 'refused changes nothing'],
+    ledger: (inner) => changed(inner, { balances: async () => [] }),
+  },
+  {
+    ...unchanged,
+    name: 'the limiter forgets at a restart',
+    breaks: ['rate limit'],
+    ledger: (inner) => changed(inner, { loadRates: async () => [] }),
+  },
+  {
+    ...unchanged,
+    name: 'the origin is that of the first lot alone',
+    breaks: ['origin'],
+    plant: () =>
+      replaced(
+        EntropyDesk.prototype,
+        'pureFrom',
+        (own) =>
+          function (this: EntropyDesk, shares: readonly LotShare[]) {
+            const from = own.call(this, shares);
+            return { ...from, origin: own.call(this, shares.slice(0, 1)).origin };
+          },
+      ),
+  },
+  {
+    ...unchanged,
+    name: 'pure turns into csprng when there is none',
+    breaks: ['mode'],
+    plant: () =>
+      replaced(
+        Delivery.prototype,
+        'deliver',
+        (own) =>
+          function (this: Delivery, order: DeliveryOrder): Delivered | Promise<Delivered> {
+            const instead = (error: unknown) => {
+              const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
+              if (!isEmpty || order.mode !== 'pure') throw error;
+              return own.call(this, { ...order, mode: 'csprng', room: undefined });
+            };
+            try {
+              const delivered = own.call(this, order);
+              return delivered instanceof Promise ? delivered.catch(instead) : delivered;
+            } catch (error) {
+              return instead(error);
+            }
+          },
+      ),
+  },
+  {
+    ...unchanged,
+    name: 'withdrawn lots go on',
+    breaks: ['withdrawn lots'],
+    plant: () => replaced(EntropyDesk.prototype, 'withdraw', () => () => {}),
+  },
+  {
+    ...unchanged,
+    name: 'the first answer is not kept',
+    breaks: ['idempotency'],
+    ledger: (inner) => changed(inner, { commit: (segments) => inner.commit(segments, []) }),
+  },
+  {
+    ...unchanged,
+    name: 'segments are numbered anew after a restart',
+    breaks: ['durable before the reply', 'certificates', 'credits and quota', 'no fault of its own'],
+    ledger: (inner) => changed(inner, { nextSegment: async () => 1 }),
+  },
+  {
+    ...unchanged,
+    name: 'a job is asked for before its intention is on disk',
+    breaks: ['jobs'],
+    door: (ledger) =>
+      changed(ledger, {
+        openJob: async (job, limits) => {
+          ledger.openJob(job, limits).catch(() => {});
+          return true;
+        },
+      }),
+  },
+  {
+    ...unchanged,
+    name: 'open jobs are forgotten at a restart',
+    breaks: ['jobs'],
+    ledger: (inner) => changed(inner, { openJobs: async () => [] }),
+  },
+  {
+    ...unchanged,
+    name: 'a revoked key goes on',
+    breaks: ['keys'],
+    ledger: (inner) =>
+      changed(inner, {
+        keys: async () => (await inner.keys()).map((key) => ({ ...key, revokedAtMs: null })),
+      }),
+  },
+  {
+    ...unchanged,
+    name: 'the log drops what was not logged before a restart',
+    breaks: ['progress', 'log'],
+    ledger: (inner, life) =>
+      changed(inner, {
+        segmentsFrom: async (from, limit) => {
+          const segments = await inner.segmentsFrom(from, limit);
+          const own = firstSeen.get(life) ?? (await inner.nextSegment());
+          firstSeen.set(life, own);
+          return segments.filter(({ sequence }) => sequence >= own);
+        },
+      }),
+  },
+];
+
+/** The first segment of each life. */
+const firstSeen = new WeakMap<Life, number>();

@@ -1,0 +1,266 @@
+import { OwnedCells } from '../../../src/account/cells.ts';
+import { OwnedRunningKeys } from '../../../src/answer/idempotency.ts';
+import { CertificateArchive } from '../../../src/certificate/archive.ts';
+import { certificateService } from '../../../src/certificate/certificate-service.ts';
+import { CertificateIds } from '../../../src/certificate/ids.ts';
+import { BATCH_LEAVES, CertificateLog, keysDocument } from '../../../src/certificate/log.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { type Clock, every } from '../../../src/core/clock.ts';
+import { ApiError } from '../../../src/core/errors.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { createMetricMemory } from '../../../src/core/metrics.ts';
+import type { LogKeys } from '../../../src/crypto/key-files.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { LotRecord } from '../../../src/ledger/records.ts';
+import { UNLIMITED } from '../../../src/pool/intake/read.ts';
+import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
+import {
+  type FrontCentre,
+  type FrontEvents,
+  type FrontStack,
+  type FrontSurroundings,
+  startFrontStack,
+} from '../../../src/service/front-stack.ts';
+import { type Pool, startPool } from '../../../src/service/pool.ts';
+import { SimFront } from './front.ts';
+import { Line } from './line.ts';
+import type { SimMachine } from './machine.ts';
+import type { SimRandom } from './random.ts';
+import { JOB_LIMITS, type SimSources } from './sources.ts';
+import type { SimWorkers } from './workers.ts';
+
+/** As service/service.ts has them. */
+const RATES_INTERVAL_MS = 1_000;
+const EXPIRY_INTERVAL_MS = 60_000;
+const DRAIN_DEADLINE_MS = 3_000;
+const DAY_MS = 86_400_000;
+/** As service/ledger-worker.ts has it. */
+const SEAL_INTERVAL_MS = 150;
+
+/** What lasts of a node beside its ledger. */
+export interface NodeKeys {
+  readonly ids: Uint8Array;
+  readonly storedAnswers: Uint8Array;
+  readonly log: LogKeys;
+}
+
+export interface NodeOptions {
+  readonly machine: SimMachine;
+  readonly random: SimRandom;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly log: Log;
+  readonly keys: NodeKeys;
+  /** The ledger as the thread sees it: the main one, each front, the log of certificates. */
+  readonly door: (of: 'main' | 'log' | number) => Ledger;
+  readonly workers: SimWorkers;
+  readonly sources: SimSources;
+  /** Told of what a front is told, when the front hears it. */
+  readonly seen: {
+    seed(front: number, seed: SeedInForce, bytes: Uint8Array): void;
+    withdrawn(front: number, lotIds: ReadonlySet<string>): void;
+  };
+}
+
+interface NodeFront {
+  readonly stack: FrontStack;
+  readonly front: SimFront;
+}
+
+/**
+ * One run of the service: what service/service.ts puts together, with the threads' messages, the sockets and the providers in the
+ * simulation's hand. Everything that decides is the service's own.
+ */
+export class SimNode {
+  readonly fronts: readonly NodeFront[];
+  readonly pool: Pool;
+  isReady = false;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(fronts: readonly NodeFront[], pool: Pool, stop: () => Promise<void>) {
+    this.fronts = fronts;
+    this.pool = pool;
+    this.#stop = stop;
+    pool.ready.then(() => (this.isReady = true));
+  }
+
+  static async start(options: NodeOptions): Promise<SimNode> {
+    const { machine, random, clock, config, log, keys, door, workers, sources, seen } = options;
+    const { certificates, stopSealing } = await startLog(options);
+    const ledger = door('main');
+    const cells = await OwnedCells.open(ledger, clock);
+    const firstSequence = await ledger.nextSegment();
+    const running = new OwnedRunningKeys();
+    const memory = createMetricMemory(config.fronts);
+    let pool: Pool | undefined;
+    const unwatched = async () => {
+      throw new ApiError('overloaded', { retryAfterS: 1 });
+    };
+    const centre: FrontCentre = {
+      claim: (digest, fingerprint) => running.claim(digest, fingerprint),
+      release: (digest) => running.release(digest),
+      askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
+      health: unwatched,
+      metrics: unwatched,
+      status: unwatched,
+    };
+    const lines = Array.from({ length: config.fronts }, () => ({
+      there: new Line(machine, random),
+      back: new Line(machine, random),
+    }));
+    const fronts: NodeFront[] = [];
+    for (const [i, { there, back }] of lines.entries()) {
+      const own = i === 0 ? centre : remoteCentre(centre, there, back);
+      fronts.push(
+        await startFront({
+          config,
+          log,
+          clock,
+          ledger: door(i),
+          certificates,
+          cells,
+          workers: workers.asWorkers(),
+          centre: own,
+          keys: { certificateIds: keys.ids, storedAnswers: keys.storedAnswers },
+          sequence: { first: firstSequence + i, stride: config.fronts },
+          metrics: { memory, shard: i },
+        }),
+      );
+    }
+    const told = fronts.map(({ stack }, i) => {
+      const watched = watchedFront(stack, i, seen);
+      return i === 0 ? watched : remoteFront(watched, lines[i].back);
+    });
+    pool = startPool({
+      ledger,
+      sources: [
+        { backend: sources.processor(), limits: JOB_LIMITS },
+        { backend: sources.stream(), limits: UNLIMITED },
+      ],
+      assessor: workers,
+      config,
+      log,
+      clock,
+      fronts: told,
+      pureAvailable: () => fronts[0].stack.desk.pure.available(),
+    });
+    const started = pool;
+    const [main] = fronts;
+    const upkeep = [
+      every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.stack.directory.rates())),
+      every(EXPIRY_INTERVAL_MS, log, async () => {
+        const nowMs = clock.wallMs();
+        await ledger.expire(nowMs, nowMs - config.certificateRetentionDays * DAY_MS);
+      }),
+    ];
+    return new SimNode(fronts, started, async () => {
+      await Promise.all(fronts.map(({ stack }) => stack.drain(DRAIN_DEADLINE_MS)));
+      for (const timer of upkeep) clearInterval(timer);
+      await started.stop();
+      for (const { stack } of fronts) stack.close();
+      await ledger.saveRates(main.stack.directory.rates());
+      await stopSealing();
+    });
+  }
+
+  /** As SIGTERM does it. */
+  stop(): Promise<void> {
+    return this.#stop();
+  }
+}
+
+async function startFront(around: FrontSurroundings): Promise<NodeFront> {
+  let front: SimFront | undefined;
+  const stack = await startFrontStack({
+    ...around,
+    listen: async (options) => (front = new SimFront(options)),
+  });
+  return { stack, front: front! };
+}
+
+/** What the ledger thread does beside the ledger: certificates and their log. */
+async function startLog({ keys, door, log }: NodeOptions) {
+  const ledger = door('log');
+  const ids = new CertificateIds(keys.ids);
+  const settledBelow = await ledger.nextSegment();
+  const certificateLog = await CertificateLog.open({ store: ledger, ids, keys: keys.log, settledBelow });
+  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
+  let isStopping = false;
+  const sealing = (async () => {
+    while (!isStopping) {
+      let sealed = 0;
+      try {
+        sealed = await certificateLog.seal();
+      } catch (error) {
+        log.error({ reason: String(error) }, 'certificates not logged');
+      }
+      if (sealed < BATCH_LEAVES) await new Promise((resolve) => setTimeout(resolve, SEAL_INTERVAL_MS));
+    }
+  })();
+  return {
+    certificates: certificateService(archive, certificateLog, keysDocument(keys.log)),
+    stopSealing: async () => {
+      isStopping = true;
+      await sealing;
+    },
+  };
+}
+
+function watchedFront(stack: FrontStack, front: number, seen: NodeOptions['seen']): FrontEvents {
+  return {
+    installSeed: (seed, bytes, lot) => {
+      seen.seed(front, seed, bytes);
+      stack.installSeed(seed, bytes, lot);
+    },
+    installSystemLot: (lot) => stack.installSystemLot(lot),
+    lotsCame: () => stack.lotsCame(),
+    lotsRevoked: (lotIds) => {
+      stack.lotsRevoked(lotIds);
+      seen.withdrawn(front, lotIds);
+    },
+    tapClosed: () => stack.tapClosed(),
+    becomeReady: () => stack.becomeReady(),
+  };
+}
+
+/** A front in another thread: service/front-thread.ts and front-worker.ts, which tell it everything on one port. */
+function remoteFront(front: FrontEvents, line: Line): FrontEvents {
+  return {
+    installSeed: (seed, bytes, lot: LotRecord) => {
+      const copy = structuredClone({ seed, bytes, lot });
+      line.send(() => {
+        front.installSeed(copy.seed, copy.bytes, copy.lot);
+        copy.bytes.fill(0);
+      });
+    },
+    installSystemLot: (lot) => line.send(() => front.installSystemLot(structuredClone(lot))),
+    lotsCame: () => line.send(() => front.lotsCame()),
+    lotsRevoked: (lotIds) => {
+      const copy = new Set(lotIds);
+      line.send(() => front.lotsRevoked(copy));
+    },
+    tapClosed: () => line.send(() => front.tapClosed()),
+    becomeReady: () => line.send(() => front.becomeReady()),
+  };
+}
+
+/** The centre, asked from another thread; answers come on the port on which the front is told everything else. */
+function remoteCentre(centre: FrontCentre, there: Line, back: Line): FrontCentre {
+  const ask = <T>(call: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      there.send(() => {
+        call().then(
+          (value) => back.send(() => resolve(value)),
+          (error: unknown) => back.send(() => reject(error as Error)),
+        );
+      });
+    });
+  return {
+    claim: (digest, fingerprint) => ask(() => centre.claim(digest, fingerprint)),
+    release: (digest) => ask(() => centre.release(digest)),
+    askForSeed: (group) => ask(() => centre.askForSeed(structuredClone(group))),
+    health: () => ask(() => centre.health()),
+    metrics: () => ask(() => centre.metrics()),
+    status: () => ask(() => centre.status()),
+  };
+}

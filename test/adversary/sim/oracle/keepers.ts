@@ -1,0 +1,173 @@
+import type { CertificateIds } from '../../../../src/certificate/ids.ts';
+import type { LogKeys } from '../../../../src/crypto/key-files.ts';
+import type {
+  BlockKind,
+  ClaimedBlock,
+  JobRecord,
+  LotRecord,
+  RateRecord,
+  SegmentRecord,
+} from '../../../../src/ledger/records.ts';
+import { readEntries } from '../../../../src/ledger/segment.ts';
+import type { Operator } from '../clients.ts';
+import type { SimMachine } from '../machine.ts';
+import type { SimRandom } from '../random.ts';
+import { errorCode, isAnswer, type Sent } from '../sent.ts';
+import type { AppliedCall, Life } from '../wire.ts';
+import { BookKeeper, nameOf } from './books.ts';
+import { CertificateKeeper } from './certificates.ts';
+import { KeyKeeper } from './idempotency.ts';
+import { JobKeeper } from './jobs.ts';
+import { LotKeeper } from './lots.ts';
+import { PureKeeper } from './pure.ts';
+import { RateKeeper } from './rates.ts';
+import { SeedKeeper } from './seeds.ts';
+import { hold } from './violation.ts';
+
+/** A view of accounts and keys may be this old (account/directory.ts). */
+const VIEW_AGE_MAX_MS = 5_000;
+
+/** All that is kept of a run beside the service, to hold it to its promises. */
+export class Keepers {
+  readonly books: BookKeeper;
+  readonly keys: KeyKeeper;
+  readonly rates: RateKeeper;
+  readonly pure = new PureKeeper();
+  readonly seeds: SeedKeeper;
+  readonly jobs = new JobKeeper();
+  readonly lots = new LotKeeper();
+  readonly certificates: CertificateKeeper;
+
+  constructor(options: {
+    machine: SimMachine;
+    operator: Operator;
+    ids: CertificateIds;
+    keys: LogKeys;
+    random: SimRandom;
+  }) {
+    const { machine, operator, ids, keys, random } = options;
+    this.books = new BookKeeper(machine, () => operator.clients);
+    this.keys = new KeyKeeper(machine);
+    this.rates = new RateKeeper(machine);
+    this.seeds = new SeedKeeper(machine);
+    this.certificates = new CertificateKeeper(ids, keys, this.lots, random);
+  }
+
+  /** A call on the ledger was made, through this door. */
+  applied(life: Life, door: string | number, call: AppliedCall): void {
+    const { method, args, result, again } = call;
+    switch (method) {
+      case 'commit':
+        this.#committed(args[0] as readonly SegmentRecord[]);
+        break;
+      case 'addLot':
+        this.#lotStored(args as LotArguments, result as boolean);
+        break;
+      case 'claimBlocks':
+        if (args[0] === 'pure' && !again) this.#claimed(life, door, result as readonly ClaimedBlock[]);
+        break;
+      case 'openJob':
+        if (result === true) this.jobs.recorded(args[0] as JobRecord, true);
+        break;
+      case 'putJob':
+        this.jobs.recorded(args[0] as JobRecord, false);
+        break;
+      case 'loadRates':
+        this.rates.began(life);
+        break;
+      case 'saveRates':
+        this.rates.saved(args[0] as readonly RateRecord[], call.calledAtMs);
+        break;
+    }
+  }
+
+  #committed(segments: readonly SegmentRecord[]): void {
+    const before = new Set<Sent>();
+    for (const sent of this.#sentOf(segments)) if (sent.persisted !== undefined) before.add(sent);
+    this.books.committed(segments);
+    for (const sent of this.#sentOf(segments)) {
+      if (before.has(sent)) continue;
+      this.keys.persisted(sent);
+      this.seeds.persisted(sent);
+      this.lots.persisted(sent);
+    }
+  }
+
+  *#sentOf(segments: readonly SegmentRecord[]): Iterable<Sent> {
+    for (const { entries } of segments) {
+      for (const { requestId } of readEntries(entries)) {
+        const sent = this.books.sent.get(Buffer.from(requestId).toString('hex'));
+        if (sent !== undefined) yield sent;
+      }
+    }
+  }
+
+  #lotStored([lot, blocks, jobKey]: LotArguments, isStored: boolean): void {
+    if (!isStored || this.lots.lots.has(lot.id)) return;
+    this.lots.stored(lot);
+    const pure = blocks.filter(({ kind }) => kind === 'pure').map(({ bytes }) => bytes);
+    this.pure.stored(lot.id, pure);
+    if (jobKey !== undefined) this.jobs.gaveLot(jobKey, lot);
+  }
+
+  #claimed(life: Life, door: string | number, blocks: readonly ClaimedBlock[]): void {
+    const bytes = blocks.map((block) => block.bytes);
+    this.pure.claimed(frontOf(life, door), bytes);
+  }
+
+  /** A front has the request and named it. */
+  named(sent: Sent): void {
+    this.books.named(sent);
+    this.keys.sent(sent);
+    if (!sent.admitted) return;
+    this.rates.admitted(sent);
+    this.#checkKey(sent);
+  }
+
+  #checkKey(sent: Sent): void {
+    const key = sent.client.keys.find(({ text }) => text === sent.keyText);
+    const name = nameOf(sent);
+    hold(key !== undefined, 'keys', () => `${name} was let in with a key that nobody has`);
+    const isLate = sent.sentAtMs > key.revokedAtMs + VIEW_AGE_MAX_MS;
+    hold(!isLate, 'keys', () => `${name} was let in with a key that is revoked since ${key.revokedAtMs}`);
+  }
+
+  replied(sent: Sent): void {
+    const { reply, plan } = sent;
+    if (reply === undefined) return;
+    this.books.replied(sent);
+    this.keys.replied(sent);
+    const code = errorCode(reply);
+    const name = nameOf(sent);
+    if (plan.flaw !== undefined) {
+      hold(
+        code === plan.flaw || EARLIER_REFUSALS.has(code),
+        'refused changes nothing',
+        () => `${name} was answered ${code}`,
+      );
+    }
+    if (!isAnswer(sent) || sent.persisted === undefined) return;
+    this.lots.replied(sent);
+    this.certificates.acknowledged(sent);
+    if (sent.mode === 'pure') this.pure.delivered(sent, frontOf(sent.life, sent.front), reply);
+  }
+}
+
+/** What a request may be refused for before its parameters are looked at. */
+const EARLIER_REFUSALS: ReadonlySet<string> = new Set([
+  'auth_invalid',
+  'rate_limited',
+  'quota_exceeded',
+  'auth_scope',
+  'storage_unavailable',
+]);
+
+type LotArguments = readonly [
+  lot: LotRecord,
+  blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+  jobKey?: string,
+];
+
+function frontOf(life: Life, door: string | number): string {
+  return `${life.number} ${door}`;
+}

@@ -1,0 +1,217 @@
+import { EntropyReader } from '../../../../src/values/entropy-reader.ts';
+import { plainOf, sample } from '../../../../src/values/sample.ts';
+import type { ValueRequest } from '../../../../src/values/value-request.ts';
+import type { WireReply } from '../front.ts';
+import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
+import { nameOf } from './books.ts';
+import { hold } from './violation.ts';
+
+/** A pure block of a lot as it was stored, and what of it was delivered. */
+interface Block {
+  readonly lotId: string;
+  readonly bytes: Uint8Array;
+  /** Delivered so far, in the order of delivery. */
+  readonly delivered: { readonly from: number; readonly to: number; readonly sent: Sent }[];
+}
+
+interface Piece {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Every pure answer is made again from the blocks that its front had claimed: whatever was not made of them, or of bytes
+ * that were delivered before, shows. Sampling is a function of the bytes alone, so the place they were read from is found by
+ * trying; a draw goes from one claimed block to the next.
+ */
+export class PureKeeper {
+  readonly #blocks = new Map<string, Block>();
+  /** Of each front of each life, in the order of the claims. */
+  readonly #claimed = new Map<string, Block[]>();
+  /** Where the last draw of a front ended. */
+  readonly #stood = new Map<string, { readonly block: Block; readonly offset: number }>();
+  bytesDelivered = 0;
+
+  stored(lotId: string, blocks: readonly Uint8Array[]): void {
+    for (const bytes of blocks) {
+      const text = textOf(bytes);
+      hold(!this.#blocks.has(text), 'pure bytes once', () => `a block of ${lotId} was stored before`);
+      this.#blocks.set(text, { lotId, bytes: bytes.slice(), delivered: [] });
+    }
+  }
+
+  claimed(front: string, blocks: readonly Uint8Array[]): void {
+    const claimed = this.#claimed.get(front) ?? [];
+    this.#claimed.set(front, claimed);
+    for (const bytes of blocks) {
+      const block = this.#blocks.get(textOf(bytes));
+      hold(block !== undefined, 'pure bytes once', () => 'a block was claimed that no lot has');
+      claimed.push(block);
+    }
+  }
+
+  /** A pure answer reached its client; its body is there in one form or the other. */
+  delivered(sent: Sent, front: string, reply: WireReply): void {
+    const { data } = sent.plan;
+    if (data === undefined || sent.persisted === undefined) return;
+    const given = valuesOf(data.values, reply);
+    const { entry, source } = sent.persisted;
+    const found = this.#find(front, source.lotIds, {
+      values: data.values,
+      given,
+      bytes: entry.consumedBytes,
+    });
+    const name = nameOf(sent);
+    hold(found !== undefined, 'pure bytes once', () => `${name} is not of blocks that its front claimed`);
+    const lotIds = new Set(found.map(({ block }) => block.lotId));
+    hold(
+      [...lotIds].join() === source.lotIds.join(),
+      'pure bytes once',
+      () => `${name} drew from ${[...lotIds]} and says ${source.lotIds}`,
+    );
+    for (const { block, from, to } of found) {
+      const other = block.delivered.find((each) => each.from < to && from < each.to);
+      hold(
+        other === undefined,
+        'pure bytes once',
+        () => `${name} has bytes of ${block.lotId} that ${nameOf(other!.sent)} had before`,
+      );
+      block.delivered.push({ from, to, sent });
+      this.bytesDelivered += to - from;
+    }
+  }
+
+  /** The pieces that the values were read from; undefined when there are none. */
+  #find(front: string, lotIds: readonly string[], draw: Draw): readonly Piece[] | undefined {
+    const claimed = (this.#claimed.get(front) ?? []).filter(({ lotId }) => lotIds.includes(lotId));
+    const stood = this.#stood.get(front);
+    for (const { index, offset } of placesFrom(claimed, stood)) {
+      const isWithin = claimed[index].bytes.length - offset >= draw.bytes;
+      for (const route of isWithin ? [[claimed[index]]] : routesFrom(index, claimed)) {
+        const pieces = readOn(route, offset, draw);
+        if (pieces === undefined) continue;
+        const last = pieces[pieces.length - 1];
+        this.#stood.set(front, { block: last.block, offset: last.to });
+        return pieces;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** A draw as its answer tells it. */
+interface Draw {
+  readonly values: ValueRequest;
+  /** The values as text, see `comparable`. */
+  readonly given: string;
+  /** That were read for them. */
+  readonly bytes: number;
+}
+
+/** The likeliest first: where the last draw ended, the starts of blocks, and then every byte. */
+function* placesFrom(
+  claimed: readonly Block[],
+  stood: { readonly block: Block; readonly offset: number } | undefined,
+): Iterable<{ readonly index: number; readonly offset: number }> {
+  const index = stood === undefined ? -1 : claimed.lastIndexOf(stood.block);
+  if (stood !== undefined && index >= 0) yield { index, offset: stood.offset };
+  for (let i = 0; i < claimed.length; i++) yield { index: i, offset: 0 };
+  for (let i = 0; i < claimed.length; i++) {
+    const at = (Math.max(index, 0) + i) % claimed.length;
+    for (let offset = 1; offset < claimed[at].bytes.length; offset++) yield { index: at, offset };
+  }
+}
+
+/**
+ * The blocks that a draw may go on in: each next one; or, once, some later one, when what lies between was claimed for a
+ * large answer or was withdrawn.
+ */
+function* routesFrom(index: number, claimed: readonly Block[]): Iterable<readonly Block[]> {
+  yield claimed.slice(index);
+  for (let before = index + 1; before < claimed.length; before++) {
+    for (let after = before + 1; after < claimed.length; after++) {
+      yield [...claimed.slice(index, before), ...claimed.slice(after)];
+    }
+  }
+}
+
+class NoMoreBytes extends Error {}
+
+/** The pieces, if the values come of these blocks from this byte of the first on. */
+function readOn(route: readonly Block[], offset: number, draw: Draw): readonly Piece[] | undefined {
+  let next = 0;
+  const reader = new EntropyReader(() => {
+    const block = route.at(next++);
+    const from = next === 1 ? offset : 0;
+    if (block === undefined || from === block.bytes.length) throw new NoMoreBytes();
+    return block.bytes.slice(from, from + draw.bytes);
+  });
+  try {
+    if (comparable(draw.values, reader) !== draw.given) return undefined;
+  } catch (error) {
+    if (error instanceof NoMoreBytes) return undefined;
+    throw error;
+  }
+  // words that a sampler refuses may stand before the draw as well as in it: the length decides
+  if (reader.consumedBytes !== draw.bytes) return undefined;
+  let left = draw.bytes;
+  const pieces = route.map((block, i) => {
+    const from = i === 0 ? offset : 0;
+    const to = Math.min(block.bytes.length, from + left);
+    left -= to - from;
+    return { block, from, to };
+  });
+  return pieces.filter(({ from, to }) => to > from);
+}
+
+/** The values in a form that all representations of an answer can be brought to. */
+function comparable(values: ValueRequest, reader: EntropyReader): string {
+  return JSON.stringify(plainOf(sample(values, reader)));
+}
+
+const VALUE_MEMBERS = ['values', 'bytes', 'uuids', 'bitstring', 'items'];
+
+function valuesOf(values: ValueRequest, reply: WireReply): string {
+  const body = bodyOf(reply) as AnswerBody | undefined;
+  if (body === undefined) return plainOfOctets(values, reply.body);
+  const member = VALUE_MEMBERS.find((name) => name in body.data) ?? '';
+  return JSON.stringify(body.data[member]);
+}
+
+/** The bare bytes of an answer, as its JSON would print them. */
+function plainOfOctets(values: ValueRequest, octets: Uint8Array): string {
+  const view = Buffer.from(octets);
+  switch (values.kind) {
+    case 'bytes': {
+      const texts = Array.from({ length: values.count }, (_, i) =>
+        view.subarray(i * values.length, (i + 1) * values.length).toString(values.encoding),
+      );
+      return JSON.stringify(values.single ? texts[0] : texts);
+    }
+    case 'integers': {
+      const isNarrow = values.max < 2 ** 31 && values.min >= -(2 ** 31);
+      const size = isNarrow ? 4 : 8;
+      return JSON.stringify(
+        Array.from({ length: values.count }, (_, i) =>
+          isNarrow ? view.readInt32LE(i * size) : view.readDoubleLE(i * size),
+        ),
+      );
+    }
+    case 'uuid':
+      return JSON.stringify(
+        Array.from({ length: values.count }, (_, i) =>
+          view
+            .subarray(16 * i, 16 * i + 16)
+            .toString('hex')
+            .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+        ),
+      );
+    default:
+      throw new Error(`no client asks for the bare values of ${values.kind}`);
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.subarray(0, 32)).toString('hex');
+}

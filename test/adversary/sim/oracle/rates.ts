@@ -1,0 +1,72 @@
+import type { RateRecord } from '../../../../src/ledger/records.ts';
+import { mostAllowed, type SimClient } from '../clients.ts';
+import type { SimMachine } from '../machine.ts';
+import type { Sent } from '../sent.ts';
+import type { Life } from '../wire.ts';
+import { nameOf } from './books.ts';
+import { hold } from './violation.ts';
+
+const WINDOW_MS = 60_000;
+/** A changed limit is in force at the latest after the age of a view. */
+const LIMITS_LAG_MS = 6_000;
+
+interface Admission {
+  readonly sent: Sent;
+  readonly atMs: number;
+  /** Written down, as an answer or within a limiter's state, when the last process ended. */
+  isRemembered: boolean;
+}
+
+/** Never more requests than the burst in any 60 seconds, restarts included, as far as what was admitted is on record. */
+export class RateKeeper {
+  readonly #machine: SimMachine;
+  readonly #admissions = new Map<SimClient, Admission[]>();
+  /** By account number: true time of the newest limiter state that is durable. */
+  readonly #savedAtMs = new Map<number, number>();
+  /** When each call of saveRates was made, by its records. */
+  #wallForwardAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(machine: SimMachine) {
+    this.#machine = machine;
+  }
+
+  /** A limiter's states, taken at this true time, became durable. */
+  saved(rates: readonly RateRecord[], takenAtMs: number): void {
+    for (const { accountNumber } of rates) this.#savedAtMs.set(accountNumber, takenAtMs);
+  }
+
+  /** The wall clock leapt forward: what a restart reads is older than it is. */
+  wallLeapt(): void {
+    this.#wallForwardAtMs = this.#machine.nowMs;
+  }
+
+  /** A process begins: it knows of those before it what is on record. */
+  began(life: Life): void {
+    for (const [client, admissions] of this.#admissions) {
+      const savedAtMs = this.#savedAtMs.get(client.account.number) ?? Number.NEGATIVE_INFINITY;
+      for (const each of admissions) {
+        if (each.sent.life === life) continue;
+        const isRecorded = each.sent.persisted !== undefined || each.atMs <= savedAtMs;
+        each.isRemembered &&= isRecorded && each.atMs > this.#wallForwardAtMs;
+      }
+    }
+  }
+
+  admitted(sent: Sent): void {
+    const nowMs = this.#machine.nowMs;
+    const { client } = sent;
+    const before = this.#admissions.get(client) ?? [];
+    const recent = before.filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
+    recent.push({ sent, atMs: nowMs, isRemembered: true });
+    this.#admissions.set(client, recent);
+    const counted = recent.filter(({ isRemembered }) => isRemembered).length;
+    const { burst } = mostAllowed(client, nowMs - WINDOW_MS - LIMITS_LAG_MS);
+    hold(
+      counted <= burst,
+      'rate limit',
+      () =>
+        `${nameOf(sent)} at ${nowMs.toFixed(3)} is number ${counted} in 60 seconds, the burst is ${burst}; ` +
+        `the oldest is request ${recent[0].sent.number} at ${recent[0].atMs.toFixed(3)}`,
+    );
+  }
+}

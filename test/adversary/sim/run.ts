@@ -1,0 +1,63 @@
+import './machine.ts'; // first: it takes its place before anything of the service is loaded
+
+import { parseArgs } from 'node:util';
+import { runCourse } from './course.ts';
+import { MUTANTS, unchanged } from './mutants.ts';
+import { STORE_KINDS } from './stores.ts';
+
+// `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
+// `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--trace` tells everything that happens.
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '1000' },
+    seeds: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+    mutant: { type: 'string' },
+    store: { type: 'string', default: 'memory' },
+    trace: { type: 'boolean', default: false },
+  },
+});
+const first = Number(values.seed);
+const steps = Number(values.steps);
+const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const mutant = [unchanged, ...MUTANTS].find(({ name }) => name === (values.mutant ?? unchanged.name));
+const store = STORE_KINDS.find((kind) => kind === values.store);
+if (mutant === undefined || store === undefined) throw new Error('there is no such mutant, or no such store');
+const how = `${mutant === unchanged ? '' : ` --mutant '${mutant.name}'`}${store === 'memory' ? '' : ` --store ${store}`}`;
+const totals: Record<string, number> = {};
+let runs = 0;
+let broken = 0;
+for (
+  let seed = first;
+  endsAtMs === undefined ? seed < first + Number(values.seeds) : Date.now() < endsAtMs;
+  seed++
+) {
+  const progressed = (step: number) => say(`seed ${seed}: step ${step}`);
+  const outcome = await runCourse({
+    seed,
+    steps,
+    mutant,
+    store,
+    progressed,
+    ...(values.trace && { tell: say }),
+  });
+  runs++;
+  for (const [name, count] of Object.entries(outcome.counts)) totals[name] = (totals[name] ?? 0) + count;
+  totals['steps'] = (totals['steps'] ?? 0) + outcome.steps;
+  if (outcome.broken === undefined) {
+    say(
+      `seed ${seed}: ${outcome.steps} steps, ${outcome.counts['answers acknowledged']} answers, ${outcome.trace.slice(0, 16)}`,
+    );
+    continue;
+  }
+  broken++;
+  process.exitCode = 1;
+  say(`seed ${seed}: BROKEN after ${outcome.steps} steps`);
+  for (const line of outcome.recent.slice(-40)) say(`  ${line}`);
+  say(`${outcome.broken.stack}`);
+  say(`replay: node test/adversary/sim/run.ts --seed ${seed} --steps ${steps}${how}`);
+}
+say(`${runs} seeds, ${broken} broken`);
+for (const [name, count] of Object.entries(totals).sort()) say(`  ${name}: ${count}`);

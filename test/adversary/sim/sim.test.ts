@@ -1,0 +1,70 @@
+import './machine.ts'; // first: it takes its place before anything of the service is loaded
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runCourse } from './course.ts';
+import { MUTANTS } from './mutants.ts';
+import { Violation } from './oracle/violation.ts';
+
+/** The short form of `npm run test:sim`: what fails here is replayed by `node test/adversary/sim/run.ts --seed N --steps M`. */
+const SEEDS = [11, 12];
+const STEPS = 160;
+
+describe('the whole service, simulated from one seed', () => {
+  for (const seed of SEEDS) {
+    it(`keeps its promises (seed ${seed})`, async () => {
+      const { broken, recent, counts } = await runCourse({ seed, steps: STEPS });
+      assert.equal(broken, undefined, [...recent, `replay: --seed ${seed} --steps ${STEPS}`].join('\n'));
+      assert.ok(counts['answers acknowledged'] > 50 && counts['crashes'] > 0, JSON.stringify(counts));
+    });
+  }
+
+  it('goes the same way again, whether its ledger is the model or LMDB', async () => {
+    const course = { seed: 5, steps: 60 };
+    const first = await runCourse(course);
+    const second = await runCourse(course);
+    const real = await runCourse({ ...course, store: 'lmdb' });
+    assert.equal(first.broken, undefined);
+    assert.equal(second.trace, first.trace);
+    assert.equal(real.trace, first.trace);
+    const other = await runCourse({ ...course, seed: 6 });
+    assert.notEqual(other.trace, first.trace);
+  });
+});
+
+/** In which world a planted bug shows, and after how many steps at the latest. */
+const FOUND: Readonly<Record<string, { readonly seed: number; readonly steps: number }>> = {
+  'replies before the commit': { seed: 2, steps: 10 },
+  'a pure block is not deleted when it is claimed': { seed: 1, steps: 30 },
+  'a seed is used again after a restart': { seed: 1, steps: 30 },
+  'generations are counted from one again after a restart': { seed: 1, steps: 30 },
+  'credits are not given back': { seed: 4, steps: 20 },
+  'the quota is not given back': { seed: 3, steps: 10 },
+  'what was used is forgotten at a restart': { seed: 1, steps: 30 },
+  'the limiter forgets at a restart': { seed: 7, steps: 60 },
+  'the origin is that of the first lot alone': { seed: 9, steps: 60 },
+  'pure turns into csprng when there is none': { seed: 2, steps: 10 },
+  'withdrawn lots go on': { seed: 2, steps: 20 },
+  'the first answer is not kept': { seed: 9, steps: 30 },
+  'segments are numbered anew after a restart': { seed: 1, steps: 30 },
+  'a job is asked for before its intention is on disk': { seed: 3, steps: 30 },
+  'open jobs are forgotten at a restart': { seed: 2, steps: 30 },
+  'a revoked key goes on': { seed: 10, steps: 110 },
+  'the log drops what was not logged before a restart': { seed: 6, steps: 30 },
+};
+
+describe('a bug that is planted is found:', () => {
+  it('every one has a world in which it shows', () => {
+    assert.deepEqual(
+      MUTANTS.map(({ name }) => name),
+      Object.keys(FOUND),
+    );
+  });
+
+  for (const mutant of MUTANTS) {
+    it(mutant.name, async () => {
+      const { broken } = await runCourse({ ...FOUND[mutant.name], mutant });
+      assert.ok(broken instanceof Violation, String(broken));
+      assert.ok(mutant.breaks.includes(broken.invariant), broken.message);
+    });
+  }
+});

@@ -1,0 +1,287 @@
+import './machine.ts'; // first: it takes its place before anything of the service is loaded
+import { createHash } from 'node:crypto';
+import { CertificateIds } from '../../../src/certificate/ids.ts';
+import { type Config, loadSettings } from '../../../src/config/config.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { toBase64 } from '../../../src/crypto/base64.ts';
+import { sha256 } from '../../../src/crypto/digest.ts';
+import { noteKeyId, verifierKey } from '../../../src/crypto/note.ts';
+import { SigningKey } from '../../../src/crypto/signing.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { Operator } from './clients.ts';
+import type { SimMachine } from './machine.ts';
+import type { Mutant } from './mutants.ts';
+import { type NodeKeys, SimNode } from './node.ts';
+import { Keepers } from './oracle/keepers.ts';
+import { Violation } from './oracle/violation.ts';
+import type { SimRandom } from './random.ts';
+import { SimSources } from './sources.ts';
+import type { SimStore } from './stores.ts';
+import { Weather } from './weather.ts';
+import { type Life, wired } from './wire.ts';
+import { SimWorkers } from './workers.ts';
+
+const LINES_KEPT = 80;
+const FRONTS = 2;
+
+/** What a run's faults and deeds came to, by name. */
+export type Counts = Record<string, number>;
+
+/** One world: a machine, what lasts on it, the providers outside, and one run of the service after the other. */
+export class World {
+  readonly machine: SimMachine;
+  readonly random: SimRandom;
+  readonly weather: Weather;
+  readonly sources: SimSources;
+  readonly operator: Operator;
+  readonly keepers: Keepers;
+  readonly counts: Counts = {};
+  readonly recent: string[] = [];
+  node: SimNode | undefined;
+  life: Life = { number: 0, dead: true, stopped: false };
+  /** The first promise that was broken. */
+  broken: Error | undefined;
+  readonly #store: SimStore;
+  readonly #mutant: Mutant;
+  readonly #tell: (line: string) => void;
+  readonly #trace = createHash('sha256');
+  readonly #keys: NodeKeys;
+  readonly #config: Config;
+
+  constructor(
+    machine: SimMachine,
+    random: SimRandom,
+    store: SimStore,
+    mutant: Mutant,
+    tell: (line: string) => void,
+  ) {
+    this.machine = machine;
+    this.random = random;
+    this.#store = store;
+    this.#tell = tell;
+    this.weather = new Weather(this.random.fork('weather'));
+    this.#mutant = mutant;
+    this.#keys = nodeKeys(this.random.fork('keys'));
+    this.#config = configOf(this.random.fork('config'));
+    this.operator = new Operator(() => this.ledger, this.machine);
+    const { operator } = this;
+    const ids = new CertificateIds(this.#keys.ids);
+    this.keepers = new Keepers({
+      machine,
+      operator,
+      ids,
+      keys: this.#keys.log,
+      random: random.fork('looks'),
+    });
+    const { jobs, lots } = this.keepers;
+    this.sources = new SimSources(machine, random.fork('sources'), this.weather.source, {
+      submitted: (key, bits) => this.check(() => jobs.submitted(key, bits)),
+      paid: (key) => this.check(() => jobs.started(key)),
+      spoilt: (rawSha256) => lots.spoilt(rawSha256),
+    });
+  }
+
+  /** As it is on disk. */
+  get ledger(): Ledger {
+    return this.#store.ledger;
+  }
+
+  /** The digest of everything that happened so far. */
+  trace(): string {
+    return this.#trace.copy().digest('hex');
+  }
+
+  note(what: string): void {
+    const line = `${this.machine.nowMs.toFixed(3)} ${what}`;
+    this.#trace.update(line);
+    this.#tell(line);
+    this.recent.push(line);
+    if (this.recent.length > LINES_KEPT) this.recent.shift();
+  }
+
+  count(name: string, by = 1): void {
+    this.counts[name] = (this.counts[name] ?? 0) + by;
+  }
+
+  /** Looks at a promise where nothing may be thrown: on the service's stack. */
+  check(look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      this.breaks(error as Error);
+    }
+  }
+
+  breaks(error: Error): void {
+    if (this.broken !== undefined) return;
+    this.broken = error;
+    this.note(`BROKEN ${error.message}`);
+  }
+
+  /** Starts the service unless it runs. A start that fails is tried again. */
+  start(): void {
+    if (!this.life.dead) return;
+    const life: Life = { number: this.life.number + 1, dead: false, stopped: false };
+    this.life = life;
+    this.count('starts');
+    this.note(`life ${life.number} starts`);
+    this.#startNode(life).then(
+      (node) => {
+        if (life.dead) return;
+        this.node = node;
+        this.note(`life ${life.number} serves`);
+      },
+      (error: unknown) => {
+        if (life.dead) return;
+        const why = `${String(error)}: ${String((error as Error).cause ?? '')}`;
+        this.note(`life ${life.number} does not start: ${why}`);
+        if (!isInjected(why)) this.breaks(new Violation('no fault of its own', why));
+        this.crash(500);
+      },
+    );
+  }
+
+  /** The process is gone at once; the next one starts after `downMs`. */
+  crash(downMs: number): void {
+    if (this.life.dead) return;
+    this.count('crashes');
+    this.note(`life ${this.life.number} dies`);
+    this.#end(downMs);
+  }
+
+  /** Stops the service in order. */
+  async stop(downMs: number): Promise<void> {
+    const { node, life } = this;
+    if (node === undefined) return;
+    this.count('orderly stops');
+    this.note(`life ${life.number} stops`);
+    this.node = undefined; // takes no more requests
+    const stopping = node.stop().catch((error: unknown) => this.note(`stopped with ${String(error)}`));
+    let isOver = false;
+    stopping.then(() => (isOver = true));
+    for (let i = 0; i < 400 && !isOver && !life.dead; i++) await this.machine.pass(50);
+    if (!life.dead) this.#end(downMs);
+  }
+
+  #end(downMs: number): void {
+    this.life.dead = true;
+    this.node = undefined;
+    this.machine.killProcess();
+    const next = async () => {
+      await this.#store.reopen();
+      this.start();
+    };
+    this.machine.after(downMs, next, 'world');
+  }
+
+  async #startNode(life: Life): Promise<SimNode> {
+    const { machine, weather, sources, keepers } = this;
+    const random = this.random.fork(`life ${life.number}`);
+    const entropyOf = (bits: Uint8Array) => (bits[0] % 32 === 0 && !weather.isFair ? 0.1 : 0.85);
+    const clock = machine.clock();
+    return SimNode.start({
+      machine,
+      random: random.fork('lines'),
+      clock,
+      config: this.#config,
+      log: this.#log(),
+      keys: this.#keys,
+      door: (of) => this.#door(life, of, random.fork(`door ${of}`)),
+      workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf),
+      sources,
+      seen: {
+        seed: (front, seed, bytes) => {
+          const dueAtMs = machine.nowMs + seed.dueAtMonotonicMs - clock.monotonicMs();
+          this.check(() => keepers.seeds.installed(life, front, seed, bytes, dueAtMs));
+          this.note(`seed ${seed.group} ${seed.generation} at front ${front}`);
+        },
+        withdrawn: (front, lotIds) => keepers.lots.told(life, front, lotIds, machine.nowMs),
+      },
+    });
+  }
+
+  #door(life: Life, of: 'main' | 'log' | number, random: SimRandom): Ledger {
+    const { machine, weather, keepers } = this;
+    const ledger = wired(this.#mutant.ledger(this.ledger, life), {
+      machine,
+      random,
+      life,
+      faults: weather.wire,
+      note: (what) => {
+        const [, fate] = what.split(/ (.*)/s);
+        if (fate !== 'well') this.count(`ledger: ${fate}`);
+        this.note(`${of}: ${what}`);
+      },
+      applied: (call) => this.check(() => keepers.applied(life, of, call)),
+      // as cli/serve.ts does: fail-stop, and whoever supervises the process starts the next
+      stopped: () => {
+        const end = () => {
+          if (this.life === life) this.crash(random.gap(1_000));
+        };
+        machine.after(random.gap(200), end, 'world');
+      },
+    });
+    return this.#mutant.door(ledger);
+  }
+
+  #log(): Log {
+    const error = (facts: object, message: string) => {
+      const told = { ...facts } as { fault?: string; reason?: string; err?: Error };
+      const why = told.fault ?? told.reason ?? String(told.err ?? '');
+      this.note(`error: ${message}: ${why.split('\n')[0]}`);
+      this.count(`logged: ${message}`);
+      if (isInjected(why) || !FAULTS_TOLD.has(message)) return;
+      this.breaks(new Violation('no fault of its own', `${message}: ${why}`));
+    };
+    return { debug() {}, info() {}, warn() {}, error };
+  }
+}
+
+/** Lines of the log that tell of a fault, with what it was. */
+const FAULTS_TOLD: ReadonlySet<string> = new Set([
+  'fault',
+  'upkeep failed',
+  'certificates not logged',
+  'csprng mode cannot be served',
+  'segment not committed',
+  'levels of the reservoir not read',
+  'pure ring not refilled',
+  'a new lot was not put to use at once',
+  'accounts and keys cannot be read from the ledger',
+  'earlier lots not read',
+]);
+
+/** What was made to fail says so. */
+export function isInjected(why: string): boolean {
+  return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity/.test(
+    why,
+  );
+}
+
+function nodeKeys(random: SimRandom): NodeKeys {
+  const name = 'sim.localhost/log';
+  const current = SigningKey.fromSeed(random.fill(new Uint8Array(32)));
+  const key = {
+    key_id: noteKeyId(sha256, name, current.publicKey),
+    algorithm: 'ed25519',
+    public_key: toBase64(current.publicKey),
+    verifier_key: verifierKey(sha256, name, current.publicKey),
+    created_at: '2026-11-20T12:00:00.000Z',
+  } as const;
+  return {
+    ids: random.fill(new Uint8Array(32)),
+    storedAnswers: random.fill(new Uint8Array(32)),
+    log: { name, current, currentKeyId: key.key_id, published: [key] },
+  };
+}
+
+function configOf(random: SimRandom): Config {
+  return {
+    ...loadSettings({}),
+    sources: [],
+    fronts: random.between(1, FRONTS),
+    sourcePolicy: random.pick(['priority', 'share']),
+    reservoirBytes: random.pick([96 * 1024, 192 * 1024]),
+    accessLogSample: 0,
+  };
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { openTestLedger } from '../../support/ledger-folder.ts';
+import { MemoryLedger } from '../../support/memory-ledger.ts';
+import type { SimMachine } from './machine.ts';
+
+/** What outlives a process: the ledger, from where it was left. */
+export interface SimStore {
+  readonly ledger: Ledger;
+  /** A process is gone and the next one opens the ledger. */
+  reopen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const STORE_KINDS = ['memory', 'lmdb'] as const;
+export type StoreKind = (typeof STORE_KINDS)[number];
+
+export async function openStore(kind: StoreKind, machine: SimMachine): Promise<SimStore> {
+  if (kind === 'lmdb') return LmdbStore.open(machine);
+  return { ledger: new MemoryLedger(machine.clock()), reopen: async () => {}, close: async () => {} };
+}
+
+/** The real one, in a folder of its own. What was acknowledged is what a reopened one has: test/adversary/crash kills it for that. */
+class LmdbStore implements SimStore {
+  readonly ledger: Ledger;
+  readonly #machine: SimMachine;
+  readonly #clock: Clock;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'qrn-sim-'));
+  #open: Ledger | undefined;
+
+  private constructor(machine: SimMachine) {
+    this.#machine = machine;
+    this.#clock = machine.clock();
+    const call = (name: keyof Ledger, args: unknown[]) =>
+      machine.really(() => (this.#open![name] as (...args: unknown[]) => Promise<unknown>)(...args));
+    this.ledger = new Proxy({} as Ledger, {
+      get: (_target, name) =>
+        name === 'then' ? undefined : (...args: unknown[]) => call(name as keyof Ledger, args),
+    });
+  }
+
+  static async open(machine: SimMachine): Promise<LmdbStore> {
+    const store = new LmdbStore(machine);
+    await store.#openFolder();
+    return store;
+  }
+
+  async reopen(): Promise<void> {
+    await this.#machine.really(async () => this.#open?.close());
+    await this.#openFolder();
+  }
+
+  async close(): Promise<void> {
+    await this.#machine.really(async () => this.#open?.close());
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #openFolder(): Promise<void> {
+    const path = join(this.#folder, 'ledger');
+    this.#open = await this.#machine.really(() => openTestLedger(path, { clock: this.#clock }));
+  }
+}

@@ -1,0 +1,176 @@
+import { ApiError } from '../../../src/core/errors.ts';
+import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
+import type { SegmentRecord } from '../../../src/ledger/records.ts';
+import { InjectedFault } from '../../support/faulty-ledger.ts';
+import type { SimMachine } from './machine.ts';
+import type { SimRandom } from './random.ts';
+
+/** How often a call on the ledger meets which fault, from 0 to 1 each; the rest of the calls are well. */
+export interface WireFaults {
+  /** Not made, and told so. */
+  lostBefore: number;
+  /** Made, and told that it was not. */
+  lostAfter: number;
+  /** Made twice. */
+  duplicate: number;
+  /** Takes up to SLOW_MAX_MS, there or back. */
+  slow: number;
+  /** Of commits alone: refused beforehand for want of room. */
+  full: number;
+  /** Of commits alone: the disk fails, before or after it was written, and nothing more is written. */
+  stop: number;
+}
+
+export const CALM: WireFaults = { lostBefore: 0, lostAfter: 0, duplicate: 0, slow: 0, full: 0, stop: 0 };
+
+/** A call takes this long there and as long back, on average. */
+const LATENCY_MS = 0.4;
+const SLOW_MAX_MS = 4_000;
+
+const WRITES: ReadonlySet<string> = new Set([
+  'createAccount',
+  'putAccount',
+  'putKey',
+  'addLot',
+  'revokeLot',
+  'claimBlocks',
+  'putSourceNote',
+  'charge',
+  'openJob',
+  'putJob',
+  'commit',
+  'saveRates',
+  'expire',
+  'nextSeedGeneration',
+  'probe',
+  'putLog',
+]);
+
+/** One run of the service, from its start to its end. */
+export interface Life {
+  readonly number: number;
+  /** Nothing that it asked for is done any more, and nothing is told to it. */
+  dead: boolean;
+  /** A commit failed: nothing more is written, and the service is to stop. */
+  stopped: boolean;
+}
+
+/** A call that was made where the ledger is: told of before the caller hears, if it ever does. */
+export interface AppliedCall {
+  readonly method: string;
+  readonly args: readonly unknown[];
+  readonly result: unknown;
+  /** The same call was made before: its first answer is what the caller gets. */
+  readonly again: boolean;
+  /** True time at which the caller made it. */
+  readonly calledAtMs: number;
+}
+
+export interface WireOptions {
+  readonly machine: SimMachine;
+  readonly random: SimRandom;
+  readonly life: Life;
+  /** Read at each call: the weather changes. */
+  readonly faults: () => WireFaults;
+  readonly applied: (call: AppliedCall) => void;
+  /** Told once, when a commit failed for good. */
+  readonly stopped: () => void;
+  /** A call and its fate, for the trace. */
+  readonly note: (what: string) => void;
+}
+
+type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
+type Fate = 'well' | 'lost before' | 'lost after' | 'duplicate' | 'full' | 'stop before' | 'stop after';
+
+/**
+ * The way from a process to its ledger, as message ports, threads and disks make it: calls take their time and overtake each
+ * other, get lost, lose their answer, are made twice; and whoever waits for one may die meanwhile.
+ */
+export function wired(inner: Ledger, options: WireOptions): Ledger {
+  return new Proxy({} as Ledger, {
+    get(_target, method: string) {
+      if (method === 'then') return undefined;
+      return (...args: unknown[]) => call(inner as unknown as Methods, method, args, options);
+    },
+  });
+}
+
+function call(inner: Methods, method: string, args: unknown[], options: WireOptions): Promise<unknown> {
+  const { machine, life } = options;
+  // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (service/ledger-link.ts).
+  const sent = structuredClone(args, { transfer: method === 'commit' ? buffersOf(args) : [] });
+  const fate = fateOf(method, options);
+  const calledAtMs = machine.nowMs;
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const back = (settle: () => void) =>
+    machine.after(delayMs(options), () => {
+      if (!life.dead) settle();
+    });
+  machine.after(delayMs(options), async () => {
+    if (life.dead) return;
+    options.note(`${method} ${fate}`);
+    try {
+      const result = await apply(inner, { method, args: sent, calledAtMs }, fate, options);
+      back(() => resolve(result));
+    } catch (error) {
+      back(() => reject(error as Error));
+    }
+  });
+  return promise;
+}
+
+async function apply(
+  inner: Methods,
+  call: { readonly method: string; readonly args: unknown[]; readonly calledAtMs: number },
+  fate: Fate,
+  { machine, life, applied, stopped }: WireOptions,
+): Promise<unknown> {
+  const { method, args } = call;
+  const isWrite = WRITES.has(method);
+  if (life.stopped && isWrite) throw stoppedError();
+  if (fate === 'lost before') throw new InjectedFault(`${method}: lost before it was made`);
+  if (fate === 'full') throw new ApiError('storage_unavailable', { retryAfterS: 5 });
+  const fail = () => {
+    life.stopped = true;
+    stopped();
+    return stoppedError();
+  };
+  if (fate === 'stop before') throw fail();
+  const make = (own: unknown[]) => machine.really(() => inner[method](...own));
+  const result = await make(fate === 'duplicate' ? structuredClone(args) : args);
+  applied({ ...call, result, again: false });
+  if (fate === 'duplicate') applied({ ...call, result: await make(args), again: true });
+  if (fate === 'lost after') throw new InjectedFault(`${method}: made, and its answer lost`);
+  if (fate === 'stop after') throw fail();
+  return result;
+}
+
+function fateOf(method: string, { random, faults, life }: WireOptions): Fate {
+  const { lostBefore, lostAfter, duplicate, full, stop } = faults();
+  const drawn = random.uniform();
+  const other = random.uniform();
+  if (method === 'commit') {
+    if (drawn < full) return 'full';
+    if (drawn < full + stop && !life.stopped) return other < 0.5 ? 'stop before' : 'stop after';
+    return other < duplicate ? 'duplicate' : 'well';
+  }
+  if (drawn < lostBefore) return 'lost before';
+  if (drawn < lostBefore + lostAfter) return 'lost after';
+  return drawn < lostBefore + lostAfter + duplicate ? 'duplicate' : 'well';
+}
+
+function delayMs({ random, faults }: WireOptions): number {
+  const isSlow = random.chance(faults().slow);
+  return isSlow ? random.uniform() * SLOW_MAX_MS : random.gap(LATENCY_MS);
+}
+
+function stoppedError(): LedgerError {
+  return new LedgerError('stopped', 'injected: a commit failed, nothing more is written');
+}
+
+function buffersOf([segments]: readonly unknown[]): ArrayBuffer[] {
+  return (segments as readonly SegmentRecord[])
+    .map(({ entries }) => entries)
+    .filter((entries) => entries.byteLength > 0 && entries.byteLength === entries.buffer.byteLength)
+    .map(({ buffer }) => buffer);
+}

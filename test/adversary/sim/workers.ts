@@ -1,0 +1,112 @@
+import { ApiError } from '../../../src/core/errors.ts';
+import { sha256Hex } from '../../../src/crypto/digest.ts';
+import type { AssessedBlock } from '../../../src/ledger/records.ts';
+import type { Assessor } from '../../../src/pool/intake/assessor.ts';
+import { fillRing, type RefillOrder } from '../../../src/pool/supply/keystream.ts';
+import type { Workers } from '../../../src/workers/dispatch.ts';
+import { makeValues } from '../../../src/workers/make.ts';
+import type { DrawOrder, MadeByWorker, MakeOrder } from '../../../src/workers/protocol.ts';
+import type { SimMachine } from './machine.ts';
+import type { SimRandom } from './random.ts';
+
+/** How often what goes to the workers fails, from 0 to 1. */
+export interface WorkerFaults {
+  /** The queue is full. */
+  overloaded: number;
+  /** A thread dies over its task. */
+  dies: number;
+}
+
+const TASK_MS = 2;
+const TEST_MS = 40;
+
+/** The pools of threads, in this one: tasks are copied when they begin, as a message would be, and take their time. */
+export class SimWorkers implements Assessor {
+  readonly #machine: SimMachine;
+  readonly #random: SimRandom;
+  readonly #faults: () => WorkerFaults;
+  /** What a lot of so many raw bits scores; the least that may serve is 0.3. */
+  readonly #entropyOf: (bits: Uint8Array) => number;
+  queueLength = 0;
+  readonly threads = 1;
+
+  constructor(
+    machine: SimMachine,
+    random: SimRandom,
+    faults: () => WorkerFaults,
+    entropyOf: (bits: Uint8Array) => number,
+  ) {
+    this.#machine = machine;
+    this.#random = random;
+    this.#faults = faults;
+    this.#entropyOf = entropyOf;
+  }
+
+  /** In the place of the real ones, whose fields are private. */
+  asWorkers(): Workers {
+    return this as unknown as Workers;
+  }
+
+  async fillRing(order: RefillOrder): Promise<void> {
+    await this.#task(() => fillRing({ ...order, key: order.key.slice() }));
+  }
+
+  async make(order: MakeOrder): Promise<MadeByWorker> {
+    try {
+      const work = () => makeValues({ ...order, draw: copyOf(order.draw), salt: order.salt.slice() });
+      return { ...(await this.#task(work)), busyMs: this.#random.gap(TASK_MS) };
+    } finally {
+      for (const secret of secretsOf(order.draw)) secret.fill(0);
+    }
+  }
+
+  async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
+    const sha256 = sha256Hex(bits.subarray(0, Math.ceil(bitLength / 8)));
+    await this.#wait(TEST_MS);
+    // by its own bits, so that the same block is told the same each time
+    const verified = Number.parseInt(sha256.slice(0, 2), 16) >= 32;
+    const reason = verified ? 'as the simulation says' : 'the simulation refused it';
+    return {
+      of,
+      bits: bitLength,
+      sha256,
+      sp80022: { passed: verified ? 188 : 187, total: 188, smallestP: 0.01, verified, reason },
+    };
+  }
+
+  async minEntropyPerBit(bits: Uint8Array): Promise<number | null> {
+    const estimate = this.#entropyOf(bits);
+    await this.#wait(TEST_MS);
+    return estimate;
+  }
+
+  async #task<T>(work: () => T): Promise<T> {
+    const { overloaded, dies } = this.#faults();
+    if (this.#random.chance(overloaded)) throw new ApiError('overloaded', { retryAfterS: 1 });
+    this.queueLength++;
+    await this.#wait(TASK_MS);
+    this.queueLength--;
+    if (this.#random.chance(dies)) throw new Error('injected: a worker died');
+    return work();
+  }
+
+  #wait(meanMs: number): Promise<void> {
+    return new Promise((resolve) => this.#machine.after(this.#random.gap(meanMs), resolve));
+  }
+}
+
+function copyOf(draw: DrawOrder): DrawOrder {
+  switch (draw.from) {
+    case 'one-time-key':
+      return { from: draw.from, key: draw.key.slice() };
+    case 'system':
+      return draw;
+    case 'pieces':
+      return { from: draw.from, pieces: draw.pieces.map((piece) => piece.slice()) };
+  }
+}
+
+function secretsOf(draw: DrawOrder): readonly Uint8Array[] {
+  if (draw.from === 'system') return [];
+  return draw.from === 'pieces' ? draw.pieces : [draw.key];
+}

@@ -1,0 +1,277 @@
+import { Histogram } from '../../../bench/support/histogram.ts';
+import { sha256Hex } from '../../../src/crypto/digest.ts';
+import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
+import { ConnectionLost, SoakConnection, type SoakReply } from './connection.ts';
+import { type Asked, Mix, wireOf } from './mix.ts';
+
+/** A key of the account. */
+export interface ClientKey {
+  readonly text: string;
+  readonly id: string;
+  /** The command that revokes it was called: it may be refused from now on. */
+  isRevoking: boolean;
+  /** When the command had come back: a second later it must be refused. */
+  revokedAtMs: number | undefined;
+}
+
+/** An answer kept whole, to be held against its certificate. */
+export interface Kept {
+  readonly certificateId: string;
+  readonly response: unknown;
+  readonly atMs: number;
+}
+
+/** A request under an Idempotency-Key that is asked again: with the first answer, or to learn what became of it. */
+interface Retry {
+  readonly asked: Asked;
+  readonly notBeforeMs: number;
+  /** Digest of the first answer's body; undefined when the connection was lost before it came. */
+  readonly bodySha256: string | undefined;
+}
+
+const CONNECTIONS_MAX = 256;
+const TICK_MS = 4;
+/** Bodies up to this are parsed each; of longer ones every eighth is, and of the others the end is read. */
+const PARSED_BYTES = 8 * 1024;
+const LONG_PARSED_EVERY = 8;
+const TAIL_BYTES = 2_048;
+/** Of all answers, this many are kept for verification. */
+const KEPT_EVERY = 97;
+const KEPT_MAX = 400;
+const RETRY_AFTER_MS = 300;
+/** Latencies are told apart by windows of this length. */
+export const WINDOW_S = 5;
+
+/** Clients of one account at a fixed rate, who keep books of everything that the service acknowledges. */
+export class SoakClient {
+  readonly acknowledged = new Acknowledged();
+  /** What the service did that it must never do, in words. */
+  readonly violations: string[] = [];
+  /** Answers that were not 200, by code. */
+  readonly refusals = new Map<string, number>();
+  readonly kept: Kept[] = [];
+  /** Latency of the small requests, from when they were due, in µs, by window since the start. */
+  readonly windows = new Map<number, Histogram>();
+  readonly keys: ClientKey[];
+  /** Requests that may have been answered: their connection broke. */
+  unknown = 0;
+  /** Requests that were due and not sent: the service was down, or all connections were busy. */
+  notSent = 0;
+  retried = 0;
+  /** How long a revoked key was still good, at most. */
+  revokedServedMs = 0;
+  readonly #mix: Mix;
+  readonly #pure = new PureSeen();
+  readonly #startedMs = performance.now();
+  #retries: Retry[] = [];
+  #idle: SoakConnection[] = [];
+  #flying = 0;
+  #port: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #answers = 0;
+
+  constructor(keys: ClientKey[], simSeed: number) {
+    this.keys = keys;
+    this.#mix = new Mix(simSeed);
+  }
+
+  get nowS(): number {
+    return (performance.now() - this.#startedMs) / 1_000;
+  }
+
+  get openRetries(): number {
+    return this.#retries.length;
+  }
+
+  /** The service listens there now; undefined: nowhere. */
+  set port(port: number | undefined) {
+    this.#port = port;
+    for (const connection of this.#idle.splice(0)) connection.close();
+  }
+
+  /** Asks at this rate, whatever is answered, until `stop`. */
+  start(ratePerS: number): void {
+    let dueMs = performance.now();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      for (; dueMs <= now; dueMs += 1_000 / ratePerS) this.#due(dueMs);
+    }, TICK_MS);
+  }
+
+  /** Resolves when all that was asked is answered or lost. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    while (this.#flying > 0) await sleep(5);
+  }
+
+  /** Asks again as soon as it is answered, on so many connections; gives answers per second. */
+  async capacity(connections: number, durationMs: number): Promise<number> {
+    const untilMs = performance.now() + durationMs;
+    const before = this.#answers;
+    const askOn = async () => {
+      while (performance.now() < untilMs) await this.#ask(this.#mix.next(), performance.now());
+    };
+    await Promise.all(Array.from({ length: connections }, askOn));
+    return ((this.#answers - before) * 1_000) / durationMs;
+  }
+
+  /** Asks for what is due again until nothing is left or nothing is answered. */
+  async settleRetries(deadlineMs: number): Promise<void> {
+    const untilMs = performance.now() + deadlineMs;
+    while (this.#retries.length > 0 && performance.now() < untilMs) {
+      this.#askAgain();
+      await sleep(20);
+    }
+    while (this.#flying > 0) await sleep(5);
+  }
+
+  violate(what: string): void {
+    if (this.violations.length < 100) this.violations.push(`${this.nowS.toFixed(1)} s: ${what}`);
+  }
+
+  #due(dueMs: number): void {
+    if (this.#port === undefined || this.#flying >= CONNECTIONS_MAX) this.notSent++;
+    else if (!this.#askAgain()) void this.#ask(this.#mix.next(), dueMs);
+  }
+
+  #askAgain(): boolean {
+    const now = performance.now();
+    const at = this.#retries.findIndex(({ notBeforeMs }) => notBeforeMs <= now);
+    if (at < 0 || this.#port === undefined) return false;
+    const [retry] = this.#retries.splice(at, 1);
+    void this.#ask(retry.asked, now, retry);
+    return true;
+  }
+
+  async #ask(asked: Asked, dueMs: number, retry?: Retry): Promise<void> {
+    this.#flying++;
+    const key = this.keys[this.#mix.below(this.keys.length)];
+    let connection: SoakConnection | undefined;
+    try {
+      connection = await this.#connection();
+      const sentMs = performance.now();
+      const reply = await connection.ask(wireOf(asked, key.text));
+      if (!connection.ended) this.#idle.push(connection);
+      this.#answers++;
+      if (asked.kind === 'small' && reply.status === 200) this.#observe(dueMs);
+      this.#judge(asked, key, sentMs, reply, retry);
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) this.violate(`${asked.path}: ${(error as Error).message}`);
+      this.#lost(asked, connection !== undefined, retry);
+    } finally {
+      this.#flying--;
+    }
+  }
+
+  async #connection(): Promise<SoakConnection> {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (!idle.ended) return idle;
+    }
+    if (this.#port === undefined) throw new ConnectionLost('the service is down');
+    return SoakConnection.open(this.#port);
+  }
+
+  #lost(asked: Asked, wasSent: boolean, retry: Retry | undefined): void {
+    if (retry !== undefined) this.#retryLater(retry);
+    else if (!wasSent) this.notSent++;
+    else if ('member' in asked.expect) {
+      this.unknown++;
+      if (asked.idempotencyKey !== undefined) this.#retryLater({ asked, bodySha256: undefined });
+    }
+  }
+
+  #retryLater(retry: Omit<Retry, 'notBeforeMs'>): void {
+    this.#retries.push({ ...retry, notBeforeMs: performance.now() + RETRY_AFTER_MS });
+  }
+
+  #observe(dueMs: number): void {
+    const window = Math.floor(this.nowS / WINDOW_S);
+    let histogram = this.windows.get(window);
+    if (histogram === undefined) this.windows.set(window, (histogram = new Histogram()));
+    histogram.add((performance.now() - dueMs) * 1_000);
+  }
+
+  #judge(asked: Asked, key: ClientKey, sentMs: number, reply: SoakReply, retry: Retry | undefined): void {
+    if (reply.status === 200 && 'member' in asked.expect) {
+      if (key.revokedAtMs !== undefined) {
+        this.revokedServedMs = Math.max(this.revokedServedMs, sentMs - key.revokedAtMs);
+      }
+      if (retry?.bodySha256 !== undefined) this.#sameAgain(asked, reply, retry.bodySha256);
+      else this.#acknowledge(asked, asked.expect.member, reply, retry);
+      return;
+    }
+    const code = codeOf(reply);
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+    if ('code' in asked.expect && asked.expect.code === code && asked.expect.status === reply.status) return;
+    const isRevoked = reply.status === 401 && code === 'auth_invalid' && key.isRevoking;
+    const isShed =
+      reply.status === 503 && /\r\nretry-after: *[1-9]/i.test(reply.head) && code !== 'internal_error';
+    const isRunning = retry !== undefined && code === 'idempotency_in_flight';
+    if (retry !== undefined && (isRevoked || isShed || isRunning)) this.#retryLater(retry);
+    else if (!isRevoked && !isShed) {
+      this.violate(`${asked.path} was answered ${reply.status} ${code}`);
+    }
+  }
+
+  #sameAgain(asked: Asked, { body }: SoakReply, first: string): void {
+    this.retried++;
+    if (sha256Hex(body) !== first) this.violate(`${asked.idempotencyKey} was answered in another way`);
+  }
+
+  #acknowledge(asked: Asked, member: string, reply: SoakReply, retry: Retry | undefined): void {
+    const { body } = reply;
+    const isLong = body.length > PARSED_BYTES;
+    const isParsed = !isLong || this.acknowledged.count % LONG_PARSED_EVERY === 0;
+    const answered = answeredOf(asked, body);
+    this.acknowledged.add(answered);
+    if (retry !== undefined) {
+      this.unknown--; // now it is known
+      this.retried++;
+    }
+    if (isParsed) this.#read(asked, member, body, answered);
+    if (asked.idempotencyKey !== undefined && retry === undefined && this.#mix.below(2) === 0) {
+      this.#retryLater({ asked, bodySha256: sha256Hex(body) });
+    }
+  }
+
+  #read(asked: Asked, member: string, body: Buffer, { certificateId, requestId, mode }: Answered): void {
+    const response = JSON.parse(body.toString('utf8')) as { data: Record<string, unknown> };
+    const values = response.data[member];
+    const count = Array.isArray(values) ? values.length : 1;
+    if (count !== asked.values) this.violate(`${asked.path} gave ${count} values`);
+    if (mode === 'pure' && typeof values === 'string') {
+      const before = this.#pure.add(values, requestId);
+      if (before !== undefined) this.violate(`pure bytes of ${before} came again for ${requestId}`);
+    }
+    if (this.acknowledged.count % KEPT_EVERY === 0 && this.kept.length < KEPT_MAX) {
+      this.kept.push({ certificateId, response, atMs: performance.now() });
+    }
+  }
+}
+
+function codeOf({ body }: SoakReply): string {
+  return /"code":"(\w+)"/.exec(body.toString('latin1', 0, 400))?.[1] ?? 'no code';
+}
+
+/** The facts of an answer from its end, where the envelope stands behind the values. */
+function answeredOf(asked: Asked, body: Buffer): Answered {
+  const tail = body.toString('latin1', Math.max(0, body.length - TAIL_BYTES));
+  const mode = /"entropy_mode":"([\w-]+)"/.exec(body.toString('latin1', 0, 400) + tail)?.[1];
+  const certificateId = /"certificate_id":"(\w+)"/.exec(tail)?.[1];
+  const requestId = /"request_id":"(req_\w+)"/.exec(tail)?.[1];
+  const credits = /"used":(\d+)/.exec(tail)?.[1];
+  if (certificateId === undefined || requestId === undefined || credits === undefined) {
+    throw new Error(`no answer: ${tail.slice(-300)}`);
+  }
+  return {
+    certificateId,
+    requestId,
+    mode: mode as Answered['mode'],
+    values: asked.values,
+    credits: Number(credits),
+  };
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { CertificateIds } from '../../../src/certificate/ids.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { base32Of } from '../../../src/core/ids.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { openSecretFile } from '../../../src/crypto/key-files.ts';
+import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
+import type { AnswerEntry } from '../../../src/ledger/records.ts';
+import { SegmentWriter } from '../../../src/ledger/segment.ts';
+import * as records from '../../support/ledger-records.ts';
+import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
+import { checkLedger } from './ledger-check.ts';
+import { Mix, randomOf, wireOf } from './mix.ts';
+import { trendOf } from './trend.ts';
+
+/** A soak that finds nothing proves something only when its instruments would have found it. */
+describe('the check of the books', () => {
+  let dataDir: string;
+  let ids: CertificateIds;
+  let accountId: string;
+  const ENTRIES = 5;
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'qrn-soak-'));
+    ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
+    const path = join(dataDir, 'ledger');
+    const parts = { clock: systemClock, log: silentLog, growAheadBytes: 0 };
+    const ledger = await openLmdbLedger({ path, role: 'server', durability: 'fsync', ...parts });
+    const account = await ledger.createAccount(records.account(1, { tier: 'enterprise' }));
+    accountId = account.id;
+    const lot = records.lot(1);
+    await ledger.addLot(lot, []);
+    const writer = new SegmentWriter();
+    for (let n = 0; n < ENTRIES; n++) writer.append(entryOf(n, account.number));
+    const { count, entries } = writer.finish();
+    const sources = [{ mode: 'pure', lotIds: [lot.id], generation: null } as const];
+    const context = { verifyUrlBase: 'http://a/verify', poweredBy: 'test' };
+    await ledger.commit(
+      [{ sequence: 1, committedAtMs: systemClock.wallMs(), count, sources, context, entries }],
+      [],
+    );
+    await ledger.close();
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  function entryOf(n: number, accountNumber: number): AnswerEntry {
+    return {
+      requestId: requestIdOf(n),
+      issuedAtMs: systemClock.wallMs(),
+      accountNumber,
+      endpoint: 'bytes',
+      mode: 'pure',
+      source: 0,
+      delivered: new Uint8Array(32),
+      valueCount: 1,
+      deliveredBytes: 10,
+      consumedBytes: 7,
+      credits: 7,
+    };
+  }
+
+  const requestIdOf = (n: number) => new Uint8Array(16).fill(n + 1);
+  const told = (n: number, more: Partial<Answered> = {}): Answered => ({
+    certificateId: ids.textOf(1, n),
+    requestId: `req_${base32Of(requestIdOf(n))}`,
+    mode: 'pure',
+    values: 1,
+    credits: 7,
+    ...more,
+  });
+  const check = (answers: readonly Answered[], unknown: number) => {
+    const acknowledged = new Acknowledged();
+    for (const each of answers) acknowledged.add(each);
+    return checkLedger(dataDir, accountId, acknowledged, unknown);
+  };
+
+  it('agrees with what was told, in any order', async () => {
+    const found = await check([told(3), told(0), told(4), told(1), told(2)], 0);
+    assert.deepEqual(found.violations, []);
+    assert.deepEqual([found.entries, found.unacknowledged, found.creditsBooked, found.lots], [5, 0, 35, 1]);
+  });
+
+  it('allows for answers that nobody got, as many as connections were lost', async () => {
+    const some = [told(0), told(2), told(3)];
+    assert.deepEqual((await check(some, 2)).violations, []);
+    const [violation] = (await check(some, 1)).violations;
+    assert.equal(violation, '2 entries were acknowledged to nobody, and 1 connections were lost');
+  });
+
+  it('finds certificates that are lost, given twice, or never were', async () => {
+    const all = [told(0), told(1), told(2), told(3), told(4)];
+    for (const more of [told(5), told(2), { ...told(0), certificateId: ids.textOf(9, 0) }]) {
+      const { violations } = await check([...all, more], 9);
+      assert.ok(
+        violations.some((each) => each.includes('lost or given twice')),
+        violations.join(),
+      );
+    }
+    const foreign = new CertificateIds(new Uint8Array(32)).textOf(1, 0);
+    assert.ok((await check([told(0, { certificateId: foreign })], 9)).violations.length > 0);
+  });
+
+  it('finds answers that were told otherwise than they are booked', async () => {
+    for (const wrong of [
+      told(1, { credits: 6 }),
+      told(1, { values: 2 }),
+      told(1, { mode: 'csprng' }),
+      told(1, { requestId: told(2).requestId }),
+    ]) {
+      const { violations } = await check([told(0), wrong], 9);
+      assert.equal(violations.length, 1);
+      assert.match(violations[0], /is not what its client was told/);
+    }
+  });
+});
+
+describe('the columns of a client', () => {
+  it('hold what was added, beyond their first size', () => {
+    const rows = 40_000;
+    const acknowledged = new Acknowledged();
+    const id = (n: number) => {
+      const bytes = new Uint8Array(16);
+      new DataView(bytes.buffer).setUint32(4, n);
+      return bytes;
+    };
+    for (let n = 0; n < rows; n++) {
+      const [certificateId, requestId] = [`cert_${base32Of(id(n))}`, `req_${base32Of(id(n + rows))}`];
+      acknowledged.add({ certificateId, requestId, mode: 'csprng', values: n, credits: 2 });
+    }
+    assert.equal(acknowledged.count, rows);
+    assert.equal(acknowledged.creditsSpent, 2 * rows);
+    for (const n of [0, 16_383, 16_384, rows - 1]) {
+      assert.deepEqual(Buffer.from(acknowledged.certificateId(n)), Buffer.from(id(n)));
+      assert.deepEqual(Buffer.from(acknowledged.requestId(n)), Buffer.from(id(n + rows)));
+      assert.deepEqual(
+        [acknowledged.mode(n), acknowledged.values(n), acknowledged.credits(n)],
+        ['csprng', n, 2],
+      );
+    }
+    const bad = { certificateId: 'cert_0', requestId: 'req_0', mode: 'pure', values: 1, credits: 1 } as const;
+    assert.throws(() => acknowledged.add(bad), /no id/);
+  });
+});
+
+describe('the eye for pure bytes', () => {
+  it('sees a block that comes again, wherever it stands', () => {
+    const random = randomOf(7);
+    const hex = (bytes: number) =>
+      Array.from({ length: bytes }, () =>
+        Math.floor(256 * random())
+          .toString(16)
+          .padStart(2, '0'),
+      ).join('');
+    const seen = new PureSeen();
+    const block = hex(4_096);
+    assert.equal(seen.add(block, 'first'), undefined);
+    assert.equal(seen.add(block, 'first'), undefined, 'a retry of the same request is none');
+    for (let i = 0; i < 200; i++) assert.equal(seen.add(hex(192), `other ${i}`), undefined);
+    assert.equal(seen.add(hex(51) + block.slice(1_000, 1_400) + hex(5), 'second'), 'first');
+  });
+});
+
+describe('a trend', () => {
+  const line = (points: number, value: (i: number) => number) =>
+    trendOf(Array.from({ length: points }, (_, i) => ({ atS: i, value: value(i) })))!;
+
+  it('is the slope of a line, whatever a fifth of the points do', () => {
+    const random = randomOf(3);
+    const noisy = line(300, (i) => 100 + 0.1 * i + (i % 5 === 0 ? 500 * random() : random()));
+    assert.ok(Math.abs(noisy.perMinute - 6) < 0.3, `${noisy.perMinute} a minute`);
+    assert.ok(Math.abs(noisy.growth - 29.9) < 1.5);
+    const flat = line(2_000, () => 100 + random());
+    assert.ok(Math.abs(flat.growth) < 1);
+    assert.equal(flat.points, 2_000);
+  });
+
+  it('needs three points', () => {
+    assert.equal(trendOf([]), undefined);
+    const two = [0, 1].map((atS) => ({ atS, value: 1 }));
+    assert.equal(trendOf(two), undefined);
+    assert.equal(trendOf(two.concat(two).map(({ value }) => ({ atS: 1, value }))), undefined);
+  });
+});
+
+describe('the mix', () => {
+  it('is the same for the same seed and holds every kind', () => {
+    const take = (simSeed: number) => {
+      const mix = new Mix(simSeed);
+      return Array.from({ length: 5_000 }, () => mix.next());
+    };
+    const asked = take(1);
+    assert.deepEqual(take(1), asked);
+    assert.notDeepEqual(take(2), asked);
+    assert.equal(new Set(asked.map(({ kind }) => kind)).size, 9);
+    const once = asked.find(({ kind }) => kind === 'pure once')!;
+    assert.match(wireOf(once, 'k').toString(), /^GET \/v1\/bytes\?[^ ]+ HTTP\/1\.1\r\n(.+\r\n)+\r\n$/);
+    const batch = asked.find(({ kind }) => kind === 'batch')!;
+    assert.ok(wireOf(batch, 'k').toString().endsWith(`\r\n\r\n${batch.body}`));
+  });
+});

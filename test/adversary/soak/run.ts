@@ -1,0 +1,88 @@
+// `node test/adversary/soak/run.ts --minutes N [--rate R] [--seed S] [--durability fsync|commit] [--arenas N]`: a
+// long mixed load, with restarts. `--arenas` bounds the heaps of glibc's malloc (MALLOC_ARENA_MAX).
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type SoakOutcome, soak } from './soak.ts';
+
+/** Of the fitted line over the last life, after its warm-up: garbage that is not collected yet is no growth. */
+const MEMORY_GROWTH_MIB = 16;
+const MEMORY_GROWTH_SHARE = 0.08;
+/** The same of the 99th percentile: a shared machine moves it more. */
+const P99_GROWTH_SHARE = 0.5;
+/** A revoked key is refused within a second; the rest is for a machine that is busy. */
+const REVOKED_SERVED_MS = 2_000;
+
+const text = { type: 'string' } as const;
+const options = { minutes: text, rate: text, seed: text, durability: text, arenas: text } as const;
+const { values } = parseArgs({ options });
+const talk = (line: string) => process.stderr.write(`${line}\n`);
+
+const outcome = await soak({
+  seconds: 60 * Number(values.minutes ?? 10),
+  ratePerS: values.rate === undefined ? undefined : Number(values.rate),
+  simSeed: Number(values.seed ?? 1),
+  environment: {
+    QRN_DURABILITY: values.durability ?? 'fsync',
+    ...(values.arenas === undefined ? {} : { MALLOC_ARENA_MAX: values.arenas }),
+  },
+  report: talk,
+});
+const failures = [...outcome.violations, ...trendFailures(outcome)];
+const out = new URL('../../bench/out/', import.meta.url);
+mkdirSync(out, { recursive: true });
+writeFileSync(new URL('soak-run.json', out), `${JSON.stringify({ ...outcome, failures }, undefined, 1)}\n`);
+process.stdout.write(tableOf(outcome));
+for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+function trendFailures({ memory, p99, revokedServedMs }: SoakOutcome): string[] {
+  const found: string[] = [];
+  if (memory === undefined || p99 === undefined) found.push('the last life was too short to judge');
+  else {
+    const allowed = Math.max(MEMORY_GROWTH_MIB, MEMORY_GROWTH_SHARE * memory.median);
+    if (memory.growth > allowed) found.push(`private memory grew by ${memory.growth.toFixed(1)} MiB`);
+    if (p99.growth > P99_GROWTH_SHARE * p99.median) found.push(`p99 grew by ${p99.growth.toFixed(0)} µs`);
+  }
+  if (revokedServedMs > REVOKED_SERVED_MS)
+    found.push(`a revoked key served for ${revokedServedMs.toFixed(0)} ms`);
+  return found;
+}
+
+function tableOf(outcome: SoakOutcome): string {
+  const { memory, p99, ledger, restarts, refusals } = outcome;
+  const peak = Math.max(...outcome.samples.map(({ residentMib }) => residentMib));
+  const trend = (each: typeof memory, unit: string) =>
+    each === undefined
+      ? 'too short'
+      : `${each.median.toFixed(1)} ${unit}, ${each.perMinute.toFixed(2)} a minute, ${each.growth.toFixed(1)} over ${each.points} points`;
+  const rows: [string, string][] = [
+    [
+      'capacity, rate',
+      `${outcome.capacityPerS?.toFixed(0) ?? 'not measured'}, ${outcome.ratePerS} requests/s`,
+    ],
+    ['acknowledged', `${outcome.acknowledged} answers, ${outcome.creditsAcknowledged} credits`],
+    [
+      'in the ledger',
+      `${ledger.entries} answers, ${ledger.creditsBooked} credits; ${ledger.unacknowledged} nobody got`,
+    ],
+    ['connections lost', `${outcome.unknown} outcomes unknown; ${outcome.notSent} requests not sent`],
+    [
+      'refused',
+      Object.entries(refusals)
+        .map(([code, count]) => `${count} ${code}`)
+        .join(', ') || 'none',
+    ],
+    ['idempotent retries', String(outcome.retried)],
+    ['certificates verified', String(outcome.verified)],
+    ['restarts', `${restarts.sigterm} SIGTERM, ${restarts.sigkill} SIGKILL`],
+    ['seeds, lots in answers', `${ledger.generations} generations, ${ledger.lots} lots`],
+    ['source', `${outcome.sourceReads} reads, ${outcome.sourceRefusals} refused`],
+    ['keys revoked', `${outcome.keysRevoked}, served for ${outcome.revokedServedMs.toFixed(0)} ms at most`],
+    ['resident memory, peak', `${peak.toFixed(0)} MiB`],
+    ['private memory', trend(memory, 'MiB')],
+    ['p99 of small requests', trend(p99, 'µs')],
+    ['violations', String(outcome.violations.length)],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+}

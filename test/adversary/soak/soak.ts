@@ -1,0 +1,306 @@
+import { rmSync } from 'node:fs';
+import { residentMemory } from '../../../bench/support/process-usage.ts';
+import { TestServer } from '../../support/server.ts';
+import { type ClientKey, SoakClient, sleep, WINDOW_S } from './client.ts';
+import { checkLedger, type LedgerFindings } from './ledger-check.ts';
+import { type SourceState, SwitchedSource } from './source.ts';
+import { type Point, type Trend, trendOf } from './trend.ts';
+import { Verifier } from './verifier.ts';
+
+export interface SoakPlan {
+  readonly seconds: number;
+  /** Requests a second; measured and taken at 70 % when left out. */
+  readonly ratePerS?: number | undefined;
+  /** Of which requests are made. */
+  readonly simSeed: number;
+  /** What happens when; the long form's when left out. */
+  readonly events?: readonly TimedEvent[];
+  /** More settings of the service. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly report?: (line: string) => void;
+}
+
+/** What one second of the run looked like. */
+export interface SoakSample {
+  readonly atS: number;
+  /** Which start of the service this is, from 1 on. */
+  readonly life: number;
+  readonly residentMib: number;
+  /** Without what is mapped from files. */
+  readonly privateMib: number;
+  readonly answers: number;
+}
+
+export interface SoakOutcome {
+  readonly violations: readonly string[];
+  readonly ratePerS: number;
+  readonly capacityPerS: number | undefined;
+  readonly acknowledged: number;
+  readonly creditsAcknowledged: number;
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly unknown: number;
+  readonly notSent: number;
+  readonly retried: number;
+  readonly verified: number;
+  readonly restarts: { readonly sigterm: number; readonly sigkill: number };
+  readonly keysRevoked: number;
+  readonly revokedServedMs: number;
+  readonly sourceReads: number;
+  readonly sourceRefusals: number;
+  readonly ledger: LedgerFindings;
+  readonly samples: readonly SoakSample[];
+  /** Of the last life, after its warm-up. Undefined when that was too short. */
+  readonly memory: Trend | undefined;
+  /** 99th percentile of small requests, µs, by window of the same time. */
+  readonly p99: Trend | undefined;
+  readonly windows: readonly { readonly atS: number; readonly p50Us: number; readonly p99Us: number }[];
+}
+
+/** What happens when, as shares of the run. The last life is the longest, and the one whose memory is judged. */
+const EVENTS: readonly TimedEvent[] = [
+  [0.08, 'revoke a key'],
+  [0.14, 'source down'],
+  [0.22, 'source sound'],
+  [0.28, 'source stuck'],
+  [0.34, 'SIGTERM'],
+  [0.4, 'SIGKILL'],
+  [0.44, 'SIGKILL'],
+  // before what is judged begins: while no lots come the process is smaller by the memory of their tests
+  [0.48, 'source down'],
+  [0.54, 'source sound'],
+  [0.6, 'revoke a key'],
+];
+export type TimedEvent = readonly [share: number, event: SoakEvent];
+type SoakEvent = 'revoke a key' | `source ${SourceState}` | 'SIGTERM' | 'SIGKILL';
+
+const CAPACITY_SHARE = 0.7;
+const WARM_UP_MS = 4_000;
+const CAPACITY_MS = 6_000;
+const CAPACITY_CONNECTIONS = 64;
+/** Of the last life's beginning, this much is warm-up: code is compiled, rings and chunks reach their size. */
+const WARM_UP_SHARE = 0.25;
+const CREDITS = 2_000_000_000;
+const SEED_INTERVAL_MS = 2_000;
+/** A revoked key is asked with this long, then left. */
+const REVOKED_FOR_MS = 4_000;
+const SETTLE_MS = 20_000;
+
+const SETTINGS = { QRN_RESERVOIR_BYTES: '262144', QRN_LOG_LEVEL: 'error' };
+
+/** The real service under a mixed load, with everything happening to it that happens to services. */
+export async function soak(plan: SoakPlan): Promise<SoakOutcome> {
+  const source = new SwitchedSource();
+  const settings = { ...SETTINGS, ...(await source.start()), ...plan.environment };
+  const run = await SoakRun.start(plan, source, settings);
+  try {
+    return await run.whole();
+  } finally {
+    await run.end();
+    source.stop();
+  }
+}
+
+class SoakRun {
+  readonly #plan: SoakPlan;
+  readonly #source: SwitchedSource;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #client: SoakClient;
+  readonly #verifier: Verifier;
+  readonly #accountId: string;
+  readonly #samples: SoakSample[] = [];
+  readonly #restarts = { sigterm: 0, sigkill: 0 };
+  #server: TestServer;
+  #isUp = true;
+  #life = 1;
+  #lifeFromS = 0;
+  #keysRevoked = 0;
+
+  private constructor(
+    plan: SoakPlan,
+    source: SwitchedSource,
+    settings: Readonly<Record<string, string>>,
+    server: TestServer,
+    account: { account_id: string; key: string },
+    keys: ClientKey[],
+  ) {
+    this.#plan = plan;
+    this.#source = source;
+    this.#settings = settings;
+    this.#server = server;
+    this.#accountId = account.account_id;
+    this.#client = new SoakClient(keys, plan.simSeed);
+    this.#client.port = portOf(server);
+    this.#verifier = new Verifier(this.#client, account.key);
+  }
+
+  static async start(
+    plan: SoakPlan,
+    source: SwitchedSource,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<SoakRun> {
+    const server = await TestServer.start(settings);
+    const limits = ['--credits-per-month', String(CREDITS), '--seed-interval-ms', String(SEED_INTERVAL_MS)];
+    const account = await server.account('enterprise', ...limits);
+    const first: ClientKey = {
+      text: account.key,
+      id: account.key_id,
+      isRevoking: false,
+      revokedAtMs: undefined,
+    };
+    const run = new SoakRun(plan, source, settings, server, account, [first]);
+    await run.#addKey();
+    return run;
+  }
+
+  async whole(): Promise<SoakOutcome> {
+    const { seconds, events = EVENTS, report = () => {} } = this.#plan;
+    const client = this.#client;
+    let capacityPerS: number | undefined;
+    let ratePerS = this.#plan.ratePerS;
+    if (ratePerS === undefined) {
+      await client.capacity(CAPACITY_CONNECTIONS, WARM_UP_MS);
+      capacityPerS = await client.capacity(CAPACITY_CONNECTIONS, CAPACITY_MS);
+      ratePerS = Math.round(CAPACITY_SHARE * capacityPerS);
+      report(`${capacityPerS.toFixed(0)} requests/s when there is always one; from now on ${ratePerS}`);
+    }
+    const startS = client.nowS;
+    this.#lifeFromS = startS;
+    const watching = setInterval(() => this.#sample(report), 1_000);
+    client.start(ratePerS);
+    for (const [share, event] of events) {
+      await this.#until(startS + share * seconds);
+      report(`${(client.nowS - startS).toFixed(0)} s: ${event}`);
+      await this.#happen(event);
+    }
+    await this.#until(startS + seconds);
+    await client.stop();
+    clearInterval(watching);
+    await client.settleRetries(SETTLE_MS);
+    if (client.openRetries > 0) client.violate(`${client.openRetries} retries got no answer in the end`);
+    await sleep(1_000); // what was kept last is logged by then
+    await this.#verifier.verifyAll(this.#server);
+    await this.#stop('SIGTERM');
+    return this.#outcome(ratePerS, capacityPerS);
+  }
+
+  async end(): Promise<void> {
+    await this.#server.kill('SIGKILL');
+    rmSync(this.#server.dataDir, { recursive: true, force: true });
+  }
+
+  async #until(atS: number): Promise<void> {
+    while (this.#client.nowS < atS) {
+      await sleep(Math.min(250, 1_000 * Math.max(0, atS - this.#client.nowS)));
+      await this.#verifier.verifyDue(this.#server);
+    }
+  }
+
+  async #happen(event: SoakEvent): Promise<void> {
+    if (event === 'SIGTERM' || event === 'SIGKILL') return this.#restart(event);
+    if (event === 'revoke a key') return this.#revoke();
+    this.#source.state = event.slice('source '.length) as SourceState;
+  }
+
+  /** With the source sound again: a tap that was closed for good is opened by the restart. */
+  async #restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#source.state = 'sound';
+    await this.#stop(signal);
+    this.#server = await TestServer.start(this.#settings, this.#server.dataDir);
+    this.#isUp = true;
+    this.#client.port = portOf(this.#server);
+    this.#life++;
+    this.#lifeFromS = this.#client.nowS;
+  }
+
+  async #stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const client = this.#client;
+    this.#isUp = false;
+    const code = await this.#server.kill(signal);
+    client.port = undefined;
+    this.#restarts[signal === 'SIGTERM' ? 'sigterm' : 'sigkill']++;
+    const expected = signal === 'SIGTERM' ? 0 : 'SIGKILL';
+    if (code !== expected)
+      client.violate(`ended by ${signal} with ${code}: ${this.#server.output().slice(-500)}`);
+    const faults = this.#server.output().match(/"msg":"(fault|request failed)"/g)?.length ?? 0;
+    if (faults > 0) client.violate(`${faults} faults in the log: ${this.#server.output().slice(-500)}`);
+  }
+
+  async #addKey(): Promise<void> {
+    const made = JSON.parse(await this.#server.qrn('keys', 'create', '--account', this.#accountId, '--json'));
+    for (let tries = 0; ; tries++) {
+      const response = await this.#server.get('/health', { authorization: `Bearer ${made.key}` });
+      await response.arrayBuffer();
+      if (response.status !== 401) break;
+      if (tries === 100) throw new Error('the service does not see a new key');
+      await sleep(50);
+    }
+    this.#client.keys.push({ text: made.key, id: made.key_id, isRevoking: false, revokedAtMs: undefined });
+  }
+
+  /** The newest key; another takes its place. */
+  async #revoke(): Promise<void> {
+    const { keys } = this.#client;
+    await this.#addKey();
+    const key = keys[keys.length - 2];
+    key.isRevoking = true;
+    await this.#server.qrn('keys', 'revoke', key.id);
+    key.revokedAtMs = performance.now();
+    this.#keysRevoked++;
+    setTimeout(() => keys.splice(keys.indexOf(key), 1), REVOKED_FOR_MS);
+  }
+
+  #sample(report: (line: string) => void): void {
+    const memory = this.#isUp ? residentMemory(this.#server.process.pid!) : undefined;
+    if (memory === undefined) return;
+    const { nowS: atS, acknowledged } = this.#client;
+    const { nowMib: residentMib, privateMib } = memory;
+    this.#samples.push({ atS, life: this.#life, residentMib, privateMib, answers: acknowledged.count });
+    if (this.#samples.length % 30 === 0) {
+      report(`${atS.toFixed(0)} s: ${acknowledged.count} answers, ${privateMib.toFixed(0)} MiB private`);
+    }
+  }
+
+  async #outcome(ratePerS: number, capacityPerS: number | undefined): Promise<SoakOutcome> {
+    const client = this.#client;
+    const { dataDir } = this.#server;
+    const ledger = await checkLedger(dataDir, this.#accountId, client.acknowledged, client.unknown);
+    const fromS = this.#lifeFromS + WARM_UP_SHARE * (client.nowS - this.#lifeFromS);
+    const windows = [...client.windows].map(([window, latency]) => ({
+      atS: window * WINDOW_S,
+      p50Us: latency.quantile(0.5),
+      p99Us: latency.quantile(0.99),
+    }));
+    const points: Point[] = this.#samples
+      .filter(({ life, atS }) => life === this.#life && atS >= fromS)
+      .map(({ atS, privateMib }) => ({ atS, value: privateMib }));
+    const latencies = windows
+      .filter(({ atS }) => atS >= fromS)
+      .map(({ atS, p99Us }) => ({ atS, value: p99Us }));
+    return {
+      violations: [...client.violations, ...ledger.violations],
+      ratePerS,
+      capacityPerS,
+      acknowledged: client.acknowledged.count,
+      creditsAcknowledged: client.acknowledged.creditsSpent,
+      refusals: Object.fromEntries(client.refusals),
+      unknown: client.unknown,
+      notSent: client.notSent,
+      retried: client.retried,
+      verified: this.#verifier.verified,
+      restarts: this.#restarts,
+      keysRevoked: this.#keysRevoked,
+      revokedServedMs: client.revokedServedMs,
+      sourceReads: this.#source.reads,
+      sourceRefusals: this.#source.refusals,
+      ledger,
+      samples: this.#samples,
+      memory: trendOf(points),
+      p99: trendOf(latencies),
+      windows,
+    };
+  }
+}
+
+function portOf(server: TestServer): number {
+  return Number(new URL(server.origin).port);
+}
