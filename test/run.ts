@@ -57,7 +57,8 @@ function passes(task: readonly string[]): Promise<boolean> {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => written.push(chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => written.push(chunk));
   return new Promise((resolve) => {
     child.once('close', (code) => {
       process.stdout.write(Buffer.concat(written));

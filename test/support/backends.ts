@@ -1,16 +1,12 @@
-import { createCipheriv, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { BackendError, type RawRead, type StreamBackend, wholeShots } from '../../src/backend/backend.ts';
 import type { ByteSource } from '../../src/backend/simulator/coins.ts';
+import { Chance } from './chance.ts';
 
-/**
- * An endless run of bytes that depends on the label alone: AES-256-CTR of zeros, key = SHA-256(label),
- * counter 0.
- */
+/** An endless run of bytes that depends on the label alone. */
 export function fixedBytes(label: string): ByteSource {
-  const cipher = createCipheriv('aes-256-ctr', hash('sha256', label, 'buffer'), new Uint8Array(16));
-  return (target) => {
-    target.set(cipher.update(new Uint8Array(target.length)));
-  };
+  const chance = new Chance(label);
+  return (target) => void chance.fill(target);
 }
 
 /** A read of the given bits, as the test double `device` would deliver it. */

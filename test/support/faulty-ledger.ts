@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { Chance } from './chance.ts';
 
 /** The call was not made. Or it was, and its answer got lost: the caller cannot tell. */
 export class InjectedFault extends Error {
@@ -50,14 +51,8 @@ async function faultyCall(call: () => Promise<unknown>, fault: Fault): Promise<u
   }
 }
 
-/** Faults drawn from a seed (mulberry32); a share `calm` (0 to 1) of the calls meets none. */
+/** Faults drawn from a seed; a share `calm` (0 to 1) of the calls meets none. */
 export function faultsOf(simSeed: number, calm: number): () => Fault {
-  let state = simSeed >>> 0;
-  const uniform = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return () => (uniform() < calm ? 'none' : FAULTS[1 + Math.floor(uniform() * (FAULTS.length - 1))]);
+  const chance = new Chance(simSeed);
+  return () => (chance.chance(calm) ? 'none' : chance.pick(FAULTS.slice(1)));
 }

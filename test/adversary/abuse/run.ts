@@ -1,5 +1,6 @@
 // `npm run test:abuse [-- SEED]`: the long form of test/adversary/abuse/*.test.ts, with memory and processor time.
 import assert from 'node:assert/strict';
+import { uniforms } from '../../support/chance.ts';
 import { noProc, Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
 import {
@@ -23,7 +24,7 @@ import { hostileCases } from './http-table.ts';
 
 assert.equal(noProc, false, 'the long form needs /proc of Linux');
 const seed = Number(process.argv[2] ?? 1);
-const SMALL_POOL = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_RESERVOIR_BYTES: '65536' };
+const NO_ACCESS_LOG = { QRN_ACCESS_LOG_SAMPLE: '0' };
 
 /**
  * Generous bounds on growth: what a run of this file took, tripled at least. Memory that grows with each attack, or by
@@ -51,18 +52,7 @@ async function bounded(target: Target, name: keyof typeof GROWTH_MB_MAX, attack:
   assert.ok(grown < GROWTH_MB_MAX[name], `${name}: ${grown} MB`);
 }
 
-/** Numbers in [0, 1) that the seed decides (mulberry32). */
-function seededRandom(state: number): () => number {
-  let at = state;
-  return () => {
-    at = (at + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(at ^ (at >>> 15), 1 | at);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const server = await TestServer.start(SMALL_POOL);
+const server = await TestServer.start(NO_ACCESS_LOG);
 try {
   const { key } = await server.account('enterprise', '--credits-per-month', '1000000000');
   const target = new Target(server, key);
@@ -75,7 +65,7 @@ try {
   for (const each of cases) if (each.connection !== 'waits') await runner.assertAnswer(each);
   await silent.assertCut();
   say(`table: ${cases.length} cases`);
-  const cuts = await assertCutsChangeNothing(target, 10, seededRandom(seed));
+  const cuts = await assertCutsChangeNothing(target, 10, uniforms(seed));
   say(`cut into packets: ${cuts} cases, seed ${seed}`);
   await bounded(target, 'leavers', async () => `${await assertSurvivesLeavers(target, 40)} clients`);
   await bounded(target, 'flood', async () => `${await assertWithstandsFlood(target, 400)} refusals`);
@@ -106,7 +96,7 @@ try {
   await server.stop();
 }
 
-const poor = await TestServer.start(SMALL_POOL, undefined, { descriptors: 120 });
+const poor = await TestServer.start(NO_ACCESS_LOG, undefined, { descriptors: 120 });
 try {
   const target = new Target(poor, poor.key);
   const away = await assertOutlivesCrowd(target, 120, 2_000);

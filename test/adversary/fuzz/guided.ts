@@ -1,6 +1,6 @@
+import { Chance } from '../../support/chance.ts';
 import type { CoverageProbe } from './coverage-probe.ts';
 import { mutated, wordBytes } from './mutate.ts';
-import { FuzzRandom } from './random.ts';
 import type { FuzzTarget } from './targets/target.ts';
 
 export interface Finding {
@@ -39,12 +39,12 @@ const BATCH = 256;
 export async function fuzzGuided(target: FuzzTarget, options: GuidedOptions): Promise<GuidedOutcome> {
   const run = new GuidedRun(target, options);
   const { outcome } = run;
-  const random = new FuzzRandom(options.seed);
+  const random = new Chance(options.seed);
   const words = wordBytes(target.words);
   for (const input of [new Uint8Array(0), ...options.seeds]) await run.take([input]);
   while (outcome.finding === undefined && !options.isDone(outcome)) {
     const { corpus } = outcome;
-    await run.take(Array.from({ length: BATCH }, () => mutated(random.one(corpus), random, corpus, words)));
+    await run.take(Array.from({ length: BATCH }, () => mutated(random.pick(corpus), random, corpus, words)));
   }
   return outcome;
 }

@@ -1,4 +1,4 @@
-import type { FuzzRandom } from './random.ts';
+import type { Chance } from '../../support/chance.ts';
 
 /** An input is never longer. */
 export const INPUT_BYTES_MAX = 16_384;
@@ -26,7 +26,7 @@ const NUMBERS = [
 
 type Mutation = (
   input: Buffer,
-  random: FuzzRandom,
+  random: Chance,
   corpus: readonly Uint8Array[],
   words: readonly Buffer[],
 ) => Buffer;
@@ -39,7 +39,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   (input, random) => {
     const changed = Buffer.from(input);
-    if (changed.length > 0) changed[random.below(changed.length)] = random.one(BYTES);
+    if (changed.length > 0) changed[random.below(changed.length)] = random.pick(BYTES);
     return changed;
   },
   (input, random) => spliced(input, random.below(input.length + 1), 0, Buffer.from([random.below(256)])),
@@ -54,20 +54,20 @@ const MUTATIONS: readonly Mutation[] = [
     return spliced(input, at, 0, Buffer.concat(Array<Uint8Array>(times).fill(piece)));
   },
   (input, random, _, words) =>
-    words.length === 0 ? input : spliced(input, random.below(input.length + 1), 0, random.one(words)),
+    words.length === 0 ? input : spliced(input, random.below(input.length + 1), 0, random.pick(words)),
   (input, random, _, words) => {
     if (words.length === 0) return input;
-    const word = random.one(words);
+    const word = random.pick(words);
     return spliced(input, random.below(input.length + 1), word.length, word);
   },
   // the front of one input and the end of another
   (input, random, corpus) => {
-    const other = random.one(corpus);
+    const other = random.pick(corpus);
     const cut = input.subarray(0, random.below(input.length + 1));
     return Buffer.concat([cut, other.subarray(random.below(other.length + 1))]);
   },
   (input, random, corpus) => {
-    const other = random.one(corpus);
+    const other = random.pick(corpus);
     const from = random.below(other.length + 1);
     return spliced(
       input,
@@ -80,20 +80,20 @@ const MUTATIONS: readonly Mutation[] = [
   (input, random) => {
     const numbers = [...input.toString('latin1').matchAll(/-?\d+/g)];
     if (numbers.length === 0) return input;
-    const { 0: found, index } = random.one(numbers);
+    const { 0: found, index } = random.pick(numbers);
     const near = String(BigInt(found) + BigInt(random.below(5) - 2));
     return spliced(
       input,
       index,
       found.length,
-      Buffer.from(random.below(2) === 0 ? near : random.one(NUMBERS)),
+      Buffer.from(random.below(2) === 0 ? near : random.pick(NUMBERS)),
     );
   },
   (input, random) => {
     const changed = Buffer.from(input);
     if (changed.length >= 4) {
       changed.writeUInt32LE(
-        random.one([0, 1, 0x7f, 0xff, 0xffff, 0x7fff_ffff, 0xffff_ffff]),
+        random.pick([0, 1, 0x7f, 0xff, 0xffff, 0x7fff_ffff, 0xffff_ffff]),
         random.below(changed.length - 3),
       );
     }
@@ -110,13 +110,13 @@ function spliced(input: Buffer, at: number, removed: number, piece: Uint8Array):
 /** An input with one to eight changes. */
 export function mutated(
   input: Uint8Array,
-  random: FuzzRandom,
+  random: Chance,
   corpus: readonly Uint8Array[],
   words: readonly Buffer[],
 ): Uint8Array {
   let changed: Buffer = Buffer.from(input);
   for (let left = 2 ** random.below(4); left > 0; left--) {
-    changed = random.one(MUTATIONS)(changed, random, corpus, words).subarray(0, INPUT_BYTES_MAX);
+    changed = random.pick(MUTATIONS)(changed, random, corpus, words).subarray(0, INPUT_BYTES_MAX);
   }
   return new Uint8Array(changed);
 }

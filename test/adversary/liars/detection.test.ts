@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { aptCutoff, falseAlarmChance, HealthMonitor, rctCutoff } from '../../../src/pool/intake/health.ts';
 import { binomialTwoSided } from '../../../src/stats/sp800-22/verdict.ts';
 import { rawRead } from '../../support/backends.ts';
-import { biased, filled, type Model, markov, readsOf, sound, stuck, uniforms } from './models.ts';
+import { uniforms } from '../../support/chance.ts';
+import { biased, filled, type Model, markov, readsOf, sound, stuck } from './models.ts';
 import { aptChance, aptMatches, atLeast, rctSamples, runChance } from './theory.ts';
 
 const CLAIMS = [1, 0.9, 0.8, 0.5, 0.3];

@@ -1,5 +1,6 @@
 import { type RawRead, type StreamBackend, wholeShots } from '../../../src/backend/backend.ts';
-import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
+import { rawRead, soundBackend } from '../../support/backends.ts';
+import { uniforms } from '../../support/chance.ts';
 
 /** Gives the bit of a channel in a shot; asked for every bit once, in the order of the raw noise. */
 export type Rule = (shot: number, channel: number) => number;
@@ -11,20 +12,6 @@ export interface Model {
   /** What a bit holds of min-entropy in truth, in the long run. */
   readonly minEntropyPerBit: number;
   rule(random: () => number): Rule;
-}
-
-/** Uniform on multiples of 2^-32 in [0, 1), by the label alone. */
-export function uniforms(label: string): () => number {
-  const source = fixedBytes(label);
-  const words = new Uint32Array(4096);
-  let next = words.length;
-  return () => {
-    if (next === words.length) {
-      source(new Uint8Array(words.buffer));
-      next = 0;
-    }
-    return words[next++] * 2 ** -32;
-  };
 }
 
 export function filled(rule: Rule, shots: number, width: number, firstShot = 0): Uint8Array<ArrayBuffer> {

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
 import { soundBackend } from '../../support/backends.ts';
+import { uniforms } from '../../support/chance.ts';
 import { changedBackend, collected, collecting, LOT_RAW_BITS, withRun } from './collecting.ts';
-import { uniforms } from './models.ts';
 
 const LOTS = {
   'of 64 Kbit': { width: 16, shots: LOT_RAW_BITS / 16 },

@@ -2,9 +2,10 @@ import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
+import { uniforms } from '../../support/chance.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
 import { firstLot } from './first-lot.ts';
-import { biased, type Model, markov, neighbours, periodic, sound, stuck, uniforms } from './models.ts';
+import { biased, type Model, markov, neighbours, periodic, sound, stuck } from './models.ts';
 
 /**
  * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...]`, all parts when none is named.

@@ -10,8 +10,8 @@ import type { Clock } from '../../../src/core/clock.ts';
 import type { Scope, Tier } from '../../../src/core/vocabulary.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { AccountOverrides, AccountRecord } from '../../../src/ledger/records.ts';
+import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
-import type { SimRandom } from './random.ts';
 
 export interface SimKey {
   readonly keyId: string;
@@ -131,7 +131,7 @@ export class Operator {
     });
   }
 
-  async changeLimits(client: SimClient, random: SimRandom): Promise<void> {
+  async changeLimits(client: SimClient, random: Chance): Promise<void> {
     if (client.tier !== 'enterprise') return;
     const overrides = {
       requestsPerMinute: random.pick([20, 40, 90, 5_000]),

@@ -1,12 +1,12 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 import { allowanceOf, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
+import { Chance } from '../../support/chance.ts';
 import type { SimClient, SimKey } from './clients.ts';
 import { Connection, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
 import { type Mutant, unchanged } from './mutants.ts';
 import { Violation } from './oracle/violation.ts';
-import { SimRandom } from './random.ts';
 import { isAnswer, type Sent } from './sent.ts';
 import { World } from './simulation.ts';
 import { openStore, type StoreKind } from './stores.ts';
@@ -67,7 +67,7 @@ export interface Outcome {
 /** Runs one world from its seed until a promise is broken or all steps are taken. */
 export async function runCourse(options: CourseOptions): Promise<Outcome> {
   const { seed, steps, mutant = unchanged, store = 'memory', tell = () => {} } = options;
-  const random = new SimRandom(`simulation ${seed}`);
+  const random = new Chance(`simulation ${seed}`);
   const machine = new SimMachine(random.fork('machine'));
   const opened = await openStore(store, machine);
   const world = new World(machine, random, opened, mutant, tell);
@@ -99,7 +99,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
 
 class Course {
   readonly #world: World;
-  readonly #random: SimRandom;
+  readonly #random: Chance;
   readonly #sent: { readonly sent: Sent; readonly connection: Connection }[] = [];
   #number = 0;
 

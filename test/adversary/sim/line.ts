@@ -1,15 +1,15 @@
+import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
-import type { SimRandom } from './random.ts';
 
 const LATENCY_MS = 0.3;
 
 /** A message port between two threads of a process: everything arrives, in order, and a little later. */
 export class Line {
   readonly #machine: SimMachine;
-  readonly #random: SimRandom;
+  readonly #random: Chance;
   #lastAtMs = 0;
 
-  constructor(machine: SimMachine, random: SimRandom) {
+  constructor(machine: SimMachine, random: Chance) {
     this.#machine = machine;
     this.#random = random;
   }

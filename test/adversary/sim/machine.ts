@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import perfHooks from 'node:perf_hooks';
 import timersPromises from 'node:timers/promises';
 import type { Clock } from '../../../src/core/clock.ts';
-import type { SimRandom } from './random.ts';
+import type { Chance } from '../../support/chance.ts';
 
 /**
  * The machine that a simulated service runs on: its time, its timers and its system entropy. While a machine is powered on,
@@ -82,11 +82,11 @@ export class SimMachine {
   /** Tasks that were run. */
   tasks = 0;
   readonly #heap: Task[] = [];
-  readonly #order: SimRandom;
-  readonly #entropy: SimRandom;
+  readonly #order: Chance;
+  readonly #entropy: Chance;
   #realDepth = 0;
 
-  constructor(random: SimRandom) {
+  constructor(random: Chance) {
     this.#order = random.fork('order');
     this.#entropy = random.fork('entropy');
   }

@@ -22,10 +22,10 @@ import {
   startFrontStack,
 } from '../../../src/service/front-stack.ts';
 import { type Pool, startPool } from '../../../src/service/pool.ts';
+import type { Chance } from '../../support/chance.ts';
 import { SimFront } from './front.ts';
 import { Line } from './line.ts';
 import type { SimMachine } from './machine.ts';
-import type { SimRandom } from './random.ts';
 import { JOB_LIMITS, type SimSources } from './sources.ts';
 import type { SimWorkers } from './workers.ts';
 
@@ -46,7 +46,7 @@ export interface NodeKeys {
 
 export interface NodeOptions {
   readonly machine: SimMachine;
-  readonly random: SimRandom;
+  readonly random: Chance;
   readonly clock: Clock;
   readonly config: Config;
   readonly log: Log;

@@ -8,13 +8,13 @@ import { sha256 } from '../../../src/crypto/digest.ts';
 import { noteKeyId, verifierKey } from '../../../src/crypto/note.ts';
 import { SigningKey } from '../../../src/crypto/signing.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { Chance } from '../../support/chance.ts';
 import { Operator } from './clients.ts';
 import type { SimMachine } from './machine.ts';
 import type { Mutant } from './mutants.ts';
 import { type NodeKeys, SimNode } from './node.ts';
 import { Keepers } from './oracle/keepers.ts';
 import { Violation } from './oracle/violation.ts';
-import type { SimRandom } from './random.ts';
 import { SimSources } from './sources.ts';
 import type { SimStore } from './stores.ts';
 import { Weather } from './weather.ts';
@@ -30,7 +30,7 @@ export type Counts = Record<string, number>;
 /** One world: a machine, what lasts on it, the providers outside, and one run of the service after the other. */
 export class World {
   readonly machine: SimMachine;
-  readonly random: SimRandom;
+  readonly random: Chance;
   readonly weather: Weather;
   readonly sources: SimSources;
   readonly operator: Operator;
@@ -50,7 +50,7 @@ export class World {
 
   constructor(
     machine: SimMachine,
-    random: SimRandom,
+    random: Chance,
     store: SimStore,
     mutant: Mutant,
     tell: (line: string) => void,
@@ -200,7 +200,7 @@ export class World {
     });
   }
 
-  #door(life: Life, of: 'main' | 'log' | number, random: SimRandom): Ledger {
+  #door(life: Life, of: 'main' | 'log' | number, random: Chance): Ledger {
     const { machine, weather, keepers } = this;
     const ledger = wired(this.#mutant.ledger(this.ledger, life), {
       machine,
@@ -258,7 +258,7 @@ export function isInjected(why: string): boolean {
   );
 }
 
-function nodeKeys(random: SimRandom): NodeKeys {
+function nodeKeys(random: Chance): NodeKeys {
   const name = 'sim.localhost/log';
   const current = SigningKey.fromSeed(random.fill(new Uint8Array(32)));
   const key = {
@@ -275,7 +275,7 @@ function nodeKeys(random: SimRandom): NodeKeys {
   };
 }
 
-function configOf(random: SimRandom): Config {
+function configOf(random: Chance): Config {
   return {
     ...loadSettings({}),
     sources: [],

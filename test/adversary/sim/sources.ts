@@ -10,8 +10,8 @@ import {
 import { dayOf } from '../../../src/core/clock.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { SpendLimits } from '../../../src/ledger/records.ts';
+import { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
-import { SimRandom } from './random.ts';
 
 /** How often a call on a source goes which way wrong, from 0 to 1. */
 export interface SourceFaults {
@@ -89,14 +89,14 @@ export interface SourceWatch {
 export class SimSources {
   readonly jobs = new Map<string, Job>();
   readonly #machine: SimMachine;
-  readonly #random: SimRandom;
+  readonly #random: Chance;
   readonly #faults: () => SourceFaults;
   readonly #watch: SourceWatch;
   #reads = 0;
   #lastStream: Uint8Array<ArrayBuffer> | undefined;
   #lastJob: Uint8Array<ArrayBuffer> | undefined;
 
-  constructor(machine: SimMachine, random: SimRandom, faults: () => SourceFaults, watch: SourceWatch) {
+  constructor(machine: SimMachine, random: Chance, faults: () => SourceFaults, watch: SourceWatch) {
     this.#machine = machine;
     this.#random = random;
     this.#faults = faults;
@@ -197,7 +197,7 @@ export class SimSources {
     if (job.forgotten) throw new BackendError('permanent', 'the results are deleted');
     const { flaw } = job;
     const earlier = this.#lastJob;
-    const bits = new SimRandom(`${jobId} ${job.key}`).fill(new Uint8Array(job.bits / 8));
+    const bits = new Chance(`${jobId} ${job.key}`).fill(new Uint8Array(job.bits / 8));
     if (flaw === 'repeat' && earlier?.length === bits.length) bits.set(earlier);
     if (flaw === 'stuck') stick(bits);
     this.#lastJob = bits.slice();
@@ -214,7 +214,7 @@ export class SimSources {
 
   #read(bits: number): RawRead {
     const flaw = flawOf(this.#random, this.#faults());
-    const fresh = new SimRandom(`${this.#random.u32()} read ${++this.#reads}`).fill(new Uint8Array(bits / 8));
+    const fresh = new Chance(`${this.#random.u32()} read ${++this.#reads}`).fill(new Uint8Array(bits / 8));
     const given = flaw === 'repeat' && this.#lastStream?.length === fresh.length ? this.#lastStream : fresh;
     if (flaw === 'stuck') stick(given);
     this.#lastStream = given.slice();
@@ -251,7 +251,7 @@ export class SimSources {
 
 type Flaw = 'none' | 'repeat' | 'stuck' | 'short';
 
-function flawOf(random: SimRandom, { repeats, stuck, short }: SourceFaults): Flaw {
+function flawOf(random: Chance, { repeats, stuck, short }: SourceFaults): Flaw {
   const drawn = random.uniform();
   if (drawn < repeats) return 'repeat';
   if (drawn < repeats + stuck) return 'stuck';

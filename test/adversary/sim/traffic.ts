@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type EntropyMode } from '../../../src/core/vocabulary.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
-import type { SimRandom } from './random.ts';
+import type { Chance } from '../../support/chance.ts';
 
 /** What a client wants, before it is known who asks. */
 export interface Plan {
@@ -38,7 +38,7 @@ const SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
 type Shape = Pick<DataPlan, 'endpoint' | 'values'> & { readonly query: string; readonly json?: object };
 
 /** A data request; `wish` is the mode, or undefined for one at random or none. */
-export function dataPlan(random: SimRandom, wish?: EntropyMode): Plan {
+export function dataPlan(random: Chance, wish?: EntropyMode): Plan {
   const shape =
     wish === 'pure' ? pureShape(random) : random.chance(0.01) ? largeShape(random) : shapeOf(random);
   const mode = wish ?? (random.chance(0.3) ? undefined : random.pick(ENTROPY_MODES));
@@ -64,14 +64,14 @@ export function dataPlan(random: SimRandom, wish?: EntropyMode): Plan {
   };
 }
 
-function acceptOf(random: SimRandom, endpoint: DataEndpoint): string {
+function acceptOf(random: Chance, endpoint: DataEndpoint): string {
   if (random.chance(0.85)) return '';
   if (random.chance(0.5)) return 'application/msgpack';
   return endpoint === 'bytes' || endpoint === 'batch' ? 'application/octet-stream' : '*/*';
 }
 
 /** Answers that hold 12 bytes of entropy or more: what a pure one was made of can then be told from its values. */
-function shapeOf(random: SimRandom): Shape {
+function shapeOf(random: Chance): Shape {
   switch (random.between(0, 6)) {
     case 0: {
       const length = random.chance(0.1) ? random.between(300, 1024) : random.between(12, 120);
@@ -104,7 +104,7 @@ function shapeOf(random: SimRandom): Shape {
   }
 }
 
-function integersShape(random: SimRandom): Shape {
+function integersShape(random: Chance): Shape {
   const count = random.between(4, 30);
   const max = random.pick([2 ** 24, 2 ** 32 + 12_345, 99_999_999]);
   const unique = random.chance(0.3);
@@ -117,7 +117,7 @@ function integersShape(random: SimRandom): Shape {
   };
 }
 
-function batchShape(random: SimRandom): Shape {
+function batchShape(random: Chance): Shape {
   const count = random.between(4, 40);
   switch (random.pick(['integers', 'bytes', 'uuid'] as const)) {
     case 'integers': {
@@ -151,14 +151,14 @@ function bytesBatch(count: number, length: number): Shape {
 }
 
 /** Some take more than a block, so that answers are of several lots. */
-function pureShape(random: SimRandom): Shape {
+function pureShape(random: Chance): Shape {
   const drawn = random.uniform();
   if (drawn < 0.03) return largeShape(random);
   return drawn < 0.5 ? bytesBatch(random.between(20, 60), 100) : shapeOf(random);
 }
 
 /** An answer whose text is so long that a worker makes it, of blocks that are claimed for it alone. */
-function largeShape(random: SimRandom): Shape {
+function largeShape(random: Chance): Shape {
   const count = random.between(50_000, 52_000);
   return {
     endpoint: 'batch',
@@ -211,7 +211,7 @@ const FLAWED: readonly (readonly [path: string, query: string, flaw: ErrorCode])
 ];
 
 /** A request that is refused whoever makes it. */
-export function flawedPlan(random: SimRandom): Plan {
+export function flawedPlan(random: Chance): Plan {
   const [path, query, flaw] = random.pick(FLAWED);
   return { method: 'GET', path, query, body: NO_BODY, accept: '', flaw };
 }

@@ -1,4 +1,4 @@
-import type { SimRandom } from './random.ts';
+import type { Chance } from '../../support/chance.ts';
 import { SOUND, type SourceFaults } from './sources.ts';
 import { CALM, type WireFaults } from './wire.ts';
 import type { WorkerFaults } from './workers.ts';
@@ -20,10 +20,10 @@ const FAULT_MAX = 0.6;
  */
 export class Weather {
   readonly #usual: Faults;
-  readonly #random: SimRandom;
+  readonly #random: Chance;
   #now: Faults;
 
-  constructor(random: SimRandom) {
+  constructor(random: Chance) {
     this.#random = random;
     const rate = (...rates: readonly number[]) => (random.chance(0.5) ? 0 : random.pick(rates));
     this.#usual = {

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../src/core/errors.ts';
 import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import type { SegmentRecord } from '../../../src/ledger/records.ts';
+import type { Chance } from '../../support/chance.ts';
 import { InjectedFault } from '../../support/faulty-ledger.ts';
 import type { SimMachine } from './machine.ts';
-import type { SimRandom } from './random.ts';
 
 /** How often a call on the ledger meets which fault, from 0 to 1 each; the rest of the calls are well. */
 export interface WireFaults {
@@ -68,7 +68,7 @@ export interface AppliedCall {
 
 export interface WireOptions {
   readonly machine: SimMachine;
-  readonly random: SimRandom;
+  readonly random: Chance;
   readonly life: Life;
   /** Read at each call: the weather changes. */
   readonly faults: () => WireFaults;

@@ -6,8 +6,8 @@ import { fillRing, type RefillOrder } from '../../../src/pool/supply/keystream.t
 import type { Workers } from '../../../src/workers/dispatch.ts';
 import { makeValues } from '../../../src/workers/make.ts';
 import type { DrawOrder, MadeByWorker, MakeOrder } from '../../../src/workers/protocol.ts';
+import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
-import type { SimRandom } from './random.ts';
 
 /** How often what goes to the workers fails, from 0 to 1. */
 export interface WorkerFaults {
@@ -23,7 +23,7 @@ const TEST_MS = 40;
 /** The pools of threads, in this one: tasks are copied when they begin, as a message would be, and take their time. */
 export class SimWorkers implements Assessor {
   readonly #machine: SimMachine;
-  readonly #random: SimRandom;
+  readonly #random: Chance;
   readonly #faults: () => WorkerFaults;
   /** What a lot of so many raw bits scores; the least that may serve is 0.3. */
   readonly #entropyOf: (bits: Uint8Array) => number;
@@ -32,7 +32,7 @@ export class SimWorkers implements Assessor {
 
   constructor(
     machine: SimMachine,
-    random: SimRandom,
+    random: Chance,
     faults: () => WorkerFaults,
     entropyOf: (bits: Uint8Array) => number,
   ) {

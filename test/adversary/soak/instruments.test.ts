@@ -11,10 +11,11 @@ import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { SegmentWriter } from '../../../src/ledger/segment.ts';
+import { uniforms } from '../../support/chance.ts';
 import * as records from '../../support/ledger-records.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { checkLedger } from './ledger-check.ts';
-import { Mix, randomOf, wireOf } from './mix.ts';
+import { Mix, wireOf } from './mix.ts';
 import { trendOf } from './trend.ts';
 
 /** A soak that finds nothing proves something only when its instruments would have found it. */
@@ -148,7 +149,7 @@ describe('the columns of a client', () => {
 
 describe('the eye for pure bytes', () => {
   it('sees a block that comes again, wherever it stands', () => {
-    const random = randomOf(7);
+    const random = uniforms(7);
     const hex = (bytes: number) =>
       Array.from({ length: bytes }, () =>
         Math.floor(256 * random())
@@ -169,7 +170,7 @@ describe('a trend', () => {
     trendOf(Array.from({ length: points }, (_, i) => ({ atS: i, value: value(i) })))!;
 
   it('is the slope of a line, whatever a fifth of the points do', () => {
-    const random = randomOf(3);
+    const random = uniforms(3);
     const noisy = line(300, (i) => 100 + 0.1 * i + (i % 5 === 0 ? 500 * random() : random()));
     assert.ok(Math.abs(noisy.perMinute - 6) < 0.3, `${noisy.perMinute} a minute`);
     assert.ok(Math.abs(noisy.growth - 29.9) < 1.5);

@@ -1,3 +1,5 @@
+import { Chance } from '../../support/chance.ts';
+
 /** A request of the mix, and what a good answer to it must be like. */
 export interface Asked {
   readonly kind: Kind;
@@ -26,17 +28,6 @@ export type Kind =
 /** `code` is what a request that is wrong is answered with. */
 export type Expected = { readonly member: string } | { readonly code: string; readonly status: number };
 
-/** Uniform on [0, 1), from a seed (mulberry32): which requests are made, never what they are answered. */
-export function randomOf(simSeed: number): () => number {
-  let state = simSeed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Requests in a thousand. */
 const SHARES: readonly [kind: Kind, share: number][] = [
   ['small', 770],
@@ -51,22 +42,23 @@ const SHARES: readonly [kind: Kind, share: number][] = [
 ];
 
 export class Mix {
-  readonly #random: () => number;
+  /** Which requests are made, never what they are answered. */
+  readonly #chance: Chance;
   #next = 0;
 
   constructor(simSeed: number) {
-    this.#random = randomOf(simSeed);
+    this.#chance = new Chance(simSeed);
   }
 
   next(): Asked {
-    let at = 1_000 * this.#random();
+    let at = 1_000 * this.#chance.uniform();
     const [kind] = SHARES.find(([, share]) => (at -= share) < 0)!;
     return this.#ask(kind);
   }
 
   /** A whole number from 0 to `below` - 1. */
   below(below: number): number {
-    return Math.floor(below * this.#random());
+    return this.#chance.below(below);
   }
 
   #ask(kind: Kind): Asked {

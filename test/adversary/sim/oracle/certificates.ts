@@ -8,7 +8,7 @@ import type { LogKeys } from '../../../../src/crypto/key-files.ts';
 import { type Hash, verifyConsistency } from '../../../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../../../src/crypto/note.ts';
 import type { Ledger } from '../../../../src/ledger/ledger.ts';
-import type { SimRandom } from '../random.ts';
+import type { Chance } from '../../../support/chance.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';
 import { type LotKeeper, weakest } from './lots.ts';
@@ -24,14 +24,14 @@ export class CertificateKeeper {
   readonly #ids: CertificateIds;
   readonly #keys: LogKeys;
   readonly #lots: LotKeeper;
-  readonly #random: SimRandom;
+  readonly #random: Chance;
   /** Acknowledged and not seen in the log yet. */
   #unlogged: Sent[] = [];
   readonly #logged: Sent[] = [];
   #checkpoint: { readonly size: number; readonly root: Hash } | undefined;
   verified = 0;
 
-  constructor(ids: CertificateIds, keys: LogKeys, lots: LotKeeper, random: SimRandom) {
+  constructor(ids: CertificateIds, keys: LogKeys, lots: LotKeeper, random: Chance) {
     this.#ids = ids;
     this.#keys = keys;
     this.#lots = lots;

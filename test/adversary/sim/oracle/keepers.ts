@@ -9,9 +9,9 @@ import type {
   SegmentRecord,
 } from '../../../../src/ledger/records.ts';
 import { readEntries } from '../../../../src/ledger/segment.ts';
+import type { Chance } from '../../../support/chance.ts';
 import type { Operator } from '../clients.ts';
 import type { SimMachine } from '../machine.ts';
-import type { SimRandom } from '../random.ts';
 import { errorCode, isAnswer, type Sent } from '../sent.ts';
 import type { AppliedCall, Life } from '../wire.ts';
 import { BookKeeper, nameOf } from './books.ts';
@@ -43,7 +43,7 @@ export class Keepers {
     operator: Operator;
     ids: CertificateIds;
     keys: LogKeys;
-    random: SimRandom;
+    random: Chance;
   }) {
     const { machine, operator, ids, keys, random } = options;
     this.books = new BookKeeper(machine, () => operator.clients);

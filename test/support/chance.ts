@@ -3,23 +3,23 @@ import { createCipheriv, hash } from 'node:crypto';
 const POOL_BYTES = 4096;
 
 /**
- * Random numbers that depend on a label alone: AES-256-CTR of zeros, key = SHA-256(label). Streams of different labels
+ * The one source of chance for tests: random numbers that depend on a label (often a seed) alone: AES-256-CTR of zeros, key = SHA-256(label). Streams of different labels
  * know nothing of each other, so that one more draw here does not change what is drawn there.
  */
-export class SimRandom {
+export class Chance {
   readonly #label: string;
   readonly #cipher;
   #pool: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  constructor(label: string) {
-    this.#label = label;
-    this.#cipher = createCipheriv('aes-256-ctr', hash('sha256', label, 'buffer'), new Uint8Array(16));
+  constructor(label: string | number) {
+    this.#label = String(label);
+    this.#cipher = createCipheriv('aes-256-ctr', hash('sha256', this.#label, 'buffer'), new Uint8Array(16));
   }
 
   /** A stream of its own, which draws nothing from this one. */
-  fork(label: string): SimRandom {
-    return new SimRandom(`${this.#label}/${label}`);
+  fork(label: string): Chance {
+    return new Chance(`${this.#label}/${label}`);
   }
 
   fill<T extends Uint8Array>(target: T): T {
@@ -46,9 +46,14 @@ export class SimRandom {
     return this.uniform() < probability;
   }
 
+  /** A whole number from 0 to below `bound`. */
+  below(bound: number): number {
+    return Math.floor(this.uniform() * bound);
+  }
+
   /** A whole number from `min` to `max`, both included. */
   between(min: number, max: number): number {
-    return min + Math.floor(this.uniform() * (max - min + 1));
+    return min + this.below(max - min + 1);
   }
 
   /** Exponentially distributed with this mean. */
@@ -57,7 +62,7 @@ export class SimRandom {
   }
 
   pick<T>(from: readonly T[]): T {
-    return from[Math.floor(this.uniform() * from.length)];
+    return from[this.below(from.length)];
   }
 
   /** A name, drawn in proportion to its weight. */
@@ -67,4 +72,10 @@ export class SimRandom {
     for (const [name, weight] of entries) if ((left -= weight) < 0) return name;
     return entries[entries.length - 1][0];
   }
+}
+
+/** Uniform on multiples of 2^-32 in [0, 1). */
+export function uniforms(label: string | number): () => number {
+  const chance = new Chance(label);
+  return () => chance.uniform();
 }
