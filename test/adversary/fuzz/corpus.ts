@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { FuzzTarget } from './targets/target.ts';
 
-const CORPUS = new URL('../../fuzz/corpus/', import.meta.url);
+const CORPUS = new URL('./corpus/', import.meta.url);
 
 /** The inputs to begin with: the target's own and the files of its folder, one an input, in the order of their names. */
 export function corpusOf({ name, seeds = () => [] }: FuzzTarget): Uint8Array[] {

@@ -28,7 +28,7 @@ const outcome = await soak({
   report: talk,
 });
 const failures = [...outcome.violations, ...trendFailures(outcome)];
-const out = new URL('../../bench/out/', import.meta.url);
+const out = new URL('../../../bench/out/', import.meta.url);
 mkdirSync(out, { recursive: true });
 writeFileSync(new URL('soak-run.json', out), `${JSON.stringify({ ...outcome, failures }, undefined, 1)}\n`);
 process.stdout.write(tableOf(outcome));
