@@ -22,7 +22,8 @@ var TITLES = {
   status: "Withdrawals",
   keys: "Keys of the log",
   inclusion: "Place in the log",
-  signature: "Signature of the log"
+  signature: "Signature of the log",
+  dates: "Dates"
 };
 var form = element("check");
 var answer = element("answer");

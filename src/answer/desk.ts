@@ -1,4 +1,4 @@
-import { originOf } from '../certificate/certificate.ts';
+import { originOf } from '../certificate/record.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -17,6 +17,8 @@ export interface DrawnFrom extends DrawSource {
   readonly circuitVersion: string;
   readonly quantumBackend: string;
   readonly nistVerified: boolean;
+  /** When the last of the lots ended: no certificate is dated before it, even if the clock was set back since. */
+  readonly endedAtMs: number;
 }
 
 const RETRY_AFTER_S = 5;
@@ -161,5 +163,6 @@ function drawnFrom(
     circuitVersion: first.circuitVersion,
     quantumBackend: first.quantumBackend,
     nistVerified: lots.every(nistVerified),
+    endedAtMs: Math.max(...lots.map((lot) => lot.finishedAtMs)),
   };
 }

@@ -1,9 +1,9 @@
 import { assert } from '../core/assert.ts';
 import type { Books, EntropyStore } from '../ledger/ledger.ts';
 import { readEntry } from '../ledger/segment.ts';
-import { type CertificateDocument, certificateDocument, certificateOf } from './certificate.ts';
 import type { CertificateIds } from './ids.ts';
-import type { CertificateLog } from './log.ts';
+import type { CertificateLog, KeysDocument } from './log.ts';
+import { type CertificateDocument, certificateDocument, certificateOf } from './record.ts';
 
 /** Certificates by their id: made again from the records they were issued from. */
 export class CertificateArchive {
@@ -43,4 +43,35 @@ export class CertificateArchive {
     const proof = await this.#log.proofOf(place.segment, place.index);
     return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations());
   }
+}
+
+/** What the fronts ask of certificates and their log. Lives in the ledger thread, so that none of it delays a reply. */
+export interface CertificateService {
+  /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
+  find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
+  /** Every public key that ever signed for this log. */
+  keys(): Promise<KeysDocument>;
+  /** The newest checkpoint: a signed note. */
+  checkpoint(): Promise<string>;
+  /** A tile of the newest checkpoint's tree (c2sp.org/tlog-tiles); undefined where there is none. */
+  tile(level: number, index: number): Promise<Uint8Array | undefined>;
+  /** The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have. */
+  consistencyProof(from: number, to: number): Promise<Uint8Array[] | undefined>;
+}
+
+export function certificateService(
+  archive: CertificateArchive,
+  log: CertificateLog,
+  keys: KeysDocument,
+): CertificateService {
+  return {
+    find: (id) => archive.find(id),
+    keys: async () => keys,
+    checkpoint: async () => log.checkpoint,
+    tile: (level, index) => log.tile(level, index),
+    async consistencyProof(from, to) {
+      if (!(from >= 1 && from <= to && to <= log.size)) return undefined;
+      return log.consistencyProof(from, to);
+    },
+  };
 }

@@ -6,15 +6,14 @@ import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
-import { type Certificate, type CertificateFacts, issueCertificate } from './certificate.ts';
 import type { CertificateIds } from './ids.ts';
+import { type Certificate, type CertificateFacts, issueCertificate } from './record.ts';
 
 /**
- * Leaves of the log. The plain way is `leafText`: canonical JSON of the certificate. The sealer's way is
- * LeafHasher:
- * all certificates of one endpoint from one source differ in four members of fixed length, so their text is
- * made once, those members are written over it, and the buffer, which starts with the 0x00 of RFC 9162
- * §2.1.1, is hashed as it lies. test/certificate/leaf.test.ts proves the two equal.
+ * Leaves of the log. `leafText` gives one plainly: the canonical JSON of the certificate. LeafHasher makes the same hashes faster,
+ * for sealing: all certificates of one endpoint from one source differ in four members of fixed length, so it makes their text
+ * once, writes those members over it, and hashes the buffer, which starts with the 0x00 of RFC 9162 §2.1.1. The tests of
+ * test/certificate compare the two.
  */
 
 /** The canonical JSON (RFC 8785) of a certificate as issued: what its leaf hashes. */
@@ -66,21 +65,29 @@ export class LeafHasher {
     this.#ids = ids;
   }
 
-  /** The leaf hashes of a segment's certificates, in order. `lotOf` gives every lot that its sources name. */
-  hashesOf(segment: SegmentRecord, lotOf: (id: string) => LotRecord): Hash[] {
+  /**
+   * The leaf hashes of a segment's certificates, in order, and the latest time at which one was issued. `lotOf` gives every lot
+   * that its sources name.
+   */
+  leavesOf(
+    segment: SegmentRecord,
+    lotOf: (id: string) => LotRecord,
+  ): { readonly hashes: Hash[]; readonly latestMs: number } {
     const { count, sequence } = segment;
     const ids = this.#ids.blocks(sequence, 0, count);
     const templates = segment.sources.map(() => new Array<LeafTemplate | undefined>(ENDPOINT_OF_CODE.length));
     const cursor = new EntryCursor(segment.entries);
     const hashes = new Array<Hash>(count);
+    let latestMs = 0;
     for (let i = 0; i < count; i++) {
       assert(cursor.next(), 'a segment has as many entries as it says');
       const known = templates[cursor.source];
       const template = (known[cursor.endpointCode] ??= this.#template(segment, cursor, lotOf));
       this.#write(template, cursor, ids, i * ID_BYTES);
       hashes[i] = sha256(template.bytes);
+      latestMs = Math.max(latestMs, cursor.issuedAtMs);
     }
-    return hashes;
+    return { hashes, latestMs };
   }
 
   #write(template: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {

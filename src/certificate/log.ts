@@ -1,6 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
-import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import type { Clock } from '../core/clock.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
 import {
@@ -11,20 +11,24 @@ import {
   leafHash,
   verifyInclusion,
 } from '../crypto/merkle.ts';
-import {
-  checkpointText,
-  formatNote,
-  formatProof,
-  type Note,
-  parseCheckpoint,
-  parseNote,
-} from '../crypto/note.ts';
-import { verifyEd25519 } from '../crypto/signing.ts';
+import { formatProof, parseCheckpoint } from '../crypto/note.ts';
 import type { Books, EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
-import { SealedRanges, type SequenceRange } from './sealed-ranges.ts';
+import {
+  addSignatures,
+  CertificateLogError,
+  checkpointKey,
+  isSignedBy,
+  type LogState,
+  loadState,
+  noteOf,
+  SealedRanges,
+  signCheckpoint,
+  stateRecords,
+  textOf,
+} from './log-state.ts';
 import { nodeReader, paddedNumber, TileEdge, type TileRecord, tileOf } from './tiles.ts';
 
 /**
@@ -46,37 +50,7 @@ export interface CertificateLogOptions {
   readonly keys: LogKeys;
   /** Every segment below it is committed or never will be: `nextSegment()` before the first front starts. */
   readonly settledBelow: number;
-}
-
-/**
- * What is stored and what is configured do not belong together, or the store gives back what was never
- * stored.
- */
-export class CertificateLogError extends Error {
-  override name = 'CertificateLogError';
-}
-
-interface StoredState {
-  readonly version: 1;
-  readonly origin: string;
-  /**
-   * Fingerprint of the certificate ids: with another key the log would speak of ids that nobody was given.
-   */
-  readonly ids: string;
-  readonly size: number;
-  /** Roots of the complete subtrees, base64, largest first. */
-  readonly roots: readonly string[];
-  readonly sealed: readonly SequenceRange[];
-  /** The newest checkpoint, a signed note. */
-  readonly checkpoint: string;
-}
-
-/** Where the log stands, in memory. Never changed: a batch makes the next one. */
-interface LogState {
-  readonly range: CompactRange;
-  readonly edge: TileEdge;
-  readonly sealed: SealedRanges;
-  readonly checkpoint: string;
+  readonly clock: Clock;
 }
 
 export interface LoggedRevocation {
@@ -92,13 +66,13 @@ export const BATCH_LEAVES = 1_024;
 const SEGMENTS_PER_READ = 64;
 /** Lots kept at hand. */
 const LOTS_MAX = 1_024;
-const STATE_KEY = 'state';
 
 export class CertificateLog {
   readonly #store: CertificateLogOptions['store'];
   readonly #ids: CertificateIds;
   readonly #keys: LogKeys;
   readonly #settledBelow: number;
+  readonly #clock: Clock;
   readonly #hasher: LeafHasher;
   readonly #lots = new Map<string, LotRecord>();
   readonly #loggedLots = new Set<string>();
@@ -114,6 +88,7 @@ export class CertificateLog {
     this.#ids = options.ids;
     this.#keys = options.keys;
     this.#settledBelow = options.settledBelow;
+    this.#clock = options.clock;
     this.#hasher = new LeafHasher(options.ids);
     this.#state = state;
   }
@@ -123,16 +98,19 @@ export class CertificateLog {
    * together.
    */
   static async open(options: CertificateLogOptions): Promise<CertificateLog> {
-    const { store, ids, keys } = options;
+    const { store, ids, keys, clock } = options;
     let state = await loadState(store, ids, keys);
+    const nowS = secondsOf(clock.wallMs());
     if (state === undefined) {
       const range = new CompactRange(sha256);
       const edge = await TileEdge.load(store, 0);
-      state = { range, edge, sealed: new SealedRanges(), checkpoint: signCheckpoint(keys, range) };
+      const checkpoint = signCheckpoint(keys, range, nowS);
+      state = { range, edge, sealed: new SealedRanges(), checkpoint, sealedAtS: nowS };
       await store.putLog(stateRecords(state, ids, keys));
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
       // The key was rotated: what the old key vouched for, the new one does too, beside it.
-      state = { ...state, checkpoint: addSignature(state.checkpoint, keys) };
+      const sealedAtS = Math.max(nowS, state.sealedAtS);
+      state = { ...state, checkpoint: addSignatures(state.checkpoint, keys, sealedAtS), sealedAtS };
       await store.putLog(stateRecords(state, ids, keys));
     }
     return new CertificateLog(options, state);
@@ -172,7 +150,7 @@ export class CertificateLog {
   async revocationOf(lotId: string): Promise<LoggedRevocation | undefined> {
     const record = await this.#store.getLog(revocationKey(lotId));
     if (record === undefined) return undefined;
-    const { leaf, size, text } = parseJson(record) as { leaf: number; size: number; text: string };
+    const { leaf, size, text } = JSON.parse(textOf(record)) as { leaf: number; size: number; text: string };
     return { text, proof: await this.#proof(leaf, size) };
   }
 
@@ -246,13 +224,20 @@ export class CertificateLog {
       append(leafHash(sha256, utf8Bytes(text)));
       return { key: revocationKey(revocation.lotId), leaf, text };
     });
+    // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever the clock is set.
+    let latestMs = this.#clock.wallMs();
+    for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     const seals = segments.map((segment) => {
       const firstLeaf = range.size;
-      for (const leaf of this.#hasher.hashesOf(segment, (id) => this.#lotAtHand(id))) append(leaf);
+      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => this.#lotAtHand(id));
+      for (const leaf of hashes) append(leaf);
+      latestMs = Math.max(latestMs, issuedAtMs);
       return { key: sealKey(segment.sequence), firstLeaf, count: segment.count };
     });
     const { size } = range;
-    const state = { range, edge, sealed, checkpoint: signCheckpoint(this.#keys, range) };
+    const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
+    const checkpoint = signCheckpoint(this.#keys, range, sealedAtS);
+    const state = { range, edge, sealed, checkpoint, sealedAtS };
     const records = [
       ...tiles,
       ...edge.partialTiles(),
@@ -344,115 +329,8 @@ export function keysDocument(keys: LogKeys): KeysDocument {
   return { origin: keys.name, current_key_id: keys.currentKeyId, keys: keys.published };
 }
 
-function signCheckpoint(keys: LogKeys, range: CompactRange): string {
-  const text = checkpointText({ origin: keys.name, size: range.size, root: range.root() });
-  return formatNote({ text, signatures: [signatureOf(text, keys)] });
-}
-
-function addSignature(checkpoint: string, keys: LogKeys): string {
-  const { text, signatures } = noteOf(checkpoint);
-  return formatNote({ text, signatures: [...signatures, signatureOf(text, keys)] });
-}
-
-function signatureOf(text: string, keys: LogKeys): Note['signatures'][number] {
-  return { name: keys.name, keyId: keys.currentKeyId, signature: keys.current.sign(utf8Bytes(text)) };
-}
-
-function isSignedBy(checkpoint: string, keyId: string): boolean {
-  return noteOf(checkpoint).signatures.some((signature) => signature.keyId === keyId);
-}
-
-function noteOf(checkpoint: string): Note {
-  const note = parseNote(checkpoint);
-  if (note === undefined) throw new CertificateLogError('the stored checkpoint is no signed note');
-  return note;
-}
-
-function stateRecords(state: LogState, ids: CertificateIds, keys: LogKeys): TileRecord[] {
-  const { range, sealed, checkpoint } = state;
-  const stored: StoredState = {
-    version: 1,
-    origin: keys.name,
-    ids: ids.fingerprint,
-    size: range.size,
-    roots: range.roots.map(toBase64),
-    sealed: sealed.ranges,
-    checkpoint,
-  };
-  return [
-    { key: checkpointKey(range.size), value: utf8Bytes(checkpoint) },
-    { key: STATE_KEY, value: utf8Bytes(JSON.stringify(stored)) },
-  ];
-}
-
-/**
- * The stored state, checked against the keys, the tiles and its own checkpoint; undefined when nothing is
- * stored.
- */
-async function loadState(store: LogStore, ids: CertificateIds, keys: LogKeys): Promise<LogState | undefined> {
-  const record = await store.getLog(STATE_KEY);
-  if (record === undefined) return undefined;
-  const stored = parseJson(record) as StoredState;
-  if (stored.version !== 1)
-    throw new CertificateLogError(`the log has version ${stored.version}, this program reads 1`);
-  if (stored.origin !== keys.name) {
-    throw new CertificateLogError(`the stored log is ${stored.origin}; ${keys.name} would be another one`);
-  }
-  if (stored.ids !== ids.fingerprint) {
-    throw new CertificateLogError(
-      'the key of the certificate ids is not the one that this log was written with',
-    );
-  }
-  const roots = stored.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
-  const range = new CompactRange(sha256, stored.size, roots);
-  await assertRootsAreStored(store, range);
-  assertCheckpointHolds(stored.checkpoint, range, keys);
-  return {
-    range,
-    edge: await TileEdge.load(store, stored.size),
-    sealed: new SealedRanges(stored.sealed),
-    checkpoint: stored.checkpoint,
-  };
-}
-
-/**
- * The tiles give the same subtree roots as the state: appending goes on from where the proofs will be read.
- */
-async function assertRootsAreStored(store: LogStore, range: CompactRange): Promise<void> {
-  const readNode = nodeReader(store);
-  let start = 0;
-  for (const root of range.roots) {
-    let level = 0;
-    while (start + 2 ** (level + 1) <= range.size) level++;
-    const stored = await readNode(level, start / 2 ** level);
-    if (toBase64(stored) !== toBase64(root))
-      throw new CertificateLogError('the stored tiles are not those of the log');
-    start += 2 ** level;
-  }
-}
-
-function assertCheckpointHolds(checkpoint: string, range: CompactRange, keys: LogKeys): void {
-  const { text, signatures } = noteOf(checkpoint);
-  const parsed = parseCheckpoint(text);
-  const matches =
-    parsed?.origin === keys.name &&
-    parsed.size === range.size &&
-    toBase64(parsed.root) === toBase64(range.root());
-  if (!matches) throw new CertificateLogError('the stored checkpoint is not that of the stored tree');
-  const signed = signatures.some(({ keyId, signature }) => {
-    const key = keys.published.find((each) => each.key_id === keyId);
-    const publicKey = key && fromBase64(key.public_key);
-    return publicKey !== undefined && verifyEd25519(publicKey, utf8Bytes(text), signature);
-  });
-  if (!signed) throw new CertificateLogError('the stored checkpoint was signed by none of the known keys');
-}
-
 function sealKey(segment: number): string {
   return `seal/${paddedNumber(segment)}`;
-}
-
-function checkpointKey(size: number): string {
-  return `checkpoint/${paddedNumber(size)}`;
 }
 
 function revocationKey(lotId: string): string {
@@ -481,10 +359,6 @@ function decodeSeal(record: Uint8Array): Seal {
   return { firstLeaf: view.getFloat64(0), count: view.getFloat64(8), size: view.getFloat64(16) };
 }
 
-function textOf(record: Uint8Array): string {
-  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString('utf8');
-}
-
-function parseJson(record: Uint8Array): unknown {
-  return JSON.parse(textOf(record));
+function secondsOf(atMs: number): number {
+  return Math.floor(atMs / 1000);
 }

@@ -1,9 +1,9 @@
 import { type Color, rgb } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
-import { parseCheckpoint, parseNote, parseProof } from '../crypto/note.ts';
+import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
 import { weakestClaim } from '../ledger/records.ts';
-import type { CertificateDocument } from './certificate.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
+import type { CertificateDocument } from './record.ts';
 
 /**
  * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing stronger; what
@@ -267,7 +267,9 @@ function logLines(proofText: string | null): Row[] {
   const checkpoint = note && parseCheckpoint(note.text);
   if (proof === undefined || note === undefined || checkpoint === undefined)
     return [['Entry', 'Being logged: fetch the certificate again in a moment for its signed proof.']];
-  const signers = note.signatures.map(({ name, keyId }) => `${keyId} of ${name}`).join(', ');
+  const signers = plainSignatures(note)
+    .map(({ name, keyId }) => `${keyId} of ${name}`)
+    .join(', ');
   return [
     ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`],
     ['Root', `base64:${Buffer.from(checkpoint.root).toString('base64')}`],

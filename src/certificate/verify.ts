@@ -1,20 +1,10 @@
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import canonicalize from 'canonicalize';
 import { bytesOfBase32 } from '../core/ids.ts';
-import { fromBase64 } from '../crypto/base64.ts';
 import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
-import {
-  type Checkpoint,
-  type InclusionProofText,
-  type Note,
-  noteKeyId,
-  parseCheckpoint,
-  parseNote,
-  parseProof,
-  verifierKey,
-} from '../crypto/note.ts';
 import { type EvidenceClaim, isClaim, mayClaim, weakestClaim } from '../ledger/records.ts';
+import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
+import { knownKeys, type LoggedAt, readProof, readSignatures, type Signed } from './signed-checkpoint.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
@@ -55,7 +45,8 @@ export type CheckName =
   | 'status'
   | 'keys'
   | 'inclusion'
-  | 'signature';
+  | 'signature'
+  | 'dates';
 
 const utf8 = new TextEncoder();
 const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
@@ -64,6 +55,7 @@ const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
   const document = member(input.certificate, 'certificate') ?? input.certificate;
   const logged = readProof(member(document, 'proof'));
+  const signed = await readSignatures(input.keys, logged);
   const checks: Check[] = [];
   if (input.response !== undefined) {
     checks.push(
@@ -78,7 +70,8 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
     checkStatus(input.certificate, document),
     checkKeys(input.keys),
     checkInclusion(document, logged),
-    await checkSignature(input.keys, logged),
+    checkSignature(logged, signed),
+    checkDates(document, signed),
   );
   return {
     ok: checks.every((check) => check.ok),
@@ -251,25 +244,6 @@ function checkStatus(certificate: unknown, document: unknown): Check {
   return check('status', failure, holds);
 }
 
-interface LoggedAt {
-  readonly proof: InclusionProofText;
-  readonly note: Note;
-  readonly checkpoint: Checkpoint;
-}
-
-function readProof(proofText: unknown): LoggedAt | string {
-  if (proofText === null || proofText === undefined) {
-    return 'The certificate has no proof: fetch it again, it is logged a moment after it was issued.';
-  }
-  const proof = typeof proofText === 'string' ? parseProof(proofText) : undefined;
-  if (proof === undefined) return 'proof is not of the form c2sp.org/tlog-proof@v1.';
-  const note = parseNote(proof.note);
-  if (note === undefined) return 'The checkpoint in the proof is no signed note.';
-  const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === undefined) return 'The signed note in the proof is no checkpoint.';
-  return { proof, note, checkpoint };
-}
-
 function checkInclusion(document: unknown, logged: LoggedAt | string): Check {
   if (typeof logged === 'string') return check('inclusion', logged, '');
   const { status: _, proof: __, ...issued } = document as Record<string, unknown>;
@@ -298,73 +272,54 @@ function checkKeys(keys: unknown): Check {
   return check('keys', failure, 'The keys are well-formed.');
 }
 
-interface KnownKey {
-  readonly name: string;
-  readonly keyId: string;
-  readonly publicKey: Uint8Array<ArrayBuffer>;
-}
-
-function knownKeys(keys: unknown): KnownKey[] | string {
-  const origin = text(member(keys, 'origin'));
-  const listed = member(keys, 'keys');
-  if (origin === undefined || !Array.isArray(listed)) return 'This is no document of keys.';
-  const known: KnownKey[] = [];
-  for (const key of listed) {
-    const publicKey = fromBase64(text(member(key, 'public_key')) ?? '');
-    const keyId = text(member(key, 'key_id'));
-    if (publicKey?.length !== 32 || member(key, 'algorithm') !== 'ed25519' || keyId === undefined) {
-      return 'A key is not an Ed25519 public key.';
-    }
-    if (keyId !== noteKeyId(sha256, origin, publicKey))
-      return `Key ${keyId} is not the key it is named after.`;
-    if (member(key, 'verifier_key') !== verifierKey(sha256, origin, publicKey))
-      return `Key ${keyId} is given in two ways.`;
-    known.push({ name: origin, keyId, publicKey });
-  }
-  return known;
-}
-
-/** c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. */
-async function checkSignature(keys: unknown, logged: LoggedAt | string): Promise<Check> {
+function checkSignature(logged: LoggedAt | string, signed: readonly Signed[] | string): Check {
   if (typeof logged === 'string') return check('signature', logged, '');
-  const known = knownKeys(keys);
-  if (typeof known === 'string') return check('signature', known, '');
-  const { note, checkpoint } = logged;
-  const signed: string[] = [];
-  for (const { name, keyId, signature } of note.signatures) {
-    const key = known.find((each) => each.name === name && each.keyId === keyId);
-    if (key === undefined) continue;
-    const failure = await signatureFailure(key, note.text, signature);
-    if (failure !== undefined) return check('signature', failure, '');
-    signed.push(keyId);
-  }
-  let failure: string | undefined;
-  if (signed.length === 0) failure = 'None of the known keys signed the checkpoint.';
-  else if (checkpoint.origin !== known[0].name) {
-    failure = `The checkpoint is of the log ${checkpoint.origin}, the keys are of ${known[0].name}.`;
-  }
+  if (typeof signed === 'string') return check('signature', signed, '');
+  const keyIds = signed.filter(({ atS }) => atS === undefined).map(({ key }) => key.keyId);
   return check(
     'signature',
-    failure,
-    `The checkpoint is signed by ${signed.join(' and ')} of ${checkpoint.origin}.`,
+    undefined,
+    `The checkpoint is signed by ${keyIds.join(' and ')} of ${logged.checkpoint.origin}.`,
   );
 }
 
-async function signatureFailure(
-  key: KnownKey,
-  signedText: string,
-  signature: Uint8Array<ArrayBuffer>,
-): Promise<string | undefined> {
-  const { subtle } = crypto;
-  if (subtle === undefined) return 'Signatures cannot be checked here: this page was not loaded over https.';
-  try {
-    const imported = await subtle.importKey('raw', key.publicKey, 'Ed25519', false, ['verify']);
-    const holds = await subtle.verify('Ed25519', imported, signature, utf8.encode(signedText));
-    return holds ? undefined : `The signature of key ${key.keyId} on the checkpoint is wrong.`;
-  } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
-    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
+/**
+ * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the checkpoint is
+ * no older than the certificate in it.
+ */
+function checkDates(document: unknown, signed: readonly Signed[] | string): Check {
+  const issuedAt = member(document, 'issued_at');
+  const issuedMs = timeOf(issuedAt);
+  const failed = (why: string) => check('dates', why, '');
+  if (Number.isNaN(issuedMs)) return failed(`issued_at is ${show(issuedAt)}, not a time.`);
+  const lots = member(document, 'provenance', 'lots');
+  for (const lot of Array.isArray(lots) ? lots : []) {
+    const finishedAt = member(lot, 'finished_at');
+    if (!(timeOf(finishedAt) <= issuedMs))
+      return failed(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
   }
+  if (typeof signed === 'string') {
+    return check('dates', undefined, 'Issued after its lots ended. No signature that holds says more.');
+  }
+  const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
+  if (!valid.some(({ atS }) => atS === undefined))
+    return failed(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
+  const times = signed.flatMap(({ atS }) => (atS === undefined ? [] : [atS]));
+  const lastMs = Math.max(issuedMs, ...times.map((atS) => atS * 1000));
+  if (!valid.some(({ atS, key }) => atS === undefined && (key.retiredMs === null || lastMs <= key.retiredMs)))
+    return failed('The key that signed the checkpoint had been retired before.');
+  if (times.length === 0) {
+    return check('dates', undefined, 'Issued after its lots ended. The log did not say when it signed.');
+  }
+  const earliest = Math.min(...times);
+  // the log's time has whole seconds
+  if (earliest < Math.floor(issuedMs / 1000))
+    return failed(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
+  return check(
+    'dates',
+    undefined,
+    `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`,
+  );
 }
 
 /** The members of the response, two levels deep, that no check has looked at. */
@@ -383,50 +338,6 @@ function notCovered(response: unknown): string[] {
     names.push(...paths.filter((path) => !covered.has(path)));
   }
   return names;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function member(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  return found;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** Lists and objects are not written out: one nested without end would overflow the stack. */
-function show(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
-}
-
-/** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */
-function canonical(value: unknown): string | undefined {
-  return isJson(value) ? canonicalize(value) : undefined;
-}
-
-/** Walks without recursion: a response nested without end is a failed check, not a stack overflow. */
-function isJson(value: unknown): boolean {
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (typeof next === 'string') {
-      if (!next.isWellFormed()) return false;
-    } else if (typeof next === 'number') {
-      if (!Number.isFinite(next)) return false;
-    } else if (Array.isArray(next)) {
-      for (const inner of next) left.push(inner);
-    } else if (isObject(next)) {
-      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
-    } else if (next !== null && typeof next !== 'boolean') return false;
-  }
-  return true;
 }
 
 function digestText(bytes: Uint8Array): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { loadSettings } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
-import { parseCheckpoint, parseNote } from '../crypto/note.ts';
+import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
 import { withLedger } from './ledger.ts';
 
@@ -20,7 +20,7 @@ const show = action({
       origin: checkpoint.origin,
       size: checkpoint.size,
       root: Buffer.from(checkpoint.root).toString('base64'),
-      signed_by: signed.signatures.map(({ keyId }) => keyId),
+      signed_by: plainSignatures(signed).map(({ keyId }) => keyId),
     };
     if (input.has('json')) context.out(json({ ...described, checkpoint: note }));
     else

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -15,13 +16,13 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { sha256 } from './digest.ts';
-import { isKeyName, noteKeyId, verifierKey } from './note.ts';
+import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
 
 /**
  * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before
- * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key) and
- * `log-n.json` (public; kept for ever, so that what an old key signed stays verifiable).
+ * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key), `log-n.json` (public; kept
+ * for ever, so that what an old key signed stays verifiable), and `log-n.retired` (since when it does not sign any more).
  */
 
 const SECRET_BYTES = 32;
@@ -43,7 +44,12 @@ export interface PublishedKey {
   readonly public_key: string;
   /** The same key as note tools read it. */
   readonly verifier_key: string;
+  /** The same key as cosigner: it gives every checkpoint a time too. Null for a key of a release that gave none. */
+  readonly cosigner_key: string | null;
+  /** From when on it signs. */
   readonly created_at: string;
+  /** By when it had signed for the last time; null for the key in use. */
+  readonly retired_at: string | null;
 }
 
 /** The key that signs now and every key that ever signed for this name, oldest first. */
@@ -68,15 +74,19 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
   return secret;
 }
 
-/** The keys of the log `name` in `directory`; makes the first one when there is none. Throws KeyFileError. */
+/**
+ * The keys of the log `name` in `directory`, for the one process that signs with them; makes the first one when there is none, and
+ * notes that those before the current one are retired. Throws KeyFileError.
+ */
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
     throw new KeyFileError(`${JSON.stringify(name)} is no key name: empty, or with space or plus`);
   mkdirSync(directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
-  const published = numbers.map((number) => readPublished(join(directory, `log-${number}.json`), name));
   const last = numbers[numbers.length - 1];
+  for (const number of numbers) if (number !== last) retire(directory, number, clock);
+  const published = numbers.map((number) => readPublished(directory, number, name));
   const path = join(directory, `log-${last}.pem`);
   const pem = readPrivate(path);
   // Never a new key in its place: whoever lost one decides (rotateLogKeys).
@@ -93,7 +103,7 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
 export function rotateLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) throw new KeyFileError(`${directory}: holds no key to rotate`);
-  const published = numbers.map((number) => readPublished(join(directory, `log-${number}.json`), name));
+  const published = numbers.map((number) => readPublished(directory, number, name));
   const last = numbers[numbers.length - 1];
   const rotated = addKey(directory, name, clock, last + 1, published);
   rmSync(join(directory, `log-${last}.pem`), { force: true });
@@ -117,13 +127,13 @@ function addKey(
     algorithm: 'ed25519',
     public_key: toBase64(current.publicKey),
     verifier_key: verifierKey(sha256, name, current.publicKey),
+    cosigner_key: verifierKey(sha256, name, current.publicKey, COSIGNATURE_TYPE),
     created_at: new Date(clock.wallMs()).toISOString(),
+    retired_at: null,
   };
-  createOnce(
-    join(directory, `log-${number}.json`),
-    `${JSON.stringify({ name, ...key }, null, 2)}\n`,
-    PUBLIC_MODE,
-  );
+  const { retired_at: _, ...stored } = key;
+  const text = `${JSON.stringify({ name, ...stored }, null, 2)}\n`;
+  createOnce(join(directory, `log-${number}.json`), text, PUBLIC_MODE);
   return { name, current, currentKeyId: key.key_id, published: [...earlier, key] };
 }
 
@@ -136,9 +146,17 @@ function keyNumbers(directory: string): number[] {
     .sort((a, b) => a - b);
 }
 
-function readPublished(path: string, name: string): PublishedKey {
+/** A service signs with an old key until it is restarted, so its last signature was made before the start that finds a newer key. */
+function retire(directory: string, number: number, clock: Clock): void {
+  const path = join(directory, `log-${number}.retired`);
+  if (!existsSync(path)) createOnce(path, `${new Date(clock.wallMs()).toISOString()}\n`, PUBLIC_MODE);
+}
+
+function readPublished(directory: string, number: number, name: string): PublishedKey {
+  const path = join(directory, `log-${number}.json`);
+  const retired = join(directory, `log-${number}.retired`);
   const stored: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const { name: storedName, public_key, created_at } = stored as Record<string, unknown>;
+  const { name: storedName, public_key, cosigner_key, created_at } = stored as Record<string, unknown>;
   const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
   if (publicKey?.length !== 32 || typeof public_key !== 'string' || typeof created_at !== 'string') {
     throw new KeyFileError(`${path}: is no public key`);
@@ -151,7 +169,9 @@ function readPublished(path: string, name: string): PublishedKey {
     algorithm: 'ed25519',
     public_key,
     verifier_key: verifierKey(sha256, name, publicKey),
+    cosigner_key: cosigner_key === undefined ? null : verifierKey(sha256, name, publicKey, COSIGNATURE_TYPE),
     created_at,
+    retired_at: existsSync(retired) ? readFileSync(retired, 'utf8').trimEnd() : null,
   };
 }
 

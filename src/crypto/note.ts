@@ -8,8 +8,11 @@ import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
  * Parsers give undefined for text that is not exactly of the form.
  */
 
-/** `0x01`: Ed25519 over the note's text. */
+/** Signature types of c2sp.org/signed-note: Ed25519 over the note's text, and the timestamped one of c2sp.org/tlog-cosignature. */
 const ED25519_TYPE = 0x01;
+export const COSIGNATURE_TYPE = 0x04;
+const TIMESTAMP_BYTES = 8;
+const ED25519_SIGNATURE_BYTES = 64;
 const KEY_ID_BYTES = 4;
 /**
  * A note is at most this long: its checkpoint of a few lines and far more than the 16 signatures a reader
@@ -50,21 +53,31 @@ export interface InclusionProofText {
 }
 
 /** SHA-256(name || 0x0A || type || public key)[:4] as 8 hex digits, for an Ed25519 key of 32 bytes. */
-export function noteKeyId(sha256: Sha256, name: string, publicKey: Uint8Array): string {
+export function noteKeyId(
+  sha256: Sha256,
+  name: string,
+  publicKey: Uint8Array,
+  type: number = ED25519_TYPE,
+): string {
   const prefix = utf8.encode(`${name}\n`);
   const input = new Uint8Array(prefix.length + 1 + publicKey.length);
   input.set(prefix);
-  input[prefix.length] = ED25519_TYPE;
+  input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
   return hexOf(sha256(input).subarray(0, KEY_ID_BYTES));
 }
 
 /** `<name>+<key id>+<base64 of type and public key>`: how note tools are told to trust a key. */
-export function verifierKey(sha256: Sha256, name: string, publicKey: Uint8Array): string {
+export function verifierKey(
+  sha256: Sha256,
+  name: string,
+  publicKey: Uint8Array,
+  type: number = ED25519_TYPE,
+): string {
   const typed = new Uint8Array(1 + publicKey.length);
-  typed[0] = ED25519_TYPE;
+  typed[0] = type;
   typed.set(publicKey, 1);
-  return `${name}+${noteKeyId(sha256, name, publicKey)}+${toBase64(typed)}`;
+  return `${name}+${noteKeyId(sha256, name, publicKey, type)}+${toBase64(typed)}`;
 }
 
 /** Key names are not empty and hold no space of any kind, no control character and no plus. */
@@ -106,6 +119,34 @@ export function parseNote(note: string): Note | undefined {
 /** The text of a checkpoint: what is signed. */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`;
+}
+
+/** What a cosigner signs: the time and the whole checkpoint (c2sp.org/tlog-cosignature, Ed25519). */
+export function cosignatureText(atS: number, text: string): string {
+  return `cosignature/v1\ntime ${atS}\n${text}`;
+}
+
+/** A cosignature as it stands in a note: the time as u64, big-endian, then the Ed25519 signature. */
+export function timestampedSignature(atS: number, signature: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(TIMESTAMP_BYTES + signature.length);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(atS));
+  bytes.set(signature, TIMESTAMP_BYTES);
+  return bytes;
+}
+
+/** The two parts of a cosignature; undefined for another length, or for a time that is 0 or beyond 2^53. */
+export function readTimestamped(
+  bytes: Uint8Array<ArrayBuffer>,
+): { readonly atS: number; readonly signature: Uint8Array<ArrayBuffer> } | undefined {
+  if (bytes.length !== TIMESTAMP_BYTES + ED25519_SIGNATURE_BYTES) return undefined;
+  const atS = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
+  if (atS === 0 || !Number.isSafeInteger(atS)) return undefined;
+  return { atS, signature: bytes.slice(TIMESTAMP_BYTES) };
+}
+
+/** The signatures that are of the text alone, as a log gives them, and no timestamped cosignatures. */
+export function plainSignatures({ signatures }: Note): Note['signatures'] {
+  return signatures.filter(({ signature }) => signature.length === ED25519_SIGNATURE_BYTES);
 }
 
 /** A checkpoint from a note's text. Extension lines are allowed by the form and say nothing here. */

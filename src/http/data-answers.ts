@@ -205,10 +205,11 @@ export class DataAnswers {
     const { committer, poweredBy } = this.#options;
     const { from, made } = delivered;
     const { account, period, credits } = reservation;
+    const issuedAtMs = Math.max(call.atMs, from.endedAtMs);
     const facts: EnvelopeFacts = {
       from,
       requestId: call.requestId,
-      timestamp: this.#isoTime(call.atMs),
+      timestamp: this.#isoTime(issuedAtMs),
       certificateId: committer.nextCertificateId(),
       certificateSalt: salt,
       durationMs: this.#elapsedMs(call),
@@ -228,7 +229,7 @@ export class DataAnswers {
     salt.fill(0);
     const entry: AnswerEntry = {
       requestId: call.requestId,
-      issuedAtMs: call.atMs,
+      issuedAtMs,
       accountNumber: account.record.number,
       endpoint: request.endpoint,
       mode: from.mode,

@@ -1,4 +1,4 @@
-import type { CertificateService } from '../certificate/certificate-service.ts';
+import type { CertificateService } from '../certificate/archive.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Reply } from './error-reply.ts';

@@ -1,6 +1,6 @@
 import { pack } from 'msgpackr';
-import type { CertificateDocument } from '../certificate/certificate.ts';
-import type { CertificateService } from '../certificate/certificate-service.ts';
+import type { CertificateService } from '../certificate/archive.ts';
+import type { CertificateDocument } from '../certificate/record.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Call } from './call.ts';

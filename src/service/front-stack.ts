@@ -6,7 +6,7 @@ import { Committer } from '../answer/committer.ts';
 import { Delivery } from '../answer/deliver.ts';
 import { EntropyDesk } from '../answer/desk.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
-import type { CertificateService } from '../certificate/certificate-service.ts';
+import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';

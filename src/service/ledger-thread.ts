@@ -1,5 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import type { CertificateService } from '../certificate/certificate-service.ts';
+import type { CertificateService } from '../certificate/archive.ts';
 import type { LogLevel } from '../core/log.ts';
 import { type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { Link } from '../workers/call.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { CertificateArchive } from '../certificate/archive.ts';
-import { type CertificateService, certificateService } from '../certificate/certificate-service.ts';
+import { CertificateArchive, type CertificateService, certificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../certificate/log.ts';
 import { assert } from '../core/assert.ts';
@@ -72,7 +71,13 @@ async function serve(ledger: Ledger): Promise<void> {
   const keys = openLogKeys(data.keysPath, data.logName, systemClock);
   const ids = new CertificateIds(openSecretFile(data.idsKeyPath));
   const settledBelow = await ledger.nextSegment();
-  const certificateLog = await CertificateLog.open({ store: ledger, ids, keys, settledBelow });
+  const certificateLog = await CertificateLog.open({
+    store: ledger,
+    ids,
+    keys,
+    settledBelow,
+    clock: systemClock,
+  });
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
   const certificates = certificateService(archive, certificateLog, keysDocument(keys));
   const lookUps = new OneEachTurn();

@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import type { CertificateDocument } from '../certificate/certificate.ts';
+import type { CertificateDocument } from '../certificate/record.ts';
 import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';

@@ -317,7 +317,9 @@ describe('the key of the log', () => {
     try {
       const now = JSON.parse(await bodyOf(await fetch(`${restarted.origin}/.well-known/qrn-keys.json`)));
       assert.equal(now.current_key_id, rotated.key_id);
-      assert.deepEqual(now.keys[0], old.keys[0]);
+      const { retired_at: retiredAt, ...first } = now.keys[0];
+      assert.ok(Date.parse(retiredAt) > Date.parse(first.created_at), 'the old key is retired');
+      assert.deepEqual({ ...first, retired_at: null }, old.keys[0]);
       const earlier = await runCommand(verify, [save(body), '--url', restarted.baseUrl]);
       assert.equal(earlier.status, 0, earlier.out);
       const later = await runCommand(verify, [

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { CertificateIds } from '../../src/certificate/ids.ts';
+import { LeafHasher, leafText } from '../../src/certificate/leaf.ts';
 import {
   type Certificate,
   certificateDocument,
   certificateOf,
   originOf,
-} from '../../src/certificate/certificate.ts';
-import { CertificateIds } from '../../src/certificate/ids.ts';
-import { LeafHasher, leafText } from '../../src/certificate/leaf.ts';
+} from '../../src/certificate/record.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
@@ -337,7 +337,7 @@ describe('LeafHasher', () => {
             const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
             return leafHash(sha256, Buffer.from(leafText(certificate)));
           });
-          assert.deepEqual(hasher.hashesOf(segment, lotOf).map(hex), plain.map(hex));
+          assert.deepEqual(hasher.leavesOf(segment, lotOf).hashes.map(hex), plain.map(hex));
         },
       ),
       { numRuns: 150 },
@@ -353,7 +353,9 @@ describe('LeafHasher', () => {
       { ...segment.context, poweredBy: 'other' },
       { ...segment.context, verifyUrlBase: 'https://other.example' },
     ];
-    const hashes = contexts.map((context) => hex(hasher.hashesOf({ ...segment, context }, () => lot)[0]));
+    const hashes = contexts.map((context) =>
+      hex(hasher.leavesOf({ ...segment, context }, () => lot).hashes[0]),
+    );
     assert.equal(new Set(hashes).size, 3);
   });
 
@@ -361,7 +363,7 @@ describe('LeafHasher', () => {
     for (const device of ['\uE000'.repeat(26), 'x\uE003', '\uE002']) {
       const lot = lotRecord('a', { device });
       const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
-      assert.throws(() => new LeafHasher(ids).hashesOf(segment, () => lot), InvariantError);
+      assert.throws(() => new LeafHasher(ids).leavesOf(segment, () => lot), InvariantError);
     }
   });
 });

@@ -95,10 +95,19 @@ describe('the worked example', () => {
     assert.deepEqual(keyId, sha256(`${origin}\n`, Buffer.of(1), publicKey).subarray(0, 4));
     const line = `— ${origin} ${Buffer.concat([keyId, signature]).toString('base64')}`;
     const { proof } = example.document.certificate;
-    assert.ok(proof.endsWith(`\n\n${block('signed-text')}\n\n${line}\n`));
+    assert.ok(proof.includes(`\n\n${block('signed-text')}\n\n${line}\n`));
     const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), publicKey]);
     const ed25519 = createPublicKey({ key: spki, format: 'der', type: 'spki' });
     assert.ok(verify(null, Buffer.from(`${block('signed-text')}\n`), ed25519, signature));
+
+    const [timeKeyId, seconds, timeSignature] = hexLines('time-signature');
+    assert.deepEqual(timeKeyId, sha256(`${origin}\n`, Buffer.of(4), publicKey).subarray(0, 4));
+    const [, timeLine, ...rest] = block('signed-time').split('\n');
+    assert.equal(rest.join('\n'), block('signed-text'));
+    assert.equal(timeLine, `time ${seconds.readBigUInt64BE()}`);
+    const timed = Buffer.concat([timeKeyId, seconds, timeSignature]).toString('base64');
+    assert.ok(proof.endsWith(`${line}\n— ${origin} ${timed}\n`));
+    assert.ok(verify(null, Buffer.from(`${block('signed-time')}\n`), ed25519, timeSignature));
   });
 
   it('has every check of the verifier in its table, and no other', async () => {

@@ -1,6 +1,14 @@
 import { sha256Hex } from '../../src/crypto/digest.ts';
+import {
+  cosignatureText,
+  formatNote,
+  formatProof,
+  parseNote,
+  parseProof,
+  timestampedSignature,
+} from '../../src/crypto/note.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
-import { lotEvidence, lotRecord } from './fixtures.ts';
+import { lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
 
 /** The cases of test/vectors/certificate: what another verifier is to be held against, and what it must say. */
@@ -115,6 +123,44 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     'inclusion',
     'signature',
   ]);
+  const early = Date.UTC(2020, 0, 1);
+  const old = lot('a', { startedAtMs: early - 5_000, finishedAtMs: early - 4_000 });
+  const fork = { lots: [old], answers: 1, at: 0, issuedAtMs: early, sealedAtMs: early };
+  await add('backdated', 'a fork of one leaf, dated 2020 and signed by a key of 2026', fork, () => ({}), [
+    'dates',
+  ]);
+  await add(
+    'before-its-lot',
+    'issued before its lot ended, and logged so',
+    { lots: [lot('a', { finishedAtMs: TIME_MS + 60_000 })] },
+    () => ({}),
+    ['dates'],
+  );
+  await add(
+    'checkpoint-older',
+    'signed with a time before that of the certificate',
+    {},
+    (s) => ({ certificate: changed(s.document, 'certificate.proof', resigned(s, TIME_MS / 1000 - 60)) }),
+    ['dates'],
+  );
+  await add(
+    'key-retired',
+    'signed by a key after it was retired',
+    {},
+    (s) => ({ keys: changed(s.keys, 'keys.0.retired_at', '2026-11-21T08:29:00.000Z') }),
+    ['dates'],
+  );
+  await add(
+    'no-time',
+    'signed without the time, by a key that always gives one',
+    {},
+    (s) => ({ certificate: changed(s.document, 'certificate.proof', untimed(s)) }),
+    ['signature'],
+  );
+  await add('no-time-yet', 'by a release whose checkpoints had no times', {}, (s) => ({
+    certificate: changed(s.document, 'certificate.proof', untimed(s)),
+    keys: changed(s.keys, 'keys.0.cosigner_key', null),
+  }));
   return cases.map((each) => JSON.parse(JSON.stringify(each)) as VerificationCase);
 }
 
@@ -122,6 +168,24 @@ async function exampleCase(): Promise<VerificationCase> {
   const { response, document: certificate, keys } = await workedExample();
   const what = 'the worked example of docs/certificates.md';
   return { name: 'worked-example', what, response, certificate, keys, fails: [] };
+}
+
+/** The proof with the log's true signatures of another time. */
+function resigned({ document, world }: Scene, atS: number): string | undefined {
+  const { proof } = document.certificate;
+  const parsed = parseProof(proof ?? '');
+  const note = parseNote(parsed?.note ?? '');
+  if (parsed === undefined || note === undefined) return undefined;
+  const { name, current } = world.keys;
+  const [plain, timed] = note.signatures;
+  const signature = current.sign(Buffer.from(cosignatureText(Math.floor(atS), note.text)));
+  const signatures = [plain, { ...timed, name, signature: timestampedSignature(Math.floor(atS), signature) }];
+  return formatProof({ ...parsed, note: formatNote({ text: note.text, signatures }) });
+}
+
+/** The proof without its last line, the signature that says when. */
+function untimed({ document }: Scene): string | undefined {
+  return document.certificate.proof?.replace(/— [^\n]+\n$/, '');
 }
 
 function proofWithIndex({ document }: Scene, index: number): string | undefined {

@@ -6,7 +6,7 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { CertificateLog, keysDocument } from '../../src/certificate/log.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { openTestLedger, temporaryFolder, testClock } from '../support/ledger-folder.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { logKeys } from './log-world.ts';
 
@@ -15,7 +15,8 @@ const keys = logKeys(1);
 const LOT = lotRecord('a');
 
 async function openLog(ledger: Ledger): Promise<CertificateLog> {
-  return await CertificateLog.open({ store: ledger, ids, keys, settledBelow: await ledger.nextSegment() });
+  const settledBelow = await ledger.nextSegment();
+  return await CertificateLog.open({ store: ledger, ids, keys, settledBelow, clock: testClock });
 }
 
 async function commit(ledger: Ledger, sequence: number, from: number): Promise<void> {

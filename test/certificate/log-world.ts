@@ -1,18 +1,29 @@
 import assert from 'node:assert/strict';
-import { certificateOf } from '../../src/certificate/certificate.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { leafText, revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
+import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
+import { ManualClock } from '../../src/core/clock.ts';
 import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import type { LogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
-import { noteKeyId, parseCheckpoint, parseNote, parseProof, verifierKey } from '../../src/crypto/note.ts';
+import {
+  COSIGNATURE_TYPE,
+  cosignatureText,
+  noteKeyId,
+  parseCheckpoint,
+  parseNote,
+  parseProof,
+  readTimestamped,
+  verifierKey,
+} from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
 import { referenceRoot } from '../reference/merkle.ts';
+import { TIME_MS } from './fixtures.ts';
 
 export const ORIGIN = 'qrn.example/log';
 
@@ -24,7 +35,9 @@ export function logKeys(...seeds: number[]): LogKeys {
     algorithm: 'ed25519' as const,
     public_key: toBase64(key.publicKey),
     verifier_key: verifierKey(sha256, ORIGIN, key.publicKey),
+    cosigner_key: verifierKey(sha256, ORIGIN, key.publicKey, COSIGNATURE_TYPE),
     created_at: '2026-11-21T08:00:00.000Z',
+    retired_at: null,
   }));
   const last = published.length - 1;
   return { name: ORIGIN, current: keys[last], currentKeyId: published[last].key_id, published };
@@ -42,6 +55,7 @@ export class LogWorld {
   writes = 0;
   readonly ids = new CertificateIds(new Uint8Array(32).fill(9));
   keys = logKeys(1);
+  readonly clock = new ManualClock(TIME_MS + 500);
   #lastCheckpoint: { size: number; root: Uint8Array<ArrayBuffer> } | undefined;
 
   readonly store = {
@@ -71,7 +85,11 @@ export class LogWorld {
   }
 
   open(settledBelow = 1): Promise<CertificateLog> {
-    return CertificateLog.open({ store: this.store, ids: this.ids, keys: this.keys, settledBelow });
+    return CertificateLog.open(this.options(settledBelow));
+  }
+
+  options(settledBelow: number) {
+    return { store: this.store, ids: this.ids, keys: this.keys, settledBelow, clock: this.clock };
   }
 
   /**
@@ -114,8 +132,13 @@ export class LogWorld {
     assert.equal(checkpoint.size, leaves.length);
     assert.deepEqual(Buffer.from(checkpoint.root), Buffer.from(referenceRoot(leaves)));
     for (const { keyId, signature } of note.signatures) {
-      const key = this.keys.published.find((each) => each.key_id === keyId);
-      assert.ok(key && verifyEd25519(fromBase64(key.public_key)!, utf8Bytes(note.text), signature));
+      const plain = this.keys.published.find((each) => each.key_id === keyId);
+      const key =
+        plain ?? this.keys.published.find(({ cosigner_key }) => cosigner_key?.includes(`+${keyId}+`));
+      const timed = plain === undefined ? readTimestamped(signature) : undefined;
+      const message = timed === undefined ? note.text : cosignatureText(timed.atS, note.text);
+      const publicKey = fromBase64(key?.public_key ?? '');
+      assert.ok(publicKey && verifyEd25519(publicKey, utf8Bytes(message), timed?.signature ?? signature));
     }
     const before = this.#lastCheckpoint;
     if (before !== undefined) {

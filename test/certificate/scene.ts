@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
-import { CertificateArchive } from '../../src/certificate/archive.ts';
-import type { CertificateDocument } from '../../src/certificate/certificate.ts';
-import { type CertificateService, certificateService } from '../../src/certificate/certificate-service.ts';
+import {
+  CertificateArchive,
+  type CertificateService,
+  certificateService,
+} from '../../src/certificate/archive.ts';
 import { type KeysDocument, keysDocument } from '../../src/certificate/log.ts';
+import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import type { EntropyMode } from '../../src/core/vocabulary.ts';
@@ -37,6 +40,10 @@ export interface SceneOptions {
   readonly answers?: number;
   /** The place of ours among them. */
   readonly at?: number;
+  /** When the first answer was issued. */
+  readonly issuedAtMs?: number;
+  /** Where the clock stands when the answers are logged. */
+  readonly sealedAtMs?: number;
 }
 
 const SEGMENT = 4;
@@ -44,8 +51,15 @@ export const SALT = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 const COIN = { count: 1, max: 1, min: 0, sort: 'none', unique: false, values: [1] };
 
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
-  const { lots = [lotRecord('a')], mode = 'quantum-seeded', answers = 21, at = 13 } = options;
+  const {
+    lots = [lotRecord('a')],
+    mode = 'quantum-seeded',
+    answers = 21,
+    at = 13,
+    issuedAtMs = TIME_MS,
+  } = options;
   const world = new LogWorld();
+  world.clock.wall = options.sealedAtMs ?? world.clock.wall;
   for (const lot of lots) world.lots.set(lot.id, lot);
   const seeded = seededSource(...lots.map((lot) => lot.id));
   const source = mode === 'quantum-seeded' ? seeded : { ...seeded, mode, generation: null };
@@ -55,7 +69,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   assert(text !== undefined);
   const delivered = commitment(SALT, utf8Bytes(text));
   const entries = Array.from({ length: answers }, (_, i) =>
-    answerEntry(i, { mode, ...(i === at ? { delivered } : {}) }),
+    answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? { delivered } : {}) }),
   );
   world.commit(segmentRecord(SEGMENT, [source], entries));
   const log = await world.open();

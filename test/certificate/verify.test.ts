@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { CertificateArchive } from '../../src/certificate/archive.ts';
-import type { CertificateDocument } from '../../src/certificate/certificate.ts';
 import { keysDocument } from '../../src/certificate/log.ts';
+import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
@@ -120,6 +120,7 @@ describe('verifyAnswer', () => {
         'keys',
         'inclusion',
         'signature',
+        'dates',
       ],
     );
     for (const check of verification.checks) assert.notEqual(check.why, '');
@@ -161,7 +162,7 @@ describe('verifyAnswer', () => {
     for (const each of [certificate, certificate.certificate]) {
       const verification = await verifyAnswer({ certificate: each, keys });
       assert.ok(verification.ok);
-      assert.equal(verification.checks.length, 5);
+      assert.equal(verification.checks.length, 6);
     }
   });
 
@@ -354,25 +355,39 @@ describe('one flipped bit', () => {
     return copy;
   }
 
-  /** The keys without their dates, which nothing follows from. */
+  /** The keys without what only dates follow from: an earlier beginning refuses nothing. */
   function anchored(keys: object): unknown {
     const copy = throughJson(keys) as { keys: Record<string, unknown>[] };
-    for (const key of copy.keys) delete key.created_at;
+    for (const key of copy.keys) {
+      delete key.created_at;
+      delete key.retired_at;
+      delete key.cosigner_key;
+    }
     return copy;
+  }
+
+  /** The same with the beginning that `anchored` took away. */
+  function dated(keys: unknown): unknown {
+    const { keys: listed } = keys as { keys?: unknown };
+    if (!Array.isArray(listed)) return keys;
+    const added = listed.map((key: object) => ({ ...key, created_at: '2026-11-21T08:00:00.000Z' }));
+    return { ...(keys as object), keys: added };
   }
 
   for (const what of ['response', 'certificate', 'keys'] as const) {
     it(`anywhere in the ${what} is caught`, async () => {
       const s = await scene();
       const input = { response: covered(s.response), certificate: s.certificate, keys: anchored(s.keys) };
-      assert.ok((await verifyAnswer(input)).ok);
+      const keys = what === 'keys' ? undefined : s.keys;
+      assert.ok((await verifyAnswer({ ...input, keys: keys ?? dated(input.keys) })).ok);
       let caught = 0;
       await fc.assert(
         fc.asyncProperty(fc.nat(8 * JSON.stringify(input[what]).length - 1), async (bit) => {
           const changedInput = flipped(input[what], bit);
           if (changedInput === undefined) return;
           caught++;
-          const verification = await verifyAnswer({ ...input, [what]: changedInput });
+          const changed = { ...input, [what]: changedInput };
+          const verification = await verifyAnswer({ ...changed, keys: keys ?? dated(changed.keys) });
           assert.notDeepEqual(failed(verification), [], `bit ${bit & 7} of byte ${bit >> 3}`);
         }),
         { numRuns: 600 },

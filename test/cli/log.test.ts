@@ -3,18 +3,27 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { certificateDocument, certificateOf } from '../../src/certificate/certificate.ts';
 import { CertificateLog, keysDocument } from '../../src/certificate/log.ts';
+import { certificateDocument, certificateOf } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { log } from '../../src/cli/log.ts';
+import { ManualClock } from '../../src/core/clock.ts';
 import { openLogKeys } from '../../src/crypto/key-files.ts';
 import { parseNote, parseProof } from '../../src/crypto/note.ts';
-import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord } from '../certificate/fixtures.ts';
+import {
+  answerEntry,
+  CONTEXT,
+  lotRecord,
+  seededSource,
+  segmentRecord,
+  TIME_MS,
+} from '../certificate/fixtures.ts';
 import { LogWorld } from '../certificate/log-world.ts';
-import { openTestLedger, testClock } from '../support/ledger-folder.ts';
+import { openTestLedger } from '../support/ledger-folder.ts';
 import { runCommand } from './run-command.ts';
 
 const NAME = 'qrn.test/log';
+const clock = new ManualClock(TIME_MS);
 
 describe('qrn log', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'qrn-log-'));
@@ -28,8 +37,14 @@ describe('qrn log', () => {
     const ledger = await openTestLedger(join(dataDir, 'ledger'));
     const lot = lotRecord('a');
     await ledger.addLot(lot, []);
-    const keys = openLogKeys(keysPath, NAME, testClock);
-    const certificateLog = await CertificateLog.open({ store: ledger, ids, keys, settledBelow: 0 });
+    const keys = openLogKeys(keysPath, NAME, clock);
+    const certificateLog = await CertificateLog.open({
+      store: ledger,
+      ids,
+      keys,
+      settledBelow: 0,
+      clock,
+    });
     const entries = Array.from({ length: count }, (_, i) => answerEntry(100 * segment + i));
     await ledger.commit([segmentRecord(segment, [seededSource(lot.id)], entries)], []);
     await certificateLog.seal();
@@ -58,7 +73,7 @@ describe('qrn log', () => {
   it('shows size, root and signer, and rotates the key so that old and new stay verifiable', async () => {
     const oldProof = await serve(1, 3);
     const before = JSON.parse((await qrn('show', '--json')).out);
-    const [first] = openLogKeys(keysPath, NAME, testClock).published;
+    const [first] = openLogKeys(keysPath, NAME, clock).published;
     assert.deepEqual([before.origin, before.size, before.signed_by], [NAME, 3, [first.key_id]]);
     assert.ok(before.checkpoint.startsWith(`${NAME}\n3\n${before.root}\n\n`));
     assert.match((await qrn('show')).out, /^size +3$/m);
@@ -70,10 +85,11 @@ describe('qrn log', () => {
     assert.equal(rotated.replaces, first.key_id);
     assert.ok(!existsSync(join(keysPath, 'log-1.pem')) && existsSync(join(keysPath, 'log-1.json')));
 
+    clock.advance(60_000);
     const newProof = await serve(2, 2);
     const shown = JSON.parse((await qrn('show', '--json')).out);
     assert.deepEqual([shown.size, shown.signed_by], [5, [rotated.key_id]]);
-    const keys = openLogKeys(keysPath, NAME, testClock);
+    const keys = openLogKeys(keysPath, NAME, clock);
     assert.equal(keys.currentKeyId, rotated.key_id);
     for (const [segment, proof] of [
       [1, oldProof],

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { CertificateService } from '../../src/certificate/certificate-service.ts';
+import type { CertificateService } from '../../src/certificate/archive.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { startPageServer } from '../http/pages/page-server.ts';
@@ -41,7 +41,7 @@ describe('qrn verify with files', () => {
   it('passes what the service gave: a line per check, and the verdict', async () => {
     const { status, out, talk } = await runCommand(verify, offline(await scene()));
     assert.deepEqual([status, talk], [0, '']);
-    assert.equal(out.match(/^ok {6}\S/gm)?.length, 9);
+    assert.equal(out.match(/^ok {6}\S/gm)?.length, 10);
     assert.match(out, /^no certificate speaks of meta\.duration_ms, /m);
     assert.match(out, /a\.json: verified\n$/);
   });
@@ -72,7 +72,7 @@ describe('qrn verify with files', () => {
     assert.match(out, /^[^\n]+\n$/);
     const { ok, checks, not_covered } = JSON.parse(out);
     assert.equal(ok, true);
-    assert.equal(checks.length, 9);
+    assert.equal(checks.length, 10);
     assert.deepEqual(Object.keys(checks[0]), ['name', 'ok', 'why']);
     assert.ok(not_covered.includes('quantum_credits.used'));
   });

@@ -100,8 +100,14 @@ describe('key files', () => {
       rotated.published.map((key) => key.key_id),
       [first.currentKeyId, rotated.currentKeyId],
     );
-    assert.deepEqual(openLogKeys(directory, NAME, clock).published, rotated.published);
-    assert.deepEqual(readdirSync(directory).sort(), ['log-1.json', 'log-2.json', 'log-2.pem']);
+    clock.advance(60_000); // the service signs with the old key until it is started again
+    const opened = openLogKeys(directory, NAME, clock).published;
+    const retiredAt = new Date(clock.wallMs()).toISOString();
+    assert.deepEqual(opened, [{ ...rotated.published[0], retired_at: retiredAt }, rotated.published[1]]);
+    clock.advance(60_000);
+    assert.deepEqual(openLogKeys(directory, NAME, clock).published, opened, 'retired once');
+    const files = ['log-1.json', 'log-1.retired', 'log-2.json', 'log-2.pem'];
+    assert.deepEqual(readdirSync(directory).sort(), files);
     const old = fromBase64(rotated.published[0].public_key);
     assert.ok(old && verifyEd25519(old, message, first.current.sign(message)));
   });

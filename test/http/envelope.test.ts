@@ -15,6 +15,7 @@ const FROM: DrawnFrom = {
   circuitVersion: '1.0.0',
   quantumBackend: 'simulator-statevector',
   nistVerified: true,
+  endedAtMs: 0,
 };
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });

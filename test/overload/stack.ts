@@ -5,7 +5,7 @@ import { unpack } from 'msgpackr';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
-import type { CertificateService } from '../../src/certificate/certificate-service.ts';
+import type { CertificateService } from '../../src/certificate/archive.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';

@@ -377,7 +377,15 @@ const keys = object({
       algorithm: { type: 'string', const: 'ed25519' },
       public_key: { type: 'string', contentEncoding: 'base64' },
       verifier_key: text,
-      created_at: time,
+      cosigner_key: described(
+        orNull(text),
+        'The same key as cosigner: every checkpoint it signs has a time. Null for a key of a release that gave none.',
+      ),
+      created_at: described(time, 'From when on it signs.'),
+      retired_at: described(
+        orNull(time),
+        'By when it had signed for the last time; null for the key in use.',
+      ),
     }),
   ),
 });

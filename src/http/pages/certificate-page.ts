@@ -1,6 +1,6 @@
-import type { CertificateDocument } from '../../certificate/certificate.ts';
+import type { CertificateDocument } from '../../certificate/record.ts';
 import type { Origin } from '../../core/vocabulary.ts';
-import { parseCheckpoint, parseNote, parseProof } from '../../crypto/note.ts';
+import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_CLAIMS, type EvidenceClaim } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
 import { type Content, html, type Markup } from './layout.ts';
@@ -163,7 +163,7 @@ function logRows(proofText: string | null): Row[] {
     ['Log', text(checkpoint.origin)],
     ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)}`],
     ['Root', code(Buffer.from(checkpoint.root).toString('base64'))],
-    ['Signed by', note.signatures.map(({ keyId }) => html`Ed25519 key ${code(keyId)} `)],
+    ['Signed by', plainSignatures(note).map(({ keyId }) => html`Ed25519 key ${code(keyId)} `)],
   ];
 }
 

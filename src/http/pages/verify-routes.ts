@@ -1,5 +1,5 @@
-import type { CertificateDocument } from '../../certificate/certificate.ts';
-import type { CertificateService } from '../../certificate/certificate-service.ts';
+import type { CertificateService } from '../../certificate/archive.ts';
+import type { CertificateDocument } from '../../certificate/record.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Call } from '../call.ts';

@@ -1,7 +1,6 @@
 import { OwnedCells } from '../../../src/account/cells.ts';
 import { OwnedRunningKeys } from '../../../src/answer/idempotency.ts';
-import { CertificateArchive } from '../../../src/certificate/archive.ts';
-import { certificateService } from '../../../src/certificate/certificate-service.ts';
+import { CertificateArchive, certificateService } from '../../../src/certificate/archive.ts';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../../../src/certificate/log.ts';
 import type { Config } from '../../../src/config/config.ts';
@@ -179,11 +178,17 @@ async function startFront(around: FrontSurroundings): Promise<NodeFront> {
 }
 
 /** What the ledger thread does beside the ledger: certificates and their log. */
-async function startLog({ keys, door, log }: NodeOptions) {
+async function startLog({ clock, keys, door, log }: NodeOptions) {
   const ledger = door('log');
   const ids = new CertificateIds(keys.ids);
   const settledBelow = await ledger.nextSegment();
-  const certificateLog = await CertificateLog.open({ store: ledger, ids, keys: keys.log, settledBelow });
+  const certificateLog = await CertificateLog.open({
+    store: ledger,
+    ids,
+    keys: keys.log,
+    settledBelow,
+    clock,
+  });
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
   let isStopping = false;
   const sealing = (async () => {

@@ -5,7 +5,7 @@ import { type Config, loadSettings } from '../../../src/config/config.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { toBase64 } from '../../../src/crypto/base64.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
-import { noteKeyId, verifierKey } from '../../../src/crypto/note.ts';
+import { COSIGNATURE_TYPE, noteKeyId, verifierKey } from '../../../src/crypto/note.ts';
 import { SigningKey } from '../../../src/crypto/signing.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { Chance } from '../../support/chance.ts';
@@ -266,6 +266,8 @@ function nodeKeys(random: Chance): NodeKeys {
     algorithm: 'ed25519',
     public_key: toBase64(current.publicKey),
     verifier_key: verifierKey(sha256, name, current.publicKey),
+    cosigner_key: verifierKey(sha256, name, current.publicKey, COSIGNATURE_TYPE),
+    retired_at: null,
     created_at: '2026-11-20T12:00:00.000Z',
   } as const;
   return {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CertificateService } from '../../../src/certificate/certificate-service.ts';
+import type { CertificateService } from '../../../src/certificate/archive.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { Call } from '../../../src/http/call.ts';
 import { errorReply, type Reply } from '../../../src/http/error-reply.ts';

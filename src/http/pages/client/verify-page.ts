@@ -27,6 +27,7 @@ const TITLES: Readonly<Record<CheckName, string>> = {
   keys: 'Keys of the log',
   inclusion: 'Place in the log',
   signature: 'Signature of the log',
+  dates: 'Dates',
 };
 
 const form = element('check');

@@ -1,8 +1,9 @@
 import { CertificateArchive } from '../../../../src/certificate/archive.ts';
-import type { CertificateDocument } from '../../../../src/certificate/certificate.ts';
 import type { CertificateIds } from '../../../../src/certificate/ids.ts';
 import { CertificateLog, keysDocument } from '../../../../src/certificate/log.ts';
+import type { CertificateDocument } from '../../../../src/certificate/record.ts';
 import { verifyAnswer } from '../../../../src/certificate/verify.ts';
+import { ManualClock } from '../../../../src/core/clock.ts';
 import { sha256 } from '../../../../src/crypto/digest.ts';
 import type { LogKeys } from '../../../../src/crypto/key-files.ts';
 import { type Hash, verifyConsistency } from '../../../../src/crypto/merkle.ts';
@@ -60,6 +61,7 @@ export class CertificateKeeper {
       ids: this.#ids,
       keys: this.#keys,
       settledBelow: 0,
+      clock: new ManualClock(),
     });
     await this.#extend(log);
     const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids: this.#ids, log });

@@ -1,0 +1,267 @@
+import { assert } from '../core/assert.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { sha256 } from '../crypto/digest.ts';
+import type { LogKeys } from '../crypto/key-files.ts';
+import { CompactRange } from '../crypto/merkle.ts';
+import {
+  COSIGNATURE_TYPE,
+  checkpointText,
+  cosignatureText,
+  formatNote,
+  type Note,
+  noteKeyId,
+  parseCheckpoint,
+  parseNote,
+  readTimestamped,
+  timestampedSignature,
+} from '../crypto/note.ts';
+import { verifyEd25519 } from '../crypto/signing.ts';
+import type { LogStore } from '../ledger/ledger.ts';
+import type { CertificateIds } from './ids.ts';
+import { nodeReader, paddedNumber, TileEdge, type TileRecord } from './tiles.ts';
+
+/**
+ * Where the log stands, stored and in memory: its tree's growing edge, which segments are in it, and its newest checkpoint.
+ *
+ * The log signs a checkpoint twice with one key: the plain signature of c2sp.org/signed-note, and a cosignature of
+ * c2sp.org/tlog-cosignature, which also says when. Readers that know only the first one ignore the other.
+ */
+
+/**
+ * What is stored and what is configured do not belong together, or the store gives back what was never
+ * stored.
+ */
+export class CertificateLogError extends Error {
+  override name = 'CertificateLogError';
+}
+
+const STATE_KEY = 'state';
+
+interface StoredState {
+  readonly version: 1;
+  readonly origin: string;
+  /**
+   * Fingerprint of the certificate ids: with another key the log would speak of ids that nobody was given.
+   */
+  readonly ids: string;
+  readonly size: number;
+  /** Roots of the complete subtrees, base64, largest first. */
+  readonly roots: readonly string[];
+  readonly sealed: readonly SequenceRange[];
+  /** The newest checkpoint, a signed note. */
+  readonly checkpoint: string;
+}
+
+/** Where the log stands, in memory. Never changed: a batch makes the next one. */
+export interface LogState {
+  readonly range: CompactRange;
+  readonly edge: TileEdge;
+  readonly sealed: SealedRanges;
+  readonly checkpoint: string;
+  /** When the newest checkpoint was signed, seconds since 1970; 0 when it does not say (releases before timestamps). */
+  readonly sealedAtS: number;
+}
+
+/** A checkpoint over the range, signed by the log's current key, with the time. */
+export function signCheckpoint(keys: LogKeys, range: CompactRange, sealedAtS: number): string {
+  const text = checkpointText({ origin: keys.name, size: range.size, root: range.root() });
+  return formatNote({ text, signatures: signaturesOf(text, keys, sealedAtS) });
+}
+
+/** The same checkpoint with the current key's signatures added: after a rotation. */
+export function addSignatures(checkpoint: string, keys: LogKeys, sealedAtS: number): string {
+  const { text, signatures } = noteOf(checkpoint);
+  return formatNote({ text, signatures: [...signatures, ...signaturesOf(text, keys, sealedAtS)] });
+}
+
+function signaturesOf(text: string, keys: LogKeys, sealedAtS: number): Note['signatures'] {
+  const { name, current, currentKeyId } = keys;
+  const timed = current.sign(utf8Bytes(cosignatureText(sealedAtS, text)));
+  return [
+    { name, keyId: currentKeyId, signature: current.sign(utf8Bytes(text)) },
+    {
+      name,
+      keyId: noteKeyId(sha256, name, current.publicKey, COSIGNATURE_TYPE),
+      signature: timestampedSignature(sealedAtS, timed),
+    },
+  ];
+}
+
+export function isSignedBy(checkpoint: string, keyId: string): boolean {
+  return noteOf(checkpoint).signatures.some((signature) => signature.keyId === keyId);
+}
+
+export function noteOf(checkpoint: string): Note {
+  const note = parseNote(checkpoint);
+  if (note === undefined) throw new CertificateLogError('the stored checkpoint is no signed note');
+  return note;
+}
+
+/** The records of a state, to be stored in the transaction of the batch that leads to it. */
+export function stateRecords(state: LogState, ids: CertificateIds, keys: LogKeys): TileRecord[] {
+  const { range, sealed, checkpoint } = state;
+  const stored: StoredState = {
+    version: 1,
+    origin: keys.name,
+    ids: ids.fingerprint,
+    size: range.size,
+    roots: range.roots.map(toBase64),
+    sealed: sealed.ranges,
+    checkpoint,
+  };
+  return [
+    { key: checkpointKey(range.size), value: utf8Bytes(checkpoint) },
+    { key: STATE_KEY, value: utf8Bytes(JSON.stringify(stored)) },
+  ];
+}
+
+/**
+ * The stored state, checked against the keys, the tiles and its own checkpoint; undefined when nothing is
+ * stored.
+ */
+export async function loadState(
+  store: LogStore,
+  ids: CertificateIds,
+  keys: LogKeys,
+): Promise<LogState | undefined> {
+  const record = await store.getLog(STATE_KEY);
+  if (record === undefined) return undefined;
+  const stored = JSON.parse(textOf(record)) as StoredState;
+  if (stored.version !== 1)
+    throw new CertificateLogError(`the log has version ${stored.version}, this program reads 1`);
+  if (stored.origin !== keys.name) {
+    throw new CertificateLogError(`the stored log is ${stored.origin}; ${keys.name} would be another one`);
+  }
+  if (stored.ids !== ids.fingerprint) {
+    throw new CertificateLogError(
+      'the key of the certificate ids is not the one that this log was written with',
+    );
+  }
+  const roots = stored.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
+  const range = new CompactRange(sha256, stored.size, roots);
+  await assertRootsAreStored(store, range);
+  assertCheckpointHolds(stored.checkpoint, range, keys);
+  return {
+    range,
+    edge: await TileEdge.load(store, stored.size),
+    sealed: new SealedRanges(stored.sealed),
+    checkpoint: stored.checkpoint,
+    sealedAtS: sealedAtOf(stored.checkpoint, keys),
+  };
+}
+
+/**
+ * The tiles give the same subtree roots as the state: appending goes on from where the proofs will be read.
+ */
+async function assertRootsAreStored(store: LogStore, range: CompactRange): Promise<void> {
+  const readNode = nodeReader(store);
+  let start = 0;
+  for (const root of range.roots) {
+    let level = 0;
+    while (start + 2 ** (level + 1) <= range.size) level++;
+    const stored = await readNode(level, start / 2 ** level);
+    if (toBase64(stored) !== toBase64(root))
+      throw new CertificateLogError('the stored tiles are not those of the log');
+    start += 2 ** level;
+  }
+}
+
+function assertCheckpointHolds(checkpoint: string, range: CompactRange, keys: LogKeys): void {
+  const { text, signatures } = noteOf(checkpoint);
+  const parsed = parseCheckpoint(text);
+  const matches =
+    parsed?.origin === keys.name &&
+    parsed.size === range.size &&
+    toBase64(parsed.root) === toBase64(range.root());
+  if (!matches) throw new CertificateLogError('the stored checkpoint is not that of the stored tree');
+  const signed = signatures.some(({ keyId, signature }) => {
+    const key = keys.published.find((each) => each.key_id === keyId);
+    const publicKey = key && fromBase64(key.public_key);
+    return publicKey !== undefined && verifyEd25519(publicKey, utf8Bytes(text), signature);
+  });
+  if (!signed) throw new CertificateLogError('the stored checkpoint was signed by none of the known keys');
+}
+
+/** The latest time that one of the log's own cosignatures gives; 0 without any. */
+function sealedAtOf(checkpoint: string, keys: LogKeys): number {
+  const { text, signatures } = noteOf(checkpoint);
+  let latest = 0;
+  for (const { public_key } of keys.published) {
+    const publicKey = fromBase64(public_key);
+    assert(publicKey !== undefined, 'a published key is in base64');
+    const keyId = noteKeyId(sha256, keys.name, publicKey, COSIGNATURE_TYPE);
+    for (const { name, keyId: signedBy, signature } of signatures) {
+      const timed = name === keys.name && signedBy === keyId ? readTimestamped(signature) : undefined;
+      if (timed === undefined) continue;
+      if (!verifyEd25519(publicKey, utf8Bytes(cosignatureText(timed.atS, text)), timed.signature))
+        throw new CertificateLogError('the time on the stored checkpoint was not signed by the log');
+      latest = Math.max(latest, timed.atS);
+    }
+  }
+  return latest;
+}
+
+export function checkpointKey(size: number): string {
+  return `checkpoint/${paddedNumber(size)}`;
+}
+
+export function textOf(record: Uint8Array): string {
+  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString('utf8');
+}
+
+/** Sequences from `from` up to, and without, `before`. */
+export interface SequenceRange {
+  readonly from: number;
+  readonly before: number;
+}
+
+/**
+ * Which segments are in the log. Several fronts commit segments at once, each with numbers of its own, and a
+ * commit that failed leaves a number unused: so what is sealed is a set of ranges, and what may still come
+ * are its gaps.
+ */
+export class SealedRanges {
+  /** Ascending, apart from each other, none empty. */
+  readonly #ranges: SequenceRange[];
+
+  constructor(ranges: readonly SequenceRange[] = []) {
+    let end = -1;
+    for (const { from, before } of ranges) {
+      assert(Number.isSafeInteger(from) && Number.isSafeInteger(before), 'sequences are whole numbers');
+      assert(end < from && from < before, 'ranges ascend, apart from each other');
+      end = before;
+    }
+    this.#ranges = [...ranges];
+  }
+
+  get ranges(): readonly SequenceRange[] {
+    return this.#ranges;
+  }
+
+  /** Where segments that are not sealed may be, ascending; the last gap has no end. */
+  gaps(): SequenceRange[] {
+    const gaps: SequenceRange[] = [];
+    let from = 0;
+    for (const range of this.#ranges) {
+      if (from < range.from) gaps.push({ from, before: range.from });
+      from = range.before;
+    }
+    gaps.push({ from, before: Number.POSITIVE_INFINITY });
+    return gaps;
+  }
+
+  /** Marks the sequences from `from` up to, and without, `before`. */
+  add(from: number, before: number): void {
+    if (from >= before) return;
+    let at = 0;
+    while (at < this.#ranges.length && this.#ranges[at].before < from) at++;
+    let end = at;
+    let joined: SequenceRange = { from, before };
+    while (end < this.#ranges.length && this.#ranges[end].from <= before) {
+      const range = this.#ranges[end++];
+      joined = { from: Math.min(joined.from, range.from), before: Math.max(joined.before, range.before) };
+    }
+    this.#ranges.splice(at, end - at, joined);
+  }
+}

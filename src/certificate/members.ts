@@ -1,0 +1,58 @@
+import canonicalize from 'canonicalize';
+
+/** Reads JSON that somebody else wrote: whatever it holds, nothing here throws. Runs in browsers. */
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  return found;
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Lists and objects are not written out: one nested without end would overflow the stack. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */
+export function canonical(value: unknown): string | undefined {
+  return isJson(value) ? canonicalize(value) : undefined;
+}
+
+/** Walks without recursion: a response nested without end is a failed check, not a stack overflow. */
+function isJson(value: unknown): boolean {
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string') {
+      if (!next.isWellFormed()) return false;
+    } else if (typeof next === 'number') {
+      if (!Number.isFinite(next)) return false;
+    } else if (Array.isArray(next)) {
+      for (const inner of next) left.push(inner);
+    } else if (isObject(next)) {
+      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+    } else if (next !== null && typeof next !== 'boolean') return false;
+  }
+  return true;
+}
+
+/** Milliseconds since 1970 of a time as the service prints it: ISO 8601 in UTC; NaN for anything else. */
+export function timeOf(value: unknown): number {
+  const isTime = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+  return isTime ? Date.parse(value) : Number.NaN;
+}
+
+export function timeText(atS: number): string {
+  const at = new Date(atS * 1000);
+  return Number.isNaN(at.getTime()) ? `${atS} s after 1970` : at.toISOString();
+}

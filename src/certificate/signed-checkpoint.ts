@@ -1,0 +1,136 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { fromBase64 } from '../crypto/base64.ts';
+import type { Sha256 } from '../crypto/merkle.ts';
+import {
+  type Checkpoint,
+  COSIGNATURE_TYPE,
+  cosignatureText,
+  type InclusionProofText,
+  type Note,
+  noteKeyId,
+  parseCheckpoint,
+  parseNote,
+  parseProof,
+  readTimestamped,
+  verifierKey,
+} from '../crypto/note.ts';
+import { member, text, timeOf } from './members.ts';
+
+/** The checkpoint in a proof, the keys that a verifier knows, and which of them signed. Runs in browsers. */
+
+const utf8 = new TextEncoder();
+const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
+
+export interface LoggedAt {
+  readonly proof: InclusionProofText;
+  readonly note: Note;
+  readonly checkpoint: Checkpoint;
+}
+
+export function readProof(proofText: unknown): LoggedAt | string {
+  if (proofText === null || proofText === undefined) {
+    return 'The certificate has no proof: fetch it again, it is logged a moment after it was issued.';
+  }
+  const proof = typeof proofText === 'string' ? parseProof(proofText) : undefined;
+  if (proof === undefined) return 'proof is not of the form c2sp.org/tlog-proof@v1.';
+  const note = parseNote(proof.note);
+  if (note === undefined) return 'The checkpoint in the proof is no signed note.';
+  const checkpoint = parseCheckpoint(note.text);
+  if (checkpoint === undefined) return 'The signed note in the proof is no checkpoint.';
+  return { proof, note, checkpoint };
+}
+
+interface KnownKey {
+  readonly name: string;
+  readonly keyId: string;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+  /** It signs no checkpoint without the time. */
+  readonly isTimed: boolean;
+  /** When the key began to sign, and when it had signed for the last time; NaN for what is no time, null for a key in use. */
+  readonly beganMs: number;
+  readonly retiredMs: number | null;
+}
+
+export function knownKeys(keys: unknown): KnownKey[] | string {
+  const origin = text(member(keys, 'origin'));
+  const listed = member(keys, 'keys');
+  if (origin === undefined || !Array.isArray(listed)) return 'This is no document of keys.';
+  const known: KnownKey[] = [];
+  for (const key of listed) {
+    const publicKey = fromBase64(text(member(key, 'public_key')) ?? '');
+    const keyId = text(member(key, 'key_id'));
+    if (publicKey?.length !== 32 || member(key, 'algorithm') !== 'ed25519' || keyId === undefined) {
+      return 'A key is not an Ed25519 public key.';
+    }
+    if (keyId !== noteKeyId(sha256, origin, publicKey))
+      return `Key ${keyId} is not the key it is named after.`;
+    if (member(key, 'verifier_key') !== verifierKey(sha256, origin, publicKey))
+      return `Key ${keyId} is given in two ways.`;
+    const cosignerKey = member(key, 'cosigner_key') ?? null;
+    if (cosignerKey !== null && cosignerKey !== verifierKey(sha256, origin, publicKey, COSIGNATURE_TYPE))
+      return `Key ${keyId} is given in two ways.`;
+    const retiredAt = member(key, 'retired_at') ?? null;
+    known.push({
+      name: origin,
+      keyId,
+      publicKey,
+      isTimed: cosignerKey !== null,
+      beganMs: timeOf(member(key, 'created_at')),
+      retiredMs: retiredAt === null ? null : timeOf(retiredAt),
+    });
+  }
+  return known;
+}
+
+/** A known key's signature that holds; `atS` is the time of the one that says when, in seconds since 1970. */
+export interface Signed {
+  readonly key: KnownKey;
+  readonly atS: number | undefined;
+}
+
+/** c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. */
+export async function readSignatures(keys: unknown, logged: LoggedAt | string): Promise<Signed[] | string> {
+  if (typeof logged === 'string') return logged;
+  const known = knownKeys(keys);
+  if (typeof known === 'string') return known;
+  const { note, checkpoint } = logged;
+  const signed: Signed[] = [];
+  for (const { name, keyId, signature } of note.signatures) {
+    for (const key of known) {
+      if (key.name !== name) continue;
+      const isTimed = keyId === noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+      if (!isTimed && keyId !== key.keyId) continue;
+      const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
+      if (timed === undefined) return `The signature of key ${keyId} on the checkpoint is malformed.`;
+      const message = timed.atS === undefined ? note.text : cosignatureText(timed.atS, note.text);
+      const failure = await signatureFailure(key.publicKey, keyId, message, timed.signature);
+      if (failure !== undefined) return failure;
+      signed.push({ key, atS: timed.atS });
+    }
+  }
+  if (!signed.some(({ atS }) => atS === undefined)) return 'None of the known keys signed the checkpoint.';
+  const timed = new Set(signed.filter(({ atS }) => atS !== undefined).map(({ key }) => key));
+  const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
+  if (silent !== undefined) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
+  if (checkpoint.origin !== known[0].name)
+    return `The checkpoint is of the log ${checkpoint.origin}, the keys are of ${known[0].name}.`;
+  return signed;
+}
+
+async function signatureFailure(
+  publicKey: Uint8Array<ArrayBuffer>,
+  keyId: string,
+  signedText: string,
+  signature: Uint8Array<ArrayBuffer>,
+): Promise<string | undefined> {
+  const { subtle } = crypto;
+  if (subtle === undefined) return 'Signatures cannot be checked here: this page was not loaded over https.';
+  try {
+    const imported = await subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']);
+    const holds = await subtle.verify('Ed25519', imported, signature, utf8.encode(signedText));
+    return holds ? undefined : `The signature of key ${keyId} on the checkpoint is wrong.`;
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
+  }
+}
