@@ -6,10 +6,12 @@ import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import type { AssessedBlock } from '../ledger/records.ts';
+import type { LotAssessment } from '../pool/intake/assess-lot.ts';
 import { type Assessor, SCREENED_BITS } from '../pool/intake/assessor.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
+import type { SequenceOutcome } from '../stats/sp800-22/verdict.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type { AssessTask, BatteryOutcome, ExpandTask, MadeByWorker, MakeOrder } from './protocol.ts';
+import type { AssessOutcome, AssessTask, ExpandTask, MadeByWorker, MakeOrder } from './protocol.ts';
 
 /**
  * Answers whose text may be longer than this go to the pool; shorter ones are made in the front thread. Bench
@@ -53,7 +55,7 @@ export function worthAHop(values: ValueRequest): boolean {
 export class Workers implements Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeByWorker>;
   readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
-  readonly #assessment: Piscina<AssessTask, BatteryOutcome | number>;
+  readonly #assessment: Piscina<AssessTask, AssessOutcome>;
   readonly #log: Log;
   /** Threads that expand and make large answers. */
   readonly threads: number;
@@ -121,7 +123,7 @@ export class Workers implements Assessor {
     const tested = firstBits(bits, bitLength);
     const sha256 = sha256Hex(tested);
     const sp80022 = await this.#assess({ task: 'sp800-22', bits: tested, bitLength });
-    return { of, bits: bitLength, sha256, sp80022: sp80022 as BatteryOutcome };
+    return { of, bits: bitLength, sha256, sp80022: sp80022 as SequenceOutcome };
   }
 
   async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
@@ -131,6 +133,26 @@ export class Workers implements Assessor {
       bits: firstBits(bits, bitLength),
       bitLength,
     })) as number;
+  }
+
+  /** Every bit of a lot by SP 800-90B and SP 800-22 (pool/intake/assess-lot.ts). The bits are copied before this returns. */
+  async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
+    const task = { task: 'lot', bits: firstBits(bits, width * shots), width, shots } as const;
+    return (await this.#assess(task)) as LotAssessment;
+  }
+
+  /**
+   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public `key` of 32 bytes
+   * gives (pool/intake/extractor.ts). The bits are copied before this returns; the caller erases its own and the output.
+   */
+  async extract(
+    bits: Uint8Array,
+    bitLength: number,
+    key: Uint8Array,
+    outputBits: number,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const task = { task: 'extract', bits: firstBits(bits, bitLength), bitLength, key, outputBits } as const;
+    return (await this.#assess(task)) as Uint8Array<ArrayBuffer>;
   }
 
   /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
@@ -170,7 +192,7 @@ export class Workers implements Assessor {
     }
   }
 
-  async #assess(task: AssessTask): Promise<BatteryOutcome | number> {
+  async #assess(task: AssessTask): Promise<AssessOutcome> {
     this.#refuseWhenClosing();
     try {
       // The bits are a copy of ours: it moves to the worker, which erases it.

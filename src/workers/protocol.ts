@@ -1,4 +1,6 @@
+import type { LotAssessment } from '../pool/intake/assess-lot.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
+import type { SequenceOutcome } from '../stats/sp800-22/verdict.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 
 /** What the threads say to each other. Plain data only; buffers are transferred where that saves a copy. */
@@ -55,18 +57,18 @@ export type ExpandTask =
   | { readonly task: 'fill-ring'; readonly order: RefillOrder }
   | { readonly task: 'make'; readonly order: MakeOrder };
 
-/** One statistical test of packed bits. They are moved to the worker, which erases them. */
-export interface AssessTask {
-  readonly task: 'sp800-22' | 'sp800-90b';
-  readonly bits: Uint8Array<ArrayBuffer>;
-  readonly bitLength: number;
-}
+/** One statistical test of packed bits, or the hash of a lot. They are moved to the worker, which erases them. */
+export type AssessTask = { readonly bits: Uint8Array<ArrayBuffer> } & (
+  | { readonly task: 'sp800-22' | 'sp800-90b'; readonly bitLength: number }
+  | { readonly task: 'lot'; readonly width: number; readonly shots: number }
+  | {
+      readonly task: 'extract';
+      readonly bitLength: number;
+      /** The public seed of the hash (pool/intake/extractor.ts). */
+      readonly key: Uint8Array;
+      readonly outputBits: number;
+    }
+);
 
-/** What SP 800-22 says of the bits; SP 800-90B answers with the min-entropy per bit. */
-export interface BatteryOutcome {
-  readonly passed: number;
-  readonly total: number;
-  readonly smallestP: number;
-  readonly verified: boolean;
-  readonly reason: string;
-}
+/** By task: what the tests say of the sequence; min-entropy per bit; what they say of the lot; the output bits. */
+export type AssessOutcome = SequenceOutcome | number | LotAssessment | Uint8Array<ArrayBuffer>;

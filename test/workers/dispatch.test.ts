@@ -5,7 +5,9 @@ import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
+import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
+import { toeplitzHash, toeplitzSeed } from '../../src/pool/intake/extractor.ts';
 import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/supply/keystream.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { HOP_ABOVE_JSON_BYTES, Workers, worthAHop } from '../../src/workers/dispatch.ts';
@@ -194,6 +196,22 @@ describe('the assessment worker', () => {
     const { sp80022 } = await workers.testBits('raw', new Uint8Array(125_000).fill(0x5a), ASSESSED_BITS);
     assert.equal(sp80022.verified, false);
     assert.equal(sp80022.smallestP, 0);
+  });
+
+  it('assesses a whole lot as assessLot does, and leaves its bits alone', async () => {
+    const bits = bytesOf('a lot', 3_000);
+    const copy = bits.slice();
+    assert.deepEqual(await workers.assessLot(bits, 5, 4_799), assessLot(copy, 5, 4_799));
+    assert.deepEqual(bits, copy);
+  });
+
+  it('hashes a whole lot with the matrix of the given key', async () => {
+    const bits = bytesOf('a lot', 3_000);
+    const copy = bits.slice();
+    const key = bytesOf('seed', 32);
+    const expected = toeplitzHash(bits, 23_999, toeplitzSeed(key, 23_999, 9_001), 9_001);
+    assert.deepEqual(await workers.extract(bits, 23_999, key, 9_001), expected);
+    assert.deepEqual(bits, copy);
   });
 
   it('judges no fewer bits, and says of them what they are', async () => {

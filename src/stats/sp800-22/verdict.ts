@@ -5,7 +5,7 @@
  */
 import { assert } from '../../core/assert.ts';
 import { igamc, lgamma } from '../special.ts';
-import { ALPHA, type TestName, type TestRow } from './battery.ts';
+import { ALPHA, runBattery, type TestName, type TestRow } from './battery.ts';
 import { chiSquaredOf } from './chi-squared.ts';
 
 export interface Verdict {
@@ -49,6 +49,31 @@ export function verdict(rows: readonly TestRow[]): Verdict {
     smallestP,
     rule: `fails if more than ${FAILURES_MAX} rows are below ${ALPHA} or any row is below ${P_MIN}`,
     falseRejectRate: FALSE_REJECT_RATE,
+  };
+}
+
+/** What the battery says of one sequence, as a certificate tells it. */
+export interface SequenceOutcome {
+  /** Rows at or above 0.01, of all that apply. */
+  readonly passed: number;
+  readonly total: number;
+  readonly smallestP: number;
+  /** The verdict; false for fewer than 10^6 bits. */
+  readonly verified: boolean;
+  /** Why there is no verdict, or the rule that decided. */
+  readonly reason: string;
+}
+
+/** Runs the battery on the first `bitLength` bits (packed, most significant first) and judges them. */
+export function testSequence(bits: Uint8Array, bitLength: number): SequenceOutcome {
+  const { enough, passed, total, rows } = runBattery(bits, bitLength);
+  const decision = verdict(rows);
+  return {
+    passed,
+    total,
+    smallestP: decision.smallestP,
+    verified: enough && decision.passed,
+    reason: enough ? decision.rule : `${bitLength} bits are too few for a verdict`,
   };
 }
 

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { createCipheriv } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { sha256Hex } from '../../../src/crypto/digest.ts';
+import { assessLot } from '../../../src/pool/intake/assess-lot.ts';
+import { packBits } from '../../support/bit-sequences.ts';
+
+/** Bytes of a ChaCha20 keystream; `nonce` tells streams apart. */
+function noise(bytes: number, nonce: number): Uint8Array {
+  const iv = Buffer.alloc(16);
+  iv[4] = nonce;
+  return createCipheriv('chacha20', Buffer.alloc(32), iv).update(Buffer.alloc(bytes));
+}
+
+describe('assessLot', () => {
+  it('covers every bit with windows of a million bits, the last of which reaches back', () => {
+    const total = 2_300_003;
+    const { windows } = assessLot(noise(Math.ceil(total / 8), 1), 1, total);
+    assert.deepEqual(
+      windows.map(({ order, firstBit, bits }) => [order, firstBit, bits]),
+      [
+        ['shots', 0, 1_000_000],
+        ['shots', 1_000_000, 1_000_000],
+        ['shots', 1_300_003, 1_000_000],
+      ],
+    );
+    assert.ok(windows.every(({ sp80022 }) => sp80022.verified));
+  });
+
+  it('assesses the bits themselves, in the order of shots and channel after channel', () => {
+    const [width, shots] = [3, 3_001];
+    const lot = noise(Math.ceil((width * shots) / 8), 2);
+    const bits = Array.from({ length: width * shots }, (_, i) => (lot[i >>> 3] >>> (7 - (i & 7))) & 1);
+    const byChannel = [0, 1, 2].flatMap((channel) => bits.filter((_, i) => i % width === channel));
+    const { windows, minEntropyPerBit } = assessLot(lot, width, shots);
+    assert.deepEqual(
+      windows.map(({ of, order, firstBit, bits: length, sha256 }) => [of, order, firstBit, length, sha256]),
+      [
+        ['raw', 'shots', 0, 9_003, sha256Hex(packBits(bits))],
+        ['raw', 'channels', 0, 9_003, sha256Hex(packBits(byChannel))],
+      ],
+    );
+    for (const { sp80022 } of windows) assert.equal(sp80022.reason, '9003 bits are too few for a verdict');
+    assert.equal(minEntropyPerBit, Math.min(...windows.map((each) => each.minEntropyPerBit ?? 1)));
+  });
+
+  it('takes the window that reaches back from any bit', () => {
+    const total = 1_000_003;
+    const lot = noise(Math.ceil(total / 8), 3);
+    const bits = Array.from({ length: total }, (_, i) => (lot[i >>> 3] >>> (7 - (i & 7))) & 1);
+    const { windows } = assessLot(lot, 1, total);
+    assert.equal(windows[1].sha256, sha256Hex(packBits(bits.slice(3))));
+  });
+
+  it('gives no estimate for a lot of fewer than 8,192 bits', () => {
+    const { windows, minEntropyPerBit } = assessLot(noise(1_024, 4), 1, 8_191);
+    assert.equal(minEntropyPerBit, null);
+    assert.equal(windows[0].minEntropyPerBit, null);
+    assert.notEqual(assessLot(noise(1_024, 4), 1, 8_192).minEntropyPerBit, null);
+  });
+
+  it('credits an ideal source with about what one window scores', () => {
+    const { minEntropyPerBit, windows } = assessLot(noise(125_000, 5), 8, 125_000);
+    assert.equal(windows.length, 2);
+    assert.ok(minEntropyPerBit !== null && minEntropyPerBit > 0.78 && minEntropyPerBit < 0.9);
+  });
+});
+
+describe('what no window of the first megabit shows', () => {
+  it('a second half that alternates leaves next to nothing', () => {
+    const lot = noise(250_000, 6);
+    lot.fill(0b0101_0101, 125_000);
+    const { windows, minEntropyPerBit } = assessLot(lot, 1, 2_000_000);
+    assert.ok(windows[0].minEntropyPerBit! > 0.78, 'the first megabit is good');
+    assert.ok(minEntropyPerBit! < 0.01, `${minEntropyPerBit}`);
+  });
+
+  it('channels that turn over with 0.75 are found channel by channel, not in the order of shots', () => {
+    const [width, shots] = [16, 62_500];
+    const chance = noise(width * shots, 7);
+    const bits = new Array<number>(width * shots);
+    for (let i = 0; i < bits.length; i++) {
+      const turns = chance[i] < 192;
+      bits[i] = i < width ? chance[i] & 1 : bits[i - width] ^ (turns ? 1 : 0);
+    }
+    const { windows } = assessLot(packBits(bits), width, shots);
+    const [byShot, byChannel] = windows.map((each) => each.minEntropyPerBit!);
+    const trueMinEntropy = -Math.log2(0.75);
+    assert.ok(byShot > trueMinEntropy, `${byShot} in the order of shots`);
+    assert.ok(byChannel < trueMinEntropy, `${byChannel} channel by channel`);
+  });
+});
