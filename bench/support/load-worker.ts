@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { ConnectionLost, HttpConnection } from '../../test/support/http.ts';
 import { Histogram } from './histogram.ts';
-import { HttpConnection } from './http-client.ts';
 import type { LoadOutcome, LoadPlan } from './load.ts';
 
 /**
@@ -32,6 +32,13 @@ function count(status: number, size: number, sinceMs: number): void {
   bytes += size;
 }
 
+let lost: Error | undefined;
+
+/** The server closed a connection: the whole measurement is void. */
+function lose(error: Error): void {
+  lost ??= error;
+}
+
 /** Each connection asks as soon as it is answered. */
 function closedLoop(
   connections: readonly HttpConnection[],
@@ -48,8 +55,9 @@ function closedLoop(
         return;
       }
       begun++;
-      connection.send(plan.request, (status, size) => {
-        count(status, size, now);
+      connection.request(plan.request, (reply) => {
+        if (reply instanceof ConnectionLost) return lose(reply);
+        count(reply.status, reply.bodyBytes, now);
         ask(connection);
       });
     };
@@ -78,9 +86,10 @@ function openLoop(
     const index = next++;
     flying.add(index);
     lateness.add((performance.now() - dueMs(index)) * 1000);
-    connection.send(plan.request, (status, size) => {
+    connection.request(plan.request, (reply) => {
+      if (reply instanceof ConnectionLost) return lose(reply);
       flying.delete(index);
-      count(status, size, dueMs(index));
+      count(reply.status, reply.bodyBytes, dueMs(index));
       if (isDue()) send(connection);
       else idle.push(connection);
     });
@@ -109,13 +118,10 @@ function openLoop(
   });
 }
 
-let lost: Error | undefined;
 const { hostname, port } = new URL(plan.origin);
 const connections = await Promise.all(
   Array.from({ length: plan.connections }, () =>
-    HttpConnection.open(Number(port), hostname, (error) => {
-      lost ??= error;
-    }),
+    HttpConnection.open(Number(port), { host: hostname, countsOnly: true }),
   ),
 );
 const watch = new Promise<never>((_resolve, reject) => {
@@ -141,5 +147,5 @@ const outcome: LoadOutcome = {
   refusal: refusal.counts,
   lateness: lateness.counts,
 };
-for (const connection of connections) connection.close();
+for (const connection of connections) connection.leave();
 parentPort!.postMessage(outcome);

@@ -1,5 +1,5 @@
+import { requestBytes } from '../../test/support/http.ts';
 import { type HammerResult, hammer } from './closed-loop.ts';
-import { requestBytes } from './http-client.ts';
 import { type ClosedLoop, type LoadResult, type OpenLoop, putLoad } from './load.ts';
 import { cpuTime, residentMemory } from './process-usage.ts';
 import type { Contender, Sample } from './rounds.ts';
@@ -58,11 +58,13 @@ export function loadOn(
   loop: ClosedLoop | OpenLoop,
 ): Promise<LoadResult> {
   const { origin } = server;
+  const { method, path: target, body = null } = ask;
   const headers = {
-    ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(body === null ? {} : { 'content-type': 'application/json' }),
     ...server.headers,
   };
-  return putLoad({ origin, request: requestBytes({ origin, ...ask, headers }), connections, loop });
+  const request = { method, target, headers: Object.entries(headers), body };
+  return putLoad({ origin, request: requestBytes(request, new URL(origin).host), connections, loop });
 }
 
 /** Fails when anything but 200 came: a server that refuses is fast. */

@@ -6,8 +6,8 @@ import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
+import { openSocket, talk } from '../support/http.ts';
 import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
-import { open, talk } from './raw-client.ts';
 
 const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 const OK = Buffer.from('ok');
@@ -201,7 +201,7 @@ describe('an answer', () => {
   it('of 10 MB arrives whole at a reader that rests between its reads', async () => {
     const body = patterned(10 * MEGABYTE);
     const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, body));
-    const socket = await open(front.port);
+    const socket = await openSocket(front.port);
     socket.write(GET);
     const received: Buffer[] = [];
     let size = 0;
@@ -229,7 +229,7 @@ describe('an answer', () => {
       };
       waiting.push(exchange);
     });
-    const socket = await open(front.port);
+    const socket = await openSocket(front.port);
     socket.write(GET);
     await until(() => waiting.length === 1);
     socket.destroy();
@@ -291,7 +291,7 @@ describe('deadlines', () => {
       limits: { sweepMs: 5 },
     });
     const before = process.memoryUsage.rss();
-    const sockets = await Promise.all(Array.from({ length: readers }, () => open(front.port)));
+    const sockets = await Promise.all(Array.from({ length: readers }, () => openSocket(front.port)));
     for (const socket of sockets) {
       socket.pause();
       socket.write(GET);
@@ -317,10 +317,10 @@ describe('draining', () => {
       waiting.push(exchange);
     });
     const underWay = talk(front.port, GET);
-    const idle = await open(front.port);
+    const idle = await openSocket(front.port);
     await until(() => waiting.length === 1);
     const drained = front.drain(2_000);
-    await assert.rejects(open(front.port), { code: 'ECONNREFUSED' });
+    await assert.rejects(openSocket(front.port), { code: 'ECONNREFUSED' });
     waiting[0].send(PLAIN_HEAD, OK);
     const { replies, closed } = await underWay;
     assert.deepEqual([replies[0].status, replies[0].body, closed], [200, 'ok', true]);
@@ -336,7 +336,7 @@ describe('draining', () => {
     const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, new Uint8Array(5_000)), {
       clock,
     });
-    const socket = await open(front.port);
+    const socket = await openSocket(front.port);
     const drained = front.drain(2_000);
     socket.write(GET);
     const received: Buffer[] = [];
@@ -351,7 +351,7 @@ describe('draining', () => {
   it('finishes a large reply that is being read', async () => {
     const body = patterned(10 * MEGABYTE);
     const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, body));
-    const socket = await open(front.port);
+    const socket = await openSocket(front.port);
     socket.write(GET);
     socket.pause();
     await until(() => front.sendingReplies === 1);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
+import { type Conversation, talk } from '../support/http.ts';
 import { frontWith, PLAIN_HEAD } from './front-fixture.ts';
-import { type Conversation, talk } from './raw-client.ts';
 
 /** What goes over the wire, byte by byte, and what may reach a handler of it. */
 

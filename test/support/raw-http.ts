@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { parseExposition } from './prometheus.ts';
 import type { TestServer } from './server.ts';
 
@@ -126,73 +124,3 @@ const CLOCK_TICKS_PER_SECOND = 100;
 
 /** Only Linux tells what another process uses. */
 export const noProc = process.platform === 'linux' ? false : 'needs /proc of Linux';
-
-/** A connection that counts what it gets. */
-export class RawConnection {
-  readonly socket: Socket;
-  receivedBytes = 0;
-  /** The first bytes that came, as latin1. */
-  start = '';
-  /** The other side closed or reset the connection, or it was never let in. */
-  readonly closed: Promise<void>;
-  isClosed = false;
-
-  constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
-    this.socket.on('data', (chunk: Buffer) => {
-      this.receivedBytes += chunk.length;
-      if (this.start.length < START_LENGTH) this.start += chunk.toString('latin1');
-    });
-    this.socket.on('error', () => {}); // a reset shows as the close that follows
-    this.closed = new Promise((resolve) => {
-      const close = () => {
-        this.isClosed = true;
-        resolve();
-      };
-      this.socket.once('end', close);
-      this.socket.once('close', close);
-    });
-  }
-
-  static async open(port: number): Promise<RawConnection> {
-    const connection = new RawConnection(port);
-    await once(connection.socket, 'connect');
-    return connection;
-  }
-
-  /** Opens many at once, in groups that the queue of a listening socket takes. */
-  static async openMany(port: number, count: number): Promise<RawConnection[]> {
-    const connections: RawConnection[] = [];
-    while (connections.length < count) {
-      const group = Math.min(OPENED_AT_ONCE, count - connections.length);
-      const opened = Array.from({ length: group }, () => RawConnection.open(port));
-      connections.push(...(await Promise.all(opened)));
-    }
-    return connections;
-  }
-
-  /** Sends bytes as they are (latin1). */
-  send(bytes: string): void {
-    this.socket.write(bytes, 'latin1');
-  }
-
-  /** Reads the first bytes that come and then no more, until `socket.resume()`. */
-  restSoon(): void {
-    this.socket.once('data', () => this.socket.pause());
-  }
-
-  /** Resolves once so many bytes came. */
-  async received(bytes: number): Promise<void> {
-    while (this.receivedBytes < bytes && !this.isClosed)
-      await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-
-  /** Goes away: with a FIN, or with a RST. */
-  leave(how: 'close' | 'reset' = 'close'): void {
-    if (how === 'reset') this.socket.resetAndDestroy();
-    else this.socket.destroy();
-  }
-}
-
-const START_LENGTH = 1_000;
-const OPENED_AT_ONCE = 250;

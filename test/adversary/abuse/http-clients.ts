@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { descriptorLimit } from '../../../src/service/front-stack.ts';
-import { RawConnection, type Target } from '../../support/raw-http.ts';
+import { HttpConnection } from '../../support/http.ts';
+import type { Target } from '../../support/raw-http.ts';
 
 /** Clients that are slow, many, impatient or gone, and what the service does meanwhile. */
 
@@ -45,10 +46,10 @@ export async function assertServes(target: Target, requests: number): Promise<vo
 
 /** Connections that say nothing, or too little, or a byte now and then: a sign of life does not keep them. */
 export class SlowClients {
-  readonly #connections: readonly RawConnection[];
+  readonly #connections: readonly HttpConnection[];
   readonly #drip: NodeJS.Timeout;
 
-  private constructor(connections: readonly RawConnection[]) {
+  private constructor(connections: readonly HttpConnection[]) {
     this.#connections = connections;
     this.#drip = setInterval(() => {
       for (const connection of connections) if (!connection.isClosed) connection.send('a');
@@ -64,7 +65,7 @@ export class SlowClients {
       head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Content-Length: 65536'),
       `${head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}10000\r\n`,
     ];
-    const connections = await RawConnection.openMany(target.port, each * beginnings.length);
+    const connections = await HttpConnection.openMany(target.port, each * beginnings.length);
     connections.forEach((connection, i) => {
       connection.send(beginnings[i % beginnings.length]);
     });
@@ -84,7 +85,7 @@ export class SlowClients {
 
 type Phase = readonly [
   name: string,
-  reach: (connection: RawConnection, target: Target) => Promise<void> | void,
+  reach: (connection: HttpConnection, target: Target) => Promise<void> | void,
 ];
 
 /** How far a client comes before it goes away. */
@@ -125,7 +126,7 @@ export async function assertSurvivesLeavers(target: Target, rounds: number): Pro
   for (let round = 0; round < rounds; round++) {
     for (const [, reach] of PHASES) {
       for (const way of ['close', 'reset', 'half'] as const) {
-        const connection = await RawConnection.open(target.port);
+        const connection = await HttpConnection.open(target.port);
         await reach(connection, target);
         if (way === 'half') {
           connection.socket.end();
@@ -152,9 +153,9 @@ export async function assertSurvivesLeavers(target: Target, rounds: number): Pro
  * those who come back get all of it.
  */
 export async function assertHoldsForReaders(target: Target, readers: number): Promise<void> {
-  const connections: RawConnection[] = [];
+  const connections: HttpConnection[] = [];
   for (let i = 0; i < readers; i++) {
-    const connection = await RawConnection.open(target.port);
+    const connection = await HttpConnection.open(target.port);
     connection.restSoon();
     connection.send(largeBatch(target, { bytesEach: HELD_BYTES_EACH, fields: ['Connection: close'] }));
     await connection.received(1);
@@ -194,7 +195,7 @@ export async function assertServesBesideIdle(
   requests: number,
 ): Promise<number> {
   const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
-  const connections = await RawConnection.openMany(target.port, crowd);
+  const connections = await HttpConnection.openMany(target.port, crowd);
   await target.until((standing) => standing.connections >= crowd);
   await assertServes(target, requests);
   assert.ok(
@@ -242,7 +243,7 @@ export async function assertCutsEndless(target: Target, rounds: number): Promise
   const kinds = endless(target);
   for (let round = 0; round < rounds; round++) {
     for (const [, first, again] of kinds) {
-      const connection = await RawConnection.open(target.port);
+      const connection = await HttpConnection.open(target.port);
       connection.socket.pause();
       connection.send(first);
       const sending = sendUntilCut(connection, again);
@@ -255,7 +256,7 @@ export async function assertCutsEndless(target: Target, rounds: number): Promise
   return rounds * kinds.length;
 }
 
-async function sendUntilCut({ socket }: RawConnection, bytes: string): Promise<void> {
+async function sendUntilCut({ socket }: HttpConnection, bytes: string): Promise<void> {
   while (!socket.destroyed) {
     if (socket.write(bytes, 'latin1')) await new Promise((resolve) => setImmediate(resolve));
     else await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
@@ -276,7 +277,7 @@ export async function assertWithstandsFlood(target: Target, groups: number): Pro
   const requests = refusals(target);
   await Promise.all(
     requests.map(async ([status, request]) => {
-      const connection = await RawConnection.open(target.port);
+      const connection = await HttpConnection.open(target.port);
       for (let group = 0; group < groups; group++) {
         const replies = repliesOf(connection, FLOOD_GROUP);
         connection.send(request.repeat(FLOOD_GROUP));
@@ -321,7 +322,7 @@ function assertLinesBounded(lines: readonly string[]): void {
 }
 
 /** The statuses of the next `count` replies, which have short bodies. */
-async function repliesOf(connection: RawConnection, count: number): Promise<number[]> {
+async function repliesOf(connection: HttpConnection, count: number): Promise<number[]> {
   let text = '';
   for (;;) {
     const [chunk] = (await once(connection.socket, 'data')) as [Buffer];
@@ -342,11 +343,11 @@ export async function assertOutlivesCrowd(
   descriptors: number,
   crowd: number,
 ): Promise<number> {
-  const steady = await RawConnection.open(target.port);
+  const steady = await HttpConnection.open(target.port);
   const pure = head(target, 'GET /v1/bytes?entropy_mode=pure');
   steady.send(pure);
   await steady.received(1);
-  const connections = await RawConnection.openMany(target.port, crowd);
+  const connections = await HttpConnection.openMany(target.port, crowd);
   const turnedAway = () => connections.filter(({ isClosed }) => isClosed).length;
   while (crowd - turnedAway() > descriptors) await new Promise((resolve) => setTimeout(resolve, 10));
   const received = steady.receivedBytes;

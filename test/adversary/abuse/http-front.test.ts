@@ -4,7 +4,7 @@ import { ManualClock } from '../../../src/core/clock.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
 import { connectionsMax, descriptorLimit } from '../../../src/service/front-stack.ts';
 import { frontWith, PLAIN_HEAD, until } from '../../http/front-fixture.ts';
-import { RawConnection } from '../../support/raw-http.ts';
+import { HttpConnection } from '../../support/http.ts';
 
 /** Bounds of the front that the whole service reaches only after minutes or with thousands of clients. */
 
@@ -15,9 +15,9 @@ describe('connections beyond the limit', () => {
   it('are closed at once, those within it are served, and a free place is given again', async () => {
     const limits = { connectionsMax: 3, sweepMs: 5 };
     const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, OK), { limits });
-    const within = await RawConnection.openMany(front.port, 3);
+    const within = await HttpConnection.openMany(front.port, 3);
     await until(() => front.openConnections === 3);
-    const beyond = await RawConnection.openMany(front.port, 5);
+    const beyond = await HttpConnection.openMany(front.port, 5);
     await Promise.all(beyond.map(({ closed }) => closed));
     for (const connection of beyond) assert.equal(connection.receivedBytes, 0);
     assert.equal(front.openConnections, 3);
@@ -28,7 +28,7 @@ describe('connections beyond the limit', () => {
     }
     within[0].leave();
     await until(() => front.openConnections === 2);
-    const next = await RawConnection.open(front.port);
+    const next = await HttpConnection.open(front.port);
     next.send(GET);
     await next.received(1);
     assert.match(next.start, /^HTTP\/1\.1 200 OK/);
@@ -41,7 +41,7 @@ describe('connections beyond the limit', () => {
     const limits = { connectionsMax: 0, sweepMs: 2 };
     const { front, log } = await frontWith(() => assert.fail('nobody is let in'), { clock, limits });
     const crowd = async () => {
-      const connections = await RawConnection.openMany(front.port, 7);
+      const connections = await HttpConnection.openMany(front.port, 7);
       await Promise.all(connections.map(({ closed }) => closed));
       for (const connection of connections) connection.leave();
     };
@@ -73,7 +73,7 @@ describe('lines about slow clients', () => {
   it('are few in a sweep, and the rest is a number', async () => {
     const clock = new ManualClock();
     const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
-    const waiting = await RawConnection.openMany(front.port, 60);
+    const waiting = await HttpConnection.openMany(front.port, 60);
     for (const connection of waiting) connection.send(GET);
     await until(() => front.waitingRequests === 60);
     clock.advance(LIMITS.answerDeadlineMs);
@@ -87,7 +87,7 @@ describe('lines about slow clients', () => {
   it('hold the beginning of what a client sent', async () => {
     const clock = new ManualClock();
     const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
-    const connection = await RawConnection.open(front.port);
+    const connection = await HttpConnection.open(front.port);
     connection.send(`${'M'.repeat(20_000)} /${'p'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
     await until(() => front.waitingRequests === 1);
     clock.advance(LIMITS.answerDeadlineMs);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { RawConnection, type Target } from '../../support/raw-http.ts';
+import { HttpConnection } from '../../support/http.ts';
+import type { Target } from '../../support/raw-http.ts';
 import { assertServes, largeBatch } from './http-clients.ts';
 import { CaseRunner, cut } from './http-malformed.ts';
 import { hostileCases } from './http-table.ts';
@@ -50,7 +51,7 @@ export async function assertCutsChangeNothing(
 
 /** Announces a body on each of `count` connections and sends one byte of it. */
 export async function assertTakesBodiesAsTheyCome(target: Target, count: number): Promise<void> {
-  const connections = await RawConnection.openMany(target.port, count);
+  const connections = await HttpConnection.openMany(target.port, count);
   const head = 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n{';
   for (const connection of connections) connection.send(head);
   await target.until(({ waitingRequests }) => waitingRequests >= count);
@@ -66,9 +67,9 @@ const TRICKLE_MS = 500;
  * deadline of a reply at the latest, and others are served meanwhile.
  */
 export async function assertKeepsReplyDeadline(target: Target, readers: number): Promise<void> {
-  const connections: RawConnection[] = [];
+  const connections: HttpConnection[] = [];
   for (let i = 0; i < readers; i++) {
-    const connection = await RawConnection.open(target.port);
+    const connection = await HttpConnection.open(target.port);
     connection.restSoon();
     connection.send(largeBatch(target, { bytesEach: 150 }));
     await connection.received(1);
@@ -93,13 +94,13 @@ export async function assertKeepsReplyDeadline(target: Target, readers: number):
 
 /** The share of one processor that the service uses while a crowd beyond its descriptors stays for `seconds`. */
 export async function cpuShareBesideCrowd(target: Target, crowd: number, seconds: number): Promise<number> {
-  const connections = await RawConnection.openMany(target.port, crowd);
+  const connections = await HttpConnection.openMany(target.port, crowd);
   const before = target.cpuSeconds();
   const end = process.hrtime.bigint() + BigInt(seconds * 1e9);
   while (process.hrtime.bigint() < end) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     const gone = connections.filter(({ isClosed }) => isClosed).length;
-    connections.push(...(await RawConnection.openMany(target.port, Math.min(50, gone)))); // they come back
+    connections.push(...(await HttpConnection.openMany(target.port, Math.min(50, gone)))); // they come back
   }
   const share = (target.cpuSeconds() - before) / seconds;
   for (const connection of connections) connection.leave();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { talk } from '../../http/raw-client.ts';
-import { type Books, RawConnection, type Target } from '../../support/raw-http.ts';
+import { HttpConnection, talk } from '../../support/http.ts';
+import type { Books, Target } from '../../support/raw-http.ts';
 import type { HostileCase } from './http-table.ts';
 
 /** Sends cases one after the other and compares the books of the service from each to the next. */
@@ -67,7 +67,7 @@ export function cut(bytes: string, cuts: number, random: () => number): string[]
 
 interface SentCase {
   readonly hostile: HostileCase;
-  readonly connection: RawConnection;
+  readonly connection: HttpConnection;
 }
 
 /** Cases that wait for the library's own limit, all at once: none is answered, each is cut in the end. */
@@ -81,7 +81,7 @@ export class SilentCases {
   static async send(target: Target, cases: readonly HostileCase[]): Promise<SilentCases> {
     const open = await Promise.all(
       cases.map(async (hostile) => {
-        const connection = await RawConnection.open(target.port);
+        const connection = await HttpConnection.open(target.port);
         connection.send(hostile.bytes);
         return { hostile, connection };
       }),

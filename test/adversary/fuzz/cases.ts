@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { HttpRequest } from '../../support/http.ts';
 import type { DataAsk } from './model.ts';
 import { ROLES, type Role } from './roles.ts';
-import type { WireRequest } from './wire.ts';
 
 /** How the key is sent; from `missing` on there is none that is valid. */
 export const KEY_WAYS = [
@@ -78,7 +78,7 @@ export function formOf({ wants }: Accept, endpoint: string): Form {
 }
 
 /** The request as it is sent. `key` is the role's. */
-export function wireRequest({ keyWay, method, ask, accept }: FuzzCase, key: string): WireRequest {
+export function wireRequest({ keyWay, method, ask, accept }: FuzzCase, key: string): HttpRequest {
   const { endpoint, query, contentType, body } = ask;
   const headers: [string, string][] = [...keyFields(keyWay, key)];
   if (accept.field !== null) headers.push(['Accept', accept.field]);

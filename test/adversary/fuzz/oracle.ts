@@ -5,12 +5,11 @@ import { unpack } from 'msgpackr';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-
+import type { HttpReply } from '../../support/http.ts';
 import { type Accept, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
 import { type Asked, type Outcome, outcomeOf } from './model.ts';
 import { factsOf } from './roles.ts';
 import { assertValues, priceOf, valuesOfOctets } from './values-model.ts';
-import type { WireReply } from './wire.ts';
 import type { Actor, World } from './world.ts';
 
 /** A body that a fuzzed answer may take; larger ones are asked for elsewhere (test/api/data.test.ts). */
@@ -75,7 +74,7 @@ async function mayRefuse(
   code: ErrorCode,
   outcome: Expected,
   { role, credits: spent }: Actor,
-  reply: WireReply,
+  reply: HttpReply,
 ): Promise<boolean> {
   const { credits, isThrottled } = factsOf(role);
   if (code === 'rate_limited') return isThrottled === true && !isBeforeRate(outcome);
@@ -104,7 +103,7 @@ function isBeforeRate(outcome: Expected): boolean {
 }
 
 /** What every answer of the service has, and no more than one of each field. */
-function assertReplyHead({ status, headers }: WireReply, { wantsProblem }: Accept): void {
+function assertReplyHead({ status, headers }: HttpReply, { wantsProblem }: Accept): void {
   assert.match(
     headers.get('x-request-id') ?? '',
     /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -129,13 +128,13 @@ interface ErrorFacts {
   readonly details?: unknown;
 }
 
-function errorOf({ headers, body }: WireReply): ErrorFacts {
+function errorOf({ headers, body }: HttpReply): ErrorFacts {
   const parsed = JSON.parse(body.toString()) as ErrorFacts & { error?: ErrorFacts };
   return headers.get('content-type') === 'application/problem+json' ? parsed : parsed.error!;
 }
 
 /** A refusal of the table, in its shape and as the document of the service has it. Gives its code. */
-function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: WireReply): ErrorCode {
+function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: HttpReply): ErrorCode {
   const { method, ask } = fuzzed;
   if (method === 'HEAD') return codeOfHead(reply.status, outcome);
   const { code, status, request_id: id } = errorOf(reply);
@@ -176,7 +175,7 @@ async function holdAnswer(
   actor: Actor,
   { method, accept }: FuzzCase,
   asked: Asked,
-  reply: WireReply,
+  reply: HttpReply,
   drawn: number,
 ): Promise<void> {
   const { headers } = reply;
@@ -227,7 +226,7 @@ interface AnswerBody {
   readonly quantum_credits: unknown;
 }
 
-function holdQuote(world: World, asked: Asked, accept: Accept, reply: WireReply): void {
+function holdQuote(world: World, asked: Asked, accept: Accept, reply: HttpReply): void {
   const form = formOf(accept, 'quote');
   assert.equal(reply.headers.get('content-type'), `application/${form}`);
   const body = (form === 'json' ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
@@ -262,7 +261,7 @@ function answerBytesAbout({ values, dryRun }: Asked): number {
   }
 }
 
-function textOf({ status, body }: WireReply): string {
+function textOf({ status, body }: HttpReply): string {
   return `${status} ${body.toString('utf8', 0, 300)}`;
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
 import type { Accept } from './cases.ts';
 import { ACCEPTS } from './cases.ts';
-import { Wire, type WireReply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /** Stories of retries in pure mode: a few keys, a few requests, some of them sent twice at once. */
@@ -51,7 +51,7 @@ let stories = 0;
 export async function holdRetries(world: World, story: readonly Step[]): Promise<void> {
   const prefix = `story-${++stories}-${'~'.repeat(stories % 200)}`;
   const firsts = new Map<number | string, First>();
-  const other = new Wire(world.service.port);
+  const other = new HttpClient(world.service.port);
   try {
     for (const { key, request, accept, isTwin } of story) {
       const text = typeof key === 'string' ? key : `${prefix}${key}`;
@@ -72,7 +72,7 @@ export async function holdRetries(world: World, story: readonly Step[]): Promise
   }
 }
 
-function wireRequest(index: number, { field }: Accept, key: string): WireRequest {
+function wireRequest(index: number, { field }: Accept, key: string): HttpRequest {
   const [method, target, body] = REQUESTS[index];
   const headers: [string, string][] = [['Idempotency-Key', key]];
   if (field !== null) headers.push(['Accept', field]);
@@ -82,7 +82,7 @@ function wireRequest(index: number, { field }: Accept, key: string): WireRequest
 
 function holdStep(
   world: World,
-  replies: readonly WireReply[],
+  replies: readonly HttpReply[],
   firsts: Map<number | string, First> | undefined,
   { key, request, accept }: Pick<Step, 'key' | 'request' | 'accept'>,
   drawnBefore: number,
@@ -117,7 +117,7 @@ function holdStep(
   assert.equal(drawn, 0, 'a retry draws nothing');
 }
 
-function holdCode({ status, body }: WireReply, due: number, ...codes: readonly string[]): void {
+function holdCode({ status, body }: HttpReply, due: number, ...codes: readonly string[]): void {
   const { error } = JSON.parse(body.toString()) as { error: { code: string } };
   assert.ok(codes.includes(error.code), `${codes.join(' or ')} is due: ${status} ${body.toString()}`);
   if (error.code === codes[0]) assert.equal(status, due);

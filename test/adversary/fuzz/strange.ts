@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { STATUS_LABELS } from '../../../src/core/metrics.ts';
 import { DATA_ENDPOINTS } from '../../../src/core/vocabulary.ts';
-import type { WireReply, WireRequest } from './wire.ts';
+import type { HttpReply, HttpRequest } from '../../support/http.ts';
 import type { World } from './world.ts';
 
 /** Requests for anything, with fields of any bytes: what can be said of every answer must hold of these. */
@@ -165,7 +165,7 @@ const fieldText = fc.oneof(
     .map((codes) => String.fromCharCode(...codes)),
 );
 
-export const strangeRequest: fc.Arbitrary<WireRequest> = fc.record({
+export const strangeRequest: fc.Arbitrary<HttpRequest> = fc.record({
   method: fc.oneof(
     { weight: 6, arbitrary: fc.constant('GET') },
     {
@@ -189,7 +189,7 @@ export const strangeRequest: fc.Arbitrary<WireRequest> = fc.record({
 });
 
 /** What must hold of any answer to anything. The key is one without credits, so nothing is ever spent. */
-export async function holdStrange(world: World, request: WireRequest): Promise<void> {
+export async function holdStrange(world: World, request: HttpRequest): Promise<void> {
   const actor = world.actor('csprng');
   const keyed = request.headers.some(([name]) => name === 'Authorization')
     ? request
@@ -211,7 +211,7 @@ export async function holdStrange(world: World, request: WireRequest): Promise<v
   if (reply.status >= 400) holdRefusal(world, request, reply, text);
 }
 
-function holdRefusal(world: World, { method, target }: WireRequest, reply: WireReply, text: string): void {
+function holdRefusal(world: World, { method, target }: HttpRequest, reply: HttpReply, text: string): void {
   const type = reply.headers.get('content-type') ?? '';
   if (method === 'HEAD') return;
   const isPage = type.startsWith('text/html') && target.startsWith('/verify');

@@ -9,10 +9,10 @@ import type { Tier } from '../../../src/core/vocabulary.ts';
 import type { AccountOverrides } from '../../../src/ledger/records.ts';
 import { type Service, startService } from '../../../src/service/service.ts';
 import { soundBackend } from '../../support/backends.ts';
+import { HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
 import { type Document, DocumentSchemas } from '../../support/openapi.ts';
 import { DrawMeter } from './draw-meter.ts';
 import { factsOf, ROLES, type Role } from './roles.ts';
-import { Wire, type WireReply, type WireRequest } from './wire.ts';
 
 /** One of the fuzzer's accounts, and what its answers said so far. */
 export interface Actor {
@@ -31,7 +31,7 @@ const FOLLOWED_WITHIN_MS = 60_000;
  */
 export class World {
   readonly service: Service;
-  readonly wire: Wire;
+  readonly wire: HttpClient;
   readonly meter: DrawMeter;
   readonly document: Document;
   readonly schemas: DocumentSchemas;
@@ -53,7 +53,7 @@ export class World {
     dataDir: string,
   ) {
     this.service = service;
-    this.wire = new Wire(service.port);
+    this.wire = new HttpClient(service.port);
     this.meter = meter;
     this.faults = faults;
     this.document = document;
@@ -85,7 +85,7 @@ export class World {
   }
 
   /** The request with the account's key. */
-  as(role: Role, request: WireRequest): WireRequest {
+  as(role: Role, request: HttpRequest): HttpRequest {
     const { key } = this.actor(role);
     return { ...request, headers: [['Authorization', `Bearer ${key}`], ...request.headers] };
   }
@@ -98,7 +98,7 @@ export class World {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
   }
 
-  send(request: WireRequest): Promise<WireReply> {
+  send(request: HttpRequest): Promise<HttpReply> {
     return this.wire.send(request);
   }
 

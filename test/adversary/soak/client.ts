@@ -1,7 +1,7 @@
 import { Histogram } from '../../../bench/support/histogram.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
+import { ConnectionLost, HttpConnection, type HttpReply } from '../../support/http.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
-import { ConnectionLost, SoakConnection, type SoakReply } from './connection.ts';
 import { type Asked, Mix, wireOf } from './mix.ts';
 
 /** A key of the account. */
@@ -64,7 +64,7 @@ export class SoakClient {
   readonly #pure = new PureSeen();
   readonly #startedMs = performance.now();
   #retries: Retry[] = [];
-  #idle: SoakConnection[] = [];
+  #idle: HttpConnection[] = [];
   #flying = 0;
   #port: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -86,7 +86,7 @@ export class SoakClient {
   /** The service listens there now; undefined: nowhere. */
   set port(port: number | undefined) {
     this.#port = port;
-    for (const connection of this.#idle.splice(0)) connection.close();
+    for (const connection of this.#idle.splice(0)) connection.leave();
   }
 
   /** Asks at this rate, whatever is answered, until `stop`. */
@@ -146,12 +146,12 @@ export class SoakClient {
   async #ask(asked: Asked, dueMs: number, retry?: Retry): Promise<void> {
     this.#flying++;
     const key = this.keys[this.#mix.below(this.keys.length)];
-    let connection: SoakConnection | undefined;
+    let connection: HttpConnection | undefined;
     try {
       connection = await this.#connection();
       const sentMs = performance.now();
       const reply = await connection.ask(wireOf(asked, key.text));
-      if (!connection.ended) this.#idle.push(connection);
+      if (!connection.isClosed) this.#idle.push(connection);
       this.#answers++;
       if (asked.kind === 'small' && reply.status === 200) this.#observe(dueMs);
       this.#judge(asked, key, sentMs, reply, retry);
@@ -163,12 +163,12 @@ export class SoakClient {
     }
   }
 
-  async #connection(): Promise<SoakConnection> {
+  async #connection(): Promise<HttpConnection> {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (!idle.ended) return idle;
+      if (!idle.isClosed) return idle;
     }
     if (this.#port === undefined) throw new ConnectionLost('the service is down');
-    return SoakConnection.open(this.#port);
+    return HttpConnection.open(this.#port);
   }
 
   #lost(asked: Asked, wasSent: boolean, retry: Retry | undefined): void {
@@ -191,7 +191,7 @@ export class SoakClient {
     histogram.add((performance.now() - dueMs) * 1_000);
   }
 
-  #judge(asked: Asked, key: ClientKey, sentMs: number, reply: SoakReply, retry: Retry | undefined): void {
+  #judge(asked: Asked, key: ClientKey, sentMs: number, reply: HttpReply, retry: Retry | undefined): void {
     if (reply.status === 200 && 'member' in asked.expect) {
       if (key.revokedAtMs !== undefined) {
         this.revokedServedMs = Math.max(this.revokedServedMs, sentMs - key.revokedAtMs);
@@ -213,12 +213,12 @@ export class SoakClient {
     }
   }
 
-  #sameAgain(asked: Asked, { body }: SoakReply, first: string): void {
+  #sameAgain(asked: Asked, { body }: HttpReply, first: string): void {
     this.retried++;
     if (sha256Hex(body) !== first) this.violate(`${asked.idempotencyKey} was answered in another way`);
   }
 
-  #acknowledge(asked: Asked, member: string, reply: SoakReply, retry: Retry | undefined): void {
+  #acknowledge(asked: Asked, member: string, reply: HttpReply, retry: Retry | undefined): void {
     const { body } = reply;
     const isLong = body.length > PARSED_BYTES;
     const isParsed = !isLong || this.acknowledged.count % LONG_PARSED_EVERY === 0;
@@ -249,7 +249,7 @@ export class SoakClient {
   }
 }
 
-function codeOf({ body }: SoakReply): string {
+function codeOf({ body }: HttpReply): string {
   return /"code":"(\w+)"/.exec(body.toString('latin1', 0, 400))?.[1] ?? 'no code';
 }
 
