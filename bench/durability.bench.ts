@@ -101,13 +101,11 @@ async function committing(
   const commit = async () => {
     const ids = randomBytes(48 * size);
     for (let i = 0; i < size; i++) writer.append(entryOf(ids.subarray(48 * i, 48 * (i + 1))));
-    const { count, entries } = writer.finish();
     const committedAtMs = systemClock.wallMs();
     const record = {
       sequence: sequence++,
       committedAtMs,
-      count,
-      entries,
+      ...writer.finish(),
       sources: SOURCES,
       context: CONTEXT,
     };

@@ -120,9 +120,9 @@ export class Committer {
     return source;
   }
 
-  /** Takes an answer into the open segment; `settled` is called when it is durable. */
-  add(entry: AnswerEntry, settled: Settled, stored?: StoredAnswer): void {
-    this.#writer.append(entry);
+  /** Takes an answer into the open segment; `settled` is called when it is durable. `chargedPeriod` is its month, YYYYMM. */
+  add(entry: AnswerEntry, chargedPeriod: number, settled: Settled, stored?: StoredAnswer): void {
+    this.#writer.append(entry, chargedPeriod);
     if (stored !== undefined) this.#answers.push(stored);
     this.#waiting.push(settled);
     this.#schedule();
@@ -167,7 +167,7 @@ export class Committer {
   }
 
   #closeSegment(): SegmentRecord {
-    const { count, entries } = this.#writer.finish();
+    const { count, entries, displaced } = this.#writer.finish();
     const segment: SegmentRecord = {
       sequence: this.#sequence,
       committedAtMs: this.#clock.wallMs(),
@@ -175,6 +175,7 @@ export class Committer {
       sources: this.#sources,
       context: this.#context(),
       entries,
+      displaced,
     };
     this.#sequence += this.#sequenceStride;
     this.#idBatch = -1;

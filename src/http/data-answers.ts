@@ -255,7 +255,7 @@ export class DataAnswers {
       this.#options.record.answered(entry);
       call.send(reply.head(), reply.body, atMonotonicMs, isInPlace ? delivered.free : undefined);
     };
-    committer.add(entry, settled, stored);
+    committer.add(entry, reservation.creditsPeriod, settled, stored);
   }
 
   #seedGroupOf({ record, allowance }: Account): SeedGroup | undefined {

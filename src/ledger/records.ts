@@ -273,6 +273,19 @@ export interface SegmentRecord {
   readonly context: SegmentContext;
   /** `count` packed entries, see ledger/segment.ts. */
   readonly entries: Uint8Array<ArrayBuffer>;
+  /** Entries whose request and credits were charged to another month than that of their issue, by ascending index. */
+  readonly displaced: readonly DisplacedCharge[];
+}
+
+/**
+ * An account is never charged to a month before one that it was charged to already: when the wall clock is set back
+ * over the end of a month, what is issued then still counts in the later month, and must after a restart too.
+ */
+export interface DisplacedCharge {
+  /** Of the entry within its segment. */
+  readonly index: number;
+  /** The month that was charged, YYYYMM. */
+  readonly period: number;
 }
 
 export interface SegmentContext {

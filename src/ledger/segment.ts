@@ -1,5 +1,6 @@
 import { pack, unpack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
+import { periodEndMs, periodOf } from '../core/clock.ts';
 import {
   DATA_ENDPOINTS,
   type DataEndpoint,
@@ -9,7 +10,7 @@ import {
   type Tier,
 } from '../core/vocabulary.ts';
 import { LedgerError } from './ledger.ts';
-import type { AnswerEntry, DrawSource, SegmentRecord } from './records.ts';
+import type { AnswerEntry, DisplacedCharge, DrawSource, SegmentRecord } from './records.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -84,6 +85,9 @@ export class SegmentWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
   #count = 0;
+  #displaced: DisplacedCharge[] = [];
+  /** The month of the last entry: its number, its first millisecond and the first of the next. */
+  readonly #month = { period: 0, startMs: 0, endMs: 0 };
 
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity * ENTRY_BYTES);
@@ -94,8 +98,11 @@ export class SegmentWriter {
     return this.#count;
   }
 
-  /** Appends an entry and returns its index in the segment. A field outside its width is a bug of the caller. */
-  append(entry: AnswerEntry): number {
+  /**
+   * Appends an entry and returns its index in the segment. `chargedPeriod` is the month (YYYYMM) that it was charged to,
+   * that of its issue unless given. A field outside its width is a bug of the caller.
+   */
+  append(entry: AnswerEntry, chargedPeriod = this.#periodOf(entry.issuedAtMs)): number {
     assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
     assert(entry.delivered.length === DELIVERED_BYTES, 'a commitment has 32 bytes');
     assert(isCount(entry.source, U16_MAX), 'source is an index below 65,536');
@@ -118,14 +125,30 @@ export class SegmentWriter {
     view.setUint32(at + AT_DELIVERED_BYTES, entry.deliveredBytes, true);
     view.setUint32(at + AT_CONSUMED_BYTES, entry.consumedBytes, true);
     view.setUint32(at + AT_CREDITS, entry.credits, true);
+    if (chargedPeriod !== this.#periodOf(entry.issuedAtMs)) {
+      this.#displaced.push({ index: this.#count, period: chargedPeriod });
+    }
     return this.#count++;
   }
 
   /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
-  finish(): { count: number; entries: Uint8Array<ArrayBuffer> } {
+  finish(): Pick<SegmentRecord, 'count' | 'entries' | 'displaced'> {
     const count = this.#count;
+    const displaced = this.#displaced;
     this.#count = 0;
-    return { count, entries: this.#bytes.slice(0, count * ENTRY_BYTES) };
+    this.#displaced = [];
+    return { count, entries: this.#bytes.slice(0, count * ENTRY_BYTES), displaced };
+  }
+
+  /** As periodOf; entries of one month share the work. */
+  #periodOf(atMs: number): number {
+    const month = this.#month;
+    if (atMs < month.startMs || atMs >= month.endMs) {
+      month.period = periodOf(atMs);
+      month.endMs = periodEndMs(atMs);
+      month.startMs = Date.UTC(Math.floor(month.period / 100), (month.period % 100) - 1, 1);
+    }
+    return month.period;
   }
 
   #grow(): void {
@@ -269,6 +292,8 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
       generation === null ? null : [generation.tier, generation.number],
     ]),
     [segment.context.verifyUrlBase, segment.context.poweredBy],
+    // left out when there are none, as in nearly every segment and in those of earlier releases
+    ...(segment.displaced.length > 0 ? [segment.displaced.map(({ index, period }) => [index, period])] : []),
   ]);
   const stored = new Uint8Array(HEAD_AT + head.length + segment.entries.length);
   const view = new DataView(stored.buffer);
@@ -309,8 +334,10 @@ function unpackHead(head: Uint8Array): unknown {
 }
 
 function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefined {
-  if (!Array.isArray(head) || head.length !== 5) return undefined;
-  const [sequence, committedAtMs, count, packedSources, context] = head as unknown[];
+  if (!Array.isArray(head) || (head.length !== 5 && head.length !== 6)) return undefined;
+  const [sequence, committedAtMs, count, packedSources, context, packedCharges = []] = head as unknown[];
+  const displaced = displacedOf(packedCharges);
+  if (displaced === undefined) return undefined;
   if (!Array.isArray(packedSources) || !Array.isArray(context) || context.length !== 2) return undefined;
   const sources: DrawSource[] = [];
   for (const packed of packedSources as unknown[]) {
@@ -330,7 +357,20 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
     sources,
     context: { verifyUrlBase, poweredBy },
     entries: new Uint8Array(entries),
+    displaced,
   };
+}
+
+function displacedOf(packed: unknown): DisplacedCharge[] | undefined {
+  if (!Array.isArray(packed)) return undefined;
+  const displaced: DisplacedCharge[] = [];
+  for (const pair of packed as unknown[]) {
+    if (!Array.isArray(pair) || pair.length !== 2) return undefined;
+    const [index, period] = pair as unknown[];
+    if (typeof index !== 'number' || typeof period !== 'number') return undefined;
+    displaced.push({ index, period });
+  }
+  return displaced;
 }
 
 function sourceOf(packed: unknown): DrawSource | undefined {
@@ -360,6 +400,19 @@ function flawOf(segment: SegmentRecord): string | undefined {
       return 'an entry has unknown codes';
     if (sources[cursor.source].mode !== mode) return 'an entry and its source differ in mode';
     if (!(cursor.issuedAtMs >= 0 && cursor.issuedAtMs < TIME_END_MS)) return 'an entry was issued at no time';
+  }
+  return flawOfCharges(segment.displaced, count);
+}
+
+function flawOfCharges(displaced: readonly DisplacedCharge[], count: number): string | undefined {
+  let last = -1;
+  for (const { index, period } of displaced) {
+    if (!Number.isInteger(index) || index <= last || index >= count)
+      return `no entry ${index} can be charged`;
+    const isMonth = Number.isInteger(period) && period % 100 >= 1 && period % 100 <= 12;
+    if (!isMonth || period < 197_001 || period > 999_912)
+      return `entry ${index} is charged to month ${period}`;
+    last = index;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { assert } from '../core/assert.ts';
 import { periodOf } from '../core/clock.ts';
 import type { DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { Codec } from './lmdb/table.ts';
-import type { UsageCount, UsageDay } from './records.ts';
+import type { SegmentRecord, UsageCount, UsageDay } from './records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor, MODE_OF_CODE } from './segment.ts';
 
 const DAY_MS = 86_400_000;
@@ -146,6 +146,47 @@ export function daysOfPeriod(period: number): { first: number; after: number } {
 /** The calendar month of a day. */
 export function periodOfDay(day: number): number {
   return periodOf(day * DAY_MS);
+}
+
+/** Requests and credits. */
+export interface Charge {
+  readonly requests: number;
+  readonly credits: number;
+}
+
+/** The month that was charged, the month of issue, the account: the key of charges that left the month of their issue. */
+export type DisplacedKey = readonly [charged: number, issued: number, accountNumber: number];
+
+/** Sums of displaced charges, by DisplacedKey. */
+export class DisplacedTally {
+  readonly #sums = new Map<string, { key: DisplacedKey; charge: Charge }>();
+
+  addSegment({ displaced, entries }: Pick<SegmentRecord, 'displaced' | 'entries'>): void {
+    if (displaced.length === 0) return;
+    const cursor = new EntryCursor(entries);
+    for (const { index, period } of displaced) {
+      assert(cursor.seek(index), 'a displaced charge names an entry of its segment');
+      const key = [period, periodOf(cursor.issuedAtMs), cursor.accountNumber] as const;
+      this.add(key, { requests: 1, credits: cursor.credits });
+    }
+  }
+
+  add(key: DisplacedKey, { requests, credits }: Charge): void {
+    const sum = this.#sums.get(key.join(' '))?.charge ?? { requests: 0, credits: 0 };
+    const charge = { requests: sum.requests + requests, credits: sum.credits + credits };
+    this.#sums.set(key.join(' '), { key, charge });
+  }
+
+  /** Takes the sum of a key out of the tally. */
+  take(key: DisplacedKey): Charge | undefined {
+    const sum = this.#sums.get(key.join(' '));
+    this.#sums.delete(key.join(' '));
+    return sum?.charge;
+  }
+
+  sums(): Iterable<{ readonly key: DisplacedKey; readonly charge: Charge }> {
+    return this.#sums.values();
+  }
 }
 
 /** What a group of segments adds to the counters, by usage key. */

@@ -365,6 +365,36 @@ export function ledgerContract(
         ]);
       }));
 
+    test('a charge counts in the month that was charged, also when the clock was set back over its beginning', (t) =>
+      withLedger(t, async ({ ledger, clock, reopen }) => {
+        const spent = [entry(1, { credits: 7, mode: 'pure' }), entry(2, { credits: 5, mode: 'pure' })];
+        const sources = [{ mode: 'pure', lotIds: [], generation: null } as const];
+        await ledger.commit([segment(1, [entry(9, { accountNumber: 2 })])], []);
+        await ledger.commit([segment(2, spent, { sources }, 202_612)], []);
+        await ledger.commit([segment(2, spent, { sources }, 202_612)], []);
+        let again = await reopen();
+        const charged = { accountNumber: 1, period: 202_612, requests: 2, credits: 12 };
+        const inMonth = async (month: number) =>
+          (await again.balances(month)).filter(({ requests }) => requests > 0);
+        assert.equal(await again.latestPeriod(), 202_612);
+        assert.deepEqual(await inMonth(202_612), [charged]);
+        assert.deepEqual(
+          (await inMonth(202_611)).map(({ accountNumber, requests }) => [accountNumber, requests]),
+          [[2, 1]],
+        );
+        assert.deepEqual(
+          (await again.usage(1, 0)).map(({ credits }) => credits),
+          [12],
+          'the day is that of the issue',
+        );
+        await assertSound(again, { creditsSpent: 12 });
+        clock.wall += 400 * DAY_MS;
+        await again.expire(clock.wall, NOON_MS + 100 * DAY_MS);
+        again = await reopen();
+        assert.deepEqual(await inMonth(202_612), [charged], 'also when its segment has expired');
+        await assertSound(again, { segments: 0 });
+      }));
+
     test('seed generations count up for each tier, across restarts', (t) =>
       withLedger(t, async ({ ledger, reopen }) => {
         assert.equal(await ledger.nextSeedGeneration('pro'), 1);

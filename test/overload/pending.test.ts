@@ -39,7 +39,7 @@ class SlowLedger {
 
   add(count: number): void {
     for (let i = 0; i < count; i++) {
-      this.committer.add(entryOf(this.#next++), (failure) => {
+      this.committer.add(entryOf(this.#next++), 202_611, (failure) => {
         if (failure === undefined) this.settled++;
         else this.failed++;
       });

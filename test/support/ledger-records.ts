@@ -128,9 +128,10 @@ export function segment(
   sequence: number,
   entries: readonly AnswerEntry[],
   more: Partial<Pick<SegmentRecord, 'committedAtMs' | 'sources'>> = {},
+  chargedPeriod?: number,
 ): SegmentRecord {
   const writer = new SegmentWriter(1);
-  for (const each of entries) writer.append(each);
+  for (const each of entries) writer.append(each, chargedPeriod);
   return {
     sequence,
     committedAtMs: NOON_MS + sequence,

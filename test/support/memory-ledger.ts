@@ -51,7 +51,7 @@ export class MemoryLedger implements Ledger {
   readonly #sources = new MemorySources();
   readonly #segments = new Map<number, SegmentRecord>();
   /** Entries of all segments, also of those that retention dropped. */
-  readonly #entries: AnswerEntry[] = [];
+  readonly #entries: (AnswerEntry & { readonly chargedPeriod: number })[] = [];
   #lastSegment = 0;
   #droppedSegment = 0;
   readonly #answers = new Map<string, StoredAnswer>();
@@ -222,7 +222,10 @@ export class MemoryLedger implements Ledger {
     for (const segment of fresh) {
       this.#segments.set(segment.sequence, segment);
       this.#lastSegment = Math.max(this.#lastSegment, segment.sequence);
-      this.#entries.push(...readEntries(segment.entries));
+      [...readEntries(segment.entries)].forEach((entry, i) => {
+        const displaced = segment.displaced.find(({ index }) => index === i);
+        this.#entries.push({ ...entry, chargedPeriod: displaced?.period ?? periodOf(entry.issuedAtMs) });
+      });
     }
     for (const answer of answers) {
       const key = `${answer.accountNumber} ${answer.keyDigest}`;
@@ -239,8 +242,8 @@ export class MemoryLedger implements Ledger {
 
   async balances(period: number): Promise<Balance[]> {
     const balances = new Map<number, { requests: number; credits: number }>();
-    for (const { accountNumber, credits, issuedAtMs } of this.#entries) {
-      if (periodOf(issuedAtMs) !== period) continue;
+    for (const { accountNumber, credits, chargedPeriod } of this.#entries) {
+      if (chargedPeriod !== period) continue;
       const sum = balances.get(accountNumber) ?? { requests: 0, credits: 0 };
       balances.set(accountNumber, { requests: sum.requests + 1, credits: sum.credits + credits });
     }
@@ -250,7 +253,10 @@ export class MemoryLedger implements Ledger {
   }
 
   async latestPeriod(): Promise<number> {
-    return Math.max(0, ...this.#entries.map(({ issuedAtMs }) => periodOf(issuedAtMs)));
+    return Math.max(
+      0,
+      ...this.#entries.flatMap(({ issuedAtMs, chargedPeriod }) => [periodOf(issuedAtMs), chargedPeriod]),
+    );
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {

@@ -3,7 +3,14 @@ import { type AuditReport, LedgerError } from '../ledger.ts';
 import type { AccountRecord, BlockKind, SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
-import { accountOfKey, countersEqual, creditsOf, dayOfKey, UsageTally } from '../usage-counters.ts';
+import {
+  accountOfKey,
+  countersEqual,
+  creditsOf,
+  DisplacedTally,
+  dayOfKey,
+  UsageTally,
+} from '../usage-counters.ts';
 import { auditSources } from './audit-sources.ts';
 import type { Key, Snapshot, Table } from './table.ts';
 import { count, type MetaName, type StoredLot, type Tables } from './tables.ts';
@@ -50,8 +57,10 @@ class Audit {
       checkCount: (name, stored) => this.#checkCount(name, stored),
     });
     const tally = new UsageTally();
-    const segments = await this.#checkSegments(lots, tally);
+    const displaced = new DisplacedTally();
+    const segments = await this.#checkSegments(lots, tally, displaced);
     await this.#checkUsage(tally);
+    await this.#checkDisplaced(displaced);
     await this.#checkAnswers();
     await this.#readAll(this.#tables.rates);
     await this.#checkLog();
@@ -188,7 +197,11 @@ class Audit {
     }
   }
 
-  async #checkSegments(lots: ReadonlyMap<string, StoredLot>, tally: UsageTally): Promise<number> {
+  async #checkSegments(
+    lots: ReadonlyMap<string, StoredLot>,
+    tally: UsageTally,
+    displaced: DisplacedTally,
+  ): Promise<number> {
     const { meta, segments, segmentTimes } = this.#tables;
     const times = new Map<number, number>();
     await this.#walk(segmentTimes, ([committedAtMs, sequence]) => times.set(sequence, committedAtMs));
@@ -208,6 +221,7 @@ class Audit {
       this.#checkSources(segment, lots);
       this.#checkEntries(segment, requestIds);
       tally.addSegment(segment.entries);
+      displaced.addSegment(segment);
     });
     for (const sequence of times.keys())
       this.#problem(`segment ${sequence} is listed by time but not readable`);
@@ -265,6 +279,23 @@ class Audit {
     });
     for (const key of expected.counters.keys()) {
       this.#problem(`the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)} is missing`);
+    }
+  }
+
+  /** displaced = that of live segments + archived. */
+  async #checkDisplaced(expected: DisplacedTally): Promise<void> {
+    const { archivedDisplaced, displaced } = this.#tables;
+    await this.#walk(archivedDisplaced, (key, charge) => expected.add(key, charge));
+    await this.#walk(displaced, (key, charge) => {
+      const sum = expected.take(key);
+      if (sum?.requests !== charge.requests || sum.credits !== charge.credits) {
+        this.#problem(
+          `the charges moved to ${key[0]} for account ${key[2]} are not the sum of their entries`,
+        );
+      }
+    });
+    for (const { key } of expected.sums()) {
+      this.#problem(`the charges moved to ${key[0]} for account ${key[2]} are missing`);
     }
   }
 

@@ -5,7 +5,10 @@ import { decodeSegment, EntryCursor, encodeSegment } from '../segment.ts';
 import {
   accountOfKey,
   addCounters,
+  type Charge,
   creditsOf,
+  type DisplacedKey,
+  DisplacedTally,
   dayOfKey,
   daysOfPeriod,
   newCounters,
@@ -17,6 +20,7 @@ import {
   usageKey,
 } from '../usage-counters.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { Table } from './table.ts';
 import { count, increase, lower, raise, type Tables } from './tables.ts';
 
 /**
@@ -65,18 +69,26 @@ export class LmdbBooks implements Books, LogStore {
     return stored === undefined ? undefined : decodeSegment(stored);
   }
 
-  /** Reads every usage record of the month: for a start and a month's turn, not for each request. */
+  /** Reads every usage record of the month: made for a start, not for each request. */
   async balances(period: number): Promise<Balance[]> {
     const { first, after } = daysOfPeriod(period);
     const months = new Map<number, { requests: number; credits: number }>();
+    const add = (accountNumber: number, { requests, credits }: Charge, sign: 1 | -1) => {
+      const month = months.get(accountNumber) ?? { requests: 0, credits: 0 };
+      month.requests += sign * requests;
+      month.credits += sign * credits;
+      months.set(accountNumber, month);
+    };
     for (const { key, value } of this.#tables.usage.entries({
       from: usageKey(first, 0),
       before: usageKey(after, 0),
     })) {
-      const month = months.get(accountOfKey(key)) ?? { requests: 0, credits: 0 };
-      month.requests += requestsOf(value);
-      month.credits += creditsOf(value);
-      months.set(accountOfKey(key), month);
+      add(accountOfKey(key), { requests: requestsOf(value), credits: creditsOf(value) }, 1);
+    }
+    for (const { key, value } of this.#tables.displaced.entries()) {
+      const [charged, issued, accountNumber] = key;
+      if (charged === period) add(accountNumber, value, 1);
+      if (issued === period) add(accountNumber, value, -1);
     }
     return [...months]
       .sort(([a], [b]) => a - b)
@@ -85,7 +97,8 @@ export class LmdbBooks implements Books, LogStore {
 
   async latestPeriod(): Promise<number> {
     const lastDay = count(this.#tables.meta, 'lastUsageDay');
-    return lastDay === 0 ? 0 : periodOfDay(lastDay);
+    const [last] = this.#tables.displaced.entries({ reverse: true, limit: 1 });
+    return Math.max(lastDay === 0 ? 0 : periodOfDay(lastDay), last?.key[0] ?? 0);
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
@@ -172,12 +185,15 @@ export class LmdbBooks implements Books, LogStore {
     const fresh = this.#unstored(encoded);
     const { meta, segmentTimes } = this.#tables;
     const tally = new UsageTally();
+    const displaced = new DisplacedTally();
     for (const { segment, bytes } of fresh) {
       this.#tables.segments.put(segment.sequence, bytes);
       segmentTimes.put([segment.committedAtMs, segment.sequence], segment.count);
       tally.addSegment(segment.entries);
+      displaced.addSegment(segment);
       raise(meta, 'lastSegment', segment.sequence);
     }
+    addDisplaced(this.#tables.displaced, displaced);
     for (const [key, counters] of tally.counters) this.#addUsage(key, counters);
     for (const answer of answers) this.#putAnswer(answer);
   }
@@ -254,8 +270,11 @@ export class LmdbBooks implements Books, LogStore {
     const { archivedUsage, meta, segments, segmentTimes } = this.#tables;
     const due = [...segmentTimes.entries({ before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP })];
     const tally = new UsageTally();
+    const displaced = new DisplacedTally();
     for (const { key } of due) {
-      tally.addSegment(this.#storedSegment(key[1]).entries);
+      const segment = this.#storedSegment(key[1]);
+      tally.addSegment(segment.entries);
+      displaced.addSegment(segment);
       segmentTimes.remove(key);
       segments.remove(key[1]);
       raise(meta, 'droppedSegment', key[1]);
@@ -265,6 +284,7 @@ export class LmdbBooks implements Books, LogStore {
       addCounters(sum, counters);
       archivedUsage.put(key, sum);
     }
+    addDisplaced(this.#tables.archivedDisplaced, displaced);
     return due.length;
   }
 
@@ -273,5 +293,12 @@ export class LmdbBooks implements Books, LogStore {
     if (stored === undefined)
       throw new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
     return decodeSegment(stored);
+  }
+}
+
+function addDisplaced(table: Table<DisplacedKey, Charge>, more: DisplacedTally): void {
+  for (const { key, charge } of more.sums()) {
+    const sum = table.get(key) ?? { requests: 0, credits: 0 };
+    table.put(key, { requests: sum.requests + charge.requests, credits: sum.credits + charge.credits });
   }
 }

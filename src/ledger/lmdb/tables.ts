@@ -13,7 +13,7 @@ import type {
   StoredAnswer,
 } from '../records.ts';
 import type { DaySpend } from '../spending.ts';
-import { countersCodec, type UsageCounters } from '../usage-counters.ts';
+import { type Charge, countersCodec, type DisplacedKey, type UsageCounters } from '../usage-counters.ts';
 import type { Environment } from './environment.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
@@ -114,6 +114,10 @@ export interface Tables {
   readonly usage: Table<number, UsageCounters>;
   /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
   readonly archivedUsage: Table<number, UsageCounters>;
+  /** What was charged to another month than that of its issue. */
+  readonly displaced: Table<DisplacedKey, Charge>;
+  /** The part of `displaced` whose segments retention dropped. */
+  readonly archivedDisplaced: Table<DisplacedKey, Charge>;
   /** accountNumber, keyDigest. */
   readonly answers: Table<[number, string], StoredAnswer>;
   /** expiresAtMs, accountNumber, keyDigest. */
@@ -177,6 +181,8 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
     segmentTimes: open('segmentTimes', plainCodec<number>()),
     usage: open('usage', countersCodec),
     archivedUsage: open('archivedUsage', countersCodec),
+    displaced: openLater('displaced', plainCodec<Charge>()),
+    archivedDisplaced: openLater('archivedDisplaced', plainCodec<Charge>()),
     answers: open('answers', answerCodec),
     answerExpiry: open('answerExpiry', plainCodec<number>()),
     rates: open('rates', plainCodec<RateRecord>()),

@@ -7,10 +7,11 @@ const { add } = Committer.prototype;
 Committer.prototype.add = function early(
   this: Committer,
   entry: AnswerEntry,
+  chargedPeriod: number,
   settled: Settled,
   stored?: StoredAnswer,
 ): void {
   settled(undefined);
   // the entry itself is written now, so that ids and sources stay those of the open segment; only nobody waits for it
-  setTimeout(() => add.call(this, { ...entry, source: 0 }, () => {}, stored), 500);
+  setTimeout(() => add.call(this, { ...entry, source: 0 }, chargedPeriod, () => {}, stored), 500);
 };

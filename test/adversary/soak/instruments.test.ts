@@ -37,11 +37,10 @@ describe('the check of the books', () => {
     await ledger.addLot(lot, []);
     const writer = new SegmentWriter();
     for (let n = 0; n < ENTRIES; n++) writer.append(entryOf(n, account.number));
-    const { count, entries } = writer.finish();
     const sources = [{ mode: 'pure', lotIds: [lot.id], generation: null } as const];
     const context = { verifyUrlBase: 'http://a/verify', poweredBy: 'test' };
     await ledger.commit(
-      [{ sequence: 1, committedAtMs: systemClock.wallMs(), count, sources, context, entries }],
+      [{ sequence: 1, committedAtMs: systemClock.wallMs(), sources, context, ...writer.finish() }],
       [],
     );
     await ledger.close();
