@@ -105,9 +105,12 @@ export type PartPlan = (typeof PART_PLANS)[number];
 /** `bits`: shots that are raw bits; `x-test`: test shots; 0 to 3: raw bits of a Bell test in that setting. */
 export type Part = 'bits' | 'x-test' | 0 | 1 | 2 | 3;
 
-/** Enough to spread tests over the time of a job; a job's machine time is what costs, not its parts. */
+/**
+ * Programs of one job, few enough for every provider. As clusters of a witness they are too few: `source-independent` and
+ * `bell-witness` take thousands (docs/evidence.md). The tests still refute a preparation that errs, and bound `calibrated`.
+ */
 const PARTS = 16;
-/** One shot in eight is a test; the margin on the error rate falls with the root of their number, so with larger jobs. */
+/** One shot in eight is a test. */
 const X_TESTS = 2;
 
 /** Parts of a job: all of them, and those whose shots are raw bits. */
@@ -122,19 +125,21 @@ export function shotsOfPart(plan: PartPlan, bits: number, width: number): number
 }
 
 /**
- * The parts of the job with this idempotency key, in the order in which they run. The order is a shuffle drawn from the
- * key, which is random (122 bits of the operating system's CSPRNG) and made for one job: nobody who prepares shots
- * beforehand knows which of them are tests, and a repeated submission has the same order.
+ * The parts of the job with this idempotency key, in the order in which they run. They are drawn from the key, which is random
+ * (122 bits of the operating system's CSPRNG) and made for one job: tests are placed by a shuffle, the settings of a Bell test are
+ * independent of each other. Nobody who prepares shots beforehand knows them, and a repeated submission has the same.
  */
 export function partsOf(plan: PartPlan, idempotencyKey: string): Part[] {
   if (plan === 'superposition') return ['bits'];
-  const parts = Array.from({ length: PARTS }, (_, at): Part => {
-    if (plan === 'x-check') return at < X_TESTS ? 'x-test' : 'bits';
-    return (at % CHSH_SETTINGS.length) as Part;
-  });
+  // 48 bits of a digest: the bias of the remainder is below 2^-44.
+  const draw = (part: number, bound: number) =>
+    hash('sha256', `parts ${idempotencyKey} ${part}`, 'buffer').readUIntBE(0, 6) % bound;
+  if (plan === 'bell-chsh') {
+    return Array.from({ length: PARTS }, (_, part) => draw(part, CHSH_SETTINGS.length) as Part);
+  }
+  const parts = Array.from({ length: PARTS }, (_, part): Part => (part < X_TESTS ? 'x-test' : 'bits'));
   for (let last = PARTS - 1; last > 0; last--) {
-    // 48 bits of a digest: the bias of the remainder is below 2^-44.
-    const drawn = hash('sha256', `parts ${idempotencyKey} ${last}`, 'buffer').readUIntBE(0, 6) % (last + 1);
+    const drawn = draw(last, last + 1);
     [parts[last], parts[drawn]] = [parts[drawn], parts[last]];
   }
   return parts;
@@ -155,25 +160,38 @@ export interface PartShots {
   readonly shots: number;
 }
 
-/** The parts of a job, put together in the order in which they ran. Erases what it was given. */
+/** Who knows the settings of a job at a provider. */
+export const DRAWN_BEFORE_SUBMISSION =
+  'This service drew the settings with its system’s generator before it submitted the job; the provider’s compiler and controller had them with the job, so the device could know them before it answered.';
+
+/**
+ * The parts of a job, of each of which `shotsOrdered` shots were ordered, put together in the order in which they ran. A part
+ * is a cluster of its witness. Erases what it was given.
+ */
 export function joinParts(
   parts: readonly PartShots[],
   width: number,
+  shotsOrdered: number,
 ): Pick<RawRead, 'bits' | 'width' | 'shots'> & { readonly witness: Witness | null } {
   const raw = parts.filter(({ part }) => part !== 'x-test');
   const tests = parts.filter(({ part }) => part === 'x-test');
   const joined = { ...joinShots(raw, width), width };
   const tested = joinShots(tests, width);
   for (const { bits } of parts) bits.fill(0);
-  return { ...joined, witness: witnessOf(raw, tested) };
+  const drawn = DRAWN_BEFORE_SUBMISSION;
+  if (tests.length > 0) {
+    const clusters = { testedClusters: tests.length, rawClusters: raw.length, shotsOrdered, drawn };
+    return { ...joined, witness: { kind: 'x-basis', ...tested, ...clusters } };
+  }
+  if (!raw.some(({ part }) => typeof part === 'number')) return { ...joined, witness: null };
+  const clusterShots = Uint32Array.from(raw, ({ shots }) => shots);
+  return {
+    ...joined,
+    witness: { kind: 'chsh', settings: settingsOf(raw), clusterShots, shotsOrdered, drawn },
+  };
 }
 
-function witnessOf(
-  raw: readonly PartShots[],
-  tested: { readonly bits: Uint8Array<ArrayBuffer>; readonly shots: number },
-): Witness | null {
-  if (tested.shots > 0) return { kind: 'x-basis', ...tested };
-  if (!raw.some(({ part }) => typeof part === 'number')) return null;
+function settingsOf(raw: readonly PartShots[]): Uint8Array<ArrayBuffer> {
   const settings = new Uint8Array(raw.reduce((shots, part) => shots + part.shots, 0));
   let at = 0;
   for (const { part, shots } of raw) {
@@ -181,7 +199,7 @@ function witnessOf(
     settings.fill(part, at, at + shots);
     at += shots;
   }
-  return { kind: 'chsh', settings };
+  return settings;
 }
 
 function joinShots(parts: readonly PartShots[], width: number): Pick<RawRead, 'bits' | 'shots'> {

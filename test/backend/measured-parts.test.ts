@@ -23,11 +23,6 @@ suite('parts of a job', () => {
     assert.deepEqual(partsOf('superposition', 'k'), ['bits']);
     const checks = partsOf('x-check', 'k');
     assert.deepEqual([checks.length, count(checks, 'x-test'), count(checks, 'bits')], [16, 2, 14]);
-    const settings = partsOf('bell-chsh', 'k');
-    assert.deepEqual(
-      ([0, 1, 2, 3] as const).map((setting) => count(settings, setting)),
-      [4, 4, 4, 4],
-    );
     for (const plan of PART_PLANS) {
       assert.deepEqual(partsOf(plan, 'k'), partsOf(plan, 'k'));
       const { all, raw } = partCounts(plan);
@@ -45,6 +40,18 @@ suite('parts of a job', () => {
     }
     // 500 each on average; 21 is one standard deviation, and the keys are fixed.
     for (const found of tests) assert.ok(Math.abs(found - 500) < 85, String(tests));
+  });
+
+  test('the settings of a Bell test are uniform, and each is independent of the one before', () => {
+    const followers = new Array<number>(16).fill(0);
+    for (let key = 0; key < 1000; key++) {
+      const settings = partsOf('bell-chsh', `key ${key}`) as number[];
+      settings.slice(1).forEach((setting, place) => {
+        followers[4 * settings[place] + setting]++;
+      });
+    }
+    // 937.5 each on average; 30 is one standard deviation, and the keys are fixed.
+    for (const found of followers) assert.ok(Math.abs(found - 937.5) < 120, String(followers));
   });
 
   test('the raw parts hold the bits that were asked for', () => {
@@ -73,20 +80,28 @@ suite('parts of a job', () => {
         const joined = joinParts(
           given.map(([part, shots]) => packed(shots, part)),
           5,
+          9,
         );
         const raw = given.filter(([part]) => part !== 'x-test');
         const tests = given.filter(([part]) => part === 'x-test').flatMap(([, shots]) => shots);
         assert.equal(bitText(joined.bits, 5 * joined.shots), text(raw.flatMap(([, shots]) => shots)));
         assert.equal(joined.bits.length, Math.ceil((5 * joined.shots) / 8));
         const { witness } = joined;
-        if (tests.length > 0) {
+        const testedClusters = given.length - raw.length;
+        if (testedClusters > 0) {
           assert.equal(witness?.kind, 'x-basis');
           assert.equal(bitText(witness.bits, 5 * witness.shots), text(tests));
+          assert.deepEqual([witness.testedClusters, witness.rawClusters], [testedClusters, raw.length]);
+          assert.equal(witness.shotsOrdered, 9);
         } else if (raw.some(([part]) => typeof part === 'number')) {
           assert.equal(witness?.kind, 'chsh');
           assert.deepEqual(
             [...witness.settings],
             raw.flatMap(([part, shots]) => shots.map(() => part)),
+          );
+          assert.deepEqual(
+            [...witness.clusterShots],
+            raw.map(([, shots]) => shots.length),
           );
         } else assert.equal(witness, null);
       }),
@@ -95,7 +110,7 @@ suite('parts of a job', () => {
 
   test('what was joined is erased', () => {
     const part = packed([[true, true, true, true, true]], 'bits');
-    joinParts([part], 5);
+    joinParts([part], 5, 1);
     assert.deepEqual([...part.bits], [0]);
   });
 });

@@ -10,11 +10,13 @@ import { ManualClock } from '../../src/core/clock.ts';
 import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import {
-  chshMinEntropyPerRun,
+  clustersNeeded,
+  jointMinEntropyRate,
   readoutMinEntropy,
   xBasisMinEntropy,
 } from '../../src/pool/intake/evidence/bounds.ts';
-import { evidenceOf } from '../../src/pool/intake/evidence/ladder.ts';
+import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
+import { FAILURE_NATS } from '../../src/pool/intake/evidence/witnesses.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/random-excursions.ts';
 import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
@@ -35,7 +37,7 @@ function says(sentence: string): void {
 
 /** A constant of a file that nobody else needs by name. */
 function constantOf(file: string, name: string): string {
-  const found = new RegExp(`^const ${name} = ([\\d._+ ]+);$`, 'm').exec(
+  const found = new RegExp(`^(?:export )?const ${name} = ([\\d._+ ]+);$`, 'm').exec(
     readFileSync(join(root, file), 'utf8'),
   );
   assert.ok(found !== null, `${file} has no ${name}`);
@@ -109,15 +111,25 @@ describe('docs/evidence.md', () => {
       to3(readoutMinEntropy({ e01: sum, e10: 0 }, (1 + sum) / 2, (1 - sum) / 2)),
     );
     const x = [0.001, 0.005, 0.01, 0.02, 0.05].map((error) => to3(xBasisMinEntropy(error)));
-    const f = [2.2, 2.4, 2.6, 2.7, 2.8].map((s) => to3(chshMinEntropyPerRun(s)));
+    const joint = [0.01, 0.02, 0.05, 0.1, 0.2].map((error) => to3(jointMinEntropyRate(error)));
     says(
-      `| bits, ideal qubit | ${e.join(' | ')} | | bits | ${x.join(' | ')} | | f(S), bits a run | ${f.join(' | ')} |`,
+      `| bits, ideal qubit | ${e.join(' | ')} | | bits | ${x.join(' | ')} | | 1 - h(Q) | ${joint.join(' | ')} |`,
+    );
+    const clusters = [2.4, 2.5, 2.6, 2.7, 2.8].map((s) => clustersNeeded(0.5 + s / 8, FAILURE_NATS));
+    says(
+      `| clusters needed for one pair | ${clusters.map((count) => count.toLocaleString('en')).join(' | ')} |`,
+    );
+    const partsOfAJob = constantOf('src/backend/parts.ts', 'PARTS');
+    assert.equal(constantOf('src/backend/ibm/plan.ts', 'INTERLEAVED_PUBS'), partsOfAJob);
+    says(`Jobs of IBM, Braket and IonQ have ${partsOfAJob} clusters`);
+    says(
+      `smooth with parameter 2^-${constantOf('src/pool/intake/evidence/witnesses.ts', 'FAILURE_BITS')}, which`,
     );
     says(
-      `less than **${constantOf('src/pool/intake/evidence/rungs.ts', 'MIN_ENTROPY_MIN')}** bits per raw bit`,
+      `less than **${constantOf('src/pool/intake/evidence/witnesses.ts', 'MIN_ENTROPY_MIN')}** bits per raw bit`,
     );
     says(
-      `wrong with probability at most 2^-${constantOf('src/pool/intake/evidence/rungs.ts', 'FAILURE_BITS')}.`,
+      `wrong with probability at most 2^-${constantOf('src/pool/intake/evidence/witnesses.ts', 'FAILURE_BITS')}.`,
     );
   });
 

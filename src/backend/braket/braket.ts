@@ -195,7 +195,7 @@ class Braket implements JobBackend {
 
   #read(job: JobReference, plan: TaskPlan, task: Task, { parts, rawSha256 }: TaskResult): RawRead {
     const given = parts.reduce((sum, { shots }) => sum + shots, 0);
-    const { bits, width, shots, witness } = joinParts(parts, plan.qubits.length);
+    const { bits, width, shots, witness } = joinParts(parts, plan.qubits.length, plan.shotsOfPart);
     if (width * shots < job.bits) {
       const said = `${task.successfulShots ?? given} successful shots of ${task.shots}`;
       throw new BackendError('retryable', `${job.jobId} gave ${width * shots} of ${job.bits} bits: ${said}`);

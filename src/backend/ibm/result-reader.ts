@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { BackendError, type Provenance, type RawRead, type Witness } from '../backend.ts';
 import { type HttpReply, instantIn, jsonOf, objectIn, textIn } from '../http-call.ts';
+import { DRAWN_BEFORE_SUBMISSION } from '../parts.ts';
 import { jobNotes, type RecentEntries, SeenResults } from '../seen.ts';
 import type { SourceParts } from '../source.ts';
 import type { IbmCloud } from './cloud.ts';
@@ -171,20 +172,26 @@ async function decoded(
       shots,
       ...facts,
     },
-    ...witnessOf(plan, witness, tests * shotsPerPub),
+    ...witnessOf(plan, witness, tests),
   };
 }
 
 function witnessOf(
   { circuit, order, shotsPerPub }: Plan,
   bits: Uint8Array<ArrayBuffer>,
-  shots: number,
+  testedClusters: number,
 ): { readonly witness?: Witness } {
-  if (circuit === 'x-check') return { witness: { kind: 'x-basis', bits, shots } };
+  const clusters = { shotsOrdered: shotsPerPub, drawn: DRAWN_BEFORE_SUBMISSION };
+  if (circuit === 'x-check') {
+    const shots = testedClusters * shotsPerPub;
+    const rawClusters = order.length - testedClusters;
+    return { witness: { kind: 'x-basis', bits, shots, testedClusters, rawClusters, ...clusters } };
+  }
   if (circuit !== 'bell-chsh') return {};
   const settings = new Uint8Array(order.length * shotsPerPub);
   order.forEach((setting, pub) => {
     settings.fill(setting, pub * shotsPerPub, (pub + 1) * shotsPerPub);
   });
-  return { witness: { kind: 'chsh', settings } };
+  const clusterShots = new Uint32Array(order.length).fill(shotsPerPub);
+  return { witness: { kind: 'chsh', settings, clusterShots, ...clusters } };
 }

@@ -303,7 +303,7 @@ class Ionq implements JobBackend {
     rawSha256: string,
     leaked: number,
   ): RawRead {
-    const { bits, width, shots, witness } = joinParts(given, plan.qubits);
+    const { bits, width, shots, witness } = joinParts(given, plan.qubits, plan.shots);
     if (width * shots < job.bits) {
       const message = `${job.jobId} gave ${width * shots} of ${job.bits} bits: an ion leaked in ${leaked} shots`;
       throw new BackendError('retryable', message);

@@ -58,27 +58,51 @@ export function plainRun(named: NamedCircuit, noise: CheckedNoise, source: ByteS
   };
 }
 
-/** Raw bits of `superposition`, and beside them `testShare` times as many shots of `xCheck` on the same qubits. */
-export function xCheckRun(testShare: number, noise: CheckedNoise, source: ByteSource): Run {
+/** What a simulated device can say of its own settings. */
+const DRAWN = 'The simulator drew the settings itself, cluster by cluster, and computed the answers.';
+
+/**
+ * Raw bits of `superposition`, and beside them `testShare` times as many clusters of `xCheck` on the same qubits. The simulated
+ * device has no memory: it makes no difference where among the others a tested cluster stands, so each kind is computed in one go.
+ */
+export function xCheckRun(
+  testShare: number,
+  clusterShots: number,
+  noise: CheckedNoise,
+  source: ByteSource,
+): Run {
   const qubits = noise.readout.length;
   const raw = plainRun(superposition(qubits), noise, source);
   const test = new Measurement(xCheck(qubits).circuit, noise, source);
   return {
     ...raw,
     async take(shots, signal) {
-      const { bits } = await raw.take(shots, signal);
-      const testShots = Math.ceil(shots * testShare);
-      const tested = await test.take(testShots, signal);
-      return { bits, shots, witness: { kind: 'x-basis', bits: tested, shots: testShots } };
+      const rawClusters = Math.ceil(shots / clusterShots);
+      const { bits } = await raw.take(rawClusters * clusterShots, signal);
+      const testedClusters = Math.ceil(rawClusters * testShare);
+      const tested = await test.take(testedClusters * clusterShots, signal);
+      return {
+        bits,
+        shots: rawClusters * clusterShots,
+        witness: {
+          kind: 'x-basis',
+          bits: tested,
+          shots: testedClusters * clusterShots,
+          testedClusters,
+          rawClusters,
+          shotsOrdered: clusterShots,
+          drawn: DRAWN,
+        },
+      };
     },
   };
 }
 
 /**
- * Raw bits that are the outcomes of Bell tests: qubits 2k and 2k + 1 are a pair in the state of `bellChsh`, and each shot
- * measures all pairs in one of the four settings, picked at random.
+ * Raw bits that are the outcomes of Bell tests: qubits 2k and 2k + 1 are a pair in the state of `bellChsh`, and each
+ * cluster of `clusterShots` shots measures all pairs in one of the four settings, picked at random.
  */
-export function bellRun(noise: CheckedNoise, source: ByteSource): Run {
+export function bellRun(clusterShots: number, noise: CheckedNoise, source: ByteSource): Run {
   const qubits = noise.readout.length;
   const circuits = CHSH_SETTINGS.map((setting) => bellPairs(qubits, setting));
   const measurements = circuits.map((circuit) => new Measurement(circuit, noise, source));
@@ -92,12 +116,15 @@ export function bellRun(noise: CheckedNoise, source: ByteSource): Run {
       depth: circuitDepth(circuits[0]),
     },
     claimedMinEntropyPerBit: Math.min(...measurements.map((each) => each.claimedMinEntropyPerBit)),
-    async take(shots, signal) {
+    async take(asked, signal) {
+      const clusters = Math.ceil(asked / clusterShots);
+      const shots = clusters * clusterShots;
       const settings = new Uint8Array(shots);
       const shares = CHSH_SETTINGS.map(() => 0);
       await inSlices(shots, 1, (from, to) => {
         for (let shot = from; shot < to; shot++) {
-          settings[shot] = words.word() >>> 30; // the top two bits: one of four
+          const isNew = shot % clusterShots === 0;
+          settings[shot] = isNew ? words.word() >>> 30 : settings[shot - 1]; // the top two bits: one of four
           shares[settings[shot]]++;
         }
         words.eraseUsed();
@@ -108,7 +135,14 @@ export function bellRun(noise: CheckedNoise, source: ByteSource): Run {
       }
       const bits = await dealt(perSetting, settings, qubits);
       wipe(...perSetting);
-      return { bits, shots, witness: { kind: 'chsh', settings } };
+      const witness = {
+        kind: 'chsh',
+        settings,
+        clusterShots: new Uint32Array(clusters).fill(clusterShots),
+        shotsOrdered: clusterShots,
+        drawn: DRAWN,
+      } as const;
+      return { bits, shots, witness };
     },
   };
 }

@@ -43,6 +43,12 @@ const OPTIONS = {
     fallback: '0.125',
     parse: decimal(0.001, 1),
   },
+  cluster_shots: {
+    meaning:
+      'x-check, bell-chsh: shots that share one drawn basis or setting; evidence counts these clusters, not shots',
+    fallback: '1',
+    parse: wholeNumber(1, 1_000_000),
+  },
   profile: {
     meaning:
       'A real device to have the readout errors of: path of its IBM backend properties or IonQ characterization (JSON), or none; the qubits that are read best are used',
@@ -112,14 +118,14 @@ export function simulatorWith(
 }
 
 function runOf(
-  { circuit, qubits, x_test_share: share }: Values,
+  { circuit, qubits, x_test_share: share, cluster_shots: clusterShots }: Values,
   noise: CheckedNoise,
   source: ByteSource,
 ): Run {
   if (circuit === 'superposition') return plainRun(superposition(qubits), noise, source);
-  if (circuit === 'x-check') return xCheckRun(share, noise, source);
+  if (circuit === 'x-check') return xCheckRun(share, clusterShots, noise, source);
   if (qubits % 2 !== 0) throw new OptionError('an even number of qubits for bell-chsh');
-  return bellRun(noise, source);
+  return bellRun(clusterShots, noise, source);
 }
 
 interface DeviceNoise {

@@ -15,7 +15,7 @@ import {
 } from '../../ledger/records.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { condition, rawBitsFor } from './conditioner.ts';
-import { evidenceOf } from './evidence/ladder.ts';
+import { evidenceOf } from './evidence/evidence.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 
 /**

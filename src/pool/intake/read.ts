@@ -46,7 +46,15 @@ export function takeRead(backend: Backend, read: RawRead, bits: number): RawRead
     bits: taken(read.bits),
     provenance: structuredClone(read.provenance),
     ...(witness?.kind === 'x-basis' ? { witness: { ...witness, bits: taken(witness.bits) } } : {}),
-    ...(witness?.kind === 'chsh' ? { witness: { ...witness, settings: taken(witness.settings) } } : {}),
+    ...(witness?.kind === 'chsh'
+      ? {
+          witness: {
+            ...witness,
+            settings: taken(witness.settings),
+            clusterShots: witness.clusterShots.slice(),
+          },
+        }
+      : {}),
   };
 }
 

@@ -21,7 +21,12 @@ function pairsRead(equal: number): RawRead {
     bits[at >> 3] |= ((first << 1) | second) << (6 - (at & 7));
   }
   const shots = ASSESSED_BITS / 16;
-  return { ...rawRead(bits, 16, shots), witness: { kind: 'chsh', settings: new Uint8Array(shots) } };
+  const settings = new Uint8Array(shots);
+  const clusterShots = Uint32Array.of(shots);
+  return {
+    ...rawRead(bits, 16, shots),
+    witness: { kind: 'chsh', settings, clusterShots, shotsOrdered: shots, drawn: '' },
+  };
 }
 
 async function lotOf(read: RawRead) {

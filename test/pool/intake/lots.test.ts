@@ -9,7 +9,7 @@ import { sha256Hex } from '../../../src/crypto/digest.ts';
 import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
-import { evidenceOf } from '../../../src/pool/intake/evidence/ladder.ts';
+import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
 import { biasedBackend, fixedBytes, soundBackend, stuckBackend } from '../../support/backends.ts';
@@ -23,6 +23,7 @@ const SIMULATOR = {
   circuit: 'superposition',
   qubits: 16,
   x_test_share: 0.125,
+  cluster_shots: 1,
   profile: null,
   readout_e01: 0,
   readout_e10: 0,
@@ -161,25 +162,30 @@ describe('a lot that may serve', () => {
 
   it('is conditioned at what its evidence gives, when that is the least, and keeps the evidence', async () => {
     const clock = new ManualClock();
-    for (const [circuit, claim] of [
-      ['x-check', 'source-independent'],
-      ['bell-chsh', 'bell-witness'],
-    ] as const) {
-      const options = { ...SIMULATOR, circuit, readout_e01: 0.02 };
-      const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
-      // The same shots as if a device had measured them: what a simulator may not claim.
-      const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
-      const { lot, read } = await lotOf(backend, 2 * MEBIBIT);
-      const { evidence, minEntropyPerBit } = lot.record;
-      assert.equal(evidence?.claim, claim);
-      assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
-      assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, evidence.minEntropyPerBit).output);
+    const options = { ...SIMULATOR, circuit: 'x-check', readout_e01: 0.02 } as const;
+    const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
+    // The same shots as if a device had measured them: what a simulator may not claim.
+    const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
+    const { lot, read } = await lotOf(backend, 2 * MEBIBIT);
+    const { evidence, minEntropyPerBit } = lot.record;
+    assert.equal(evidence?.claim, 'source-independent');
+    assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
+    assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, evidence.minEntropyPerBit).output);
 
-      const simulated = await makeLot(simulator, read, PASSED, new ScriptedAssessor(), clock);
-      assert.equal(simulated.record.evidence?.claim, 'simulated');
-      assert.deepEqual(simulated.record.evidence?.figures, evidence.figures);
-      assert.ok(simulated.output.length > lot.output.length, 'no figure: claim and estimate alone');
-    }
+    const simulated = await makeLot(simulator, read, PASSED, new ScriptedAssessor(), clock);
+    assert.equal(simulated.record.evidence?.claim, 'simulated');
+    assert.deepEqual(simulated.record.evidence?.figures, evidence.figures);
+    assert.ok(simulated.output.length > lot.output.length, 'no figure: claim and estimate alone');
+  });
+
+  it('with a Bell test is conditioned at claim and estimate alone: a witness is no figure of entropy', async () => {
+    const options = { ...SIMULATOR, circuit: 'bell-chsh', readout_e01: 0 } as const;
+    const simulator = simulatorWith('sim', options, new ManualClock(), fixedBytes('evidence'));
+    const { lot, read } = await lotOf({ ...simulator, origin: 'quantum-processor' }, 2 * MEBIBIT);
+    const { evidence, minEntropyPerBit } = lot.record;
+    assert.equal(evidence?.claim, 'bell-witness');
+    assert.equal(evidence.minEntropyPerBit, null);
+    assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, minEntropyPerBit ?? 0).output);
   });
 
   it('with too few bits for the tests says that it was not assessed, and relies on the claim', async () => {

@@ -3,7 +3,7 @@ import { gridDevice, trapDevice } from '../../support/providers/braket-device.ts
 import { assertCertifiesTask, gridCalibration } from '../braket-source.ts';
 
 describe('the service with Amazon Braket', () => {
-  it('IQM with test shots: evidence source-independent', async (t) => {
+  it('IQM with test shots of 16 clusters: evidence calibrated', async (t) => {
     await assertCertifiesTask(t, {
       device: gridDevice(),
       options: {
@@ -18,7 +18,7 @@ describe('the service with Amazon Braket', () => {
         qubits: 8,
         depth: 2,
         shots: 56_000,
-        evidence: 'source-independent',
+        evidence: 'calibrated',
       },
       calibrationOf: gridCalibration,
     });

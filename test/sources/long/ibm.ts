@@ -27,7 +27,7 @@ describe('the service with IBM Quantum', () => {
         QRN_SOURCE_IBM_BITS_PER_JOB: '720000',
         QRN_SOURCE_IBM_BUDGET_PER_DAY: '50',
       },
-      { circuit: 'bell-chsh-6', depth: 9, evidence: 'bell-witness' },
+      { circuit: 'bell-chsh-6', depth: 9, evidence: 'statistical' },
     ],
   ];
   for (const [options, facts] of cases) {

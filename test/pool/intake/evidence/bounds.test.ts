@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  chshMargin,
-  chshMinEntropyPerRun,
+  clustersNeeded,
+  isAboveQuantum,
+  jointMinEntropyRate,
+  localNats,
   rateUpperBound,
   readoutMinEntropy,
   restUpperBound,
@@ -106,49 +108,66 @@ describe('X basis', () => {
   });
 });
 
-describe('CHSH', () => {
-  it('known answers of f', () => {
-    for (const [s, expected] of [
-      [-2.8, 0],
-      [2, 0],
-      [2.2, 0.083],
-      [2.4, 0.194],
-      [2.6, 0.361],
-      [2.7, 0.493],
-      [2.8, 0.737],
-      [2 * Math.SQRT2, 1],
-      [3.9, 1],
+describe('the joint entropy of a lot', () => {
+  it('has known values of 1 - h(Q)', () => {
+    for (const [error, expected] of [
+      [0, 1],
+      [0.01, 0.919],
+      [0.11, 0.5],
+      [0.5, 0],
+      [0.9, 0],
     ]) {
-      near(chshMinEntropyPerRun(s), expected, 0.0005);
+      near(jointMinEntropyRate(error), expected, 0.0005);
     }
   });
 
-  it('f is convex: the mean of many S says no more than they do', () => {
-    const s = fc.double({ min: 2, max: 2.82, noNaN: true }); // above, its slope has no bound
-    fc.assert(
-      fc.property(s, s, (a, b) => {
-        const middle = chshMinEntropyPerRun((a + b) / 2);
-        assert.ok(middle <= (chshMinEntropyPerRun(a) + chshMinEntropyPerRun(b)) / 2 + 1e-12);
-      }),
-      { seed: SEED },
-    );
-  });
-
-  it('known answers of the margin for 2^-40', () => {
-    for (const [runs, expected] of [
-      [1e5, 0.161],
-      [1e6, 0.051],
-      [1e7, 0.016],
+  it('counts strings: 2^(N h(Q)) is at least the number of strings of N bits with QN ones or fewer', () => {
+    for (const [bits, ones] of [
+      [10, 3],
+      [100, 7],
+      [400, 120],
     ]) {
-      near(chshMargin(runs, 1 / 4, NATS_40), expected, 0.0005);
+      let strings = 0;
+      for (let k = 0; k <= ones; k++) strings += Math.exp(lnChoose(bits, k));
+      assert.ok(Math.log2(strings) <= bits * (1 - jointMinEntropyRate(ones / bits)));
     }
-    assert.ok(chshMargin(1e6, 0.2, NATS_40) > chshMargin(1e6, 0.25, NATS_40), 'a rare setting costs');
+  });
+});
+
+describe('CHSH over clusters', () => {
+  it('asks for no more clusters than Azuma and Hoeffding do: 5,546 at S = 2.4, 2,465 at 2.6, 1,387 at 2.8', () => {
+    for (const [s, azuma] of [
+      [2.4, 5546],
+      [2.5, 3549],
+      [2.6, 2465],
+      [2.7, 1811],
+      [2.8, 1387],
+    ]) {
+      const needed = clustersNeeded(0.5 + s / 8, NATS_40);
+      assert.ok(needed <= azuma && needed > azuma / 2, `${needed} clusters at S = ${s}`);
+      assert.ok(localNats(0.5 + s / 8, needed) >= NATS_40);
+      assert.ok(localNats(0.5 + s / 8, needed - 1) < NATS_40);
+    }
+    assert.equal(localNats(0.75, 1e9), 0);
   });
 
-  it('the margin is that whose delta is the probability given', () => {
-    const [runs, q, nats] = [123_456, 0.24, 17];
-    const eps = chshMargin(runs, q, nats);
-    near((runs * eps ** 2) / (2 * (1 / q + 2 * Math.SQRT2) ** 2), nats, 1e-9);
+  it('is never below the exact tail of the best local strategy, which wins 3 of 4 independent clusters', () => {
+    for (const clusters of [16, 100, 400]) {
+      for (let wins = Math.ceil(0.75 * clusters); wins <= clusters; wins += Math.ceil(clusters / 20)) {
+        const tail = binomialTail(clusters - wins, clusters, 1 / 4); // so few losses or fewer
+        assert.ok(tail <= Math.exp(-localNats(wins / clusters, clusters)) * (1 + 1e-9));
+      }
+    }
+  });
+
+  it('takes S above 2 sqrt 2 by more than six standard errors for impossible, and chance for chance', () => {
+    const quantum = (2 + Math.SQRT2) / 4;
+    assert.equal(isAboveQuantum(1, 1, 16, 16_000), true);
+    assert.equal(isAboveQuantum(1, 1, 8, 8), false, 'eight runs may all win');
+    assert.equal(isAboveQuantum(quantum, quantum * quantum, 1e4, 1e6), false);
+    assert.equal(isAboveQuantum(quantum + 0.01, (quantum + 0.01) ** 2, 1e4, 1e6), true);
+    // Clusters that differ much leave an error of the mean of their own: sd 0.35 / 10.
+    assert.equal(isAboveQuantum(0.9, 0.9 ** 2 + 0.35 ** 2, 100, 1e8), false);
   });
 });
 
@@ -201,7 +220,7 @@ describe('bounds on rates', () => {
       );
     fc.assert(
       fc.property(worlds, ({ samples, rest, count, nats }) => {
-        const bound = restUpperBound(count, samples, rest, nats);
+        const bound = restUpperBound(count / samples, samples, rest, nats);
         // the fewest events among the rest that the bound calls impossible
         const refuted = Math.floor(bound * rest + 1e-9) + 1;
         if (refuted > rest) return;
@@ -212,10 +231,25 @@ describe('bounds on rates', () => {
     );
   });
 
-  it('of the rest: more than that of all, and the same when the rest is endless', () => {
-    const all = rateUpperBound(20, 2000, NATS_40);
-    assert.ok(restUpperBound(20, 2000, 16_000, NATS_40) > all);
-    near(restUpperBound(20, 2000, 1e12, NATS_40), all, 1e-9);
-    assert.equal(restUpperBound(900, 1000, 10, NATS_40), 1);
+  it('of the rest: close to that of all when the rest is endless, and Serfling’s where errors are many', () => {
+    const nats = NATS_40 + Math.LN2;
+    near(restUpperBound(0.01, 2000, 1e12, NATS_40), rateUpperBound(20, 2000, nats), 1e-9);
+    assert.ok(restUpperBound(0.01, 2000, 16_000, NATS_40) > rateUpperBound(20, 2000, nats));
+    const serfling = 0.3 + Math.sqrt((1024 * 513 * nats) / (2 * 512 * 512 * 512));
+    near(restUpperBound(0.3, 512, 512, NATS_40), serfling, 1e-12);
+    assert.equal(restUpperBound(0.9, 1000, 10, NATS_40), 1);
+  });
+
+  it('of the rest: never above the figures of arXiv:1103.4130 at 2^-40 but for the halved probability', () => {
+    for (const [all, tested, mu] of [
+      [1024, 256, 0.269],
+      [4096, 1024, 0.134],
+      [16_384, 4096, 0.067],
+      [65_536, 8192, 0.044],
+      [262_144, 32_768, 0.022],
+    ]) {
+      assert.ok(restUpperBound(0.01, tested, all - tested, NATS_40) <= 0.01 + 1.02 * mu);
+    }
+    assert.equal(restUpperBound(0, 2, 14, NATS_40), 1, 'two tests of sixteen say nothing');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { chshCounts, chshValue, onesPerChannel } from '../../../../src/pool/intake/evidence/counts.ts';
+import { onesPerChannel, winsPerPair } from '../../../../src/pool/intake/evidence/counts.ts';
 
 /** Shots as lists of bits, and the same packed. */
 const reads = fc.integer({ min: 1, max: 9 }).chain((width) =>
@@ -53,23 +53,28 @@ describe('counts', () => {
     assert.ok(turns >= 5, `${turns} turns in six slices`);
   });
 
-  it('S by hand: every pair and setting apart', async () => {
-    // Pair 0: equal in settings 00, 01, 10, different in 11, so S = 4. Pair 1: always equal, S = 2. Pair 2: as pair 0 in all but
-    // one of two shots of setting 00, S = 3.
+  it('wins by hand: every pair and cluster apart, and what did not come is lost', async () => {
+    // Pair 0 wins in every setting. Pair 1 is always equal: it loses in setting 3 alone. Pair 2 loses the first shot.
     const shots = [
-      [0, 0, 1, 1, 1, 1],
-      [1, 1, 0, 0, 0, 1],
+      [0, 0, 1, 1, 1, 0],
+      [1, 1, 0, 0, 0, 0],
       [1, 1, 1, 1, 0, 0],
       [0, 0, 0, 0, 1, 1],
       [1, 0, 0, 0, 0, 1],
     ];
-    const settings = Uint8Array.of(0, 0, 1, 2, 3);
-    const counts = await chshCounts(packed(shots.flat()), 6, settings);
-    assert.deepEqual(Array.from(counts.shots), [2, 1, 1, 1]);
-    assert.deepEqual(Array.from(counts.equal), [2, 1, 1, 0, 2, 1, 1, 1, 1, 1, 1, 0]);
-    assert.deepEqual(
-      [0, 1, 2].map((pair) => chshValue(counts, pair)),
-      [4, 2, 3],
-    );
+    const witness = {
+      kind: 'chsh',
+      settings: Uint8Array.of(0, 0, 1, 2, 3),
+      clusterShots: Uint32Array.of(0, 2, 1, 1, 1),
+      shotsOrdered: 2,
+      drawn: '',
+    } as const;
+    const wins = await winsPerPair({ bits: packed(shots.flat()), width: 6 }, witness);
+    // Shares of the clusters: 0, 1, 1/2, 1/2, 1/2; then 0, 1, 1/2, 1/2, 0; then 0, 1/2, 1/2, 1/2, 1/2.
+    assert.deepEqual(wins, [
+      { mean: 2.5 / 5, meanSquare: 1.75 / 5 },
+      { mean: 2 / 5, meanSquare: 1.5 / 5 },
+      { mean: 2 / 5, meanSquare: 1 / 5 },
+    ]);
   });
 });

@@ -40,27 +40,34 @@ test('a job of superposition is a calibrated lot', async (t) => {
   assert.ok(figure !== null && figure < 1 - Math.log2(1.04) && figure > 0.88, `${figure}`);
 });
 
-test('a job of x-check is a source-independent lot', async (t) => {
+test('a job of x-check has too few clusters for source-independent, and its tests bound the calibrated figure', async (t) => {
   const { lot, read } = await lotOf(t, { circuit: 'x-check' }, 400_000);
   const { evidence } = lot;
-  assert.equal(evidence?.claim, 'source-independent');
-  const { x_shots: shots, x_error: error, x_error_bound: bound } = evidence.figures;
+  assert.equal(evidence?.claim, 'calibrated');
+  const { x_shots: shots, x_error_max: error, x_error_max_bound: bound } = evidence.figures;
   assert.equal(read.witness?.kind === 'x-basis' && read.witness.shots, shots);
   // e01 of the worst qubit is 0.02; five standard deviations
   assert.ok(Math.abs(error - 0.02) < 5 * Math.sqrt(0.02 / shots), `${error} of ${shots}`);
   assert.ok(bound > error && bound < 0.06);
   const figure = evidence.minEntropyPerBit;
   assert.ok(figure !== null && figure > 0.4 && figure < 0.644, `${figure}: at most that of 0.02`);
+  assert.match(
+    evidence.notReached.find(({ claim }) => claim === 'source-independent')?.why ?? '',
+    /2 of 16 clusters tested/,
+  );
 });
 
-test('a job of bell-chsh is a lot with a Bell witness, of a simulator it is simulated', async (t) => {
+test('a job of bell-chsh shows its S and has too few clusters for a witness; of a simulator it is simulated', async (t) => {
   const { lot } = await lotOf(t, { circuit: 'bell-chsh' }, 600_000);
   const { evidence } = lot;
-  assert.equal(evidence?.claim, 'bell-witness');
-  const { chsh_s: s, chsh_shots: shots, chsh_margin: margin } = evidence.figures;
-  assert.ok(s > 2.6 && s < 2 * Math.SQRT2 + 0.03, `S = ${s}`);
-  assert.equal(shots, lot.shots);
-  assert.ok(margin < 0.2 && (evidence.minEntropyPerBit ?? 0) > 0.05);
+  assert.equal(evidence?.claim, 'statistical');
+  const { chsh_s: s, chsh_shots: shots, chsh_clusters: clusters } = evidence.figures;
+  assert.ok(s > 2.6 && s < 2 * Math.SQRT2 + 0.05, `S = ${s}`);
+  assert.deepEqual([shots, clusters], [lot.shots, 16]);
+  assert.match(
+    evidence.notReached.find(({ claim }) => claim === 'bell-witness')?.why ?? '',
+    /over 16 clusters: a local device scores as much/,
+  );
 
   const simulated = await lotOf(t, { circuit: 'bell-chsh' }, 600_000, true);
   assert.equal(simulated.lot.origin, 'simulated');

@@ -10,11 +10,11 @@ import { ManualClock } from '../../../../src/core/clock.ts';
 import { ORIGINS } from '../../../../src/core/vocabulary.ts';
 import { EVIDENCE_CLAIMS, type LotEvidence } from '../../../../src/ledger/records.ts';
 import {
-  chshMargin,
-  chshMinEntropyPerRun,
+  jointMinEntropyRate,
+  localNats,
   xBasisMinEntropy,
 } from '../../../../src/pool/intake/evidence/bounds.ts';
-import { evidenceOf } from '../../../../src/pool/intake/evidence/ladder.ts';
+import { evidenceOf } from '../../../../src/pool/intake/evidence/evidence.ts';
 import { fixedBytes } from '../../../support/backends.ts';
 
 const NEVER = new AbortController().signal;
@@ -23,13 +23,18 @@ const PERFECT = { e01: 0, e10: 0 };
 type Circuit = 'superposition' | 'x-check' | 'bell-chsh' | 'ghz';
 
 /** A read of four qubits, the same in every run. */
-async function readOf(circuit: Circuit, noise: Partial<Noise> = {}, shots = 100_000): Promise<RawRead> {
+async function readOf(
+  circuit: Circuit,
+  noise: Partial<Noise> = {},
+  shots = 100_000,
+  clusterShots = 1,
+): Promise<RawRead> {
   const checked = checkedNoise({ readout: PERFECT, bias: 0, depolarizing: 0, ...noise }, 4);
   const source = fixedBytes(`evidence ${circuit}`);
   const runs: Record<Circuit, () => Run> = {
     superposition: () => plainRun(superposition(4), checked, source),
-    'x-check': () => xCheckRun(0.25, checked, source),
-    'bell-chsh': () => bellRun(checked, source),
+    'x-check': () => xCheckRun(0.25, clusterShots, checked, source),
+    'bell-chsh': () => bellRun(clusterShots, checked, source),
     ghz: () => plainRun(ghzParity(4), checked, source),
   };
   const clock = new ManualClock();
@@ -76,7 +81,7 @@ describe('what a read is evidence of', () => {
     near(figures['readout_error_max'], 0.01, 1e-9);
     assert.ok(figures['ones_share_min'] > 0.49 && figures['ones_share_max'] < 0.51);
     assert.deepEqual(Object.keys(whyNot(evidence)), ['source-independent', 'bell-witness']);
-    assert.match(evidence.assumptions, /pure state.*no crosstalk/);
+    assert.match(evidence.assumptions, /independent and identically distributed.*pure state/);
   });
 
   it('calibrated: the worst channel decides, and a state that is tilted costs', async () => {
@@ -113,19 +118,48 @@ describe('what a read is evidence of', () => {
     }
   });
 
-  it('source-independent: by the X-basis error, bounded, of the worst channel', async () => {
-    const readout = [PERFECT, { e01: 0.01, e10: 0 }, PERFECT, PERFECT];
+  it('source-independent: by the X-basis error of all channels together, bounded over clusters', async () => {
+    const readout = [PERFECT, { e01: 0.04, e10: 0 }, PERFECT, PERFECT];
     const evidence = await evidenceOf('quantum-processor', await readOf('x-check', { readout }));
     const { figures } = evidence;
     assert.equal(evidence.claim, 'source-independent');
-    assert.equal(figures['x_shots'], 25_000);
-    near(figures['x_error'], 0.01, 5 * Math.sqrt(0.01 / 25_000));
+    assert.deepEqual(
+      [figures['x_clusters'], figures['x_clusters_tested'], figures['x_shots']],
+      [125_000, 25_000, 25_000],
+    );
+    near(figures['x_error'], 0.01, 5 * Math.sqrt(0.01 / 100_000));
     assert.ok(figures['x_error_bound'] > figures['x_error'] && figures['x_error_bound'] < 0.02);
-    near(evidence.minEntropyPerBit, xBasisMinEntropy(figures['x_error_bound']), 1e-4);
-    assert.ok((evidence.minEntropyPerBit ?? 1) < xBasisMinEntropy(0.01));
-    assert.ok(figures['source_independent_min_entropy_mean'] > figures['source_independent_min_entropy']);
+    near(figures['source_independent_min_entropy'], jointMinEntropyRate(figures['x_error_bound']), 1e-4);
+    // The worst channel, bounded alone, is what its bits have under the lower claim.
+    near(figures['x_error_max'], 0.04, 0.01);
+    assert.equal(evidence.minEntropyPerBit, figures['calibrated_min_entropy']);
     assert.deepEqual(Object.keys(whyNot(evidence)), ['bell-witness']);
-    assert.match(evidence.assumptions, /measurements are trusted/);
+    assert.match(evidence.assumptions, /measurements are trusted.*The simulator drew the settings/);
+  });
+
+  it('source-independent: shots of one cluster count once, and sixteen clusters are not enough', async () => {
+    const many = await evidenceOf('quantum-processor', await readOf('x-check', {}, 100_000, 8));
+    assert.equal(many.claim, 'source-independent');
+    assert.deepEqual([many.figures['x_clusters'], many.figures['x_shots']], [15_625, 25_000]);
+    const few = await evidenceOf('quantum-processor', await readOf('x-check', {}, 100_000, 10_000));
+    assert.equal(few.claim, 'calibrated');
+    assert.equal(
+      whyNot(few)['source-independent'],
+      'X-basis error 0.0000, 3 of 13 clusters tested: up to 1.000 of the others may err, which leaves 0 bits per raw bit',
+    );
+    assert.ok((few.minEntropyPerBit ?? 0) > 0.9, 'the lower claim stands by its own assumption');
+  });
+
+  it('source-independent: a test shot that did not come is an error', async () => {
+    const read = await readOf('x-check');
+    assert.ok(read.witness?.kind === 'x-basis');
+    const lost = { ...read.witness, shots: 20_000, bits: read.witness.bits.slice(0, 10_000) };
+    const { figures } = await evidenceOf('quantum-processor', { ...read, witness: lost });
+    assert.equal(figures['x_error'], 0.2);
+    const none = { ...read.witness, shots: 0, bits: new Uint8Array(0) };
+    const evidence = await evidenceOf('quantum-processor', { ...read, witness: none });
+    assert.equal(evidence.claim, 'statistical');
+    assert.equal(evidence.figures['x_error'], 1);
   });
 
   it('source-independent: never above the calibrated figure', async () => {
@@ -145,91 +179,71 @@ describe('what a read is evidence of', () => {
     const evidence = await evidenceOf('quantum-processor', read);
     assert.equal(evidence.claim, 'statistical');
     assert.equal(evidence.minEntropyPerBit, null);
-    assert.equal(
-      whyNot(evidence)['calibrated'],
-      'the X-basis test shots refute the pure states that it assumes',
-    );
-    assert.ok(evidence.figures['calibrated_min_entropy'] > 0.95, 'readout alone looks sound');
+    assert.match(whyNot(evidence)['calibrated'], /^channel \d, X-basis error 0\.\d{4}: 0 bits per raw bit/);
     assert.match(
       whyNot(evidence)['source-independent'],
-      /^X-basis error 0\.5\d+ on channel \d in 25000 shots: 0 bits/,
+      /^X-basis error 0\.\d{4}, 25000 of 125000 clusters tested: up to 0\.5\d\d of the others may err/,
     );
     assert.equal(evidence.figures['source_independent_min_entropy'], 0);
+    assert.equal(xBasisMinEntropy(evidence.figures['x_error_max_bound']), 0);
   });
 
-  it('bell-witness: by S of the worst pair less its margin, half of f for each of the two bits', async () => {
+  it('bell-witness: by S of the worst pair over clusters, without a figure of min-entropy', async () => {
     const evidence = await evidenceOf('quantum-processor', await readOf('bell-chsh'));
     assert.equal(evidence.claim, 'bell-witness');
+    assert.equal(evidence.minEntropyPerBit, null);
     const { figures } = evidence;
     near(figures['chsh_s'], 2 * Math.SQRT2, 0.04);
     assert.ok(figures['chsh_s'] <= figures['chsh_s_mean']);
-    // 100,000 runs with settings of about a quarter, two pairs: a little above the 0.161 of one pair and exact quarters
-    near(figures['chsh_margin'], chshMargin(100_000, 1 / 4, 41 * Math.LN2), 0.003);
-    assert.deepEqual([figures['chsh_pairs'], figures['chsh_shots']], [2, 100_000]);
-    const expected = chshMinEntropyPerRun(figures['chsh_s'] - figures['chsh_margin']) / 2;
-    near(evidence.minEntropyPerBit, expected, 1e-5);
-    assert.ok((evidence.minEntropyPerBit ?? 1) < 0.5);
+    assert.deepEqual(
+      [figures['chsh_pairs'], figures['chsh_clusters'], figures['chsh_shots']],
+      [2, 100_000, 100_000],
+    );
+    const wins = 0.5 + figures['chsh_s'] / 8;
+    near(figures['chsh_local_bits'], localNats(wins, 100_000) / Math.LN2 - 1, 1);
     assert.deepEqual(whyNot(evidence), {
       calibrated: 'its formula is for qubits measured alone, not for halves of entangled pairs',
       'source-independent': 'the source ran no X-basis test shots',
     });
-    assert.match(evidence.assumptions, /No crosstalk or collusion.*not device-independent/);
+    assert.match(evidence.assumptions, /No signal between.*not device-independent\. The simulator drew/);
   });
 
-  it('bell-witness: refused at S <= 2, within the margin, and for one bad pair among good ones', async () => {
-    const whyNotBell = async (noise: Partial<Noise>, shots?: number) => {
-      const evidence = await evidenceOf('quantum-processor', await readOf('bell-chsh', noise, shots));
+  it('bell-witness: S = 2.6 with clusters enough is one, with too few it is none, however many shots', async () => {
+    const e = (1 - Math.sqrt(2.6 / (2 * Math.SQRT2))) / 2;
+    const noise = { readout: { e01: e, e10: e } };
+    const enough = await evidenceOf('quantum-processor', await readOf('bell-chsh', noise, 100_000, 40));
+    assert.deepEqual([enough.claim, enough.figures['chsh_clusters']], ['bell-witness', 2500]);
+    const few = await evidenceOf('quantum-processor', await readOf('bell-chsh', noise, 100_000, 6250));
+    assert.equal(few.claim, 'statistical');
+    assert.match(
+      whyNot(few)['bell-witness'],
+      /^S = 2\.[56]\d\d of pair \d over 16 clusters: a local device scores as much with probability 2\^-0\.\d, and 2\^-40 is asked, for which this S needs 1\d{3} clusters$/,
+    );
+  });
+
+  it('bell-witness: refused at S <= 2, above 2 sqrt 2, and for one bad pair among good ones', async () => {
+    const whyNotBell = async (read: RawRead) => {
+      const evidence = await evidenceOf('quantum-processor', read);
       assert.equal(evidence.claim, 'statistical');
       assert.equal(evidence.minEntropyPerBit, null);
-      assert.ok(evidence.figures['chsh_s'] < 3, 'figures are told all the same');
+      assert.ok(evidence.figures['chsh_s'] !== undefined, 'figures are told all the same');
       return whyNot(evidence)['bell-witness'];
     };
-    assert.match(await whyNotBell({ depolarizing: 0.15 }), /^S = 1\.\d{3} of pair \d is not above 2$/);
-    // 0.85² · 2.828 = 2.04, with a margin of 0.16
     assert.match(
-      await whyNotBell({ readout: { e01: 0.075, e10: 0.075 } }),
-      /^S = 2\.0\d\d of pair \d is not above 2 by more than its margin 0\.1\d\d$/,
+      await whyNotBell(await readOf('bell-chsh', { depolarizing: 0.15 })),
+      /^S = 1\.\d{3} of pair \d is not above 2$/,
     );
     const bad = { e01: 0.1, e10: 0.1 };
-    assert.match(await whyNotBell({ readout: [PERFECT, PERFECT, bad, bad] }), /^S = 1\.8\d\d of pair 1 /);
-    assert.match(await whyNotBell({}, 1000), /not above 2 by more than its margin/);
-  });
-
-  it('bell-witness: refused when a setting was never measured, or hardly anything is left', async () => {
-    const read = await readOf('bell-chsh', {}, 20_000);
-    const settings = new Uint8Array(20_000).map((_, shot) => shot % 3);
-    const evidence = await evidenceOf('quantum-processor', { ...read, witness: { kind: 'chsh', settings } });
-    assert.equal(whyNot(evidence)['bell-witness'], 'a setting has no shots');
-    // (1 - 2e)² · 2.828 = 2.205 and a margin of 0.163: S of about 2.04 leaves 0.007 of a bit
-    const e = (1 - Math.sqrt(2.205 / (2 * Math.SQRT2))) / 2;
-    const little = await evidenceOf(
-      'quantum-processor',
-      await readOf('bell-chsh', { readout: { e01: e, e10: e } }),
+    const oneBad = await readOf('bell-chsh', { readout: [PERFECT, PERFECT, bad, bad] });
+    assert.match(await whyNotBell(oneBad), /^S = 1\.8\d\d of pair 1 /);
+    const zeros = await readOf('bell-chsh');
+    assert.ok(zeros.witness?.kind === 'chsh');
+    const never3 = { ...zeros.witness, settings: new Uint8Array(100_000) };
+    const alwaysWins = { ...zeros, bits: new Uint8Array(50_000), witness: never3 };
+    assert.equal(
+      await whyNotBell(alwaysWins),
+      'S = 4.000 of pair 0 is above 2 sqrt 2 by more than its error: runs were selected, or something is broken',
     );
-    assert.match(
-      whyNot(little)['bell-witness'],
-      /^S = 2\.(19|20)\d of pair \d: 0\.00\d+ bits per raw bit are too few/,
-    );
-  });
-
-  it('classical devices that know the settings only afterwards stay at 2', async () => {
-    // The best local strategy: both sides always equal, S = 2.
-    const shots = 40_000;
-    const settings = new Uint8Array(shots);
-    fixedBytes('settings')(settings);
-    settings.forEach((each, i) => {
-      settings[i] = each & 3;
-    });
-    const bits = new Uint8Array(shots / 4);
-    fixedBytes('classical')(bits);
-    bits.forEach((byte, i) => {
-      bits[i] = (byte & 0b1010_1010) | ((byte & 0b1010_1010) >> 1);
-    });
-    const read = await readOf('bell-chsh', {}, 8);
-    const classical: RawRead = { ...read, bits, width: 2, shots, witness: { kind: 'chsh', settings } };
-    const evidence = await evidenceOf('quantum-processor', classical);
-    assert.equal(evidence.figures['chsh_s'], 2);
-    assert.equal(whyNot(evidence)['bell-witness'], 'S = 2.000 of pair 0 is not above 2');
   });
 });
 
@@ -270,13 +284,20 @@ describe('no claim is above what the origin allows', () => {
 });
 
 describe('a witness that does not fit its read', () => {
-  it('is a fault of the adapter', async () => {
+  it('is a fault of the backend', async () => {
     const read = await readOf('bell-chsh', {}, 80);
-    const wrong: (Witness & { width?: number })[] = [
-      { kind: 'chsh', settings: new Uint8Array(79) },
-      { kind: 'chsh', settings: new Uint8Array(80).fill(4) },
-      { kind: 'x-basis', bits: new Uint8Array(39), shots: 80 },
-      { kind: 'x-basis', bits: new Uint8Array(0), shots: 0 },
+    const clusters = { shotsOrdered: 1, drawn: '' };
+    const settings = new Uint8Array(80);
+    const clusterShots = new Uint32Array(80).fill(1);
+    const tests = { kind: 'x-basis', rawClusters: 80, testedClusters: 80, ...clusters } as const;
+    const wrong: Witness[] = [
+      { kind: 'chsh', settings: new Uint8Array(79), clusterShots, ...clusters },
+      { kind: 'chsh', settings: new Uint8Array(80).fill(4), clusterShots, ...clusters },
+      { kind: 'chsh', settings, clusterShots: clusterShots.slice(1), ...clusters },
+      { kind: 'chsh', settings, clusterShots: Uint32Array.of(80), ...clusters },
+      { ...tests, bits: new Uint8Array(39), shots: 80 },
+      { ...tests, bits: new Uint8Array(41), shots: 82 },
+      { ...tests, bits: new Uint8Array(40), shots: 80, rawClusters: 0 },
     ];
     for (const witness of wrong) {
       await assert.rejects(evidenceOf('quantum-processor', { ...read, witness }), InvariantError);
@@ -285,7 +306,12 @@ describe('a witness that does not fit its read', () => {
       ...read,
       width: 5,
       shots: 64,
-      witness: { kind: 'chsh', settings: new Uint8Array(64) },
+      witness: {
+        kind: 'chsh',
+        settings: new Uint8Array(64),
+        clusterShots: new Uint32Array(64).fill(1),
+        ...clusters,
+      },
     } as const;
     await assert.rejects(evidenceOf('quantum-processor', odd), InvariantError);
   });
