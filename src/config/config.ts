@@ -55,6 +55,8 @@ export interface Settings {
   readonly poweredBy: string;
   /** Send the IETF draft's RateLimit and RateLimit-Policy fields. */
   readonly rateLimitFields: boolean;
+  /** Refuse unknown parameters instead of ignoring them. */
+  readonly strictParameters: boolean;
   /** Origins whose pages may read answers; `*` for all, none for no page but the service's own. */
   readonly corsOrigins: readonly string[];
   /** Where /metrics is served: with everything else, on a port of its own, or not at all. */
@@ -135,6 +137,12 @@ function settings(defaultWorkers: number) {
       'on',
       'RateLimit and RateLimit-Policy fields: on or off',
       (value) => oneOf('on', 'off')(value) === 'on',
+    ),
+    strictParameters: setting(
+      'QRN_STRICT_PARAMETERS',
+      '0',
+      '1: refuse unknown parameters with 400 unknown_parameter; 0: ignore them and list them in X-Ignored-Parameters',
+      (value) => ['1', 'on'].includes(oneOf('0', '1', 'off', 'on')(value)),
     ),
     corsOrigins: setting(
       'QRN_CORS_ORIGINS',

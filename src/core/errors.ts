@@ -32,8 +32,7 @@ export const ERRORS = {
   invalid_length: { status: 400, message: 'Give length as a whole number of bits from 1 to 100,000.' },
   invalid_items: {
     status: 400,
-    message:
-      'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items; %2C is a comma in an item.',
+    message: 'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items.',
   },
   invalid_type: { status: 400, message: 'Give type as integers, floats, bytes or uuid.' },
   invalid_params: { status: 400, message: 'Give params as an object that fits the type.' },
@@ -49,6 +48,10 @@ export const ERRORS = {
     message: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',
   },
   duplicate_parameter: { status: 400, message: 'Give each parameter once.' },
+  unknown_parameter: {
+    status: 400,
+    message: 'Leave out parameters that the endpoint does not have; the service checks them strictly.',
+  },
   // 401, 402, 403
   auth_missing: { status: 401, message: 'Send an API key: Authorization: Bearer KEY.' },
   auth_invalid: { status: 401, message: 'This API key is not valid: mistyped, expired or revoked.' },
@@ -58,10 +61,14 @@ export const ERRORS = {
   },
   auth_scope: { status: 403, message: 'This API key lacks the scope that the endpoint needs.' },
   mode_not_allowed: { status: 403, message: 'The entropy mode is not part of this account tier.' },
-  // 404, 405, 409, 413, 415, 422
+  // 404, 405, 406, 409, 413, 415, 422
   not_found: { status: 404, message: 'There is nothing at this path.' },
   cert_not_found: { status: 404, message: 'No certificate has this id.' },
   method_not_allowed: { status: 405, message: 'Use one of the methods in the Allow header.' },
+  not_acceptable: {
+    status: 406,
+    message: 'Send an Accept header that allows one of the media types of the resource, or none.',
+  },
   idempotency_in_flight: {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running; retry shortly.',

@@ -22,7 +22,7 @@ export interface AnswerReply {
 /** The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare values. */
 export function representationOf(accept: string, request: DataRequest): Representation {
   if (accept === '' || accept === '*/*') return 'json';
-  const binary = request.endpoint === 'bytes' || request.endpoint === 'batch';
+  const binary = !request.dryRun && (request.endpoint === 'bytes' || request.endpoint === 'batch');
   return negotiate(accept, binary ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
 }
 

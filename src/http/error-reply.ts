@@ -30,7 +30,7 @@ export function clientError(thrown: unknown): ApiError {
 }
 
 export function errorReply(error: ApiError, context: ErrorContext): Reply {
-  const form = negotiate(context.accept, ['json', 'problem']);
+  const form = negotiate(context.accept, ['json', 'problem'], 'json');
   const body = form === 'problem' ? problemOf(error, context) : errorOf(error, context);
   const fields: Field[] = [
     ['Content-Type', MEDIA_TYPES[form]],

@@ -4,9 +4,9 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 /*
  * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the
  * tests. Decisions where the specification is silent: `-0` is 0 and leading zeros are allowed, since both are
- * an optional minus and digits; `+` in a query is a plus and not a blank (RFC 3986, not HTML forms); names
- * and values are percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has
- * the empty value.
+ * an optional minus and digits; `+` in a query is a blank, since every form encoder writes one so; names and
+ * values are percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has the
+ * empty value.
  */
 
 export type ParameterValue = string | number | boolean | readonly string[] | null | undefined;
@@ -50,8 +50,9 @@ export interface ChoiceParameter extends ParameterBase {
 }
 
 /**
- * A comma-separated list of percent-encoded items: split first, decoded then, so that %2C is a comma in an
- * item.
+ * A comma-separated list of percent-encoded items. It is split before it is decoded, so that %2C is a comma in an item. A
+ * value without a literal comma is split after it is decoded: form encoders (curl --data-urlencode, URLSearchParams, Python)
+ * encode the separators too.
  */
 interface ItemsParameter extends ParameterBase {
   readonly kind: 'items';
@@ -180,8 +181,13 @@ function readChoice(definition: ChoiceParameter, text: string): string | undefin
 }
 
 function readItems(definition: ItemsParameter, raw: string): readonly string[] | undefined {
+  const isWithin = ({ length }: readonly string[]) => length >= definition.min && length <= definition.max;
+  if (!raw.includes(',')) {
+    const items = percentDecoded(raw)?.split(',');
+    return items !== undefined && isWithin(items) ? items : undefined;
+  }
   const parts = raw.split(',');
-  if (parts.length < definition.min || parts.length > definition.max) return undefined;
+  if (!isWithin(parts)) return undefined;
   const items: string[] = [];
   for (const part of parts) {
     const item = percentDecoded(part);
@@ -192,14 +198,15 @@ function readItems(definition: ItemsParameter, raw: string): readonly string[] |
 }
 
 /**
- * Undefined for a malformed escape, for escapes that are not UTF-8, and for bytes that must be escaped (RFC
+ * A name or value of a query as text. Undefined for a malformed escape, for escapes that are not UTF-8, and for bytes that must be escaped (RFC
  * 3986 §2).
  */
 function percentDecoded(raw: string): string | undefined {
   if (NOT_VISIBLE_ASCII.test(raw)) return undefined;
-  if (!raw.includes('%')) return raw;
+  const spaced = raw.includes('+') ? raw.replaceAll('+', ' ') : raw;
+  if (!spaced.includes('%')) return spaced;
   try {
-    return decodeURIComponent(raw);
+    return decodeURIComponent(spaced);
   } catch (error) {
     if (error instanceof URIError) return undefined;
     throw error;
@@ -325,4 +332,12 @@ function hexEscape(character: string): string {
 
 export function duplicate(name: string): ApiError {
   return new ApiError('duplicate_parameter', { message: `Give ${name} once.`, details: { parameter: name } });
+}
+
+/** What a service that checks parameters strictly answers in the place of X-Ignored-Parameters. */
+export function unknownParameters(names: readonly string[]): ApiError {
+  return new ApiError('unknown_parameter', {
+    message: `This endpoint has no parameter ${names.join(', ')}. Leave it out, or check its spelling.`,
+    details: { parameters: names },
+  });
 }

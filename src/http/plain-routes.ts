@@ -7,6 +7,7 @@ import type { Call } from './call.ts';
 import { CERTIFICATE, HEALTH, parseCertificateQuery, USAGE } from './endpoints/table.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, headOf } from './head.ts';
+import { unknownParameters } from './params.ts';
 import { rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 import type { PlainRoute } from './router.ts';
@@ -41,6 +42,8 @@ export interface PlainRouteSources {
   /** Payload of GET /v1/usage for the call's account alone. */
   readonly usage: (call: Call) => Promise<object>;
   readonly certificates: CertificateService;
+  /** Refuse unknown parameters instead of ignoring them. */
+  readonly strictParameters: boolean;
   readonly drawPdf: (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -95,7 +98,8 @@ export function healthReply(report: HealthReport, accept: string, fields: readon
 }
 
 async function certificateReply(call: Call, sources: PlainRouteSources): Promise<Reply> {
-  const { values } = parseCertificateQuery(call.exchange.query);
+  const { values, ignored } = parseCertificateQuery(call.exchange.query);
+  if (sources.strictParameters && ignored.length > 0) throw unknownParameters(ignored);
   const found = await sources.certificates.find(values.id);
   if (found === 'malformed') throw new ApiError('invalid_id');
   if (found === 'unknown') throw new ApiError('cert_not_found');

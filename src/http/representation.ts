@@ -1,3 +1,5 @@
+import { ApiError } from '../core/errors.ts';
+
 /** Forms in which an answer can be sent (SPEC-NOTES, representations). */
 export type Representation = 'json' | 'msgpack' | 'octet-stream' | 'problem' | 'health';
 
@@ -92,14 +94,20 @@ function matchOf(mediaType: string, ranges: readonly MediaRange[]): Match | unde
 
 /**
  * The form to answer in, one of `offered`, of which the first is the default. The best quality wins; of
- * equals the one that the client names more exactly, then the one it names first, then the earlier offered. A
- * client that accepts none of them gets the default, not a 406.
+ * equals the one that the client names more exactly, then the one it names first, then the earlier offered. Where the client
+ * accepts none of them `otherwise` is sent, or without one an ApiError not_acceptable is thrown (RFC 9110 §15.5.7). An Accept
+ * field without a single well-formed range counts as absent.
  */
-export function negotiate(accept: string, offered: readonly Representation[]): Representation {
-  const fallback = offered[0];
-  if (accept === '' || accept === '*/*' || accept === MEDIA_TYPES[fallback]) return fallback;
+export function negotiate(
+  accept: string,
+  offered: readonly Representation[],
+  otherwise?: Representation,
+): Representation {
+  const preset = offered[0];
+  if (accept === '' || accept === '*/*' || accept === MEDIA_TYPES[preset]) return preset;
   const ranges = parseAccept(accept);
-  let chosen = fallback;
+  if (ranges.length === 0) return preset;
+  let chosen = otherwise;
   let best: Match = { quality: 0, precision: 0, order: 0 };
   for (const candidate of offered) {
     const match = matchOf(MEDIA_TYPES[candidate], ranges);
@@ -109,7 +117,12 @@ export function negotiate(accept: string, offered: readonly Representation[]): R
       best = match;
     }
   }
-  return chosen;
+  if (chosen !== undefined) return chosen;
+  const types = offered.map((each) => MEDIA_TYPES[each]);
+  throw new ApiError('not_acceptable', {
+    message: `This resource can be sent as ${types.join(', ')}; Accept allows none of them.`,
+    details: { available: types },
+  });
 }
 
 function isBetter(one: Match, other: Match): boolean {

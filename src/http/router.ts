@@ -7,6 +7,7 @@ import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
+import { representationOf } from './answer-reply.ts';
 import { Call, type CallSurroundings } from './call.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { DataAnswers } from './data-answers.ts';
@@ -14,6 +15,7 @@ import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
+import { unknownParameters } from './params.ts';
 import { rateFacts, rateFields } from './rate-fields.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 
@@ -63,6 +65,8 @@ export interface RouterOptions {
   /** System entropy for request ids, not for values. */
   readonly random: EntropyReader;
   readonly rateLimitFields: boolean;
+  /** Answer 400 unknown_parameter instead of listing the names in X-Ignored-Parameters. */
+  readonly strictParameters: boolean;
   readonly record: RequestRecord;
   readonly cors: CorsPolicy;
 }
@@ -213,6 +217,9 @@ export class Router {
     try {
       this.#requireScope(call, route.scope);
       parsed = this.#parse(call, endpoint);
+      representationOf(call.exchange.accept, parsed.request); // throws not_acceptable
+      if (this.#options.strictParameters && parsed.ignored !== '')
+        throw unknownParameters(parsed.ignored.split(', '));
     } catch (error) {
       account.meter.releaseRequest(period);
       throw error;

@@ -152,6 +152,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
           return usageOf(call.account, ledger, clock);
         },
         certificates,
+        strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
       }),
       ...infoRoutes({
@@ -176,6 +177,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     log,
     random,
     rateLimitFields: config.rateLimitFields,
+    strictParameters: config.strictParameters,
     record,
     cors: corsPolicy(config.corsOrigins),
   });

@@ -51,6 +51,7 @@ describe('the configuration', () => {
       logName: 'qrn.localhost/log',
       poweredBy: 'Lang Quantum Circuits',
       rateLimitFields: true,
+      strictParameters: false,
       corsOrigins: [],
       metricsPort: 'main',
       accessLogSample: 0.01,

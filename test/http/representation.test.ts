@@ -5,8 +5,12 @@ import { isJson, negotiate, parseAccept, type Representation } from '../../src/h
 
 const ALL: readonly Representation[] = ['json', 'msgpack', 'octet-stream'];
 
-/** Accept field, what is offered (the default first), what is sent. */
-const CHOICES: readonly [accept: string, offered: readonly Representation[], chosen: Representation][] = [
+/** Accept field, what is offered (the default first), what is sent: nothing is 406. */
+const CHOICES: readonly [
+  accept: string,
+  offered: readonly Representation[],
+  chosen: Representation | undefined,
+][] = [
   ['', ALL, 'json'],
   ['*/*', ALL, 'json'],
   ['application/*', ALL, 'json'],
@@ -14,10 +18,10 @@ const CHOICES: readonly [accept: string, offered: readonly Representation[], cho
   ['application/msgpack', ALL, 'msgpack'],
   ['Application/MsgPack', ALL, 'msgpack'],
   ['application/octet-stream', ALL, 'octet-stream'],
-  ['application/octet-stream', ['json', 'msgpack'], 'json'],
-  ['text/html', ALL, 'json'],
-  ['text/*', ALL, 'json'],
-  ['application/jsonx', ALL, 'json'],
+  ['application/octet-stream', ['json', 'msgpack'], undefined],
+  ['text/html', ALL, undefined],
+  ['text/*', ALL, undefined],
+  ['application/jsonx', ALL, undefined],
   ['application/json, text/plain, */*', ALL, 'json'],
   ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', ALL, 'json'],
   ['application/msgpack, */*', ALL, 'msgpack'],
@@ -29,9 +33,9 @@ const CHOICES: readonly [accept: string, offered: readonly Representation[], cho
   ['application/json;q=0.9, application/msgpack;q=0.91', ALL, 'msgpack'],
   ['application/json;q=0.001, text/html', ALL, 'json'],
   ['application/json;q=0, */*', ALL, 'msgpack'],
-  ['application/json;q=0', ALL, 'json'],
-  ['*/*;q=0', ALL, 'json'],
-  ['application/msgpack;q=0, application/octet-stream;q=0', ALL, 'json'],
+  ['application/json;q=0', ALL, undefined],
+  ['*/*;q=0', ALL, undefined],
+  ['application/msgpack;q=0, application/octet-stream;q=0', ALL, undefined],
   ['application/msgpack ; q=0.5 , application/octet-stream ;q=0.7', ALL, 'octet-stream'],
   ['application/msgpack;Q=0.5, application/octet-stream;q=0.7', ALL, 'octet-stream'],
   ['application/json;charset=utf-8;q=0.1, application/msgpack;q=0.2', ALL, 'msgpack'],
@@ -46,7 +50,7 @@ const CHOICES: readonly [accept: string, offered: readonly Representation[], cho
   ['msgpack, application/octet-stream', ALL, 'octet-stream'],
   ['application/msgpack/x, application/octet-stream', ALL, 'octet-stream'],
   [', ,, application/msgpack,', ALL, 'msgpack'],
-  ['*/msgpack', ALL, 'json'],
+  ['*/msgpack', ALL, undefined],
   ['application/msgpack;', ALL, 'msgpack'],
   [`${','.repeat(60_000)}application/msgpack`, ALL, 'json'],
   ['application/problem+json', ['json', 'problem'], 'problem'],
@@ -57,8 +61,10 @@ const CHOICES: readonly [accept: string, offered: readonly Representation[], cho
 
 describe('negotiation', () => {
   for (const [accept, offered, chosen] of CHOICES) {
-    it(`${JSON.stringify(accept.slice(0, 70))} of ${offered.join(', ')} gives ${chosen}`, () => {
-      assert.equal(negotiate(accept, offered), chosen);
+    it(`${JSON.stringify(accept.slice(0, 70))} of ${offered.join(', ')} gives ${chosen ?? 406}`, () => {
+      if (chosen !== undefined) assert.equal(negotiate(accept, offered), chosen);
+      else assert.throws(() => negotiate(accept, offered), { code: 'not_acceptable', status: 406 });
+      assert.equal(negotiate(accept, offered, 'problem'), chosen ?? 'problem');
     });
   }
 
@@ -70,7 +76,7 @@ describe('negotiation', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const accept = pieces.join('');
-        assert.ok(ALL.includes(negotiate(accept, ALL)));
+        assert.ok(ALL.includes(negotiate(accept, ALL, 'json')));
         for (const { quality } of parseAccept(accept)) assert.ok(quality >= 0 && quality <= 1);
       }),
       { numRuns: 1_000, seed: 17 },

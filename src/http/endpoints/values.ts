@@ -291,7 +291,7 @@ const SHUFFLE_PARAMETERS = [
     required: true,
     error: 'invalid_items',
     description:
-      'Comma-separated items, each percent-encoded UTF-8; %2C is a comma in an item; an item may be empty.',
+      'Comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank.',
   },
   ENTROPY_MODE,
   DRY_RUN,

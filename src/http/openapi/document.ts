@@ -212,12 +212,13 @@ const ALWAYS: readonly ErrorCode[] = [
   'auth_missing',
   'auth_invalid',
   'auth_scope',
+  'not_acceptable',
   'head_too_large',
   'internal_error',
   'overloaded',
   'shutting_down',
 ];
-const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter'];
+const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter', 'unknown_parameter'];
 const OF_DATA: readonly ErrorCode[] = [
   'quota_exceeded',
   'mode_not_allowed',

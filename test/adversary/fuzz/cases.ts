@@ -41,10 +41,10 @@ export const ACCEPTS: readonly Accept[] = [
   { field: 'application/json', wants: ['json'] },
   { field: 'application/msgpack', wants: ['msgpack'] },
   { field: 'APPLICATION/MsgPack', wants: ['msgpack'] },
-  { field: 'application/octet-stream', wants: ['octet-stream', 'json'] },
+  { field: 'application/octet-stream', wants: ['octet-stream'] },
   { field: 'application/octet-stream;q=0.9, application/msgpack;q=0.5', wants: ['octet-stream', 'msgpack'] },
   { field: 'application/json;q=0.1, application/msgpack;q=0.2', wants: ['msgpack'] },
-  { field: 'application/msgpack;q=0', wants: ['json'] },
+  { field: 'application/msgpack;q=0', wants: [] },
   { field: 'application/octet-stream;q=0.000, */*', wants: ['json'] },
   { field: 'text/html, application/xhtml+xml, */*;q=0.8', wants: ['json'] },
   { field: 'application/*', wants: ['json'] },
@@ -52,7 +52,7 @@ export const ACCEPTS: readonly Accept[] = [
   { field: 'no-media-type, application/msgpack', wants: ['msgpack'] },
   { field: ', ,application/msgpack,', wants: ['msgpack'] },
   { field: 'application/msgpack;q=2', wants: ['json'] },
-  { field: 'application/problem+json', wants: ['json'], wantsProblem: true },
+  { field: 'application/problem+json', wants: [], wantsProblem: true },
   { field: 'application/problem+json, application/msgpack;q=0.1', wants: ['msgpack'], wantsProblem: true },
 ];
 
@@ -72,9 +72,10 @@ export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(
 );
 
 /** The form of a 200. */
-export function formOf({ wants }: Accept, endpoint: string): Form {
+/** The form that is answered; undefined where nothing is acceptable, which is 406. */
+export function formOf({ wants }: Accept, endpoint: string): Form | undefined {
   const hasOctets = endpoint === 'bytes' || endpoint === 'batch';
-  return wants.find((form) => form !== 'octet-stream' || hasOctets) ?? 'json';
+  return wants.find((form) => form !== 'octet-stream' || hasOctets);
 }
 
 /** The request as it is sent. `key` is the role's. */

@@ -55,8 +55,9 @@ describe('the fuzzer finds', () => {
       const undo = plant(world);
       try {
         // other queries than before: the service keeps what it parsed
-        const found = await tryProperty(world, property, SEED + 1, property.runs, { stopsAtFirst: true });
-        assert.ok(found.failure, `not found in ${property.runs} cases`);
+        const runs = 3 * property.runs;
+        const found = await tryProperty(world, property, SEED + 1, runs, { stopsAtFirst: true });
+        assert.ok(found.failure, `not found in ${runs} cases`);
       } finally {
         undo();
       }

@@ -101,7 +101,8 @@ function decoded(raw: string): string | undefined {
   for (let at = 0; at < raw.length; at++) {
     const code = raw.charCodeAt(at);
     if (code <= 0x20 || code >= 0x7f) return undefined;
-    if (raw[at] !== '%') bytes.push(code);
+    if (raw[at] === '+') bytes.push(0x20);
+    else if (raw[at] !== '%') bytes.push(code);
     else if (/^[0-9a-f]{2}$/i.test(raw.slice(at + 1, at + 3))) {
       bytes.push(Number.parseInt(raw.slice(at + 1, at + 3), 16));
       at += 2;
@@ -163,9 +164,11 @@ function get({ endpoint, query }: DataAsk): Read {
         return { values: { kind: 'bitstring', length }, echoed: { length } };
       }
       default: {
-        const list = raw('items')?.split(',') ?? [];
-        if (list.length < 2 || list.length > 10_000) refuse('invalid_items');
-        const items = list.map((item) => decoded(item) ?? refuse('invalid_items'));
+        const text = raw('items') ?? '';
+        const items = text.includes(',')
+          ? text.split(',').map((item) => decoded(item) ?? refuse('invalid_items'))
+          : (decoded(text) ?? refuse('invalid_items')).split(',');
+        if (items.length < 2 || items.length > 10_000) refuse('invalid_items');
         return { values: { kind: 'shuffle', items }, echoed: { count: items.length } };
       }
     }

@@ -20,7 +20,7 @@ const NEARLY_DRY_BYTES = 1024 * 1024;
 /** Sends a request and holds everything that can be known of its answer against the model. */
 export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
   const actor = world.actor(fuzzed.role);
-  const outcome = expected(fuzzed);
+  const outcome = acceptable(expected(fuzzed), fuzzed);
   if ('asked' in outcome) fc.pre(answerBytesAbout(outcome.asked) <= ANSWER_BYTES_MAX);
   const faults = world.faults.length;
   const drawnBefore = world.meter.drawnBytes;
@@ -44,8 +44,17 @@ export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
   }
   const code = holdRefusal(world, fuzzed, outcome, reply);
   world.saw(code);
+  const isUnacceptable = 'refused' in outcome && formOf(fuzzed.accept, 'quote') === undefined;
+  if (isUnacceptable && outcome.refused === 'mode_not_allowed' && code === 'not_acceptable') return;
   if (await mayRefuse(world, code, outcome, actor, reply)) return;
   assert.equal(code, 'refused' in outcome ? outcome.refused : 'an answer', textOf(reply));
+}
+
+/** What is due once the Accept field is looked at, behind the request's own parameters. */
+function acceptable(outcome: Expected, { accept }: FuzzCase): Expected {
+  if (!('asked' in outcome)) return outcome;
+  const form = formOf(accept, outcome.asked.dryRun ? 'quote' : outcome.asked.endpoint);
+  return form === undefined ? { refused: 'not_acceptable' } : outcome;
 }
 
 type Expected = Outcome | { readonly allows: string };
@@ -160,6 +169,7 @@ function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: H
 /** A HEAD request is refused without a word: the status must do. */
 function codeOfHead(status: number, outcome: Expected): ErrorCode {
   if ('refused' in outcome && ERRORS[outcome.refused].status === status) return outcome.refused;
+  if (status === 406) return 'not_acceptable';
   return LATER_CODES.get(status) ?? assert.fail(`${status} is no refusal of a HEAD request`);
 }
 
@@ -200,7 +210,7 @@ async function holdAnswer(
   world.consumedBytes += drawn;
   assert.ok(drawn * 8 >= 1, 'values come from entropy');
   if (method === 'HEAD') return;
-  const form = formOf(accept, asked.endpoint);
+  const form = formOf(accept, asked.endpoint)!;
   assert.equal(headers.get('content-type'), `application/${form}`);
   if (form === 'octet-stream') {
     assertValues(asked.values, valuesOfOctets(asked.values, reply.body));
@@ -227,7 +237,7 @@ interface AnswerBody {
 }
 
 function holdQuote(world: World, asked: Asked, accept: Accept, reply: HttpReply): void {
-  const form = formOf(accept, 'quote');
+  const form = formOf(accept, 'quote')!;
   assert.equal(reply.headers.get('content-type'), `application/${form}`);
   const body = (form === 'json' ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
   assert.equal(world.schemas.complaint(world.document.components.schemas['Quote'], body), '');

@@ -143,7 +143,7 @@ const accept: FuzzTarget = {
       assert.ok(quality >= 0 && quality <= 1);
       assert.match(`${type}/${subtype}`, /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+$/);
     }
-    const chosen = negotiate(field, FORMS);
+    const chosen = negotiate(field, FORMS, 'json');
     assert.ok((FORMS as readonly string[]).includes(chosen));
     const trace = parseTraceparent(field);
     if (trace !== undefined) assert.match(trace.traceId, /^[0-9a-f]{32}$/);
