@@ -160,7 +160,7 @@ describe('the house', () => {
   });
 
   it('one room imports each of the heavy packages', () => {
-    onlyImportedIn('uWebSockets.js', ['src/http/front.ts']);
+    onlyImportedIn('uWebSockets.js', ['src/http/uws-engine.ts']);
     onlyImportedIn('piscina', ['src/workers/']);
     onlyImportedIn('lmdb', ['src/ledger/lmdb/']);
     onlyImportedIn('pino', ['src/core/log.ts']);

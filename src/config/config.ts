@@ -39,6 +39,8 @@ export interface Settings {
   readonly sourcesFile: string;
   /** `priority`: a source fills the pool when those before it do not. `share`: all fill it side by side. */
   readonly sourcePolicy: SourcePolicy;
+  /** What parses HTTP: uWebSockets.js, or node:http, which is slower and needs no binary package. */
+  readonly front: 'uws' | 'node';
   /** HTTP front threads. */
   readonly fronts: number;
   /** Piscina worker threads. */
@@ -109,6 +111,12 @@ function settings(defaultWorkers: number) {
       'priority',
       'priority: a source fills when those before it do not; share: all fill side by side',
       oneOf('priority', 'share'),
+    ),
+    front: setting(
+      'QRN_FRONT',
+      'uws',
+      'HTTP library: uws (uWebSockets.js) or node (node:http)',
+      oneOf('uws', 'node'),
     ),
     fronts: setting('QRN_FRONTS', '1', 'HTTP front threads', wholeNumber(1, 64)),
     workers: setting('QRN_WORKERS', String(defaultWorkers), 'worker threads', wholeNumber(1, 256)),

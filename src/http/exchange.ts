@@ -1,28 +1,8 @@
 import type { Call } from './call.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
+import type { NativeResponse } from './engine.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 import type { RequestId } from './request-id.ts';
-
-/**
- * What is used of the library's response. Valid until the reply is finished or `onAborted` fires: any call
- * later throws. Returning from the request handler with neither a finished reply nor an abort handler ends
- * the process.
- */
-export interface NativeResponse {
-  writeStatus(head: Uint8Array): unknown;
-  writeHeader(name: string, value: string): unknown;
-  end(body: Uint8Array, closeConnection?: boolean): unknown;
-  endWithoutBody(): unknown;
-  tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean];
-  getWriteOffset(): number;
-  onWritable(handler: (offset: number) => boolean): unknown;
-  onAborted(handler: () => void): unknown;
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-  /** Reads no more from the connection, until a write that the socket does not take whole. */
-  pause(): unknown;
-  cork(write: () => void): unknown;
-  close(): unknown;
-}
 
 /** What an exchange needs of its front. */
 export interface ExchangeHost {

@@ -1,33 +1,20 @@
-import './front-environment.ts'; // first: the binary reads its environment when it is loaded
-import * as uws from 'uWebSockets.js';
-import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
+import './front-environment.ts'; // first: the binary of uWebSockets.js reads its environment when it is loaded
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
+import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
-import { Exchange, type ExchangeHost, type NativeResponse } from './exchange.ts';
+import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 import { parseTraceparent } from './trace.ts';
 
 /*
- * The HTTP front: the sole importer of uWebSockets.js, and where its edges are rounded off.
- *
- * Left to the library, with what it does (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0,
- * absolute-form, `*` and CONNECT targets 505; a head that it cannot parse waits for the rest and is cut after
- * 10 s; more than 100 fields or more than twice our head limit 431; Expect: 100-continue; a request that
- * follows one which is not answered yet closes the connection, so pipelining is not served; a request line that
- * comes in two packets, cut behind its target, 505 (uNetworking/uWebSockets issue 1776, mended upstream in 2024:
- * targets longer than a packet can meet it, a proxy on the same machine sends heads whole); idle connections
- * are closed after 10 s. It polls a listening socket that has no file descriptor to accept with at 100 % of a
- * core, hence `connectionsMax`. Not seen by any handler, hence a reason to keep a strict proxy in front: a field
- * with an empty name hides the fields after it; control bytes and bytes above ASCII around a value count as
- * blanks; the line ends of chunks are not checked, which is why a chunked request is the last of its connection.
- * A client that closes its half of the connection counts as gone, and its answer is lost.
+ * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It refuses
+ * ambiguous heads, collects bodies, keeps deadlines, and drains connections.
  */
 
 interface FrontLimits {
@@ -55,6 +42,8 @@ export interface FrontOptions {
   readonly sharePort?: boolean;
   /** PEM files of the certificate chain and its key: the front then speaks TLS (1.2 and 1.3) alone. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
+  /** What parses HTTP; `uws` without it. */
+  readonly engine?: EngineName;
   /**
    * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an
    * ApiError as it is, anything else logged and as a bare internal_error.
@@ -88,13 +77,6 @@ export interface Front {
 }
 
 /**
- * LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer; its default lets any process of the user share the
- * port.
- */
-const LISTEN_EXCLUSIVE = 1;
-const LISTEN_SHARED = 0;
-
-/**
  * A body that is too large is read up to this, so that its sender sees the 413 and not a reset connection.
  */
 const BODY_DISCARDED_BYTES_MAX = 1024 * 1024;
@@ -109,6 +91,9 @@ const BODY_PIECES_MAX = 16_384;
 const LINGER_MS = 100;
 
 const DRAIN_POLL_MS = 10;
+
+/** Fixed in uWebSockets.js; node:http is held to the same. */
+const HEAD_FIELDS_MAX = 100;
 
 /** Lines about slow clients: at most 100 a second with the default sweep. What is left out is counted. */
 const LINES_PER_SWEEP = 25;
@@ -132,8 +117,7 @@ class ListeningFront implements Front, ExchangeHost {
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
   readonly #limits: FrontLimits;
-  readonly #app: uws.TemplatedApp;
-  #listening: uws.us_listen_socket | undefined;
+  #engine: Engine | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #drained: Promise<void> | undefined;
   /** Connections closed at once, since that was last told. */
@@ -142,7 +126,6 @@ class ListeningFront implements Front, ExchangeHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.#app = appOf(options.tls ?? null);
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
@@ -157,33 +140,35 @@ class ListeningFront implements Front, ExchangeHost {
     return this.sending.size;
   }
 
-  listen(): Promise<Front> {
-    const { host, port, sharePort } = this.#options;
-    // Typed as AnyApp: the published types leave out the form with host and options, and the direction of
-    // filter
-    const app = this.#app as unknown as AnyApp;
-    app.get('/*', (response, request) => this.#receive(response, request, 'GET'));
-    app.any('/*', (response, request) => this.#receive(response, request, request.getCaseSensitiveMethod()));
-    app.filter((response, change) => this.#connectionChanged(response, change));
-    return new Promise((resolve, reject) => {
-      app.listen(host, port, sharePort === true ? LISTEN_SHARED : LISTEN_EXCLUSIVE, (socket) => {
-        if (socket === false) {
-          reject(new Error(`cannot listen on ${host}:${port}: the port is taken or the address is not ours`));
-          return;
-        }
-        this.#listening = socket;
-        this.port = uws.us_socket_local_port(socket as unknown as uws.us_socket);
-        this.#sweeper = setInterval(() => this.#sweep(), this.#limits.sweepMs).unref();
-        resolve(this);
-      });
+  async listen(): Promise<Front> {
+    const { host, port, sharePort = false, tls = null, engine = 'uws' } = this.#options;
+    const start = await engineOf(engine);
+    this.#engine = await start({
+      host,
+      port,
+      sharePort,
+      tls,
+      receive: (response, request, method) => this.#receive(response, request, method),
+      connectionChanged: (connection, change) => this.#connectionChanged(connection, change),
+      refusal: (code) => this.#refusalOf(code),
+      headBytesMax: 2 * this.#limits.requestHeadBytesMax,
+      headFieldsMax: HEAD_FIELDS_MAX,
     });
+    this.port = this.#engine.port;
+    this.#sweeper = setInterval(() => this.#sweep(), this.#limits.sweepMs).unref();
+    return this;
   }
 
-  #connectionChanged(response: NativeResponse, change: number): void {
+  #refusalOf(code: 'bad_request' | 'head_too_large'): { head: Uint8Array; body: Uint8Array } {
+    const requestId = newRequestId(this.#options.clock.wallMs());
+    return errorReply(new ApiError(code), { requestId, accept: '' });
+  }
+
+  #connectionChanged(connection: { close(): unknown }, change: number): void {
     this.openConnections += change;
     if (change < 0 || this.openConnections <= this.#limits.connectionsMax) return;
     this.#turnedAway++;
-    response.close();
+    connection.close();
   }
 
   drain(deadlineMs: number): Promise<void> {
@@ -195,7 +180,7 @@ class ListeningFront implements Front, ExchangeHost {
     this.draining = true;
     const { clock, log } = this.#options;
     const start = clock.monotonicMs();
-    if (this.#listening !== undefined) uws.us_listen_socket_close(this.#listening);
+    this.#engine?.stopListening();
     for (;;) {
       const passedMs = clock.monotonicMs() - start;
       const busy = this.waiting.size + this.sending.size;
@@ -207,7 +192,7 @@ class ListeningFront implements Front, ExchangeHost {
     const untaken = this.sending.size;
     if (unanswered + untaken > 0) log.warn({ unanswered, untaken }, 'drain deadline passed: connections cut');
     clearInterval(this.#sweeper);
-    this.#app.close();
+    await this.#engine?.close();
   }
 
   /**
@@ -343,16 +328,10 @@ class ListeningFront implements Front, ExchangeHost {
   }
 }
 
-/** The library serves nothing and says nothing when it cannot read a file, so they are looked at first. */
-function appOf(tls: (FrontOptions['tls'] & object) | null): uws.TemplatedApp {
-  if (tls === null) return uws.App();
-  const { certFile, keyFile } = tls;
-  try {
-    createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
-  } catch (error) {
-    throw new Error(`${certFile} and ${keyFile} are no certificate with its key`, { cause: error });
-  }
-  return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile });
+/** Loads an engine when it is asked for, so that a service on node:http does without the binary of the other. */
+async function engineOf(name: EngineName): Promise<StartEngine> {
+  if (name === 'node') return (await import('./node-engine.ts')).startNodeEngine;
+  return (await import('./uws-engine.ts')).startUwsEngine;
 }
 
 const UNANSWERED = 'The service did not answer in time; retry after Retry-After.';
@@ -361,22 +340,4 @@ function grown(bytes: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBu
   const larger = new Uint8Array(size);
   larger.set(bytes);
   return larger;
-}
-
-type AnyHandler = (
-  response: NativeResponse,
-  request: NativeRequest & { getCaseSensitiveMethod(): string },
-) => void;
-
-interface AnyApp {
-  get(pattern: string, handler: AnyHandler): void;
-  any(pattern: string, handler: AnyHandler): void;
-  /** `change` is 1 for a new connection and -1 for a closed one. */
-  filter(listener: (response: NativeResponse, change: number) => void): void;
-  listen(
-    host: string,
-    port: number,
-    options: number,
-    done: (socket: uws.us_listen_socket | false) => void,
-  ): void;
 }

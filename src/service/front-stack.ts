@@ -186,6 +186,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     port: config.port,
     sharePort: config.fronts > 1,
     tls: config.tls,
+    engine: config.front,
     handle: (exchange) => router.handle(exchange),
     fail: (exchange, error) => router.refuse(exchange, error),
     log,

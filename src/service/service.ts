@@ -169,6 +169,7 @@ async function startOn(
       ? await startFront({
           host: config.host,
           port: metricsPort,
+          engine: config.front,
           handle: metricsHandler(centre.metrics),
           log,
           clock,

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
-import {
-  Exchange,
-  type ExchangeHost,
-  HELD_BODY_FROM_BYTES,
-  type NativeResponse,
-} from '../../src/http/exchange.ts';
+import type { NativeResponse } from '../../src/http/engine.ts';
+import { Exchange, type ExchangeHost, HELD_BODY_FROM_BYTES } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 
 /**

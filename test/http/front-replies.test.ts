@@ -4,7 +4,9 @@ import { describe, it } from 'node:test';
 import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import type { FrontOptions } from '../../src/http/front.ts';
 import { headOf } from '../../src/http/head.ts';
 import { openSocket, talk } from '../support/http.ts';
 import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
@@ -19,392 +21,405 @@ function patterned(size: number): Uint8Array {
   return body;
 }
 
-describe('a handler that fails', () => {
-  it('at once, or later, or with what is no Error: 500, a log line with the id, and the next request is served', async () => {
-    const ways: Record<string, () => void | Promise<void>> = {
-      '/throws': () => {
-        throw new Error('inside: secret');
-      },
-      '/rejects': async () => {
-        await Promise.resolve();
-        throw new TypeError('inside: secret');
-      },
-      '/throws-text': () => {
-        throw 'inside: secret';
-      },
-      '/fine': () => {},
-    };
-    const { front, log } = await frontWith((exchange) => {
-      if (exchange.path === '/fine') exchange.send(PLAIN_HEAD, OK);
-      return ways[exchange.path]();
-    });
-    for (const path of ['/throws', '/rejects', '/throws-text']) {
-      log.lines.length = 0;
-      const requests = [GET.replace('/x', path), GET.replace('/x', '/fine')];
-      const { replies } = await talk(front.port, requests, { replies: 2 });
-      assert.deepEqual(
-        replies.map((reply) => reply.status),
-        [500, 200],
-      );
-      const { error } = JSON.parse(replies[0].body);
-      assert.deepEqual([error.code, error.status], ['internal_error', 500]);
-      assert.ok(!replies[0].body.includes('secret'));
-      assert.equal(log.lines.length, 1);
-      assert.equal(log.lines[0].level, 'error');
-      assert.equal(log.lines[0].facts['request_id'], error.request_id);
-    }
-    await front.drain(0);
-  });
+for (const engine of ['uws', 'node'] as const) describe(`a front on ${engine}`, () => replyContract(engine));
 
-  it('with an ApiError: that error is the answer, and nothing is logged', async () => {
-    const { front, log } = await frontWith(() => {
-      throw new ApiError('rate_limited', { retryAfterS: 7 });
-    });
-    const { replies } = await talk(front.port, GET, { replies: 1 });
-    assert.equal(replies[0].status, 429);
-    assert.match(replies[0].head, /\r\nRetry-After: 7\r\n/);
-    assert.deepEqual(log.lines, []);
-    await front.drain(0);
-  });
+const startOn = (engine: EngineName, handle: FrontOptions['handle'], options: Partial<FrontOptions> = {}) =>
+  frontWith(handle, { ...options, engine });
 
-  it('after it has answered: the answer stands', async () => {
-    const { front, log } = await frontWith((exchange) => {
-      exchange.send(PLAIN_HEAD, OK);
-      throw new Error('too late');
-    });
-    const { replies } = await talk(front.port, GET, { replies: 1 });
-    assert.deepEqual([replies[0].status, replies[0].body], [200, 'ok']);
-    assert.equal(log.lines.length, 1);
-    await front.drain(0);
-  });
-
-  it('while a body is read: 500', async () => {
-    const { front } = await frontWith(() => {
-      throw new Error('inside');
-    });
-    const post = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
-    for (const pieces of [[`${post}ab`], [post, 'ab']]) {
-      assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].status, 500);
-    }
-    await front.drain(0);
-  });
-
-  it('as does what should answer the failure: the connection is cut and the front lives', async () => {
-    const { front, log } = await frontWith(
-      (exchange) => {
-        if (exchange.path === '/fine') return exchange.send(PLAIN_HEAD, OK);
-        throw new Error('first');
-      },
-      {
-        fail() {
-          throw new Error('second');
+function replyContract(engine: EngineName): void {
+  describe('a handler that fails', () => {
+    it('at once, or later, or with what is no Error: 500, a log line with the id, and the next request is served', async () => {
+      const ways: Record<string, () => void | Promise<void>> = {
+        '/throws': () => {
+          throw new Error('inside: secret');
         },
-      },
-    );
-    assert.deepEqual(await talk(front.port, GET), { replies: [], closed: true, rest: '' });
-    assert.equal(log.lines.filter((line) => line.level === 'error').length, 2);
-    const { replies } = await talk(front.port, GET.replace('/x', '/fine'), { replies: 1 });
-    assert.equal(replies[0].status, 200);
-    await front.drain(0);
-  });
-});
-
-describe('a field that would break out of its line', () => {
-  it('is a fault and never on the wire', async () => {
-    const { front, log } = await frontWith((exchange) => {
-      const echoed = decodeURIComponent(exchange.query);
-      exchange.send(headOf(200, [['X-Echo', echoed]]), OK);
-    });
-    for (const hostile of ['a%0D%0ASet-Cookie:%20b', 'a%0Ab', 'a%0Db', 'a%00b', '%C3%A9']) {
-      const { replies } = await talk(front.port, `GET /x?${hostile} HTTP/1.1\r\nHost: a\r\n\r\n`, {
-        replies: 1,
+        '/rejects': async () => {
+          await Promise.resolve();
+          throw new TypeError('inside: secret');
+        },
+        '/throws-text': () => {
+          throw 'inside: secret';
+        },
+        '/fine': () => {},
+      };
+      const { front, log } = await startOn(engine, (exchange) => {
+        if (exchange.path === '/fine') exchange.send(PLAIN_HEAD, OK);
+        return ways[exchange.path]();
       });
-      assert.equal(replies[0].status, 500);
-      assert.ok(!replies[0].head.includes('Set-Cookie') && !replies[0].head.includes('X-Echo'));
-    }
-    assert.equal(log.lines.length, 5);
-    const { replies } = await talk(front.port, 'GET /x?fine HTTP/1.1\r\nHost: a\r\n\r\n', { replies: 1 });
-    assert.match(replies[0].head, /\r\nX-Echo: fine\r\n/);
-    await front.drain(0);
-  });
-});
-
-describe('an answer', () => {
-  it('counts once, and the first of several is sent', async () => {
-    const { front } = await frontWith((exchange) => {
-      exchange.send(PLAIN_HEAD, Buffer.from('first'));
-      exchange.send(PLAIN_HEAD, Buffer.from('second'));
-      setImmediate(() => exchange.send(PLAIN_HEAD, Buffer.from('third')));
+      for (const path of ['/throws', '/rejects', '/throws-text']) {
+        log.lines.length = 0;
+        const requests = [GET.replace('/x', path), GET.replace('/x', '/fine')];
+        const { replies } = await talk(front.port, requests, { replies: 2 });
+        assert.deepEqual(
+          replies.map((reply) => reply.status),
+          [500, 200],
+        );
+        const { error } = JSON.parse(replies[0].body);
+        assert.deepEqual([error.code, error.status], ['internal_error', 500]);
+        assert.ok(!replies[0].body.includes('secret'));
+        assert.equal(log.lines.length, 1);
+        assert.equal(log.lines[0].level, 'error');
+        assert.equal(log.lines[0].facts['request_id'], error.request_id);
+      }
+      await front.drain(0);
     });
-    const { replies, rest } = await talk(front.port, [GET, GET], { replies: 2 });
-    assert.deepEqual([replies.map((reply) => reply.body), rest], [['first', 'first'], '']);
-    await front.drain(0);
+
+    it('with an ApiError: that error is the answer, and nothing is logged', async () => {
+      const { front, log } = await startOn(engine, () => {
+        throw new ApiError('rate_limited', { retryAfterS: 7 });
+      });
+      const { replies } = await talk(front.port, GET, { replies: 1 });
+      assert.equal(replies[0].status, 429);
+      assert.match(replies[0].head, /\r\nRetry-After: 7\r\n/);
+      assert.deepEqual(log.lines, []);
+      await front.drain(0);
+    });
+
+    it('after it has answered: the answer stands', async () => {
+      const { front, log } = await startOn(engine, (exchange) => {
+        exchange.send(PLAIN_HEAD, OK);
+        throw new Error('too late');
+      });
+      const { replies } = await talk(front.port, GET, { replies: 1 });
+      assert.deepEqual([replies[0].status, replies[0].body], [200, 'ok']);
+      assert.equal(log.lines.length, 1);
+      await front.drain(0);
+    });
+
+    it('while a body is read: 500', async () => {
+      const { front } = await startOn(engine, () => {
+        throw new Error('inside');
+      });
+      const post = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
+      for (const pieces of [[`${post}ab`], [post, 'ab']]) {
+        assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].status, 500);
+      }
+      await front.drain(0);
+    });
+
+    it('as does what should answer the failure: the connection is cut and the front lives', async () => {
+      const { front, log } = await startOn(
+        engine,
+        (exchange) => {
+          if (exchange.path === '/fine') return exchange.send(PLAIN_HEAD, OK);
+          throw new Error('first');
+        },
+        {
+          fail() {
+            throw new Error('second');
+          },
+        },
+      );
+      assert.deepEqual(await talk(front.port, GET), { replies: [], closed: true, rest: '' });
+      assert.equal(log.lines.filter((line) => line.level === 'error').length, 2);
+      const { replies } = await talk(front.port, GET.replace('/x', '/fine'), { replies: 1 });
+      assert.equal(replies[0].status, 200);
+      await front.drain(0);
+    });
   });
 
-  it('may come later, from any place, with a head that is patched at once', async () => {
-    const waiting: Exchange[] = [];
-    const { front } = await frontWith((exchange) => {
-      waiting.push(exchange);
-    });
-    const talks = [talk(front.port, GET, { replies: 1 }), talk(front.port, GET, { replies: 1 })];
-    await until(() => waiting.length === 2);
-    assert.equal(front.waitingRequests, 2);
-    const head = headOf(200, [['X-Number', '1']]);
-    for (const exchange of waiting) {
-      exchange.send(head, OK);
-      head[head.length - 1]++;
-    }
-    const heads = (await Promise.all(talks)).map(
-      ({ replies }) => /X-Number: (\d)/.exec(replies[0].head)?.[1],
-    );
-    assert.deepEqual(heads.sort(), ['1', '2']);
-    assert.equal(front.waitingRequests, 0);
-    await front.drain(0);
-  });
-
-  it('to HEAD has the head of GET with its length, no body, and the connection goes on', async () => {
-    const sizes: Record<string, number> = { '/empty': 0, '/small': 5, '/large': 3 * MEGABYTE };
-    const { front } = await frontWith((exchange) => {
-      const send = () => exchange.send(PLAIN_HEAD, new Uint8Array(sizes[exchange.path]));
-      if (exchange.query === 'later') setImmediate(send);
-      else send();
-    });
-    for (const [path, size] of Object.entries(sizes)) {
-      for (const query of ['', '?later']) {
-        const request = `HEAD ${path}${query} HTTP/1.1\r\nHost: a\r\n\r\n`;
-        const { replies, closed, rest } = await talk(front.port, [request, request], {
-          replies: 2,
-          head: true,
+  describe('a field that would break out of its line', () => {
+    it('is a fault and never on the wire', async () => {
+      const { front, log } = await startOn(engine, (exchange) => {
+        const echoed = decodeURIComponent(exchange.query);
+        exchange.send(headOf(200, [['X-Echo', echoed]]), OK);
+      });
+      for (const hostile of ['a%0D%0ASet-Cookie:%20b', 'a%0Ab', 'a%0Db', 'a%00b', '%C3%A9']) {
+        const { replies } = await talk(front.port, `GET /x?${hostile} HTTP/1.1\r\nHost: a\r\n\r\n`, {
+          replies: 1,
         });
-        assert.deepEqual([replies.length, closed, rest], [2, false, '']);
-        for (const { head } of replies) {
-          assert.equal(head.match(/content-length: \d+/gi)?.join(), `Content-Length: ${size}`);
+        assert.equal(replies[0].status, 500);
+        assert.ok(!replies[0].head.includes('Set-Cookie') && !replies[0].head.includes('X-Echo'));
+      }
+      assert.equal(log.lines.length, 5);
+      const { replies } = await talk(front.port, 'GET /x?fine HTTP/1.1\r\nHost: a\r\n\r\n', { replies: 1 });
+      assert.match(replies[0].head, /\r\nX-Echo: fine\r\n/);
+      await front.drain(0);
+    });
+  });
+
+  describe('an answer', () => {
+    it('counts once, and the first of several is sent', async () => {
+      const { front } = await startOn(engine, (exchange) => {
+        exchange.send(PLAIN_HEAD, Buffer.from('first'));
+        exchange.send(PLAIN_HEAD, Buffer.from('second'));
+        setImmediate(() => exchange.send(PLAIN_HEAD, Buffer.from('third')));
+      });
+      const { replies, rest } = await talk(front.port, [GET, GET], { replies: 2 });
+      assert.deepEqual([replies.map((reply) => reply.body), rest], [['first', 'first'], '']);
+      await front.drain(0);
+    });
+
+    it('may come later, from any place, with a head that is patched at once', async () => {
+      const waiting: Exchange[] = [];
+      const { front } = await startOn(engine, (exchange) => {
+        waiting.push(exchange);
+      });
+      const talks = [talk(front.port, GET, { replies: 1 }), talk(front.port, GET, { replies: 1 })];
+      await until(() => waiting.length === 2);
+      assert.equal(front.waitingRequests, 2);
+      const head = headOf(200, [['X-Number', '1']]);
+      for (const exchange of waiting) {
+        exchange.send(head, OK);
+        head[head.length - 1]++;
+      }
+      const heads = (await Promise.all(talks)).map(
+        ({ replies }) => /X-Number: (\d)/.exec(replies[0].head)?.[1],
+      );
+      assert.deepEqual(heads.sort(), ['1', '2']);
+      assert.equal(front.waitingRequests, 0);
+      await front.drain(0);
+    });
+
+    it('to HEAD has the head of GET with its length, no body, and the connection goes on', async () => {
+      const sizes: Record<string, number> = { '/empty': 0, '/small': 5, '/large': 3 * MEGABYTE };
+      const { front } = await startOn(engine, (exchange) => {
+        const send = () => exchange.send(PLAIN_HEAD, new Uint8Array(sizes[exchange.path]));
+        if (exchange.query === 'later') setImmediate(send);
+        else send();
+      });
+      for (const [path, size] of Object.entries(sizes)) {
+        for (const query of ['', '?later']) {
+          const request = `HEAD ${path}${query} HTTP/1.1\r\nHost: a\r\n\r\n`;
+          const { replies, closed, rest } = await talk(front.port, [request, request], {
+            replies: 2,
+            head: true,
+          });
+          assert.deepEqual([replies.length, closed, rest], [2, false, '']);
+          for (const { head } of replies) {
+            assert.equal(head.match(/content-length: \d+/gi)?.join(), `Content-Length: ${size}`);
+          }
         }
       }
-    }
-    await front.drain(0);
-  });
-
-  it('of status 204 or 304 has no length and no body', async () => {
-    const { front } = await frontWith((exchange) => {
-      exchange.send(headOf(Number(exchange.path.slice(1)), [['X-A', 'b']]), new Uint8Array(0));
+      await front.drain(0);
     });
-    for (const path of ['/204', '/304']) {
-      const request = GET.replace('/x', path);
-      const { replies, rest } = await talk(front.port, [request, request], { replies: 2, head: true });
-      assert.deepEqual([replies.length, rest], [2, '']);
-      for (const { head } of replies) assert.doesNotMatch(head, /content-length|transfer-encoding/i);
-    }
-    await front.drain(0);
-  });
 
-  it('of 10 MB arrives whole at a reader that rests between its reads', async () => {
-    const body = patterned(10 * MEGABYTE);
-    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, body));
-    const socket = await openSocket(front.port);
-    socket.write(GET);
-    const received: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
-      received.push(chunk);
-      size += chunk.length;
-      if (received.length % 16 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-      if (size > body.length + 60) break;
-    }
-    const all = Buffer.concat(received);
-    const got = all.subarray(all.indexOf('\r\n\r\n') + 4);
-    const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-    assert.equal(digest(got), digest(body));
-    await until(() => front.sendingReplies === 0);
-    assert.equal(front.heldBytes, 0);
-    await front.drain(0);
-  });
-
-  it('is forgotten when its client has gone: the handler is told once, and sending does nothing', async () => {
-    const waiting: Exchange[] = [];
-    let told = 0;
-    const { front, log } = await frontWith((exchange) => {
-      exchange.onAbort = () => {
-        told++;
-      };
-      waiting.push(exchange);
+    it('of status 204 or 304 has no length and no body', async () => {
+      const { front } = await startOn(engine, (exchange) => {
+        exchange.send(headOf(Number(exchange.path.slice(1)), [['X-A', 'b']]), new Uint8Array(0));
+      });
+      for (const path of ['/204', '/304']) {
+        const request = GET.replace('/x', path);
+        const { replies, rest } = await talk(front.port, [request, request], { replies: 2, head: true });
+        assert.deepEqual([replies.length, rest], [2, '']);
+        for (const { head } of replies) assert.doesNotMatch(head, /content-length|transfer-encoding/i);
+      }
+      await front.drain(0);
     });
-    const socket = await openSocket(front.port);
-    socket.write(GET);
-    await until(() => waiting.length === 1);
-    socket.destroy();
-    await until(() => waiting[0].aborted);
-    assert.deepEqual([told, front.waitingRequests], [1, 0]);
-    waiting[0].send(PLAIN_HEAD, OK);
-    assert.equal(waiting[0].answered, false);
-    await until(() => front.openConnections === 0);
-    assert.deepEqual([told, log.lines], [1, []]);
-    await front.drain(0);
-  });
-});
 
-describe('deadlines', () => {
-  it('a request that nobody answers is 503, closed and logged, and the late answer does nothing', async () => {
-    const waiting: Exchange[] = [];
-    const clock = new ManualClock();
-    const { front, log } = await frontWith(
-      (exchange) => {
-        waiting.push(exchange);
-      },
-      { clock, limits: { sweepMs: 5 } },
-    );
-    const talking = talk(front.port, GET);
-    await until(() => front.waitingRequests === 1);
-    clock.advance(LIMITS.answerDeadlineMs);
-    const { replies, closed } = await talking;
-    assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
-    assert.match(replies[0].head, /\r\nRetry-After: 1\r\n/);
-    assert.equal(JSON.parse(replies[0].body).error.code, 'overloaded');
-    assert.ok(waiting[0].answered);
-    waiting[0].send(PLAIN_HEAD, OK);
-    assert.deepEqual(
-      log.lines.map((line) => [line.level, line.facts['path']]),
-      [['warn', '/x']],
-    );
-    assert.equal(front.waitingRequests, 0);
-    await front.drain(0);
-  });
-
-  it('a body that does not come is 503 too', async () => {
-    const { front } = await frontWith(() => assert.fail('the body is not whole'), {
-      limits: { answerDeadlineMs: 40, sweepMs: 10 },
-    });
-    const { replies, closed } = await talk(
-      front.port,
-      'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel',
-    );
-    assert.deepEqual([replies[0].status, closed], [503, true]);
-    await front.drain(0);
-  });
-
-  it('readers that do not take 10 MB are cut off, and hold no memory until then', async () => {
-    const body = patterned(10 * MEGABYTE);
-    const readers = 20;
-    const clock = new ManualClock();
-    const { front, log } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, body), {
-      clock,
-      limits: { sweepMs: 5 },
-    });
-    const before = process.memoryUsage.rss();
-    const sockets = await Promise.all(Array.from({ length: readers }, () => openSocket(front.port)));
-    for (const socket of sockets) {
-      socket.pause();
+    it('of 10 MB arrives whole at a reader that rests between its reads', async () => {
+      const body = patterned(10 * MEGABYTE);
+      const { front } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, body));
+      const socket = await openSocket(front.port);
       socket.write(GET);
-    }
-    await until(() => front.sendingReplies === readers);
-    assert.ok(front.heldBytes > readers * MEGABYTE, 'the readers really have stalled');
-    const grownMb = (process.memoryUsage.rss() - before) / MEGABYTE;
-    assert.ok(grownMb < 60, `${readers} readers of 10 MB took ${grownMb.toFixed(0)} MB`); // 200 MB if each were copied
-    clock.advance(LIMITS.replyDeadlineMs);
-    await until(() => front.sendingReplies === 0);
-    assert.equal(front.heldBytes, 0);
-    assert.equal(log.lines.filter((line) => line.message === 'reply not taken in time').length, readers);
-    await until(() => front.openConnections === 0);
-    for (const socket of sockets) socket.destroy();
-    await front.drain(0);
-  });
-});
-
-describe('draining', () => {
-  it('answers what is under way with Connection: close, refuses what is new, and ends', async () => {
-    const waiting: Exchange[] = [];
-    const { front } = await frontWith((exchange) => {
-      waiting.push(exchange);
+      const received: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of socket as AsyncIterable<Buffer>) {
+        received.push(chunk);
+        size += chunk.length;
+        if (received.length % 16 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+        if (size > body.length + 60) break;
+      }
+      const all = Buffer.concat(received);
+      const got = all.subarray(all.indexOf('\r\n\r\n') + 4);
+      const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+      assert.equal(digest(got), digest(body));
+      await until(() => front.sendingReplies === 0);
+      assert.equal(front.heldBytes, 0);
+      await front.drain(0);
     });
-    const underWay = talk(front.port, GET);
-    const idle = await openSocket(front.port);
-    await until(() => waiting.length === 1);
-    const drained = front.drain(2_000);
-    await assert.rejects(openSocket(front.port), { code: 'ECONNREFUSED' });
-    waiting[0].send(PLAIN_HEAD, OK);
-    const { replies, closed } = await underWay;
-    assert.deepEqual([replies[0].status, replies[0].body, closed], [200, 'ok', true]);
-    assert.match(replies[0].head, /\r\nConnection: close/);
-    idle.resume();
-    await drained;
-    assert.equal(front.openConnections, 0);
-    await front.drain(2_000);
-  });
 
-  it('serves a request that an open connection sends meanwhile', async () => {
-    const clock = new ManualClock(); // stands still, so the front lingers until the request has come
-    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, new Uint8Array(5_000)), {
-      clock,
+    it('is forgotten when its client has gone: the handler is told once, and sending does nothing', async () => {
+      const waiting: Exchange[] = [];
+      let told = 0;
+      const { front, log } = await startOn(engine, (exchange) => {
+        exchange.onAbort = () => {
+          told++;
+        };
+        waiting.push(exchange);
+      });
+      const socket = await openSocket(front.port);
+      socket.write(GET);
+      await until(() => waiting.length === 1);
+      socket.destroy();
+      await until(() => waiting[0].aborted);
+      assert.deepEqual([told, front.waitingRequests], [1, 0]);
+      waiting[0].send(PLAIN_HEAD, OK);
+      assert.equal(waiting[0].answered, false);
+      await until(() => front.openConnections === 0);
+      assert.deepEqual([told, log.lines], [1, []]);
+      await front.drain(0);
     });
-    const socket = await openSocket(front.port);
-    const drained = front.drain(2_000);
-    socket.write(GET);
-    const received: Buffer[] = [];
-    for await (const chunk of socket as AsyncIterable<Buffer>) received.push(chunk);
-    const text = Buffer.concat(received).toString('latin1');
-    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(text, /\r\nConnection: close\r\n/);
-    assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, 5_000);
-    await drained;
   });
 
-  it('finishes a large reply that is being read', async () => {
-    const body = patterned(10 * MEGABYTE);
-    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, body));
-    const socket = await openSocket(front.port);
-    socket.write(GET);
-    socket.pause();
-    await until(() => front.sendingReplies === 1);
-    const drained = front.drain(5_000);
-    let size = 0;
-    for await (const chunk of socket as AsyncIterable<Buffer>) size += chunk.length;
-    assert.ok(size > body.length);
-    await drained;
-  });
-
-  it('cuts what is not answered by its deadline, and says so', async () => {
-    const { front, log } = await frontWith(() => {});
-    const underWay = talk(front.port, GET);
-    await until(() => front.waitingRequests === 1);
-    await front.drain(30);
-    assert.deepEqual(await underWay, { replies: [], closed: true, rest: '' });
-    assert.deepEqual(
-      log.lines.map((line) => line.facts),
-      [{ unanswered: 1, untaken: 0 }],
-    );
-  });
-});
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const { front } = await frontWith(() => {});
-  await front.drain(0);
-  return front.port;
-}
-
-describe('listening', () => {
-  it('rejects when the port is taken, and works again when it is free, with connections not long closed', async () => {
-    const port = await freePort();
-    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, OK), { port });
-    await talk(port, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
-    for (const sharePort of [false, true]) {
-      const taken = new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`);
-      await assert.rejects(
-        frontWith(() => {}, { port, sharePort }),
-        taken,
+  describe('deadlines', () => {
+    it('a request that nobody answers is 503, closed and logged, and the late answer does nothing', async () => {
+      const waiting: Exchange[] = [];
+      const clock = new ManualClock();
+      const { front, log } = await startOn(
+        engine,
+        (exchange) => {
+          waiting.push(exchange);
+        },
+        { clock, limits: { sweepMs: 5 } },
       );
-    }
-    await front.drain(0);
-    const { front: again } = await frontWith(() => {}, { port });
-    assert.equal(again.port, port);
-    await again.drain(0);
+      const talking = talk(front.port, GET);
+      await until(() => front.waitingRequests === 1);
+      clock.advance(LIMITS.answerDeadlineMs);
+      const { replies, closed } = await talking;
+      assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
+      assert.match(replies[0].head, /\r\nRetry-After: 1\r\n/);
+      assert.equal(JSON.parse(replies[0].body).error.code, 'overloaded');
+      assert.ok(waiting[0].answered);
+      waiting[0].send(PLAIN_HEAD, OK);
+      assert.deepEqual(
+        log.lines.map((line) => [line.level, line.facts['path']]),
+        [['warn', '/x']],
+      );
+      assert.equal(front.waitingRequests, 0);
+      await front.drain(0);
+    });
+
+    it('a body that does not come is 503 too', async () => {
+      const { front } = await startOn(engine, () => assert.fail('the body is not whole'), {
+        limits: { answerDeadlineMs: 40, sweepMs: 10 },
+      });
+      const { replies, closed } = await talk(
+        front.port,
+        'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel',
+      );
+      assert.deepEqual([replies[0].status, closed], [503, true]);
+      await front.drain(0);
+    });
+
+    it('readers that do not take 10 MB are cut off, and hold no memory until then', async () => {
+      const body = patterned(10 * MEGABYTE);
+      const readers = 20;
+      const clock = new ManualClock();
+      const { front, log } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, body), {
+        clock,
+        limits: { sweepMs: 5 },
+      });
+      const before = process.memoryUsage.rss();
+      const sockets = await Promise.all(Array.from({ length: readers }, () => openSocket(front.port)));
+      for (const socket of sockets) {
+        socket.pause();
+        socket.write(GET);
+      }
+      await until(() => front.sendingReplies === readers);
+      assert.ok(front.heldBytes > readers * MEGABYTE, 'the readers really have stalled');
+      const grownMb = (process.memoryUsage.rss() - before) / MEGABYTE;
+      assert.ok(grownMb < 60, `${readers} readers of 10 MB took ${grownMb.toFixed(0)} MB`); // 200 MB if each were copied
+      clock.advance(LIMITS.replyDeadlineMs);
+      await until(() => front.sendingReplies === 0);
+      assert.equal(front.heldBytes, 0);
+      assert.equal(log.lines.filter((line) => line.message === 'reply not taken in time').length, readers);
+      await until(() => front.openConnections === 0);
+      for (const socket of sockets) socket.destroy();
+      await front.drain(0);
+    });
   });
 
-  it('shares a fixed port between fronts that all say so', async () => {
-    const port = await freePort();
-    const { front: one } = await frontWith(() => {}, { port, sharePort: true });
-    const { front: other } = await frontWith(() => {}, { port, sharePort: true });
-    assert.deepEqual([one.port, other.port], [port, port]);
-    await Promise.all([one.drain(0), other.drain(0)]);
+  describe('draining', () => {
+    it('answers what is under way with Connection: close, refuses what is new, and ends', async () => {
+      const waiting: Exchange[] = [];
+      const { front } = await startOn(engine, (exchange) => {
+        waiting.push(exchange);
+      });
+      const underWay = talk(front.port, GET);
+      const idle = await openSocket(front.port);
+      await until(() => waiting.length === 1);
+      const drained = front.drain(2_000);
+      await assert.rejects(openSocket(front.port), { code: 'ECONNREFUSED' });
+      waiting[0].send(PLAIN_HEAD, OK);
+      const { replies, closed } = await underWay;
+      assert.deepEqual([replies[0].status, replies[0].body, closed], [200, 'ok', true]);
+      assert.match(replies[0].head, /\r\nConnection: close/);
+      idle.resume();
+      await drained;
+      assert.equal(front.openConnections, 0);
+      await front.drain(2_000);
+    });
+
+    it('serves a request that an open connection sends meanwhile', async () => {
+      const clock = new ManualClock(); // stands still, so the front lingers until the request has come
+      const { front } = await startOn(
+        engine,
+        (exchange) => exchange.send(PLAIN_HEAD, new Uint8Array(5_000)),
+        {
+          clock,
+        },
+      );
+      const socket = await openSocket(front.port);
+      const drained = front.drain(2_000);
+      socket.write(GET);
+      const received: Buffer[] = [];
+      for await (const chunk of socket as AsyncIterable<Buffer>) received.push(chunk);
+      const text = Buffer.concat(received).toString('latin1');
+      assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+      assert.match(text, /\r\nConnection: close\r\n/);
+      assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, 5_000);
+      await drained;
+    });
+
+    it('finishes a large reply that is being read', async () => {
+      const body = patterned(10 * MEGABYTE);
+      const { front } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, body));
+      const socket = await openSocket(front.port);
+      socket.write(GET);
+      socket.pause();
+      await until(() => front.sendingReplies === 1);
+      const drained = front.drain(5_000);
+      let size = 0;
+      for await (const chunk of socket as AsyncIterable<Buffer>) size += chunk.length;
+      assert.ok(size > body.length);
+      await drained;
+    });
+
+    it('cuts what is not answered by its deadline, and says so', async () => {
+      const { front, log } = await startOn(engine, () => {});
+      const underWay = talk(front.port, GET);
+      await until(() => front.waitingRequests === 1);
+      await front.drain(30);
+      assert.deepEqual(await underWay, { replies: [], closed: true, rest: '' });
+      assert.deepEqual(
+        log.lines.map((line) => line.facts),
+        [{ unanswered: 1, untaken: 0 }],
+      );
+    });
   });
-});
+
+  /** A port that was free a moment ago. */
+  async function freePort(): Promise<number> {
+    const { front } = await startOn(engine, () => {});
+    await front.drain(0);
+    return front.port;
+  }
+
+  describe('listening', () => {
+    it('rejects when the port is taken, and works again when it is free, with connections not long closed', async () => {
+      const port = await freePort();
+      const { front } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, OK), { port });
+      await talk(port, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      for (const sharePort of [false, true]) {
+        const taken = new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`);
+        await assert.rejects(
+          startOn(engine, () => {}, { port, sharePort }),
+          taken,
+        );
+      }
+      await front.drain(0);
+      const { front: again } = await startOn(engine, () => {}, { port });
+      assert.equal(again.port, port);
+      await again.drain(0);
+    });
+
+    it('shares a fixed port between fronts that all say so', async () => {
+      const port = await freePort();
+      const { front: one } = await startOn(engine, () => {}, { port, sharePort: true });
+      const { front: other } = await startOn(engine, () => {}, { port, sharePort: true });
+      assert.deepEqual([one.port, other.port], [port, port]);
+      await Promise.all([one.drain(0), other.drain(0)]);
+    });
+  });
+}

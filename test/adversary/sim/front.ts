@@ -1,7 +1,8 @@
 import { ApiError } from '../../../src/core/errors.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
 import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
-import { Exchange, type ExchangeHost, type NativeResponse } from '../../../src/http/exchange.ts';
+import type { NativeResponse } from '../../../src/http/engine.ts';
+import { Exchange, type ExchangeHost } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
 

@@ -1,0 +1,271 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Engine, type EngineOptions, type NativeResponse, readTlsFiles } from './engine.ts';
+import type { NativeRequest } from './request-head.ts';
+
+/*
+ * The engine on node:http. It needs no binary package and costs more CPU per request (bench `small`, row `node`). Its
+ * parser is stricter than that of uWebSockets.js: it refuses folded fields, bad line ends and unknown methods with 400.
+ */
+
+/** The largest part of a body that is handed to the socket at once: as much as a stalled reader can hold here. */
+const PIECE_BYTES = 128 * 1024;
+
+/** As uWebSockets.js does it: a head must arrive within this time, and an idle connection is closed after it. */
+const IDLE_MS = 10_000;
+/** The front answers before this; it ends requests whose body never ends. */
+const REQUEST_MS = 60_000;
+
+export function startNodeEngine(options: EngineOptions): Promise<Engine> {
+  return new NodeEngine(options).listen();
+}
+
+class NodeEngine implements Engine {
+  port = -1;
+  readonly #options: EngineOptions;
+  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
+  /** The latest request of each connection that is still to be answered. */
+  readonly #unanswered = new WeakMap<Socket, NodeResponse>();
+  /** Connections whose last reply announced that it is the last. */
+  readonly #closing = new WeakSet<Socket>();
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    const http = {
+      maxHeaderSize: options.headBytesMax,
+      headersTimeout: IDLE_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false, // the front answers that in its own form
+      noDelay: true,
+    };
+    const { tls } = options;
+    this.#server =
+      tls === null
+        ? createServer(http)
+        : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
+    this.#server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
+    this.#server.on('request', (request, response) => this.#receive(request, response));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      this.#refuse(socket as Socket, error),
+    );
+    this.#server.on('connect', (_request, socket) =>
+      socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n'),
+    );
+    this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+      const connection = { close: () => socket.destroy() };
+      this.#connections.add(socket);
+      socket.once('close', () => {
+        this.#connections.delete(socket);
+        options.connectionChanged(connection, -1);
+      });
+      options.connectionChanged(connection, 1);
+    });
+  }
+
+  listen(): Promise<Engine> {
+    const { host, port, sharePort } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (error) => {
+        const why = 'the port is taken or the address is not ours';
+        reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
+      });
+      this.#server.listen({ host, port, reusePort: sharePort }, () => {
+        this.port = (this.#server.address() as AddressInfo).port;
+        resolve(this);
+      });
+    });
+  }
+
+  stopListening(): void {
+    this.#server.close();
+  }
+
+  async close(): Promise<void> {
+    const closed = [...this.#connections].map((socket) => once(socket, 'close'));
+    this.#server.closeAllConnections();
+    await Promise.all(closed);
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    // A request behind one that is not answered yet is not served, nor one behind the last of its connection.
+    if (this.#closing.has(socket) || this.#unanswered.get(socket)?.isOpen === true) {
+      socket.destroy();
+      return;
+    }
+    if (request.httpVersion !== '1.1' || !request.url!.startsWith('/')) {
+      this.#closing.add(socket);
+      response.writeHead(505, { Connection: 'close' }).end();
+      return;
+    }
+    if (request.rawHeaders.length > 2 * this.#options.headFieldsMax) {
+      this.#refuse(socket, { code: 'HPE_HEADER_OVERFLOW' });
+      return;
+    }
+    const native = new NodeResponse(request, response, () => this.#closing.add(socket));
+    this.#unanswered.set(socket, native);
+    this.#options.receive(native, new NodeRequest(request), request.method!);
+  }
+
+  /** The parser gave up on a connection: what it says is the last thing that is written to it. */
+  #refuse(socket: Socket, error: { readonly code?: string | undefined }): void {
+    if (!socket.writable || this.#closing.has(socket) || this.#unanswered.get(socket)?.hasBegun === true) {
+      socket.destroy();
+      return;
+    }
+    this.#closing.add(socket);
+    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const { head, body } = this.#options.refusal(isTooLarge ? 'head_too_large' : 'bad_request');
+    const rest = `\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+    socket.end(Buffer.concat([Buffer.from('HTTP/1.1 '), head, Buffer.from(rest), body]));
+  }
+}
+
+class NodeRequest implements NativeRequest {
+  readonly #request: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+  }
+
+  getUrl(): string {
+    return this.#request.url!.split('?', 1)[0];
+  }
+
+  getQuery(): string | undefined {
+    const { url } = this.#request;
+    const at = url!.indexOf('?');
+    return at < 0 ? undefined : url!.slice(at + 1);
+  }
+
+  forEach(each: (name: string, value: string) => void): void {
+    const { rawHeaders } = this.#request; // every field as it came: `headers` joins or drops repeated ones
+    for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i].toLowerCase(), rawHeaders[i + 1]);
+  }
+}
+
+class NodeResponse implements NativeResponse {
+  /** A part of the reply was handed to the socket. */
+  hasBegun = false;
+  /** The reply is not complete yet. */
+  isOpen = true;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #lastOfConnection: () => void;
+  #abort: (() => void) | undefined;
+  #head = '';
+  #offset = 0;
+
+  constructor(request: IncomingMessage, response: ServerResponse, lastOfConnection: () => void) {
+    this.#request = request;
+    this.#response = response;
+    this.#lastOfConnection = lastOfConnection;
+  }
+
+  writeStatus(head: Uint8Array): void {
+    this.#head = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+  }
+
+  writeHeader(name: string, value: string): void {
+    this.#head += `\r\n${name}: ${value}`;
+  }
+
+  end(body: Uint8Array, closeConnection = false): void {
+    if (closeConnection) this.writeHeader('Connection', 'close');
+    this.writeHeader('Content-Length', String(body.length));
+    this.#begin();
+    this.#finish(Buffer.from(body)); // a copy: the caller may write into `body` as soon as this returns
+  }
+
+  endWithoutBody(): void {
+    this.#begin();
+    this.#finish();
+  }
+
+  tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
+    if (!this.hasBegun) {
+      this.writeHeader('Content-Length', String(totalBytes));
+      this.#begin();
+    }
+    let taken = 0;
+    while (taken < rest.length && !this.#response.writableNeedDrain) {
+      const piece = Buffer.from(rest.subarray(taken, taken + PIECE_BYTES)); // a copy, as in `end`
+      taken += piece.length;
+      this.#offset += piece.length;
+      this.#response.write(piece);
+    }
+    const finished = this.#offset === totalBytes;
+    if (finished) this.#finish();
+    return [taken === rest.length, finished];
+  }
+
+  getWriteOffset(): number {
+    return this.#offset;
+  }
+
+  onWritable(handler: (offset: number) => boolean): void {
+    this.#response.on('drain', () => {
+      if (this.isOpen) handler(this.#offset);
+    });
+  }
+
+  onAborted(handler: () => void): void {
+    this.#abort = handler;
+    this.#response.once('close', () => this.#aborted());
+  }
+
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+    this.#request.on('data', ({ buffer, byteOffset, length }: Buffer) => {
+      if (this.isOpen) handler(buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer, false);
+    });
+    this.#request.once('end', () => {
+      if (this.isOpen) handler(new ArrayBuffer(0), true);
+    });
+  }
+
+  pause(): void {
+    this.#lastOfConnection();
+  }
+
+  cork(write: () => void): void {
+    this.#response.cork();
+    write();
+    this.#response.uncork();
+  }
+
+  /** Calls the abort handler before it returns, as uWebSockets.js does; node:http tells it in a later turn. */
+  close(): void {
+    this.#request.socket.destroy();
+    this.#aborted();
+  }
+
+  #aborted(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.#abort?.();
+  }
+
+  /** Splits the head into the form that node:http takes. */
+  #begin(): void {
+    const [status, ...fields] = this.#head.split('\r\n');
+    const pairs = fields
+      .filter((field) => field !== '')
+      .flatMap((field) => {
+        const at = field.indexOf(':');
+        return [field.slice(0, at), field.slice(at + 1).trim()];
+      });
+    if (/\r\nConnection: close/i.test(this.#head)) this.#lastOfConnection();
+    this.hasBegun = true;
+    this.#response.writeHead(Number(status.slice(0, 3)), status.slice(4), pairs);
+  }
+
+  #finish(body?: Buffer): void {
+    this.isOpen = false;
+    this.#response.end(body);
+  }
+}
