@@ -57,7 +57,7 @@ async function measureSubject(
     }
     breakEvens.push(breakEvenRow(kind, byCount));
   }
-  const inForce = modules.dispatch.HOP_ABOVE_JSON_BYTES;
+  const inForce = modules.request.HOP_ABOVE_JSON_BYTES;
   return [
     {
       title: nameFor(run, subject, 'One answer, made here or handed over'),
@@ -96,20 +96,20 @@ function contendersFor(
     before: utf8Bytes(`{"count":${count},"values":`),
     after: utf8Bytes('}'),
     salt: new Uint8Array(randomBytes(32)),
-    headroom: 64,
-    tailroom: 2_048,
-    also: 'nothing' as const,
+    form: 'json' as const,
   };
-  const here = new Uint8Array(make.answerBytesMax(order));
-  let memory: Uint8Array<ArrayBuffer> = new Uint8Array(here.length);
+  const bytes = new Uint8Array(make.answerBytesMax(order, jsonBytesMax(order.values)));
+  const room = { bytes, start: 0, end: bytes.length, octets: undefined, packed: undefined };
+  const making = { ...order, ...room, dataEnd: 0, consumedBytes: 0, delivered: new Uint8Array(32) };
+  let memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytes.length);
   const handOver = async () => {
     const salt = new Uint8Array(order.salt); // the worker's copy is erased, and so is the key
     const draw = { from: 'one-time-key', key: stream.oneTimeKey() } as const;
-    memory = (await workers.make({ ...order, salt, draw, memory })).buffer;
+    memory = (await workers.make({ ...order, salt, draw, memory })).bytes;
   };
   const timeMs = TIME_MS * run.seconds;
   return [
-    { name: HERE, measure: () => perAnswer(timeMs, async () => make.makeFrom(stream.reader, order, here)) },
+    { name: HERE, measure: () => perAnswer(timeMs, async () => make.makeFrom(stream.reader, making)) },
     { name: THERE, measure: () => perAnswer(timeMs, handOver) },
   ];
 }

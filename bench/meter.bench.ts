@@ -36,12 +36,16 @@ const bench = new Bench({ time: 500 })
     thousand(() => meter.admit(nowMs)),
   )
   .add(
-    'request of the month',
-    thousand(() => meter.reserveRequest(PERIOD)),
+    'data request',
+    thousand(() => meter.enter((nowMs += 30), PERIOD)),
   )
   .add(
-    'credits',
-    thousand(() => meter.reserveCredits(16, PERIOD)),
+    'pure request, released',
+    thousand(() => {
+      const reservation = meter.enter((nowMs += 30), PERIOD);
+      reservation.takeCredits(16);
+      reservation.release();
+    }),
   )
   .add(
     'a key again',

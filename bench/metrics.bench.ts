@@ -19,7 +19,7 @@ const CALLS = 1_000;
 const shard = new MetricShard(createMetricMemory(2), 1);
 const record = new RequestRecord({ shard, log: silentLog, clock: systemClock, logSample: 0.01 });
 const exchange = { origin: '', traceparent: '' } as unknown as Exchange;
-const around = { record, cors: corsPolicy([]) };
+const around = { record, cors: corsPolicy([]), fail: () => {} };
 const calls = Array.from({ length: CALLS }, (_, i) => {
   const id = new Uint8Array(16).fill(255);
   const call = new Call(exchange, id, systemClock.wallMs(), i / CALLS, around);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { utf8Bytes } from '../src/core/bytes.ts';
-import type { ValueRequest } from '../src/values/value-request.ts';
+import { jsonBytesMax, type ValueRequest } from '../src/values/value-request.ts';
 import { type Ask, loadOn } from './support/measured.ts';
 import { modulesOf } from './support/modules.ts';
 import { residentMemory } from './support/process-usage.ts';
@@ -83,7 +83,7 @@ const KINDS: readonly { name: string; values: ValueRequest; units: number }[] = 
   },
 ];
 
-const FORMS = ['nothing', 'octets', 'packed'] as const;
+const FORMS = ['json', 'octet-stream', 'msgpack'] as const;
 
 function hasOctets({ kind }: ValueRequest): boolean {
   return kind !== 'shuffle' && kind !== 'bitstring';
@@ -97,24 +97,24 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
     before: utf8Bytes('{"values":'),
     after: utf8Bytes('}'),
     salt: new Uint8Array(randomBytes(32)),
-    headroom: 64,
-    tailroom: 2_048,
   };
+  const delivered = new Uint8Array(32);
   const rows: Row[] = [];
   for (const { name, values, units } of KINDS) {
-    const forms = FORMS.filter((also) => also !== 'octets' || hasOctets(values));
-    const contenders = forms.map((also) => ({
-      name: also,
+    const forms = FORMS.filter((form) => form !== 'octet-stream' || hasOctets(values));
+    const contenders = forms.map((form) => ({
+      name: form,
       async measure() {
-        const answer = { ...order, values, also };
-        const memory = new Uint8Array(make.answerBytesMax(answer));
+        const bytes = new Uint8Array(make.answerBytesMax(order, jsonBytesMax(values)));
+        const room = { bytes, start: 0, end: bytes.length, octets: undefined, packed: undefined };
+        const making = { ...order, values, form, ...room, dataEnd: 0, consumedBytes: 0, delivered };
         const startedMs = performance.now();
-        make.makeFrom(reader, answer, memory);
+        make.makeFrom(reader, making);
         return { ns: ((performance.now() - startedMs) * 1e6) / units };
       },
     }));
     const rounds = await alternate(contenders, 5 * run.rounds);
-    rows.push({ label: name, cells: FORMS.map((also) => rounds.of(also, 'ns')) });
+    rows.push({ label: name, cells: FORMS.map((form) => rounds.of(form, 'ns')) });
   }
   return {
     title: nameFor(run, subject, 'Cost of an answer'),

@@ -8,7 +8,8 @@ async function load<T>({ root }: Subject, path: string): Promise<T> {
 /** What the suites that run in this process call. */
 export async function modulesOf(subject: Subject) {
   return {
-    make: await load<typeof import('../../src/workers/make.ts')>(subject, 'src/workers/make.ts'),
+    make: await load<typeof import('../../src/answer/make.ts')>(subject, 'src/answer/make.ts'),
+    request: await load<typeof import('../../src/answer/request.ts')>(subject, 'src/answer/request.ts'),
     keystream: await load<typeof import('../../src/pool/supply/keystream.ts')>(
       subject,
       'src/pool/supply/keystream.ts',

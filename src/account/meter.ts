@@ -39,17 +39,55 @@ export function createCell(allowance: Allowance): SharedArrayBuffer {
   return new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
 }
 
-export interface CreditReservation {
-  ok: boolean;
-  /** Credits left after this reservation, or left as they are when it was refused; Infinity without a limit. */
-  remaining: number;
+/**
+ * What one request holds of its account's month, from `Meter.enter` on. Its answer keeps it; a request that is not
+ * answered releases it.
+ */
+export class Reservation {
+  readonly #meter: Meter;
+  /** The rate limit lets the request through; if not, nothing is held. */
+  readonly isAllowed: boolean;
+  /** The month that is charged: the request's own, or the later one that the books already know. */
+  readonly period: number;
+  /** It is counted against the month's requests. False when they are used up. */
+  hasRequest: boolean;
+  /** Credits that it holds, and the month that they were taken of: a later one when the request waited over its end. */
+  credits = 0;
+  creditsPeriod: number;
+  /** Credits left in the month after this request; Infinity without a limit. */
+  creditsRemaining: number;
+
+  constructor(
+    meter: Meter,
+    isAllowed: boolean,
+    period: number,
+    hasRequest: boolean,
+    creditsRemaining: number,
+  ) {
+    this.#meter = meter;
+    this.isAllowed = isAllowed;
+    this.period = period;
+    this.creditsPeriod = period;
+    this.hasRequest = hasRequest;
+    this.creditsRemaining = creditsRemaining;
+  }
+
+  /** Sets aside credits of the month, all of them or none: false when fewer are left. At most once. */
+  takeCredits(credits: number): boolean {
+    return this.#meter.takeCredits(this, credits);
+  }
+
+  /** Gives back what the request holds. Nothing is given back once its month is over. */
+  release(): void {
+    if (this.hasRequest || this.credits > 0) this.#meter.giveBack(this);
+  }
 }
 
 /**
  * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter over the
  * account's cell; each call is one short critical section, so the counts are exact however many threads share them.
- * No call allocates: a returned decision belongs to the meter and holds until the next call. 0.03 to 0.1 µs a call, measured
- * by bench/meter.bench.ts.
+ * A data request enters it once, a pure one once more when its price is known. A returned decision belongs to the meter
+ * and holds until the next call. 0.03 to 0.1 µs a call, measured by bench/meter.bench.ts.
  *
  * A period is a calendar month as periodOf gives it. It never goes back: a period before the one being counted (the
  * wall clock was set back) is charged to the later month.
@@ -59,7 +97,6 @@ export class Meter {
   readonly #words: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
-  readonly #reservation: CreditReservation = { ok: true, remaining: 0 };
   #limit: RateLimit;
   #requestsMax: number;
   #creditsMax: number;
@@ -103,39 +140,56 @@ export class Meter {
     return this.#decision;
   }
 
-  /** Counts one request of the month; false when the quota is used up. */
-  reserveRequest(period: number): boolean {
-    const words = this.#enterPeriod(period);
-    const ok = words[REQUESTS] < this.#requestsMax;
-    if (ok) words[REQUESTS] += 1;
+  /**
+   * One data request at the monotonic time `nowMs`, in the month `period`: takes its place in the rate limit, and then one
+   * request of the month. `decision` tells how the rate limit stands. A request beyond the rate changes nothing.
+   */
+  enter(nowMs: number, period: number): Reservation {
+    const words = this.#words;
+    this.#enter();
+    admit(this.#rate, nowMs, this.#limit, this.#decision);
+    const { allowed } = this.#decision;
+    if (allowed) this.#turnTo(period);
+    const hasRequest = allowed && words[REQUESTS] < this.#requestsMax;
+    if (hasRequest) words[REQUESTS] += 1;
+    const counted = words[PERIOD];
+    const creditsLeft = this.#creditsMax - words[CREDITS];
     this.#leave();
-    return ok;
+    return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft));
   }
 
-  /** Takes back a request that was not answered. Nothing is taken back once its month is over. */
-  releaseRequest(period: number): void {
-    const words = this.#enterPeriod(period);
-    if (words[PERIOD] === period) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
-    this.#leave();
+  /** How the rate limit stood at the last `enter`, `admit` or `peek`. */
+  get decision(): Readonly<RateDecision> {
+    return this.#decision;
   }
 
-  /** Sets aside `bytes` credits of the month, or none of them. */
-  reserveCredits(bytes: number, period: number): Readonly<CreditReservation> {
-    assert(bytes >= 0 && Number.isSafeInteger(bytes), 'credits are whole bytes');
-    const words = this.#enterPeriod(period);
+  /** For Reservation. The credits are taken of the month that is being counted now. */
+  takeCredits(reservation: Reservation, credits: number): boolean {
+    assert(credits >= 0 && Number.isSafeInteger(credits), 'credits are whole bytes');
+    assert(reservation.credits === 0, 'a request takes its credits once');
+    const words = this.#enterPeriod(reservation.period);
     const left = this.#creditsMax - words[CREDITS];
-    const ok = bytes <= left;
-    if (ok) words[CREDITS] += bytes;
+    const isEnough = credits <= left;
+    if (isEnough) words[CREDITS] += credits;
+    reservation.creditsPeriod = words[PERIOD];
     this.#leave();
-    this.#reservation.ok = ok;
-    this.#reservation.remaining = Math.max(0, ok ? left - bytes : left);
-    return this.#reservation;
+    if (isEnough) reservation.credits = credits;
+    reservation.creditsRemaining = Math.max(0, isEnough ? left - credits : left);
+    return isEnough;
   }
 
-  /** Gives back credits that no answer used. Nothing is given back once their month is over. */
-  releaseCredits(bytes: number, period: number): void {
-    const words = this.#enterPeriod(period);
-    if (words[PERIOD] === period) words[CREDITS] = Math.max(0, words[CREDITS] - bytes);
+  /** For Reservation. */
+  giveBack(reservation: Reservation): void {
+    const { period, creditsPeriod, credits, hasRequest } = reservation;
+    reservation.hasRequest = false;
+    reservation.credits = 0;
+    const words = this.#words;
+    this.#enter();
+    if (hasRequest && words[PERIOD] === period) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
+    if (words[PERIOD] === creditsPeriod) {
+      words[CREDITS] = Math.max(0, words[CREDITS] - credits);
+      reservation.creditsRemaining = Math.max(0, this.#creditsMax - words[CREDITS]);
+    }
     this.#leave();
   }
 
@@ -224,14 +278,17 @@ export class Meter {
 
   /** Enters with the counters at the given month, or at a later one when that has begun. */
   #enterPeriod(period: number): Float64Array {
-    const words = this.#words;
     this.#enter();
-    if (period > words[PERIOD]) {
-      words[PERIOD] = period;
-      words[REQUESTS] = 0;
-      words[CREDITS] = 0;
-    }
-    return words;
+    this.#turnTo(period);
+    return this.#words;
+  }
+
+  #turnTo(period: number): void {
+    const words = this.#words;
+    if (period <= words[PERIOD]) return;
+    words[PERIOD] = period;
+    words[REQUESTS] = 0;
+    words[CREDITS] = 0;
   }
 }
 

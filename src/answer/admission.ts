@@ -2,27 +2,23 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
-import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type { AnswerOrder } from '../workers/protocol.ts';
+import type { ValueRequest } from '../values/value-request.ts';
+import type { AnswerForm } from './request.ts';
 
-/** An answer as it is weighed before anything is drawn for it. */
+/** An answer as it is weighed before anything is drawn for it. An Answer is one. */
 export interface WeighedAnswer {
   readonly values: ValueRequest;
-  readonly also: AnswerOrder['also'];
+  readonly form: AnswerForm;
+  /** Bytes that its values take as JSON, at most. */
+  readonly textBytesMax: number;
   /** Number of the account that asks. */
-  readonly account: number;
-}
-
-/** What admission learns of an answer that a worker made. */
-interface MadeByWorker {
-  /** What it took of its thread. */
-  readonly busyMs: number;
+  readonly accountNumber: number;
 }
 
 export interface AdmissionOptions {
   /** Worker threads that make this front's large answers. */
   readonly threads: number;
-  /** Bytes of replies that are made and wait: for the ledger, or for their readers. */
+  /** Bytes of replies that wait beside those of workers: for the ledger, or as copies for slow readers. */
   readonly replyBytes: () => number;
   readonly clock: Clock;
 }
@@ -37,7 +33,7 @@ type WorkKind =
   | 'uuid'
   | 'bitstring'
   | 'shuffle';
-type Averages = Record<AnswerOrder['also'], Record<WorkKind, number>>;
+type Averages = Record<AnswerForm, Record<WorkKind, number>>;
 
 /**
  * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages start,
@@ -45,7 +41,7 @@ type Averages = Record<AnswerOrder['also'], Record<WorkKind, number>>;
  * take.
  */
 const START_NS: Averages = {
-  nothing: {
+  json: {
     integers: 15,
     'integers, sorted': 90,
     'integers, unique': 60,
@@ -56,7 +52,7 @@ const START_NS: Averages = {
     bitstring: 1,
     shuffle: 60,
   },
-  octets: {
+  'octet-stream': {
     integers: 25,
     'integers, sorted': 90,
     'integers, unique': 65,
@@ -67,7 +63,7 @@ const START_NS: Averages = {
     bitstring: 1,
     shuffle: 60,
   },
-  packed: {
+  msgpack: {
     integers: 90,
     'integers, sorted': 125,
     'integers, unique': 105,
@@ -105,8 +101,8 @@ export class Admission {
   readonly #ns: Averages = structuredClone(START_NS);
   /** µs that the workers have to do. */
   readonly #queued: Load;
-  /** Bytes of the answers that they will give, at most. */
-  readonly #making = new Load(LIMITS.largeReplyBytesMax);
+  /** Bytes of their answers, at most, from here until their readers have taken them. */
+  readonly #replies = new Load(LIMITS.largeReplyBytesMax);
   /** µs that this turn of the loop has spent on dear answers. */
   readonly #turn = new Load(1000 * LIMITS.frontTurnMs);
   #turnOpen = false;
@@ -124,54 +120,68 @@ export class Admission {
     return this.#queued.total / 1000 / this.#options.threads;
   }
 
+  /** Memory of replies that are made or let in and have not left, in bytes at most. */
+  get replyBytes(): number {
+    return this.#replies.total + this.#options.replyBytes();
+  }
+
   /** Large answers that are being made or wait for it. */
   get largeAnswers(): number {
     return this.#largeAnswers;
   }
 
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
-  costUs({ values, also }: Pick<WeighedAnswer, 'values' | 'also'>): number {
-    return Math.ceil((this.#ns[also][kindOf(values)] * unitsOf(values)) / 1000);
+  costUs({ values, form }: Pick<WeighedAnswer, 'values' | 'form'>): number {
+    return Math.ceil((this.#ns[form][kindOf(values)] * unitsOf(values)) / 1000);
   }
 
-  /** Makes an answer in this thread. Throws `overloaded`, and makes nothing, when this turn has done enough. */
-  here<T>(answer: WeighedAnswer, make: () => T): T {
+  /**
+   * Lets an answer be made in this thread, now. Returns when that began, for `madeHere`, or NaN for one that is too cheap to
+   * be weighed. Throws `overloaded` when this turn has done enough.
+   */
+  enterTurn(answer: WeighedAnswer): number {
     const costUs = this.costUs(answer);
-    if (costUs < WEIGHED_FROM_US && jsonBytesMax(answer.values) < WEIGHED_FROM_BYTES) return make();
-    const isRoom = this.#turn.fits(answer.account, costUs) && this.#fitsInMemory(answer);
+    if (costUs < WEIGHED_FROM_US && answer.textBytesMax < WEIGHED_FROM_BYTES) return Number.NaN;
+    const isRoom = this.#turn.fits(answer.accountNumber, costUs) && this.#fitsInMemory(answer);
     if (!isRoom) throw overloaded();
-    this.#turn.add(answer.account, costUs);
+    this.#turn.add(answer.accountNumber, costUs);
     this.#endTurn();
-    const { clock } = this.#options;
-    const startedMs = clock.monotonicMs();
-    const made = make();
-    this.#learn(answer, clock.monotonicMs() - startedMs);
-    return made;
+    return this.#options.clock.monotonicMs();
   }
 
-  /** Has an answer made by a worker. Throws `overloaded`, and begins nothing, when enough wait. */
-  byWorker<T>(answer: WeighedAnswer, make: () => Promise<T & { readonly made: MadeByWorker }>): Promise<T> {
+  /** Learns what an answer took that this thread has made. */
+  madeHere(answer: WeighedAnswer, startedMs: number): void {
+    if (startedMs >= 0) this.#learn(answer, this.#options.clock.monotonicMs() - startedMs);
+  }
+
+  /**
+   * Lets an answer be made by a worker. Throws `overloaded` when enough wait. `leaveQueue` is due when it is made or
+   * failed, and `replyLeft` when its reply has left or there is none.
+   */
+  enterQueue(answer: WeighedAnswer): QueuedWork {
     const costUs = this.costUs(answer);
-    const { account } = answer;
+    const { accountNumber } = answer;
     const isRoom =
       this.#largeAnswers < LIMITS.largeAnswersMax &&
-      this.#queued.fits(account, costUs) &&
+      this.#queued.fits(accountNumber, costUs) &&
       this.#fitsInMemory(answer);
     if (!isRoom) throw overloaded();
-    const bytes = replyBytesOf(answer);
     this.#largeAnswers++;
-    this.#queued.add(account, costUs);
-    this.#making.add(account, bytes);
-    return make()
-      .then((delivered) => {
-        this.#learn(answer, delivered.made.busyMs);
-        return delivered;
-      })
-      .finally(() => {
-        this.#largeAnswers--;
-        this.#queued.remove(account, costUs);
-        this.#making.remove(account, bytes);
-      });
+    this.#queued.add(accountNumber, costUs);
+    this.#replies.add(accountNumber, replyBytesOf(answer));
+    return { costUs };
+  }
+
+  /** `busyMs` is what it took of its worker's time; undefined when it failed. */
+  leaveQueue(answer: WeighedAnswer, { costUs }: QueuedWork, busyMs: number | undefined): void {
+    this.#largeAnswers--;
+    this.#queued.remove(answer.accountNumber, costUs);
+    if (busyMs !== undefined) this.#learn(answer, busyMs);
+  }
+
+  /** The memory of an answer that was let into the queue is given back. */
+  replyLeft(answer: WeighedAnswer): void {
+    this.#replies.remove(answer.accountNumber, replyBytesOf(answer));
   }
 
   /** An answer that must wait for a seed or for pure bytes first. Throws `overloaded` when too many do. */
@@ -184,7 +194,7 @@ export class Admission {
   }
 
   #fitsInMemory(answer: WeighedAnswer): boolean {
-    return this.#making.fits(answer.account, replyBytesOf(answer), this.#options.replyBytes());
+    return this.#replies.fits(answer.accountNumber, replyBytesOf(answer), this.#options.replyBytes());
   }
 
   /** The turn ends when all that was ready with it has been looked at. */
@@ -197,15 +207,20 @@ export class Admission {
     });
   }
 
-  #learn({ values, also }: WeighedAnswer, busyMs: number): void {
+  #learn({ values, form }: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
-    const averages = this.#ns[also];
+    const averages = this.#ns[form];
     const kind = kindOf(values);
     const known = averages[kind];
     const seen = (busyMs * 1e6) / unitsOf(values);
     const newest = Math.min(STEP_MAX * known, Math.max(known / STEP_MAX, seen));
     averages[kind] = known + NEWEST_SHARE * (newest - known);
   }
+}
+
+/** What an answer in the workers' queue was weighed with: averages move while it waits. */
+export interface QueuedWork {
+  readonly costUs: number;
 }
 
 /** What is under way against its bound, by account. Whole numbers, so that what is taken away leaves nothing. */
@@ -276,8 +291,8 @@ function unitsOf(values: ValueRequest): number {
 }
 
 /** Memory of an answer, at most: its text, and its values in another form. */
-function replyBytesOf({ values, also }: WeighedAnswer): number {
-  return jsonBytesMax(values) * (also === 'nothing' ? 1 : 2);
+function replyBytesOf({ textBytesMax, form }: WeighedAnswer): number {
+  return textBytesMax * (form === 'json' ? 1 : 2);
 }
 
 function overloaded(): ApiError {

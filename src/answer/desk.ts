@@ -5,10 +5,9 @@ import type { Log } from '../core/log.ts';
 import type { EntropyMode, Origin } from '../core/vocabulary.ts';
 import type { EntropyStore } from '../ledger/ledger.ts';
 import { type DrawSource, type LotRecord, nistVerified } from '../ledger/records.ts';
-import { SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
+import { type RefillOrder, SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
 import { type LotCatalog, type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
-import type { Workers } from '../workers/dispatch.ts';
 
 /** What an answer says of where it came from. Made once per seed generation or lot, then shared by its answers. */
 export interface DrawnFrom extends DrawSource {
@@ -27,7 +26,7 @@ const RETRY_AFTER_S = 5;
 export class EntropyDesk {
   readonly pure: PureSupply;
   readonly system = new SystemStream();
-  readonly #workers: Workers;
+  readonly #fillRing: (order: RefillOrder) => Promise<void>;
   readonly #catalog: LotCatalog;
   readonly #clock: Clock;
   readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
@@ -36,16 +35,19 @@ export class EntropyDesk {
   #systemFrom: DrawnFrom | undefined;
   #lastPure: DrawnFrom | undefined;
 
-  /** `askForSeed` has a group's first seed taken; resolves to false when none is to be had. */
+  /**
+   * `fillRing` passes a refill to a worker. `askForSeed` has a group's first seed taken; resolves to false when none is to
+   * be had.
+   */
   constructor(options: {
     store: EntropyStore;
-    workers: Workers;
+    fillRing: (order: RefillOrder) => Promise<void>;
     catalog: LotCatalog;
     clock: Clock;
     log: Log;
     askForSeed: (group: SeedGroup) => Promise<boolean>;
   }) {
-    this.#workers = options.workers;
+    this.#fillRing = options.fillRing;
     this.#catalog = options.catalog;
     this.#clock = options.clock;
     this.#askForSeed = options.askForSeed;
@@ -55,8 +57,7 @@ export class EntropyDesk {
   /** Takes a new seed for its group. The caller wipes `quantumSeed`. */
   installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void {
     this.#catalog.add(lot);
-    const stream =
-      this.#seeded.get(seed.group)?.stream ?? new SeededKeystream((order) => this.#workers.fillRing(order));
+    const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#fillRing);
     stream.reseed(quantumSeed);
     const generation = { tier: seed.tier, number: seed.generation };
     this.#seeded.set(seed.group, { stream, seed, from: drawnFrom('quantum-seeded', [lot], generation) });
@@ -110,6 +111,17 @@ export class EntropyDesk {
   csprng(): DrawnFrom {
     if (this.#systemFrom === undefined) throw unavailable('csprng');
     return this.#systemFrom;
+  }
+
+  /** The backend that the next pure draw from the ring names; undefined when the ring is empty. */
+  nextPureBackend(): string | undefined {
+    const lotId = this.pure.nextLotId();
+    return lotId === undefined ? undefined : this.backendOf(lotId);
+  }
+
+  /** The backend that a pure draw names when it begins with this lot, whose record is at hand. */
+  backendOf(lotId: string): string {
+    return this.#catalog.get(lotId).quantumBackend;
   }
 
   /** What a pure draw over these lots says of its source. */

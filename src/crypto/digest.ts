@@ -23,12 +23,14 @@ export const KEY_LABELS = {
 export type KeyLabel = keyof typeof KEY_LABELS;
 
 /**
- * SHA-256 (FIPS 180-4), 32 bytes. Node hands a digest over as text much faster than as a buffer (0.5 µs
- * against 1.4 µs at 466 bytes), so it comes as one character a byte.
+ * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` when the caller has memory for it. Node hands a digest over as
+ * text much faster than as a buffer (0.5 µs against 1.4 µs at 466 bytes), so it comes as one character a byte.
  */
-export function sha256(data: Uint8Array): Uint8Array<ArrayBuffer> {
+export function sha256(
+  data: Uint8Array,
+  digest: Uint8Array<ArrayBuffer> = new Uint8Array(SHA256_BYTES),
+): Uint8Array<ArrayBuffer> {
   const text = hash('sha256', data, 'binary');
-  const digest = new Uint8Array(SHA256_BYTES);
   for (let i = 0; i < SHA256_BYTES; i++) digest[i] = text.charCodeAt(i);
   return digest;
 }

@@ -1,97 +1,181 @@
 import { pack } from 'msgpackr';
-import type { DataRequest } from '../answer/data-request.ts';
-import { DATA_START, type Delivered } from '../answer/deliver.ts';
-import { dataMembers } from '../answer/frame.ts';
-import { concatBytes } from '../core/bytes.ts';
+import type { Answer, Quote } from '../answer/answer.ts';
+import type { DrawnFrom } from '../answer/desk.ts';
+import type { FirstAnswer } from '../answer/idempotency.ts';
+import type { AnswerForm, DataRequest } from '../answer/request.ts';
+import type { PrintedAnswer } from '../answer/text.ts';
+import { toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import { AnswerTemplate, creditText, sourceFields } from './answer-template.ts';
-import { type EnvelopeFacts, envelopeObject } from './envelope.ts';
-import { type Field, headOf } from './head.ts';
-import { type RateFacts, rateFields } from './rate-fields.ts';
-import { MEDIA_TYPES, negotiate, type Representation } from './representation.ts';
-
-const REPLY_OPENING = new Uint8Array(Buffer.from('{"data":'));
-
-/** A data answer as it will leave once it is durable. */
-export interface AnswerReply {
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** The head; made when it is sent. */
-  readonly head: () => Uint8Array;
-}
+import type { Reply } from './error-reply.ts';
+import { type Field, type HeadSlot, HeadTemplate, headOf, type PatchField } from './head.ts';
+import { policyOf, type RateFacts, rateFields, STANDING } from './rate-fields.ts';
+import { MEDIA_TYPES, negotiate } from './representation.ts';
 
 /** The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare values. */
-export function representationOf(accept: string, request: DataRequest): Representation {
+export function answerFormOf(accept: string, request: DataRequest): AnswerForm {
   if (accept === '' || accept === '*/*') return 'json';
   const binary = !request.dryRun && (request.endpoint === 'bytes' || request.endpoint === 'batch');
   return negotiate(accept, binary ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
 }
 
-/** The usual case: JSON, completed in place in the buffer that holds the `data` member. */
-export function jsonReply(
-  delivered: Delivered,
-  facts: EnvelopeFacts,
-  poweredBy: string,
-  rate: RateFacts | undefined,
-): AnswerReply {
-  const { buffer, dataEnd } = delivered.made;
-  const template = AnswerTemplate.of(delivered.from, poweredBy, rate);
-  const start = DATA_START - REPLY_OPENING.length;
-  buffer.set(REPLY_OPENING, start);
-  const end = template.envelope.write(facts, buffer, dataEnd);
-  return { body: buffer.subarray(start, end), head: () => template.headOf(facts, rate) };
+/** The head of an answer; valid until the next call. */
+export function answerHead(answer: Answer, rate: RateFacts | undefined): Uint8Array {
+  const { form, fields } = answer;
+  if (fields !== undefined) return fieldsHead(form, fields, rate);
+  return AnswerHead.of(answer.from, rate).headOf(answer, rate);
 }
 
-/** The body in any form. */
-export function bodyOf(
-  request: DataRequest,
-  delivered: Delivered,
-  facts: EnvelopeFacts,
-  poweredBy: string,
-  form: Representation,
-): Uint8Array<ArrayBuffer> {
-  const { from, made } = delivered;
-  if (form === 'octet-stream' && made.octets !== undefined) return made.octets;
-  if (made.packed === undefined) return jsonReply(delivered, facts, poweredBy, undefined).body;
-  // large values were packed where they were made: a front would stand still for as long as it packs them
-  return concatBytes(
-    packedUpTo('data', envelopeObject(facts, poweredBy)),
-    packedUpTo(request.valueKey, dataMembers(request, from.mode, from.quantumBackend)),
-    made.packed,
-  );
-}
-
-/** An object in MessagePack with one more member, up to where the value of that one stands. */
-function packedUpTo(name: string, members: Readonly<Record<string, unknown>>): Uint8Array {
-  return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
-}
-
-/** The header fields of an answer that speak of it, not of the moment. */
-export function answerFields(facts: EnvelopeFacts, form: Representation, ignored: string): Field[] {
+/** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
+export function keptFields(answer: Answer, ignored: string): Field[] {
   const fields: Field[] = [
-    ...sourceFields(facts.from),
-    ['X-Request-ID', uuidText(facts.requestId)],
-    ['X-Quantum-Credits-Remaining', creditText(facts.credits.remaining)],
+    ...sourceFields(answer.from),
+    ['X-Request-ID', uuidText(answer.requestId)],
+    ['X-Quantum-Credits-Remaining', creditText(answer.creditsRemaining)],
   ];
   if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
   // the bare values carry their metadata in headers alone
-  if (form === 'octet-stream') {
+  if (answer.form === 'octet-stream') {
     fields.push(
-      ['X-Certificate-ID', `cert_${base32Of(facts.certificateId)}`],
-      ['X-Certificate-Salt', Buffer.from(facts.certificateSalt).toString('hex')],
-      ['X-Timestamp', facts.timestamp],
-      ['X-Processing-Time-Ms', String(facts.durationMs)],
-      ['X-Entropy-Consumed-Bytes', String(facts.consumedBytes)],
-      ['X-Quantum-Credits-Used', String(facts.credits.used)],
+      ['X-Certificate-ID', `cert_${base32Of(answer.certificateId)}`],
+      ['X-Certificate-Salt', toHex(answer.salt)],
+      ['X-Timestamp', answer.timestamp],
+      ['X-Processing-Time-Ms', String(answer.durationMs)],
+      ['X-Entropy-Consumed-Bytes', String(answer.consumedBytes)],
+      ['X-Quantum-Credits-Used', String(answer.credits)],
     );
   }
   return fields;
 }
 
-/** A head made field by field, for the forms that no template serves. */
-export function fieldsHead(
-  form: Representation,
-  fields: readonly Field[],
+/** The head of the first answer to an Idempotency-Key, sent again. */
+export function replayHead({ form, fields }: FirstAnswer, rate: RateFacts | undefined): Uint8Array {
+  return fieldsHead(form as AnswerForm, fields, rate);
+}
+
+/** The request that a quote answers. A Call is one. */
+interface QuotedRequest {
+  readonly requestUuid: string;
+  readonly requestIdText: string;
+  readonly atMs: number;
+}
+
+/** The answer to `dry_run`. */
+export function quoteReply(
+  quote: Quote,
+  { requestUuid, requestIdText, atMs }: QuotedRequest,
+  form: AnswerForm,
   rate: RateFacts | undefined,
-): Uint8Array {
+): Reply {
+  const body = {
+    data: { mode: quote.mode, required_bytes: quote.requiredBytes },
+    meta: { duration_ms: quote.durationMs, request_id: requestUuid },
+    metadata: { request_id: requestIdText, timestamp: new Date(atMs).toISOString() },
+    quantum_credits: { remaining: quote.creditsRemaining, used: 0, total: quote.creditsTotal },
+  };
+  const fields: Field[] = [
+    ['Content-Type', MEDIA_TYPES[form]],
+    ['Cache-Control', 'no-store'],
+    ['X-Entropy-Mode', quote.mode],
+    ['X-Quantum-Credits-Remaining', creditText(quote.creditsRemaining)],
+    ['X-Request-ID', requestUuid],
+    ...rateFields(rate),
+  ];
+  const bytes = form === 'msgpack' ? new Uint8Array(pack(body)) : utf8Bytes(JSON.stringify(body));
+  return { status: 200, head: headOf(200, fields), body: bytes };
+}
+
+/** A head made field by field, for the forms that no template serves. */
+function fieldsHead(form: AnswerForm, fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
   return headOf(200, [['Content-Type', MEDIA_TYPES[form]], ...fields, ...rateFields(rate)]);
 }
+
+/** The header fields that all answers from one source share. */
+function sourceFields(from: DrawnFrom): Field[] {
+  return [
+    ['Cache-Control', 'no-store'],
+    ['X-Lang-Circuit', from.circuit],
+    ['X-Lang-Version', from.circuitVersion],
+    ['X-Quantum-Backend', from.quantumBackend],
+    ['X-NIST-Verified', String(from.nistVerified)],
+    ['X-Entropy-Mode', from.mode],
+    ['X-Entropy-Origin', from.origin],
+  ];
+}
+
+function creditText(credits: number | null): string {
+  return credits === null ? 'unlimited' : String(credits);
+}
+
+/** Which rate-limit fields a head carries. */
+type RateForm = 'none' | 'plain' | 'draft';
+
+function rateFormOf(rate: RateFacts | undefined): RateForm {
+  if (rate === undefined) return 'none';
+  return rate.draftFields ? 'draft' : 'plain';
+}
+
+const RATE_SLOTS: Readonly<Record<RateForm, readonly PatchField[]>> = {
+  none: [],
+  plain: [
+    { name: 'X-RateLimit-Remaining', width: 12 },
+    { name: 'X-RateLimit-Reset', width: 12 },
+  ],
+  draft: [
+    { name: 'X-RateLimit-Remaining', width: 12 },
+    { name: 'X-RateLimit-Reset', width: 12 },
+    { name: 'RateLimit-Policy', width: 36 },
+    { name: 'RateLimit', width: 48 },
+  ],
+};
+
+/** The head of the JSON answers from one source: made once, patched for each answer. */
+export class AnswerHead {
+  readonly #head: HeadTemplate;
+  readonly #requestId: HeadSlot;
+  readonly #credits: HeadSlot;
+  readonly #rate: readonly HeadSlot[];
+
+  private constructor(from: DrawnFrom, rateForm: RateForm) {
+    const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], ...sourceFields(from)];
+    const rateSlots = RATE_SLOTS[rateForm];
+    this.#head = new HeadTemplate(200, fields, [
+      { name: 'X-Request-ID', width: 36 },
+      { name: 'X-Quantum-Credits-Remaining', width: 16 },
+      ...rateSlots,
+    ]);
+    this.#requestId = this.#head.slot('X-Request-ID');
+    this.#credits = this.#head.slot('X-Quantum-Credits-Remaining');
+    this.#rate = rateSlots.map(({ name }) => this.#head.slot(name));
+  }
+
+  /** The template for a source and a kind of account; the same object for the same source. */
+  static of(from: DrawnFrom, rate: RateFacts | undefined): AnswerHead {
+    const form = rateFormOf(rate);
+    let forms = templates.get(from);
+    if (forms === undefined) templates.set(from, (forms = new Map()));
+    let template = forms.get(form);
+    if (template === undefined) forms.set(form, (template = new AnswerHead(from, form)));
+    return template;
+  }
+
+  /** The head of one answer; valid until the next call. */
+  headOf(
+    answer: Pick<PrintedAnswer, 'requestId' | 'creditsRemaining'>,
+    rate: RateFacts | undefined,
+  ): Uint8Array {
+    this.#requestId.setUuid(answer.requestId);
+    const { creditsRemaining } = answer;
+    if (creditsRemaining === null) this.#credits.setText(creditText(null));
+    else this.#credits.setNumber(creditsRemaining);
+    if (rate !== undefined) {
+      const [left, reset, policy, standing] = this.#rate;
+      left.setNumber(rate.remaining);
+      reset.setNumber(rate.resetAtS);
+      policy?.setText(policyOf(rate.burst));
+      standing?.setLabelled(STANDING[0], rate.remaining, STANDING[1], rate.resetAfterS);
+    }
+    return this.#head.bytes;
+  }
+}
+
+const templates = new WeakMap<DrawnFrom, Map<RateForm, AnswerHead>>();

@@ -1,9 +1,13 @@
 import type { Account } from '../account/directory.ts';
+import type { Answer, Asker, Quote } from '../answer/answer.ts';
+import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
+import type { AnswerForm } from '../answer/request.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { base32Of, stampUuidV7, uuidText } from '../core/ids.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
+import { answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
 import type { CorsPolicy } from './cors.ts';
-import type { Exchange } from './exchange.ts';
+import type { BodyOwner, Exchange } from './exchange.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import type { RateFacts } from './rate-fields.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
@@ -13,10 +17,12 @@ import { parseTraceparent, type Trace, traceparentOf } from './trace.ts';
 export interface CallSurroundings {
   readonly record: RequestRecord;
   readonly cors: CorsPolicy;
+  /** Answers an error in the call's own form. */
+  readonly fail: (call: Call, error: unknown) => void;
 }
 
 /** One request on its way through the pipeline: what was learnt of it so far. */
-export class Call {
+export class Call implements Asker {
   readonly exchange: Exchange;
   /** 16 bytes: UUIDv7 layout. */
   readonly requestId: Uint8Array<ArrayBuffer>;
@@ -33,6 +39,9 @@ export class Call {
   endpoint = UNKNOWN;
   /** Known once a data request is about to be answered. */
   mode: EntropyMode | undefined;
+  /** Of a data request, once its parameters are valid. */
+  form: AnswerForm = 'json';
+  ignored = '';
   /** The code of the error that is answered. */
   error: ErrorCode | undefined;
   readonly #around: CallSurroundings;
@@ -69,20 +78,51 @@ export class Call {
     return traceparent === '' ? undefined : parseTraceparent(traceparent);
   }
 
+  get idempotencyKey(): string | undefined {
+    return this.exchange.hasIdempotencyKey ? this.exchange.idempotencyKey : undefined;
+  }
+
+  fingerprint(): string {
+    const { method, path, query, body } = this.exchange;
+    return Idempotency.fingerprint([method, path, query, this.form, body]);
+  }
+
+  keptFields(answer: Answer): Field[] {
+    return keptFields(answer, this.ignored);
+  }
+
+  answered(answer: Answer, atMonotonicMs?: number): void {
+    this.#around.record.answered(answer);
+    this.send(answerHead(answer, this.rate), answer.body, atMonotonicMs, answer);
+  }
+
+  replayed(first: FirstAnswer): void {
+    this.send(replayHead(first, this.rate), first.body);
+  }
+
+  quoted(quote: Quote): void {
+    const { head, body } = quoteReply(quote, this, this.form, this.rate);
+    this.send(head, body);
+  }
+
+  refused(error: unknown): void {
+    this.#around.fail(this, error);
+  }
+
   /**
    * Answers the request, once; `head` and `body` as `Exchange.send` takes them. `atMonotonicMs` spares the clock where
-   * the time is known; `sent` is called once when the body is not read any more.
+   * the time is known; `owner` releases the body once it is not read any more.
    */
-  send(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, sent?: () => void): void {
+  send(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
     const { exchange } = this;
     const { record } = this.#around;
     if (exchange.answered || exchange.aborted) {
-      sent?.();
+      owner?.release();
       if (!exchange.answered) record.aborted(); // else the front was faster: its deadline had passed
       return;
     }
     const plain = exchange.origin === '' && exchange.traceparent === '';
-    exchange.send(plain ? head : withFields(head, this.#fieldsBeside(head)), body, sent);
+    exchange.send(plain ? head : withFields(head, this.#fieldsBeside(head)), body, owner);
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 

@@ -1,4 +1,4 @@
-import type { DataRequest } from '../answer/data-request.ts';
+import type { DataRequest } from '../answer/request.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
 import type { BooleanParameter, ChoiceParameter, ParameterDefinition } from './params.ts';

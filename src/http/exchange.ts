@@ -4,6 +4,12 @@ import type { NativeResponse } from './engine.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 import type { RequestId } from './request-id.ts';
 
+/** Who owns the memory of a body. */
+export interface BodyOwner {
+  /** Called once when the body is not read any more: it is sent, copied, or nobody will take it. */
+  release(): void;
+}
+
 /** What an exchange needs of its front. */
 export interface ExchangeHost {
   /** True once the front is going down: every reply then closes its connection. */
@@ -16,6 +22,8 @@ export interface ExchangeHost {
   readonly sending: DeadlineQueue<Exchange>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
+  /** Those of them that nobody else counts: bodies without an owner, and copies. */
+  ownBytes: number;
   /** A listener of ours threw. */
   fault(exchange: Exchange, error: unknown): void;
 }
@@ -86,8 +94,10 @@ export class Exchange extends RequestHead implements Timed {
   deadlineMs = 0;
   previous: Timed | null = null;
   next: Timed | null = null;
-  /** Called once when the body of the reply is not read any more. */
-  #sent: (() => void) | undefined = undefined;
+  /** Owner of the body, while it is read. */
+  #owner: BodyOwner | undefined = undefined;
+  /** What this exchange adds to `ownBytes` of its host. */
+  #ownBytes = 0;
   readonly #host: ExchangeHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Exchange> | null = null;
@@ -114,16 +124,15 @@ export class Exchange extends RequestHead implements Timed {
   /**
    * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
    * A HEAD request gets the same head with the length that the body has. The second call, and any after the
-   * client has gone, does nothing. A body of HELD_BODY_FROM_BYTES or more must not change afterwards, until `sent`,
-   * which is called once in any case: its reader has taken it, or nobody will.
+   * client has gone, does nothing. The body must not change until its owner releases it, which happens once in any case.
    */
-  send(head: Uint8Array, body: Uint8Array, sent?: () => void): void {
+  send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
     if (this.answered || this.aborted) {
-      sent?.();
+      owner?.release();
       return;
     }
     this.answered = true;
-    this.#sent = sent;
+    this.#owner = owner;
     if (!this.#insideParser) {
       this.#sendCorked(head, body);
     } else if (this.#closing || !isWithinTurn()) {
@@ -234,9 +243,13 @@ export class Exchange extends RequestHead implements Timed {
   #hold(body: Uint8Array): void {
     const host = this.#host;
     const taken = this.#response.getWriteOffset();
-    this.#rest = body.length < HELD_BODY_FROM_BYTES ? body.slice(taken) : body.subarray(taken);
+    const isCopied = body.length < HELD_BODY_FROM_BYTES;
+    this.#rest = isCopied ? body.slice(taken) : body.subarray(taken);
     this.#restStart = taken;
     host.heldBytes += this.#rest.length;
+    if (isCopied) this.#releaseBody();
+    if (this.#owner === undefined) this.#ownBytes = this.#rest.length;
+    host.ownBytes += this.#ownBytes;
     this.#enter(host.sending);
     this.#response.onWritable((offset) => this.#resume(offset));
   }
@@ -270,10 +283,16 @@ export class Exchange extends RequestHead implements Timed {
     this.#queue?.leave(this);
     this.#queue = null;
     this.#host.heldBytes -= this.#rest.length;
+    this.#host.ownBytes -= this.#ownBytes;
+    this.#ownBytes = 0;
     this.#rest = NO_BYTES;
-    const sent = this.#sent;
-    this.#sent = undefined;
-    sent?.();
+    this.#releaseBody();
+  }
+
+  #releaseBody(): void {
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.release();
   }
 
   #enter(queue: DeadlineQueue<Exchange>): void {

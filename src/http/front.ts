@@ -68,6 +68,8 @@ export interface Front {
   /** Replies that their readers have not taken yet, and the bytes of bodies that are held for them. */
   readonly sendingReplies: number;
   readonly heldBytes: number;
+  /** Those of `heldBytes` that nobody else counts. */
+  readonly ownBytes: number;
   /**
    * Accepts no more connections, closes each connection with its next reply, waits until all requests are
    * answered and taken or `deadlineMs` has passed, then closes what is left: idle connections, and those whose
@@ -112,6 +114,7 @@ class ListeningFront implements Front, ExchangeHost {
   nowMs: number;
   openConnections = 0;
   heldBytes = 0;
+  ownBytes = 0;
   port = -1;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;

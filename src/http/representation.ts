@@ -98,11 +98,7 @@ function matchOf(mediaType: string, ranges: readonly MediaRange[]): Match | unde
  * accepts none of them `otherwise` is sent, or without one an ApiError not_acceptable is thrown (RFC 9110 §15.5.7). An Accept
  * field without a single well-formed range counts as absent.
  */
-export function negotiate(
-  accept: string,
-  offered: readonly Representation[],
-  otherwise?: Representation,
-): Representation {
+export function negotiate<R extends Representation>(accept: string, offered: readonly R[], otherwise?: R): R {
   const preset = offered[0];
   if (accept === '' || accept === '*/*' || accept === MEDIA_TYPES[preset]) return preset;
   const ranges = parseAccept(accept);

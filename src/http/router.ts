@@ -1,16 +1,17 @@
-import type { AccountDirectory } from '../account/directory.ts';
-import { retryAfterS } from '../account/meter.ts';
-import type { DataRequest } from '../answer/data-request.ts';
+import type { Account, AccountDirectory } from '../account/directory.ts';
+import { type Reservation, retryAfterS } from '../account/meter.ts';
+import type { RateDecision } from '../account/rate.ts';
+import type { Answers } from '../answer/answers.ts';
+import type { DataRequest } from '../answer/request.ts';
 import { type Clock, periodEndMs, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { representationOf } from './answer-reply.ts';
+import { answerFormOf } from './answer-reply.ts';
 import { Call, type CallSurroundings } from './call.ts';
 import type { CorsPolicy } from './cors.ts';
-import type { DataAnswers } from './data-answers.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
@@ -59,7 +60,7 @@ export interface RouterOptions {
   readonly routes: readonly PlainRoute[];
   /** Routes whose path is a prefix: tried when no exact path fits, e.g. `/verify/`. */
   readonly prefixes: readonly PlainRoute[];
-  readonly answers: (fail: (call: Call, error: unknown) => void) => DataAnswers;
+  readonly answers: Answers;
   readonly clock: Clock;
   readonly log: Log;
   /** System entropy for request ids, not for values. */
@@ -79,13 +80,16 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #routes = new Map<string, Route>();
   readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
-  readonly #answers: DataAnswers;
   readonly #around: CallSurroundings;
   readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#around = { record: options.record, cors: options.cors };
+    this.#around = {
+      record: options.record,
+      cors: options.cors,
+      fail: (call, error) => this.#fail(call, error),
+    };
     for (const endpoint of options.dataEndpoints) {
       const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
       this.#routes.set(endpoint.path, {
@@ -100,7 +104,6 @@ export class Router {
     }
     for (const route of options.routes) this.#routes.set(route.path, plainRoute(route));
     this.#prefixes = options.prefixes.map((each) => ({ path: each.path, route: plainRoute(each) }));
-    this.#answers = options.answers((call, error) => this.#fail(call, error));
   }
 
   /** Takes a request from the front. Never throws. */
@@ -144,9 +147,12 @@ export class Router {
       return;
     }
     if (route.scope !== null) this.#authenticate(call);
+    if (route.data !== undefined) {
+      this.#data(call, route, route.data);
+      return;
+    }
     if (route.limited) this.#admit(call);
-    if (route.data !== undefined) this.#data(call, route, route.data);
-    else this.#plain(call, route, route.handler!);
+    this.#plain(call, route, route.handler!);
   }
 
   #plain(call: Call, route: Route, handler: Handler): void {
@@ -191,10 +197,12 @@ export class Router {
     const { account } = call;
     if (account === undefined) return;
     const { clock } = this.#options;
-    const decision = account.meter.admit(clock.monotonicMs());
-    call.rate = rateFacts(decision, account.meter.limit.burst, call.atMs, this.#options.rateLimitFields);
-    if (decision.allowed) return;
-    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+    this.#requireRate(call, account, account.meter.admit(clock.monotonicMs()));
+  }
+
+  #requireRate(call: Call, { meter }: Account, decision: Readonly<RateDecision>): void {
+    call.rate = rateFacts(decision, meter.limit.burst, call.atMs, this.#options.rateLimitFields);
+    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
   #requireScope(call: Call, scope: Scope | null): void {
@@ -207,24 +215,23 @@ export class Router {
 
   #data(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
     const account = call.account!;
-    const period = account.meter.periodAt(periodOf(call.atMs));
-    if (!account.meter.reserveRequest(period)) {
-      throw new ApiError('quota_exceeded', {
-        retryAfterS: Math.ceil((periodEndMs(call.atMs) - call.atMs) / 1000),
-      });
-    }
+    const { clock, answers } = this.#options;
+    const reservation = account.meter.enter(clock.monotonicMs(), periodOf(call.atMs));
+    this.#requireRate(call, account, account.meter.decision);
     let parsed: Parsed;
     try {
+      requireQuota(call, reservation);
       this.#requireScope(call, route.scope);
       parsed = this.#parse(call, endpoint);
-      representationOf(call.exchange.accept, parsed.request); // throws not_acceptable
+      call.form = answerFormOf(call.exchange.accept, parsed.request); // throws not_acceptable
       if (this.#options.strictParameters && parsed.ignored !== '')
         throw unknownParameters(parsed.ignored.split(', '));
     } catch (error) {
-      account.meter.releaseRequest(period);
+      reservation.release();
       throw error;
     }
-    this.#answers.answer(call, account, period, parsed.request, parsed.ignored);
+    call.ignored = parsed.ignored;
+    answers.answer(call, account, reservation, parsed.request);
   }
 
   #parse(call: Call, endpoint: DataEndpointDefinition): Parsed {
@@ -267,6 +274,11 @@ function plainRoute(route: PlainRoute): Route {
 function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed {
   const { request, ignored } = endpoint.parse(exchange);
   return { request, ignored: ignored.join(', ') };
+}
+
+function requireQuota({ atMs }: Call, { hasRequest }: Reservation): void {
+  if (hasRequest) return;
+  throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
 }
 
 /** The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or none. */

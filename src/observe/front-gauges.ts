@@ -1,5 +1,5 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import type { CommitListener, Committer } from '../answer/committer.ts';
+import type { CommitListener, Committer } from '../answer/commit.ts';
 import type { EntropyDesk } from '../answer/desk.ts';
 import {
   COMMIT_DURATION,

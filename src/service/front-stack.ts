@@ -2,8 +2,9 @@ import type { Cells } from '../account/cells.ts';
 import { AccountDirectory } from '../account/directory.ts';
 import { usageOf } from '../account/usage.ts';
 import { Admission } from '../answer/admission.ts';
-import { Committer } from '../answer/committer.ts';
-import { Delivery } from '../answer/deliver.ts';
+import { Answers } from '../answer/answers.ts';
+import { ReplyMemory } from '../answer/buffer.ts';
+import { Committer } from '../answer/commit.ts';
 import { EntropyDesk } from '../answer/desk.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
 import type { CertificateService } from '../certificate/archive.ts';
@@ -15,7 +16,6 @@ import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { corsPolicy } from '../http/cors.ts';
-import { DataAnswers } from '../http/data-answers.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { type Front, startFront } from '../http/front.ts';
 import { infoRoutes } from '../http/info-routes.ts';
@@ -93,6 +93,7 @@ export interface FrontStack extends FrontEvents {
   readonly baseUrl: string;
   readonly desk: EntropyDesk;
   readonly committer: Committer;
+  readonly admission: Admission;
   readonly directory: AccountDirectory;
   /** Answers what is under way and stops listening. */
   drain(deadlineMs: number): Promise<void>;
@@ -106,7 +107,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
   const catalog = new LotCatalog(ledger);
   const desk = new EntropyDesk({
     store: ledger,
-    workers,
+    fillRing: (order) => workers.fillRing(order),
     catalog,
     clock,
     log,
@@ -130,9 +131,10 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     onCommit: gauges.onCommit,
   });
   let listening: Front | undefined;
+  const memory = new ReplyMemory();
   const admission = new Admission({
     threads: workers.threads,
-    replyBytes: () => committer.room.bytes + (listening?.heldBytes ?? 0),
+    replyBytes: () => memory.waitingBytes + (listening?.ownBytes ?? 0),
     clock,
   });
   const random = new SystemStream().reader;
@@ -162,17 +164,17 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       }),
     ],
     prefixes: [...publicLog.prefixes, ...verification.prefixes],
-    answers: (fail) =>
-      new DataAnswers({
-        delivery: new Delivery(desk, workers, catalog, admission),
-        committer,
-        idempotency: new Idempotency(ledger, around.keys.storedAnswers, centre),
-        clock,
-        random,
-        poweredBy: config.poweredBy,
-        record,
-        fail,
-      }),
+    answers: new Answers({
+      desk,
+      workers,
+      admission,
+      memory,
+      committer,
+      idempotency: new Idempotency(ledger, around.keys.storedAnswers, centre),
+      clock,
+      random,
+      poweredBy: config.poweredBy,
+    }),
     clock,
     log,
     random,
@@ -203,6 +205,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     baseUrl: urls.baseUrl,
     desk,
     committer,
+    admission,
     directory,
     installSeed: (seed, quantumSeed, lot) => desk.installSeed(seed, quantumSeed, lot),
     installSystemLot: (lot) => desk.installSystemLot(lot),

@@ -4,8 +4,7 @@ import { assessLot } from '../pool/intake/assess-lot.ts';
 import { toeplitzHash, toeplitzSeed } from '../pool/intake/extractor.ts';
 import { testSequence } from '../stats/sp800-22/verdict.ts';
 import { assessBits } from '../stats/sp800-90b/assess.ts';
-import type { AssessOutcome, AssessTask } from './protocol.ts';
-import { transferring } from './transfer.ts';
+import { type AssessOutcome, type AssessTask, transferring } from './protocol.ts';
 
 // Behind every thread that serves requests. On Linux this is the priority of the thread, elsewhere of the process.
 if (process.platform === 'linux') setPriority(0, 10);

@@ -1,4 +1,5 @@
 import { Piscina } from 'piscina';
+import type { AnswerWorkers, MadeByWorker, WorkerOrder } from '../answer/make.ts';
 import type { CertificateDocument } from '../certificate/record.ts';
 import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
@@ -10,15 +11,7 @@ import type { LotAssessment } from '../pool/intake/assess-lot.ts';
 import { type Assessor, SCREENED_BITS } from '../pool/intake/assessor.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
 import type { SequenceOutcome } from '../stats/sp800-22/verdict.ts';
-import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import type { AssessOutcome, AssessTask, ExpandTask, MadeByWorker, MakeOrder } from './protocol.ts';
-
-/**
- * Answers whose text may be longer than this go to the pool; shorter ones are made in the front thread. Bench
- * `dispatch` puts the break-even of the front's own time at 53 kB of text for integers 0..999,999, 84 for floats, 110 for
- * UUIDs and 175 for integers 0..100.
- */
-export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
+import type { AssessOutcome, AssessTask, ExpandTask } from './protocol.ts';
 
 /** PDF documents that may wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
@@ -44,15 +37,11 @@ const EXPANSION_MEMORY = { maxYoungGenerationSizeMb: 4 };
 /** What a running task may take once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
-export function worthAHop(values: ValueRequest): boolean {
-  return jsonBytesMax(values) > HOP_ABOVE_JSON_BYTES;
-}
-
 /**
  * The Piscina pools, and who decides what goes to them. Expansion and large answers share one pool; assessment has a
  * thread of its own at low priority, so that requests go first (bench `assessment-interference` says how far).
  */
-export class Workers implements Assessor {
+export class Workers implements AnswerWorkers, Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeByWorker>;
   readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
   readonly #assessment: Piscina<AssessTask, AssessOutcome>;
@@ -106,7 +95,7 @@ export class Workers implements Assessor {
    * it settles.
    * Rejects with `overloaded` or `shutting_down` when it was not begun.
    */
-  async make(order: MakeOrder): Promise<MadeByWorker> {
+  async make(order: WorkerOrder): Promise<MadeByWorker> {
     try {
       return (await this.#expand({ task: 'make', order })) as MadeByWorker;
     } finally {

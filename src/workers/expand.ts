@@ -1,8 +1,7 @@
+import { type MadeByWorker, makeValues } from '../answer/make.ts';
 import { systemClock } from '../core/clock.ts';
 import { fillRing } from '../pool/supply/keystream.ts';
-import { makeValues } from './make.ts';
-import type { ExpandTask, MadeByWorker } from './protocol.ts';
-import { transferring } from './transfer.ts';
+import { type ExpandTask, transferring } from './protocol.ts';
 
 /** Worker entry: ChaCha20 expansion. Fills keystream rings and makes large answers. */
 export default function expand(task: ExpandTask): number | MadeByWorker {
@@ -10,6 +9,6 @@ export default function expand(task: ExpandTask): number | MadeByWorker {
   const startedMs = systemClock.monotonicMs();
   const made = makeValues(task.order);
   const busyMs = systemClock.monotonicMs() - startedMs;
-  const buffers = [made.buffer, made.octets, made.packed].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
+  const buffers = [made.bytes, made.octets, made.packed].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
   return transferring({ ...made, busyMs }, buffers);
 }

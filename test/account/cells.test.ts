@@ -65,7 +65,7 @@ describe('cells', () => {
       connected.cellOf(2, pro),
     ]);
     const near = new Meter(await owned.cellOf(1, pro), pro);
-    near.reserveRequest(202_611);
+    near.enter(clock.monotonicMs(), 202_611);
     assert.equal(new Meter(first, pro).used(202_611).requests, 1);
     assert.equal(new Meter(again, pro).used(202_611).requests, 1);
     assert.equal(new Meter(second, pro).used(202_611).requests, 0);

@@ -137,8 +137,8 @@ describe('the view of accounts', () => {
     const { open, ledger, clock, record } = await world();
     const directory = await open();
     const { meter } = directory.account(record.id)!;
-    for (let i = 0; i < 10; i++) meter.admit(clock.monotonicMs());
-    meter.reserveRequest(202_311);
+    for (let i = 0; i < 9; i++) meter.admit(clock.monotonicMs());
+    meter.enter(clock.monotonicMs(), 202_311);
     await setAccount(ledger, record.id, { tier: 'business' });
     await directory.refresh();
     const changed = directory.account(record.id)!;

@@ -17,8 +17,8 @@ const ATTEMPTS = 250_000;
 const ALLOWANCE: Allowance = {
   ...TIER_ALLOWANCES.enterprise,
   requestsPerMinute: 400_000,
-  requestsPerMonth: 650_000,
-  creditsPerMonth: 4_200_001,
+  requestsPerMonth: 350_000,
+  creditsPerMonth: 2_100_001,
 };
 
 describe('a meter that several threads share', () => {
@@ -57,7 +57,8 @@ describe('a meter that several threads share', () => {
       used.credits,
       sum((each) => each.credits),
     );
-    assert.equal(used.credits, 4_200_000);
+    assert.ok(used.credits <= ALLOWANCE.creditsPerMonth);
+    assert.ok(used.credits > 2_000_000, 'they are all but used up');
   });
 
   it('waits for a thread that is inside, and goes on when it leaves', async () => {

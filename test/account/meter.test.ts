@@ -11,49 +11,85 @@ function meterOf(allowance: Allowance): Meter {
   return new Meter(createCell(allowance), allowance);
 }
 
+/** The tier's month without its rate. */
+function monthOf(tier: keyof typeof TIER_ALLOWANCES): Meter {
+  return meterOf({ ...TIER_ALLOWANCES[tier], requestsPerMinute: Number.POSITIVE_INFINITY });
+}
+
+const enter = (meter: Meter, period: number) => meter.enter(1_000, period);
+
 describe('the monthly quota', () => {
   it('is counted to the last request and begins anew with the month', () => {
-    const meter = meterOf(TIER_ALLOWANCES.free);
-    for (let i = 0; i < 1_000; i++) assert.ok(meter.reserveRequest(NOVEMBER));
-    assert.ok(!meter.reserveRequest(NOVEMBER));
+    const meter = monthOf('free');
+    for (let i = 0; i < 1_000; i++) assert.ok(enter(meter, NOVEMBER).hasRequest);
+    assert.ok(!enter(meter, NOVEMBER).hasRequest);
     assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1_000, credits: 0 });
     assert.equal(meter.requestsRemaining(NOVEMBER), 0);
-    assert.ok(meter.reserveRequest(DECEMBER));
+    assert.ok(enter(meter, DECEMBER).hasRequest);
     assert.equal(meter.requestsRemaining(DECEMBER), 999);
   });
 
-  it('takes back what was not answered', () => {
+  it('gets back a request that was not answered, once', () => {
+    const meter = monthOf('free');
+    const last = Array.from({ length: 1_000 }, () => enter(meter, NOVEMBER)).at(-1)!;
+    last.release();
+    last.release();
+    assert.ok(enter(meter, NOVEMBER).hasRequest);
+    assert.ok(!enter(meter, NOVEMBER).hasRequest);
+  });
+
+  it('gets nothing back from a request that held nothing', () => {
+    const meter = monthOf('free');
+    for (let i = 0; i < 1_000; i++) enter(meter, NOVEMBER);
+    enter(meter, NOVEMBER).release();
+    assert.equal(meter.used(NOVEMBER).requests, 1_000);
+  });
+
+  it('is not charged for a request that the rate limit refuses', () => {
     const meter = meterOf(TIER_ALLOWANCES.free);
-    for (let i = 0; i < 1_000; i++) meter.reserveRequest(NOVEMBER);
-    meter.releaseRequest(NOVEMBER);
-    assert.ok(meter.reserveRequest(NOVEMBER));
-    assert.ok(!meter.reserveRequest(NOVEMBER));
+    for (let i = 0; i < 15; i++) assert.ok(enter(meter, NOVEMBER).isAllowed);
+    const refused = enter(meter, DECEMBER);
+    assert.deepEqual([refused.isAllowed, refused.hasRequest], [false, false]);
+    assert.equal(meter.decision.allowed, false);
+    refused.release();
+    assert.equal(meter.used(NOVEMBER).requests, 15, 'nor does it begin a month');
   });
 
   it('stays in the later month when the wall clock is set back', () => {
-    const meter = meterOf(TIER_ALLOWANCES.free);
-    for (let i = 0; i < 1_000; i++) meter.reserveRequest(NOVEMBER);
-    assert.ok(!meter.reserveRequest(OCTOBER));
+    const meter = monthOf('free');
+    for (let i = 0; i < 1_000; i++) enter(meter, NOVEMBER);
+    const reservation = enter(meter, OCTOBER);
+    assert.deepEqual([reservation.hasRequest, reservation.period], [false, NOVEMBER]);
     assert.equal(meter.periodAt(OCTOBER), NOVEMBER);
     assert.equal(meter.used(OCTOBER).period, NOVEMBER);
   });
 
   it('takes nothing back for a month that is over', () => {
-    const meter = meterOf(TIER_ALLOWANCES.pro);
-    meter.reserveRequest(OCTOBER);
-    meter.reserveCredits(100, OCTOBER);
-    meter.reserveRequest(NOVEMBER);
-    meter.reserveCredits(10, NOVEMBER);
-    meter.releaseRequest(OCTOBER);
-    meter.releaseCredits(100, OCTOBER);
+    const meter = monthOf('pro');
+    const october = enter(meter, OCTOBER);
+    october.takeCredits(100);
+    enter(meter, NOVEMBER).takeCredits(10);
+    october.release();
     assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 10 });
   });
 
+  it('takes credits of the month in which they are taken, when the request waited over the end of its own', () => {
+    const meter = monthOf('pro');
+    const waited = enter(meter, OCTOBER);
+    enter(meter, NOVEMBER);
+    waited.takeCredits(100);
+    assert.deepEqual([waited.period, waited.creditsPeriod], [OCTOBER, NOVEMBER]);
+    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 100 });
+    waited.release();
+    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 0 });
+  });
+
   it('goes on from the books', () => {
-    const meter = meterOf(TIER_ALLOWANCES.pro);
+    const meter = monthOf('pro');
     meter.load({ accountNumber: 1, period: NOVEMBER, requests: 499_999, credits: 10_000 });
-    assert.ok(meter.reserveRequest(NOVEMBER));
-    assert.ok(!meter.reserveRequest(NOVEMBER));
+    assert.ok(enter(meter, NOVEMBER).hasRequest);
+    const last = enter(meter, NOVEMBER);
+    assert.deepEqual([last.hasRequest, last.creditsRemaining], [false, 240]);
     assert.equal(meter.creditsRemaining(NOVEMBER), 240);
     meter.load({ accountNumber: 1, period: OCTOBER, requests: 3, credits: 3 });
     assert.equal(meter.used(NOVEMBER).requests, 500_000, 'an earlier month is no news');
@@ -61,38 +97,50 @@ describe('the monthly quota', () => {
 });
 
 describe('credits', () => {
+  /** Whether a new request gets these credits, and what is left then. */
+  const take = (meter: Meter, credits: number) => {
+    const reservation = enter(meter, NOVEMBER);
+    return [reservation.takeCredits(credits), reservation.creditsRemaining];
+  };
+
   it('are spent whole or not at all', () => {
-    const meter = meterOf(TIER_ALLOWANCES.pro);
-    assert.deepEqual({ ...meter.reserveCredits(10_000, NOVEMBER) }, { ok: true, remaining: 240 });
-    assert.deepEqual({ ...meter.reserveCredits(241, NOVEMBER) }, { ok: false, remaining: 240 });
-    assert.deepEqual({ ...meter.reserveCredits(240, NOVEMBER) }, { ok: true, remaining: 0 });
-    assert.deepEqual({ ...meter.reserveCredits(1, NOVEMBER) }, { ok: false, remaining: 0 });
-    meter.releaseCredits(240, NOVEMBER);
+    const meter = monthOf('pro');
+    assert.deepEqual(take(meter, 10_000), [true, 240]);
+    assert.deepEqual(take(meter, 241), [false, 240]);
+    const all = enter(meter, NOVEMBER);
+    assert.ok(all.takeCredits(240));
+    assert.equal(all.creditsRemaining, 0);
+    assert.deepEqual(take(meter, 1), [false, 0]);
+    all.release();
+    assert.equal(all.creditsRemaining, 240);
     assert.equal(meter.creditsRemaining(NOVEMBER), 240);
+  });
+
+  it('are taken once a request', () => {
+    const reservation = enter(monthOf('pro'), NOVEMBER);
+    reservation.takeCredits(10);
+    assert.throws(() => reservation.takeCredits(10), /credits once/);
   });
 
   it('are unlimited for Enterprise, and counted all the same', () => {
     const meter = meterOf(TIER_ALLOWANCES.enterprise);
-    assert.deepEqual(
-      { ...meter.reserveCredits(1e9, NOVEMBER) },
-      { ok: true, remaining: Number.POSITIVE_INFINITY },
-    );
+    assert.deepEqual(take(meter, 1e9), [true, Number.POSITIVE_INFINITY]);
     assert.equal(meter.used(NOVEMBER).credits, 1e9);
   });
 
   it('are whole bytes', () => {
-    const meter = meterOf(TIER_ALLOWANCES.pro);
-    assert.throws(() => meter.reserveCredits(-1, NOVEMBER), /whole bytes/);
-    assert.throws(() => meter.reserveCredits(0.5, NOVEMBER), /whole bytes/);
+    const meter = monthOf('pro');
+    assert.throws(() => take(meter, -1), /whole bytes/);
+    assert.throws(() => take(meter, 0.5), /whole bytes/);
     assert.equal(meter.used(NOVEMBER).credits, 0);
   });
 
   it('below what is used, after a smaller allowance, leave none and not less', () => {
-    const meter = meterOf(TIER_ALLOWANCES.business);
-    meter.reserveCredits(50_000, NOVEMBER);
-    meter.configure(TIER_ALLOWANCES.pro);
+    const meter = monthOf('business');
+    take(meter, 50_000);
+    meter.configure({ ...TIER_ALLOWANCES.pro, requestsPerMinute: Number.POSITIVE_INFINITY });
     assert.equal(meter.creditsRemaining(NOVEMBER), 0);
-    assert.deepEqual({ ...meter.reserveCredits(1, NOVEMBER) }, { ok: false, remaining: 0 });
+    assert.deepEqual(take(meter, 1), [false, 0]);
   });
 });
 

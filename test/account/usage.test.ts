@@ -44,9 +44,9 @@ describe('usage', () => {
     const sources = [CSPRNG, source('pure', [1]), source('quantum-seeded', [1])];
     await ledger.createAccount({ ...account.record, id: 'acct_other' });
     await ledger.commit([segment(1, entries, { sources })], []);
-    for (let i = 0; i < 4; i++) account.meter.reserveRequest(202_611);
-    account.meter.reserveCredits(16, 202_611);
-    account.meter.admit(clock.monotonicMs());
+    const enter = (nowMs: number) => account.meter.enter(nowMs, 202_611);
+    for (const minutesAgo of [6, 4, 2]) enter(clock.monotonicMs() - minutesAgo * 60_000);
+    enter(clock.monotonicMs()).takeCredits(16);
 
     const usage = await usageOf(account, ledger, clock);
 
@@ -57,7 +57,7 @@ describe('usage', () => {
       ends_at: '2026-12-01T00:00:00.000Z',
       tier: 'pro',
       requests: { used: 4, limit: 500_000, remaining: 499_996 },
-      rate: { limit_per_minute: 500, burst: 750, remaining: 749, reset_at: '2026-11-20T12:01:00.000Z' },
+      rate: { limit_per_minute: 500, burst: 750, remaining: 746, reset_at: '2026-11-20T12:01:00.000Z' },
       credits: { total: 10_240, used: 16, remaining: 10_224 },
     });
     const none = { requests: 0, values: 0, bytes: 0 };
@@ -88,9 +88,9 @@ describe('usage', () => {
 
   it('says null where there is no limit', async () => {
     const { clock, ledger, account } = await world('enterprise');
-    account.meter.reserveCredits(1_000_000, 202_611);
+    account.meter.enter(clock.monotonicMs(), 202_611).takeCredits(1_000_000);
     const { requests, rate, credits } = await usageOf(account, ledger, clock);
-    assert.deepEqual(requests, { used: 0, limit: null, remaining: null });
+    assert.deepEqual(requests, { used: 1, limit: null, remaining: null });
     assert.deepEqual(rate, {
       limit_per_minute: null,
       burst: null,
@@ -111,7 +111,7 @@ describe('usage', () => {
 
   it('stays in the later month when the wall clock was set back', async () => {
     const { clock, ledger, account } = await world('free');
-    account.meter.reserveRequest(202_612);
+    account.meter.enter(clock.monotonicMs(), 202_612);
     const usage = await usageOf(account, ledger, clock);
     assert.equal(usage.period, '2026-12');
     assert.equal(usage.requests.used, 1);

@@ -119,7 +119,7 @@ describe('credits', () => {
     assert.equal(usage.requests.used, 2);
     assert.deepEqual(usage.by_endpoint['bytes'], {
       requests: 2,
-      values: 2,
+      values: 100,
       bytes: usage.by_endpoint['bytes'].bytes,
     });
     assert.equal(usage.by_mode['pure'].requests, 2);

@@ -83,7 +83,7 @@ describe('/metrics', () => {
     assert.equal(grown('qrn_http_errors_total'), 6);
     assert.equal(grown('qrn_answers_total', { endpoint: 'integers', mode: 'quantum-seeded' }), 20);
     assert.equal(grown('qrn_answer_values_total', { mode: 'quantum-seeded' }), 200);
-    assert.equal(grown('qrn_answer_values_total', { mode: 'pure' }), 5);
+    assert.equal(grown('qrn_answer_values_total', { mode: 'pure' }), 160);
     assert.equal(grown('qrn_entropy_consumed_bytes_total', { mode: 'pure' }), 160);
     assert.equal(grown('qrn_credits_spent_total'), 160);
     assert.equal(grown('qrn_http_request_duration_seconds_count', { mode: 'pure' }), 5);

@@ -3,7 +3,12 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
-import { Exchange, type ExchangeHost, HELD_BODY_FROM_BYTES } from '../../src/http/exchange.ts';
+import {
+  type BodyOwner,
+  Exchange,
+  type ExchangeHost,
+  HELD_BODY_FROM_BYTES,
+} from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 
 /**
@@ -90,6 +95,7 @@ class ModelHost implements ExchangeHost {
   draining = false;
   nowMs = 0;
   heldBytes = 0;
+  ownBytes = 0;
   readonly waiting = new DeadlineQueue<Exchange>(10);
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
@@ -169,38 +175,45 @@ describe('an exchange', () => {
     }
   });
 
-  it('tells once when its body is not read any more, whatever becomes of it', () => {
+  it('releases its body exactly once, whatever becomes of the reply', () => {
     const body = new Uint8Array(HELD_BODY_FROM_BYTES);
-    /** What happens to the reply, and whether its body is still read behind that. */
-    const ends: Record<string, (exchange: Exchange, response: ModelResponse, sent: () => void) => void> = {
-      'taken at once': (exchange, _response, sent) => exchange.send(HEAD, body, sent),
-      'taken in pieces'(exchange, response, sent) {
+    /** What happens to the reply. */
+    const ends: Record<string, (exchange: Exchange, response: ModelResponse, owner: BodyOwner) => void> = {
+      'taken at once': (exchange, _response, owner) => exchange.send(HEAD, body, owner),
+      'taken in pieces'(exchange, response, owner) {
         response.takes.push(10, 20);
-        exchange.send(HEAD, body, sent);
+        exchange.send(HEAD, body, owner);
         exchange.leaveHandler();
         response.writable!(10);
         assert.equal(told, 0, 'the rest is held');
         response.writable!(30);
       },
-      'its reader goes away'(exchange, response, sent) {
+      'its reader goes away'(exchange, response, owner) {
         response.takes.push(10);
-        exchange.send(HEAD, body, sent);
+        exchange.send(HEAD, body, owner);
         exchange.leaveHandler();
         assert.equal(told, 0, 'the rest is held');
         response.abortHandler!();
       },
-      'nobody is there'(exchange, response, sent) {
+      'its rest is copied'(exchange, response, owner) {
+        response.takes.push(10);
+        exchange.send(HEAD, body.subarray(1), owner);
+        assert.equal(told, 1, 'the copy is held');
         exchange.leaveHandler();
         response.abortHandler!();
-        exchange.send(HEAD, body, sent);
       },
-      'there was another reply'(exchange, _response, sent) {
+      'nobody is there'(exchange, response, owner) {
+        exchange.leaveHandler();
+        response.abortHandler!();
+        exchange.send(HEAD, body, owner);
+      },
+      'there was another reply'(exchange, _response, owner) {
         exchange.send(HEAD, HEAD);
-        exchange.send(HEAD, body, sent);
+        exchange.send(HEAD, body, owner);
       },
-      'it breaks off'(exchange, response, sent) {
+      'it breaks off'(exchange, response, owner) {
         response.failAt = 'tryEnd';
-        assert.throws(() => exchange.send(HEAD, body, sent));
+        assert.throws(() => exchange.send(HEAD, body, owner));
       },
     };
     let told = 0;
@@ -208,7 +221,7 @@ describe('an exchange', () => {
       const response = new ModelResponse();
       const { exchange } = exchangeOn(response);
       told = 0;
-      end(exchange, response, () => told++);
+      end(exchange, response, { release: () => void told++ });
       exchange.leaveHandler();
       exchange.destroy();
       assert.equal(told, 1, name);

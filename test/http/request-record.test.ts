@@ -53,7 +53,7 @@ class World {
     } as unknown as Exchange;
     const random = new Uint8Array(16);
     new DataView(random.buffer).setUint32(12, options.last ?? 0);
-    const around = { record: this.record, cors: corsPolicy(['https://a.example']) };
+    const around = { record: this.record, cors: corsPolicy(['https://a.example']), fail: () => {} };
     return new Call(exchange, random, this.clock.wallMs(), this.clock.monotonicMs(), around);
   }
 

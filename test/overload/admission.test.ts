@@ -13,7 +13,9 @@ const sorted = (count: number): ValueRequest => ({
   ...{ kind: 'integers', count, min: 0, max: 999_999 },
   ...{ unique: false, sort: 'ascending' },
 });
-const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({ values, also: 'nothing', account });
+const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({
+  ...{ values, form: 'json', textBytesMax: jsonBytesMax(values), accountNumber: account },
+});
 const isOverloaded = (error: unknown) =>
   error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
 
@@ -22,23 +24,30 @@ function subject({ threads = 1, replyBytes = 0 } = {}) {
   const made = { bytes: replyBytes };
   const admission = new Admission({ threads, clock, replyBytes: () => made.bytes });
   /** Makes an answer here that takes so long. */
-  const here = (values: ValueRequest, busyMs: number, account = 1) =>
-    admission.here(answer(values, account), () => clock.advance(busyMs));
+  const here = (values: ValueRequest, busyMs: number, account = 1) => {
+    const weighed = answer(values, account);
+    const startedMs = admission.enterTurn(weighed);
+    clock.advance(busyMs);
+    admission.madeHere(weighed, startedMs);
+  };
   return { admission, made, here };
 }
 
-/** A worker's answer that comes when `finish` is called. */
+/** A worker's answer that is made when `finish` is called, and whose reader takes it at once. */
 function held(admission: Admission, values: ValueRequest, account = 1) {
-  const { promise, resolve, reject } = Promise.withResolvers<{ made: { busyMs: number } }>();
-  const settled = admission.byWorker(answer(values, account), () => promise).catch(() => {});
+  const weighed = answer(values, account);
+  const work = admission.enterQueue(weighed);
+  const leave = (busyMs: number | undefined) => {
+    admission.leaveQueue(weighed, work, busyMs);
+    admission.replyLeft(weighed);
+  };
   return {
-    finish: async (busyMs: number) => {
-      resolve({ made: { busyMs } });
-      await settled;
-    },
-    fail: async () => {
-      reject(new Error('the worker died'));
-      await settled;
+    finish: (busyMs: number) => leave(busyMs),
+    fail: () => leave(undefined),
+    /** It is made and waits for its reader. */
+    made(busyMs: number) {
+      admission.leaveQueue(weighed, work, busyMs);
+      return () => admission.replyLeft(weighed);
     },
   };
 }
@@ -54,8 +63,8 @@ describe('what an answer is thought to cost', () => {
     const cost = admission.costUs(answer(uuids(1_000)));
     assert.ok(cost > 198 && cost <= 201, `${cost} µs`);
     assert.equal(admission.costUs(answer({ kind: 'floats', count: 1_000, precision: null })), 30);
-    assert.equal(admission.costUs({ values: uuids(1_000), also: 'packed' }), 1_000);
-    assert.equal(admission.costUs({ values: uuids(1_000), also: 'octets' }), 65);
+    assert.equal(admission.costUs({ values: uuids(1_000), form: 'msgpack' }), 1_000);
+    assert.equal(admission.costUs({ values: uuids(1_000), form: 'octet-stream' }), 65);
   });
 
   it('does not believe one answer that was held up', () => {
@@ -84,10 +93,9 @@ describe('what an answer is thought to cost', () => {
     );
   });
 
-  it('needs a time from whoever made it', async () => {
+  it('needs a time from whoever made it', () => {
     const { admission } = subject();
-    const untimed = async () => ({ made: { busyMs: Number.NaN } });
-    await assert.rejects(admission.byWorker(answer(uuids(5_000)), untimed), /how long it took/);
+    assert.throws(() => held(admission, uuids(5_000)).finish(Number.NaN), /how long it took/);
     assert.equal(admission.queuedMs, 0);
   });
 });
@@ -104,10 +112,13 @@ describe('the queue of the workers', () => {
     assert.throws(() => held(admission, batch, 4), isOverloaded);
     assert.equal(admission.queuedMs, (111 * 9) / 2);
     assert.equal(admission.largeAnswers, 111);
-    for (const [i, each] of mine.entries()) await (i % 2 === 0 ? each.finish(9) : each.fail());
+    for (const [i, each] of mine.entries()) {
+      if (i % 2 === 0) each.finish(9);
+      else each.fail();
+    }
     assert.equal(admission.queuedMs, 0);
     assert.equal(admission.largeAnswers, 0);
-    await held(admission, batch, 4).finish(9);
+    held(admission, batch, 4).finish(9);
   });
 
   it('takes what is dearer than the bound when there is nothing else', async () => {
@@ -120,15 +131,15 @@ describe('the queue of the workers', () => {
     assert.ok(admission.costUs(answer(dear)) > 1_000 * LIMITS.largeQueueMs);
     const alone = held(admission, dear);
     assert.throws(() => held(admission, uuids(3_000), 2), isOverloaded);
-    await alone.finish(1_000);
-    await held(admission, uuids(3_000), 2).finish(30);
+    alone.finish(1_000);
+    held(admission, uuids(3_000), 2).finish(30);
   });
 
   it('is bounded by count', async () => {
     const { admission } = subject({ threads: 64 });
     const all = Array.from({ length: LIMITS.largeAnswersMax }, (_, i) => held(admission, uuids(3_000), i));
     assert.throws(() => held(admission, uuids(3_000), 1_000), isOverloaded);
-    for (const each of all) await each.finish(0.2);
+    for (const each of all) each.finish(0.2);
   });
 
   it('is bounded by the memory of its answers and of those that wait behind it', async () => {
@@ -144,12 +155,14 @@ describe('the queue of the workers', () => {
     const letIn = [];
     for (let i = 0; i < fitting; i++) letIn.push(held(admission, large, i));
     assert.throws(() => held(admission, large, 99), isOverloaded);
-    await letIn[0].finish(60);
-    made.bytes = jsonBytesMax(large); // it waits for its reader now
+    const left = letIn[0].made(60);
+    assert.throws(() => held(admission, large, 99), isOverloaded, 'it waits for its reader now');
+    left();
+    made.bytes = jsonBytesMax(large); // of copies for slow readers
     assert.throws(() => held(admission, large, 99), isOverloaded);
     made.bytes = 0;
     letIn.push(held(admission, large, 99));
-    for (const each of letIn.slice(1)) await each.finish(60);
+    for (const each of letIn.slice(1)) each.finish(60);
   });
 
   it('is never above its bounds, gives each account its half, and ends empty', () => {
@@ -162,7 +175,7 @@ describe('the queue of the workers', () => {
     return fc.assert(
       fc.asyncProperty(steps, async (sequence) => {
         const { admission } = subject();
-        const open: { account: number; costUs: number; finish: (busyMs: number) => Promise<void> }[] = [];
+        const open: { account: number; costUs: number; finish: (busyMs: number) => void }[] = [];
         const boundUs = 1_000 * LIMITS.largeQueueMs;
         const sum = (account?: number) =>
           open.reduce(
@@ -172,7 +185,7 @@ describe('the queue of the workers', () => {
         for (const { account, count, finish } of sequence) {
           if (finish && open.length > 0) {
             const { costUs, ...oldest } = open.shift()!;
-            await oldest.finish(costUs / 1_000);
+            oldest.finish(costUs / 1_000);
             continue;
           }
           const values = sorted(count);
@@ -189,12 +202,28 @@ describe('the queue of the workers', () => {
           }
           assert.equal(admission.queuedMs, sum() / 1_000);
         }
-        for (const { costUs, finish } of open) await finish(costUs / 1_000);
+        for (const { costUs, finish } of open) finish(costUs / 1_000);
         assert.equal(admission.queuedMs, 0);
         assert.equal(admission.largeAnswers, 0);
       }),
       { seed: 20261121, numRuns: CASES },
     );
+  });
+});
+
+describe('the memory of replies', () => {
+  it('is charged to their account until their readers have taken them, half of it at most', () => {
+    const { admission } = subject({ threads: 64 });
+    const large: ValueRequest = {
+      ...{ kind: 'bytes', count: 100_000, length: 150, encoding: 'hex', single: false },
+    };
+    const half = Math.floor(LIMITS.largeReplyBytesMax / 2 / jsonBytesMax(large));
+    const stalled = Array.from({ length: half }, () => held(admission, large, 1).made(60));
+    assert.equal(admission.largeAnswers, 0);
+    assert.throws(() => held(admission, large, 1), isOverloaded);
+    held(admission, large, 2).finish(60);
+    stalled[0]();
+    held(admission, large, 1).finish(60);
   });
 });
 
@@ -209,7 +238,10 @@ describe('a turn of the front', () => {
       }
     }
     let made = 0;
-    for (let i = 0; i < 10_000; i++) made += admission.here(answer(uuids(10)), () => 1);
+    for (let i = 0; i < 10_000; i++) {
+      admission.enterTurn(answer(uuids(10)));
+      made++;
+    }
     assert.equal(made, 10_000);
     await nextTurn();
   });
@@ -243,10 +275,10 @@ describe('a turn of the front', () => {
     here(uuids(10), 0.001);
   });
 
-  it('makes nothing that it sheds', async () => {
+  it('sheds before anything is made', async () => {
     const { admission, here } = subject();
     for (let i = 0; i < 50; i++) here(uuids(10_000), 0.5);
-    assert.throws(() => admission.here(answer(uuids(10_000)), () => assert.fail('made')), isOverloaded);
+    assert.throws(() => admission.enterTurn(answer(uuids(10_000))), isOverloaded);
     await nextTurn();
   });
 });

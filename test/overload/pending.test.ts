@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Committer } from '../../src/answer/committer.ts';
+import { Committer } from '../../src/answer/commit.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
@@ -39,10 +39,11 @@ class SlowLedger {
 
   add(count: number): void {
     for (let i = 0; i < count; i++) {
-      this.committer.add(entryOf(this.#next++), 202_611, (failure) => {
+      const settled = (failure?: Error) => {
         if (failure === undefined) this.settled++;
         else this.failed++;
-      });
+      };
+      this.committer.add({ ...entryOf(this.#next++), chargedPeriod: 202_611, settled });
     }
   }
 
@@ -95,39 +96,11 @@ describe('answers before a slow disk', () => {
     assert.equal(slow.ledger.settled, LIMITS.pendingRepliesMax);
   });
 
-  it('are bounded by their memory', async () => {
+  it('are refused when the disk refuses, and the next go through', async () => {
     const { committer, ...slow } = withTurns(new SlowLedger());
-    const ANSWER_BYTES = 90 * 1024;
-    let bytes = 0;
-    for (; bytes < LIMITS.pendingReplyBytesMax; bytes += ANSWER_BYTES) {
-      committer.assertRoom();
-      committer.room.take(ANSWER_BYTES);
-      await slow.fill(1);
-    }
-    assert.equal(committer.room.takenBytes, bytes);
-    assert.throws(() => committer.assertRoom(), isOverloaded);
-    await slow.ledger.release();
-    committer.assertRoom();
-    await slow.ledger.release();
-    assert.equal(committer.room.takenBytes, 0);
-  });
-
-  it('are not refused for large replies that wait beside them', async () => {
-    const { committer, ...slow } = withTurns(new SlowLedger());
-    committer.room.hold(LIMITS.largeReplyBytesMax);
-    await slow.fill(1);
-    committer.assertRoom();
-    assert.equal(committer.room.bytes, LIMITS.largeReplyBytesMax);
-    await slow.ledger.release();
-    assert.equal(committer.room.bytes, 0);
-  });
-
-  it('are refused when the disk refuses, give their memory back, and the next go through', async () => {
-    const { committer, ...slow } = withTurns(new SlowLedger());
-    committer.room.take(1_000);
     await slow.fill(3);
     await slow.ledger.release(new ApiError('storage_unavailable', { retryAfterS: 5 }));
-    assert.deepEqual([slow.ledger.failed, committer.pending, committer.room.bytes], [3, 0, 0]);
+    assert.deepEqual([slow.ledger.failed, committer.pending], [3, 0]);
     committer.assertRoom();
     await slow.fill(2);
     await slow.ledger.release();

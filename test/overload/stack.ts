@@ -5,6 +5,7 @@ import { unpack } from 'msgpackr';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
+import { type MadeByWorker, makeValues, type WorkerOrder } from '../../src/answer/make.ts';
 import type { CertificateService } from '../../src/certificate/archive.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -12,12 +13,9 @@ import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
 import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
-
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
-import { makeValues } from '../../src/workers/make.ts';
-import type { MadeByWorker, MakeOrder } from '../../src/workers/protocol.ts';
 import { fixedBytes } from '../support/backends.ts';
 import * as records from '../support/ledger-records.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
@@ -44,7 +42,7 @@ export class HeldWorkers {
     return this.#held.length;
   }
 
-  async make(order: MakeOrder): Promise<MadeByWorker> {
+  async make(order: WorkerOrder): Promise<MadeByWorker> {
     this.taken++;
     this.memories.push(order.memory.buffer);
     await new Promise<void>((resolve) => this.#held.push(resolve));

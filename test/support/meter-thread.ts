@@ -31,9 +31,15 @@ let admitted = 0;
 let requests = 0;
 let credits = 0;
 for (let i = 0; i < attempts; i++) {
-  if (meter.admit(1_000).allowed) admitted++;
-  if (meter.reserveRequest(202_611)) requests++;
-  if (i % 3 === 0 && meter.reserveRequest(202_611)) meter.releaseRequest(202_611);
-  if (meter.reserveCredits(creditBytes, 202_611).ok) credits += creditBytes;
+  const reservation = meter.enter(1_000, 202_611);
+  if (!reservation.isAllowed) continue;
+  admitted++;
+  if (reservation.hasRequest) requests++;
+  if (reservation.takeCredits(creditBytes)) credits += creditBytes;
+  if (i % 3 === 2 && reservation.hasRequest) {
+    requests--;
+    credits -= reservation.credits;
+    reservation.release();
+  }
 }
 parentPort.postMessage({ admitted, requests, credits } satisfies MeterThreadCounts);

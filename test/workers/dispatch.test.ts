@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
+import { DATA_START, type DrawOrder } from '../../src/answer/make.ts';
+import { HOP_ABOVE_JSON_BYTES, Plan } from '../../src/answer/request.ts';
+import { toHex } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -10,12 +13,19 @@ import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
 import { toeplitzHash, toeplitzSeed } from '../../src/pool/intake/extractor.ts';
 import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/supply/keystream.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
-import { HOP_ABOVE_JSON_BYTES, Workers, worthAHop } from '../../src/workers/dispatch.ts';
-import type { DrawOrder } from '../../src/workers/protocol.ts';
+import { Workers } from '../../src/workers/dispatch.ts';
+import { bytesOf, expectedFrom, orderOf, REQUESTS } from '../answer/orders.ts';
 import { isZero, recordingLog } from '../pool/fixtures.ts';
-import { bytesOf, expectedFrom, HEADROOM, orderOf, REQUESTS } from './orders.ts';
 
 const LARGE: ValueRequest = { kind: 'floats', count: 50_000, precision: null };
+
+const REQUEST = {
+  endpoint: 'floats',
+  valueKey: 'values',
+  members: {},
+  mode: undefined,
+  dryRun: false,
+} as const;
 
 const keyed = (label = 'key') => ({ from: 'one-time-key', key: bytesOf(label, 32) }) as const;
 const pieced = (...pieces: Uint8Array<ArrayBuffer>[]) => ({ from: 'pieces', pieces }) as const;
@@ -26,10 +36,11 @@ describe('what goes to a worker', () => {
   it('is decided by the length that the text may have', () => {
     let count = 1;
     const floats = (): ValueRequest => ({ kind: 'floats', count, precision: null });
+    const isLarge = () => new Plan({ ...REQUEST, values: floats() }).isLarge;
     while (jsonBytesMax(floats()) <= HOP_ABOVE_JSON_BYTES) count++;
-    assert.equal(worthAHop(floats()), true);
+    assert.equal(isLarge(), true);
     count--;
-    assert.equal(worthAHop(floats()), false);
+    assert.equal(isLarge(), false);
   });
 });
 
@@ -44,23 +55,23 @@ describe('workers', () => {
   it('make the same answer as this thread does, in memory of its own', async () => {
     const stream = bytesOf('stream', 64 * 1024);
     for (const [name, values] of Object.entries(REQUESTS)) {
-      const also = values.kind === 'shuffle' ? 'packed' : 'octets';
-      const made = await workers.make(orderOf(pieced(stream.slice(0, 999), stream.slice(999)), values, also));
+      const form = values.kind === 'shuffle' ? 'msgpack' : 'octet-stream';
+      const made = await workers.make(orderOf(pieced(stream.slice(0, 999), stream.slice(999)), values, form));
       const expected = expectedFrom(stream, values);
-      assert.deepEqual(made.buffer.slice(HEADROOM, made.dataEnd), expected.data, name);
-      assert.equal(made.buffer.byteLength, made.buffer.buffer.byteLength, name);
-      assert.equal(made.delivered, expected.delivered, name);
+      assert.deepEqual(made.bytes.slice(DATA_START, made.dataEnd), expected.data, name);
+      assert.equal(made.bytes.byteLength, made.bytes.buffer.byteLength, name);
+      assert.deepEqual(made.delivered, expected.delivered, name);
       assert.equal(made.consumedBytes, expected.consumedBytes, name);
       assert.deepEqual(made.octets, expected.octets, name);
       assert.deepEqual(
         made.packed && unpack(made.packed),
-        also === 'packed' ? expected.plain : undefined,
+        form === 'msgpack' ? expected.plain : undefined,
         name,
       );
     }
     const large = bytesOf('large', 7 * LARGE.count);
     const made = await workers.make(orderOf(pieced(large.slice()), LARGE));
-    assert.equal(made.delivered, expectedFrom(large, LARGE).delivered);
+    assert.deepEqual(made.delivered, expectedFrom(large, LARGE).delivered);
   });
 
   it('make answers from a key and from the system too, each another', async () => {
@@ -70,7 +81,7 @@ describe('workers', () => {
       workers.make(orderOf({ from: 'system' }, REQUESTS.uuid)),
     ]);
     for (const { consumedBytes } of made) assert.equal(consumedBytes, 300 * 16);
-    assert.equal(new Set(made.map(({ delivered }) => delivered)).size, 3);
+    assert.equal(new Set(made.map(({ delivered }) => toHex(delivered))).size, 3);
   });
 
   it('leave no key and no piece with the caller, but its salt', async () => {

@@ -1,17 +1,24 @@
 // A planted bug, loaded into the service with --import: answers leave before their segment is durable, and the
 // commit itself comes half a second late. The crash test must find it.
-import { Committer, type Settled } from '../../../src/answer/committer.ts';
+import { Committer, type PendingAnswer } from '../../../src/answer/commit.ts';
 import type { AnswerEntry, StoredAnswer } from '../../../src/ledger/records.ts';
 
 const { add } = Committer.prototype;
 Committer.prototype.add = function early(
   this: Committer,
-  entry: AnswerEntry,
-  chargedPeriod: number,
-  settled: Settled,
+  answer: PendingAnswer,
   stored?: StoredAnswer,
 ): void {
-  settled(undefined);
-  // the entry itself is written now, so that ids and sources stay those of the open segment; only nobody waits for it
-  setTimeout(() => add.call(this, { ...entry, source: 0 }, chargedPeriod, () => {}, stored), 500);
+  const entry = { ...copyOf(answer), chargedPeriod: answer.chargedPeriod };
+  answer.settled(undefined);
+  setTimeout(() => add.call(this, { ...entry, settled: () => {} }, stored), 500);
 };
+
+/** What the committer reads of an answer now; only the source is another, since it is an index of the open segment. */
+function copyOf({ requestId, issuedAtMs, accountNumber, endpoint, mode, delivered, ...rest }: AnswerEntry) {
+  const { valueCount, deliveredBytes, consumedBytes, credits } = rest;
+  return {
+    ...{ requestId: requestId.slice(), issuedAtMs, accountNumber, endpoint, mode, source: 0 },
+    ...{ delivered: delivered.slice(), valueCount, deliveredBytes, consumedBytes, credits },
+  };
+}

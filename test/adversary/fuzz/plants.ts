@@ -1,4 +1,4 @@
-import { Meter } from '../../../src/account/meter.ts';
+import { Reservation } from '../../../src/account/meter.ts';
 import { Idempotency } from '../../../src/answer/idempotency.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
@@ -67,9 +67,9 @@ export const PLANTS: readonly Plant[] = [
     bug: 'a price that is one too high',
     foundBy: 'valid',
     plant: () => {
-      const { reserveCredits } = Meter.prototype;
-      return replaced(Meter.prototype, 'reserveCredits', function (this: Meter, credits, period) {
-        return reserveCredits.call(this, credits + 1, period);
+      const { takeCredits } = Reservation.prototype;
+      return replaced(Reservation.prototype, 'takeCredits', function (this: Reservation, credits) {
+        return takeCredits.call(this, credits + 1);
       });
     },
   },
@@ -86,7 +86,13 @@ export const PLANTS: readonly Plant[] = [
 ];
 
 /** Counts a refused request against the quota: no answer shows it, the books do. */
-export const UNRELEASED_QUOTA = (): (() => void) => replaced(Meter.prototype, 'releaseRequest', () => {});
+export const UNRELEASED_QUOTA = (): (() => void) => {
+  const { release } = Reservation.prototype;
+  return replaced(Reservation.prototype, 'release', function (this: Reservation) {
+    this.hasRequest = false;
+    release.call(this);
+  });
+};
 
 function definitionOf(name: DataEndpoint) {
   return DATA_ENDPOINT_DEFINITIONS.find((each) => each.name === name)!;

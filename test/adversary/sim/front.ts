@@ -33,6 +33,7 @@ export class SimFront implements Front, ExchangeHost {
   draining = false;
   nowMs: number;
   heldBytes = 0;
+  ownBytes = 0;
   readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
   readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
   readonly #options: FrontOptions;

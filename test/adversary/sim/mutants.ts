@@ -1,6 +1,6 @@
 import './machine.ts';
-import { Meter } from '../../../src/account/meter.ts';
-import { type Delivered, Delivery, type DeliveryOrder } from '../../../src/answer/deliver.ts';
+import { Reservation } from '../../../src/account/meter.ts';
+import { Answers } from '../../../src/answer/answers.ts';
 import { EntropyDesk } from '../../../src/answer/desk.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
@@ -52,6 +52,19 @@ function replaced<T extends object, K extends keyof T>(
   return () => {
     prototype[name] = own;
   };
+}
+
+/** Forgets a part of what a refused request gives back. */
+function keepsOnRelease(forget: (reservation: Reservation) => void): () => void {
+  return replaced(
+    Reservation.prototype,
+    'release',
+    (own) =>
+      function (this: Reservation) {
+        forget(this);
+        own.call(this);
+      },
+  );
 }
 
 /** Gives the blocks of one kind out and keeps them. */
@@ -114,13 +127,13 @@ export const MUTANTS: readonly Mutant[] = [
     ...unchanged,
     name: 'credits are not given back',
     breaks: ['refused changes nothing'],
-    plant: () => replaced(Meter.prototype, 'releaseCredits', () => () => {}),
+    plant: () => keepsOnRelease((reservation) => (reservation.credits = 0)),
   },
   {
     ...unchanged,
     name: 'the quota is not given back',
     breaks: ['refused changes nothing'],
-    plant: () => replaced(Meter.prototype, 'releaseRequest', () => () => {}),
+    plant: () => keepsOnRelease((reservation) => (reservation.hasRequest = false)),
   },
   {
     ...unchanged,
@@ -155,21 +168,18 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['mode'],
     plant: () =>
       replaced(
-        Delivery.prototype,
-        'deliver',
+        Answers.prototype,
+        'answer',
         (own) =>
-          function (this: Delivery, order: DeliveryOrder): Delivered | Promise<Delivered> {
-            const instead = (error: unknown) => {
+          function (this: Answers, asker, account, reservation, request) {
+            const { refused } = asker;
+            asker.refused = (error) => {
+              asker.refused = refused;
               const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
-              if (!isEmpty || order.mode !== 'pure') throw error;
-              return own.call(this, { ...order, mode: 'csprng', room: undefined });
+              if (!isEmpty || asker.mode !== 'pure') refused.call(asker, error);
+              else own.call(this, asker, account, reservation, { ...request, mode: 'csprng' });
             };
-            try {
-              const delivered = own.call(this, order);
-              return delivered instanceof Promise ? delivered.catch(instead) : delivered;
-            } catch (error) {
-              return instead(error);
-            }
+            own.call(this, asker, account, reservation, request);
           },
       ),
   },

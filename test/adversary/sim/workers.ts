@@ -1,11 +1,10 @@
+import { type DrawOrder, type MadeByWorker, makeValues, type WorkerOrder } from '../../../src/answer/make.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
 import type { Assessor } from '../../../src/pool/intake/assessor.ts';
 import { fillRing, type RefillOrder } from '../../../src/pool/supply/keystream.ts';
 import type { Workers } from '../../../src/workers/dispatch.ts';
-import { makeValues } from '../../../src/workers/make.ts';
-import type { DrawOrder, MadeByWorker, MakeOrder } from '../../../src/workers/protocol.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
 
@@ -51,7 +50,7 @@ export class SimWorkers implements Assessor {
     await this.#task(() => fillRing({ ...order, key: order.key.slice() }));
   }
 
-  async make(order: MakeOrder): Promise<MadeByWorker> {
+  async make(order: WorkerOrder): Promise<MadeByWorker> {
     try {
       const work = () => makeValues({ ...order, draw: copyOf(order.draw), salt: order.salt.slice() });
       return { ...(await this.#task(work)), busyMs: this.#random.gap(TASK_MS) };

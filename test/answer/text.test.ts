@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { DrawnFrom } from '../../src/answer/desk.ts';
-import { AnswerTemplate } from '../../src/http/answer-template.ts';
-import { EnvelopeTemplate, envelopeObject } from '../../src/http/envelope.ts';
+import { DATA_START, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
+import { completeJson, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
+import { AnswerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/rate-fields.ts';
 
 const FROM: DrawnFrom = {
@@ -24,13 +25,12 @@ const facts = fc.record({
   requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
   timestamp: fc.constant('2026-11-21T08:40:07.786Z'),
   certificateId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
-  certificateSalt: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  salt: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   durationMs: fc.nat({ max: 99_999_999 }),
   consumedBytes: fc.nat({ max: 2 ** 32 }),
-  credits: fc.record(
-    { remaining: fc.option(count), total: fc.option(count), used: count },
-    { noNullPrototype: true },
-  ),
+  credits: count,
+  creditsRemaining: fc.option(count),
+  creditsTotal: fc.option(count),
 });
 
 describe('the envelope of an answer', () => {
@@ -38,14 +38,22 @@ describe('the envelope of an answer', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom('Lang', 'Läng "1"'), (each, poweredBy) => {
         const template = new EnvelopeTemplate(each.from, poweredBy);
-        const target = new Uint8Array(template.lengthMax + 20);
-        target.set(Buffer.from('{"data":1'));
-        const end = template.write(each, target, 9);
-        assert.ok(end <= 9 + template.lengthMax);
-        const parsed = JSON.parse(Buffer.from(target.subarray(0, end)).toString('utf8'));
+        const bytes = new Uint8Array(100 + DATA_START + 1 + template.lengthMax);
+        const dataAt = 100 + DATA_START;
+        bytes.set(Buffer.from('1'), dataAt);
+        const reply = completeJson(each, template, bytes, 100, dataAt + 1);
+        assert.ok(reply.byteOffset >= 100);
+        const parsed = JSON.parse(Buffer.from(reply).toString('utf8'));
         assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, poweredBy) });
       }),
     );
+  });
+
+  it('is refused when its longest text does not fit behind the values', () => {
+    const rest = new EnvelopeTemplate(FROM, '').lengthMax;
+    const longest = 'x'.repeat(REPLY_TAIL_BYTES_MAX - rest);
+    assert.equal(new EnvelopeTemplate(FROM, longest).lengthMax, REPLY_TAIL_BYTES_MAX);
+    assert.throws(() => new EnvelopeTemplate(FROM, `${longest}x`), /fits the room/);
   });
 
   it('has a head that carries the moment, and nothing of the answer before', () => {
@@ -57,22 +65,16 @@ describe('the envelope of an answer', () => {
       burst: 750,
       draftFields: true,
     };
-    const template = AnswerTemplate.of(FROM, 'Lang', rate);
-    assert.equal(
-      AnswerTemplate.of(FROM, 'Lang', { ...rate, remaining: 1 }),
-      template,
-      'one template a source',
-    );
-    const first = Buffer.from(template.headOf({ ...one, from: FROM }, rate)).toString('latin1');
+    const template = AnswerHead.of(FROM, rate);
+    assert.equal(AnswerHead.of(FROM, { ...rate, remaining: 1 }), template, 'one template a source');
+    const first = Buffer.from(template.headOf(one, rate)).toString('latin1');
     assert.match(first, /^200 OK\r\nContent-Type: application\/json\r\n/);
     assert.match(first, /X-RateLimit-Remaining: +7\r\nX-RateLimit-Reset: +1795250468\r\n/);
     assert.match(first, /RateLimit-Policy: +"burst";q=750;w=60\r\nRateLimit: +"burst";r=7;t=60$/);
-    const second = Buffer.from(template.headOf({ ...two, from: FROM }, { ...rate, remaining: 100 })).toString(
-      'latin1',
-    );
+    const second = Buffer.from(template.headOf(two, { ...rate, remaining: 100 })).toString('latin1');
     assert.match(second, /X-RateLimit-Remaining: +100\r\n/);
     assert.equal(second.length, first.length);
-    const unlimited = AnswerTemplate.of(FROM, 'Lang', undefined);
+    const unlimited = AnswerHead.of(FROM, undefined);
     assert.doesNotMatch(Buffer.from(unlimited.headOf(one, undefined)).toString('latin1'), /RateLimit/);
   });
 });

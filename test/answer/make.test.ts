@@ -4,16 +4,25 @@ import { syncBuiltinESMExports } from 'node:module';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { unpack } from 'msgpackr';
+import {
+  answerBytesMax,
+  DATA_START,
+  type MadeByWorker,
+  type MakeOrder,
+  type Making,
+  makeFrom,
+  makeValues,
+  REPLY_TAIL_BYTES_MAX,
+} from '../../src/answer/make.ts';
+import type { AnswerForm } from '../../src/answer/request.ts';
 import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, expandOnce } from '../../src/crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
-import { entropyBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
-import { answerBytesMax, makeFrom, makeValues } from '../../src/workers/make.ts';
-import type { MadeValues, MakeOrder } from '../../src/workers/protocol.ts';
+import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
-import { AFTER, BEFORE, bytesOf, expectedFrom, HEADROOM, orderOf, REQUESTS, TAILROOM } from './orders.ts';
+import { AFTER, BEFORE, bytesOf, expectedFrom, orderOf, REQUESTS } from './orders.ts';
 
 /** Enough for every request here, and more than one piece of expansion. */
 const STREAM_BYTES = 2 * KEYSTREAM_SLOT_BYTES;
@@ -35,17 +44,25 @@ function systemGives(t: TestContext, source: ByteSource): void {
   });
 }
 
-function assertMade(made: MadeValues, bytes: Uint8Array<ArrayBuffer>, values: ValueRequest): void {
+type Made = Omit<MadeByWorker, 'busyMs'>;
+
+/** `start` and `end` of the memory that it was made in. */
+function assertMade(
+  made: Made,
+  bytes: Uint8Array<ArrayBuffer>,
+  values: ValueRequest,
+  [start, end] = [0, made.bytes.length],
+): void {
   const expected = expectedFrom(bytes, values);
   assert.equal(
-    Buffer.from(made.buffer.subarray(HEADROOM, made.dataEnd)).toString(),
+    Buffer.from(made.bytes.subarray(start + DATA_START, made.dataEnd)).toString(),
     Buffer.from(expected.data).toString(),
   );
-  assert.equal(made.delivered, expected.delivered);
-  assert.ok(isZero(made.buffer.subarray(0, HEADROOM)), 'no salt is left in the headroom');
+  assert.deepEqual(made.delivered, expected.delivered);
+  assert.ok(isZero(made.bytes.subarray(start, start + DATA_START)), 'no salt is left in the headroom');
   assert.equal(made.consumedBytes, expected.consumedBytes);
   assert.ok(made.consumedBytes <= entropyBytesMax(values));
-  assert.ok(made.dataEnd + TAILROOM <= made.buffer.length);
+  assert.ok(made.dataEnd + REPLY_TAIL_BYTES_MAX <= end);
 }
 
 describe('an answer', () => {
@@ -89,20 +106,20 @@ describe('an answer', () => {
   it('from a key has the entropy of the system in it', () => {
     const make = () =>
       makeValues(orderOf({ from: 'one-time-key', key: bytesOf('key', 32) }, REQUESTS.uuid)).delivered;
-    assert.notEqual(make(), make());
+    assert.notDeepEqual(make(), make());
   });
 
   it('comes with its values bare or plain when that is asked for', () => {
     const stream = bytesOf('forms', STREAM_BYTES);
     for (const [name, values] of EVERY) {
-      const make = (also: MakeOrder['also']) =>
-        makeValues(orderOf({ from: 'pieces', pieces: [stream.slice()] }, values, also));
+      const make = (form: AnswerForm) =>
+        makeValues(orderOf({ from: 'pieces', pieces: [stream.slice()] }, values, form));
       const expected = expectedFrom(stream, values);
-      const bare = make('nothing');
+      const bare = make('json');
       assert.deepEqual([bare.octets, bare.packed], [undefined, undefined], name);
-      assert.deepEqual(unpack(make('packed').packed!), expected.plain, name);
-      if (values.kind === 'shuffle') assert.throws(() => make('octets'), TypeError);
-      else assert.deepEqual(make('octets').octets, expected.octets, name);
+      assert.deepEqual(unpack(make('msgpack').packed!), expected.plain, name);
+      if (values.kind === 'shuffle') assert.throws(() => make('octet-stream'), TypeError);
+      else assert.deepEqual(make('octet-stream').octets, expected.octets, name);
     }
   });
 
@@ -123,42 +140,54 @@ describe('an answer', () => {
   });
 });
 
+/** What is made of `order` in [start, end) of `bytes`. */
+function makingIn(order: MakeOrder, bytes: Uint8Array<ArrayBuffer>, start: number, end: number): Making {
+  const room = { bytes, start, end, delivered: new Uint8Array(32) };
+  return { ...order, ...room, dataEnd: 0, consumedBytes: 0, octets: undefined, packed: undefined };
+}
+
 describe('an answer made in place', () => {
+  const making = (values: ValueRequest) => {
+    const { draw: _, memory, ...order } = orderOf({ from: 'system' }, values);
+    return makingIn(order, memory, 0, memory.length);
+  };
+
   it('reads on from where the reader stands, erases behind it and leaves the salt to its owner', () => {
     const stream = bytesOf('in place', 65_536);
     const chunk = stream.slice();
     const reader = new EntropyReader(() => chunk);
     reader.fill(new Uint8Array(100));
-    const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.integers);
-    const first = makeFrom(reader, order, order.memory);
+    const first = making(REQUESTS.integers);
+    makeFrom(reader, first);
     assertMade(first, stream.slice(100), REQUESTS.integers);
-    const second = makeFrom(reader, order, new Uint8Array(answerBytesMax(order)));
+    const second = making(REQUESTS.integers);
+    makeFrom(reader, second);
     assertMade(second, stream.slice(100 + first.consumedBytes), REQUESTS.integers);
     const end = 100 + first.consumedBytes + second.consumedBytes;
     assert.ok(isZero(chunk.subarray(0, end)));
     assert.deepEqual(chunk.subarray(end), stream.subarray(end));
-    assert.deepEqual(order.salt, bytesOf('salt', 32));
+    assert.deepEqual(first.salt, bytesOf('salt', 32));
   });
 
-  it('lies where its caller has room, in just the room that it asks for', () => {
-    const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.bitstring);
+  it('keeps to its part of the memory, and its part need be no longer than it says', () => {
+    const order = making(REQUESTS.bitstring);
     const stream = bytesOf('room', 4_096);
     const reader = new EntropyReader(() => stream.slice());
     const memory = new Uint8Array(8_192).fill(0xee);
-    const asked = answerBytesMax(order);
-    const made = makeFrom(reader, order, memory.subarray(16, 16 + asked).fill(0));
-    assert.equal(made.buffer.buffer, memory.buffer);
-    assertMade(made, stream, REQUESTS.bitstring);
-    assert.equal(made.dataEnd, HEADROOM + BEFORE.length + 1_001 + 2 + AFTER.length);
+    const asked = answerBytesMax(order, jsonBytesMax(order.values));
+    memory.fill(0, 16, 16 + asked);
+    const made = makingIn(order, memory, 16, 16 + asked);
+    makeFrom(reader, made);
+    assertMade(made, stream, REQUESTS.bitstring, [16, 16 + asked]);
+    assert.equal(made.dataEnd, 16 + DATA_START + BEFORE.length + 1_001 + 2 + AFTER.length);
     assert.ok(memory.subarray(0, 16).every((byte) => byte === 0xee));
     assert.ok(memory.subarray(16 + asked).every((byte) => byte === 0xee));
   });
 
-  it('asks for room for the salt before it', () => {
-    const { draw: _, ...order } = orderOf({ from: 'system' }, REQUESTS.bitstring);
+  it('is refused without room for the rest of the reply', () => {
+    const order = making(REQUESTS.bitstring);
     const reader = new EntropyReader(() => bytesOf('room', 4_096));
-    assert.throws(() => makeFrom(reader, { ...order, headroom: 31 }, order.memory), {
-      name: 'InvariantError',
-    });
+    const tight = { ...order, end: DATA_START + BEFORE.length + 1_001 + 2 + REPLY_TAIL_BYTES_MAX };
+    assert.throws(() => makeFrom(reader, tight), /keeps to its bound/);
   });
 });

@@ -12,13 +12,17 @@ import type {
   StoredAnswer,
 } from '../ledger/records.ts';
 import { SegmentWriter } from '../ledger/segment.ts';
-import { ReplyRoom } from './reply-room.ts';
 
-/**
- * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
- * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each.
- */
-export type Settled = (failure: Error | undefined, atMonotonicMs?: number) => void;
+/** An answer that waits to be durable: what is kept of it, and what follows. */
+export interface PendingAnswer extends AnswerEntry {
+  /** The month that it is charged to, as YYYYMM. */
+  readonly chargedPeriod: number;
+  /**
+   * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
+   * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each.
+   */
+  settled(failure: Error | undefined, atMonotonicMs?: number): void;
+}
 
 /** Told of each commit once it is over, with the milliseconds that it took. */
 export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
@@ -43,8 +47,6 @@ export class Committer {
   readonly #context: () => SegmentContext;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Memory for the answers of the open window. */
-  readonly room = new ReplyRoom();
   readonly #writer = new SegmentWriter();
   #sequence: number;
   readonly #sequenceStride: number;
@@ -57,7 +59,7 @@ export class Committer {
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
   #answers: StoredAnswer[] = [];
-  #waiting: Settled[] = [];
+  #waiting: PendingAnswer[] = [];
   /** Segments under way, and the answers in them. */
   #segmentsInFlight = 0;
   #answersInFlight = 0;
@@ -91,12 +93,10 @@ export class Committer {
     return this.#waiting.length + this.#answersInFlight;
   }
 
-  /** Sheds with 503 before anything is drawn when too many answers wait, or too much memory of small ones, or the ledger has failed. */
+  /** Sheds with 503 before anything is drawn when too many answers wait, or the ledger has failed. */
   assertRoom(): void {
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
-    if (this.pending >= LIMITS.pendingRepliesMax || this.room.takenBytes >= LIMITS.pendingReplyBytesMax) {
-      throw new ApiError('overloaded', { retryAfterS: 1 });
-    }
+    if (this.pending >= LIMITS.pendingRepliesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 
   /** The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one turn. */
@@ -120,11 +120,11 @@ export class Committer {
     return source;
   }
 
-  /** Takes an answer into the open segment; `settled` is called when it is durable. `chargedPeriod` is its month, YYYYMM. */
-  add(entry: AnswerEntry, chargedPeriod: number, settled: Settled, stored?: StoredAnswer): void {
-    this.#writer.append(entry, chargedPeriod);
+  /** Takes an answer into the open segment; its entry is copied now, its `settled` called when that is durable. */
+  add(answer: PendingAnswer, stored?: StoredAnswer): void {
+    this.#writer.append(answer, answer.chargedPeriod);
     if (stored !== undefined) this.#answers.push(stored);
-    this.#waiting.push(settled);
+    this.#waiting.push(answer);
     this.#schedule();
   }
 
@@ -145,23 +145,22 @@ export class Committer {
 
   #commit(): void {
     if (this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX || this.#waiting.length === 0) return;
-    const settled = this.#waiting;
+    const committed = this.#waiting;
     const answers = this.#answers;
     const segment = this.#closeSegment();
-    const giveBack = this.room.closeWindow();
     this.#waiting = [];
     this.#answers = [];
     this.#segmentsInFlight++;
-    this.#answersInFlight += settled.length;
+    this.#answersInFlight += committed.length;
     const startedMs = this.#clock.monotonicMs();
     this.#books.commit([segment], answers).then(
-      () => this.#finish(settled, undefined, giveBack, startedMs),
+      () => this.#finish(committed, undefined, startedMs),
       (error: unknown) => {
         const failure = error instanceof Error ? error : new Error(String(error));
         // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
         if (!(failure instanceof ApiError)) this.#failed = failure;
         this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
-        this.#finish(settled, failure, giveBack, startedMs);
+        this.#finish(committed, failure, startedMs);
       },
     );
   }
@@ -184,18 +183,12 @@ export class Committer {
     return segment;
   }
 
-  #finish(
-    settled: readonly Settled[],
-    failure: Error | undefined,
-    giveBack: () => void,
-    startedMs: number,
-  ): void {
+  #finish(committed: readonly PendingAnswer[], failure: Error | undefined, startedMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#segmentsInFlight--;
-    this.#answersInFlight -= settled.length;
+    this.#answersInFlight -= committed.length;
     if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
-    for (const each of settled) each(failure, nowMs);
-    giveBack(); // the front has copied what it did not send at once
+    for (const answer of committed) answer.settled(failure, nowMs);
     this.#onCommit?.(nowMs - startedMs, failure);
   }
 }

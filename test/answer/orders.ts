@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { answerBytesMax, type DrawOrder, type WorkerOrder } from '../../src/answer/make.ts';
+import type { AnswerForm } from '../../src/answer/request.ts';
 import { concatBytes, utf8Bytes } from '../../src/core/bytes.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { octetsOf, plainOf, sample, writeJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
-import { answerBytesMax } from '../../src/workers/make.ts';
-import type { DrawOrder, MakeOrder } from '../../src/workers/protocol.ts';
 import { fixedBytes } from '../support/backends.ts';
 
 /** One request of every kind and form. */
@@ -43,24 +43,15 @@ export function bytesOf(label: string, size: number): Uint8Array<ArrayBuffer> {
 
 export const BEFORE = '{"count":3,"values":';
 export const AFTER = '}';
-export const HEADROOM = 40;
-export const TAILROOM = 100;
-
-export function orderOf(
-  draw: DrawOrder,
-  values: ValueRequest,
-  also: MakeOrder['also'] = 'nothing',
-): MakeOrder {
+export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm = 'json'): WorkerOrder {
   const order = {
     values,
     before: utf8Bytes(BEFORE),
     after: utf8Bytes(AFTER),
     salt: bytesOf('salt', 32),
-    headroom: HEADROOM,
-    tailroom: TAILROOM,
-    also,
+    form,
   };
-  return { ...order, draw, memory: new Uint8Array(answerBytesMax(order)) };
+  return { ...order, draw, memory: new Uint8Array(answerBytesMax(order, jsonBytesMax(values))) };
 }
 
 /** What an answer from these bytes must be: the samplers on the bytes as one chunk, in this thread. */
@@ -77,7 +68,7 @@ export function expectedFrom(bytes: Uint8Array<ArrayBuffer>, values: ValueReques
   const data = concatBytes(utf8Bytes(BEFORE), json, utf8Bytes(AFTER));
   return {
     data,
-    delivered: createHash('sha256').update(bytesOf('salt', 32)).update(data).digest('hex'),
+    delivered: new Uint8Array(createHash('sha256').update(bytesOf('salt', 32)).update(data).digest()),
     consumedBytes: reader.consumedBytes,
     octets: values.kind === 'shuffle' ? undefined : octetsOf(drawn),
     plain: plainOf(drawn),

@@ -1,0 +1,233 @@
+import type { Account } from '../account/directory.ts';
+import type { Reservation } from '../account/meter.ts';
+import type { DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import type { ValueRequest } from '../values/value-request.ts';
+import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
+import type { ReplyBuffer } from './buffer.ts';
+import type { PendingAnswer } from './commit.ts';
+import type { DrawnFrom } from './desk.ts';
+import type { FirstAnswer, FirstUse } from './idempotency.ts';
+import type { Making } from './make.ts';
+import type { AnswerForm, DataRequest, Plan } from './request.ts';
+import type { DataFrame, PrintedAnswer } from './text.ts';
+
+/** Who asks for an answer, and how it is told of it. An HTTP call is one. Exactly one of its replies is called, once. */
+export interface Asker {
+  /** 16 bytes. */
+  readonly requestId: Uint8Array<ArrayBuffer>;
+  /** Unix time at which the request came in. */
+  readonly atMs: number;
+  readonly startedMonotonicMs: number;
+  readonly form: AnswerForm;
+  /** Names of parameters that were ignored, as X-Ignored-Parameters tells them, or ''. */
+  readonly ignored: string;
+  /** Known from now on to whoever counts requests. */
+  mode: EntropyMode | undefined;
+  /** The value of Idempotency-Key; undefined without one. */
+  readonly idempotencyKey: string | undefined;
+  /** What must be equal for a request to be a retry of this one. */
+  fingerprint(): string;
+  /** The header fields that speak of the answer, not of the moment: a retry gets them again. */
+  keptFields(answer: Answer): FirstAnswer['fields'];
+  /** Sends the answer, which is durable, and releases it when its body is not read any more. */
+  answered(answer: Answer, atMonotonicMs?: number): void;
+  /** Sends the first answer to the same Idempotency-Key again. */
+  replayed(first: FirstAnswer): void;
+  /** Sends the price of the request. */
+  quoted(quote: Quote): void;
+  refused(error: unknown): void;
+}
+
+/** What a request would cost. */
+export interface Quote {
+  readonly mode: EntropyMode;
+  readonly requiredBytes: number;
+  readonly creditsRemaining: number | null;
+  readonly creditsTotal: number | null;
+  readonly durationMs: number;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * One answer on its way from the request to the reply: what is asked, what is drawn, the bytes it becomes, its entry in
+ * the ledger, and what must be given back if there is none. Its steps stand in answers.ts.
+ */
+export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnswer {
+  readonly asker: Asker;
+  readonly account: Account;
+  readonly reservation: Reservation;
+  readonly plan: Plan;
+  readonly form: AnswerForm;
+  /** The first use of an Idempotency-Key. */
+  first: FirstUse | undefined;
+  readonly #admission: Admission;
+  #queued: QueuedWork | undefined;
+  #isWeighed = false;
+  #buffer: ReplyBuffer | undefined;
+
+  // the draw
+  readonly mode: EntropyMode;
+  from!: DrawnFrom;
+  /** Index of `from` among the sources of the open segment. */
+  source = -1;
+
+  // the bytes
+  before: Uint8Array = NO_BYTES;
+  after: Uint8Array = NO_BYTES;
+  salt: Uint8Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
+  start = 0;
+  end = 0;
+  dataEnd = 0;
+  delivered: Uint8Array<ArrayBuffer>;
+  deliveredBytes = 0;
+  consumedBytes = 0;
+  octets: Uint8Array<ArrayBuffer> | undefined = undefined;
+  packed: Uint8Array<ArrayBuffer> | undefined = undefined;
+  /** The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing ignored). */
+  fields: FirstAnswer['fields'] | undefined = undefined;
+  /** What is sent. */
+  body: Uint8Array<ArrayBuffer> = NO_BYTES;
+
+  // what is said of it
+  certificateId: Uint8Array = NO_BYTES;
+  timestamp = '';
+  durationMs = 0;
+
+  /**
+   * `salt` and `delivered` may be the memory of all answers that are made at once in this thread: they are read before the
+   * next one is made.
+   */
+  constructor(
+    asker: Asker,
+    account: Account,
+    reservation: Reservation,
+    plan: Plan,
+    mode: EntropyMode,
+    admission: Admission,
+    salt: Uint8Array<ArrayBuffer>,
+    delivered: Uint8Array<ArrayBuffer>,
+  ) {
+    this.asker = asker;
+    this.account = account;
+    this.reservation = reservation;
+    this.plan = plan;
+    this.mode = mode;
+    this.form = asker.form;
+    this.#admission = admission;
+    this.salt = salt;
+    this.delivered = delivered;
+  }
+
+  get request(): DataRequest {
+    return this.plan.request;
+  }
+
+  get values(): ValueRequest {
+    return this.plan.request.values;
+  }
+
+  get textBytesMax(): number {
+    return this.plan.textBytesMax;
+  }
+
+  get requestId(): Uint8Array<ArrayBuffer> {
+    return this.asker.requestId;
+  }
+
+  get issuedAtMs(): number {
+    return this.asker.atMs;
+  }
+
+  get accountNumber(): number {
+    return this.account.record.number;
+  }
+
+  get endpoint(): DataEndpoint {
+    return this.plan.request.endpoint;
+  }
+
+  get valueCount(): number {
+    return this.plan.valueCount;
+  }
+
+  /** Credits that it spends. */
+  get credits(): number {
+    return this.reservation.credits;
+  }
+
+  get chargedPeriod(): number {
+    return this.reservation.creditsPeriod;
+  }
+
+  get creditsRemaining(): number | null {
+    return finite(this.reservation.creditsRemaining);
+  }
+
+  get creditsTotal(): number | null {
+    return finite(this.account.allowance.creditsPerMonth);
+  }
+
+  /** Takes the text around its values. */
+  frameWith({ before, after }: DataFrame): void {
+    this.before = before;
+    this.after = after;
+  }
+
+  /** Takes memory to be made in. */
+  hold(buffer: ReplyBuffer): void {
+    this.#buffer = buffer;
+    this.bytes = buffer.bytes;
+    this.start = buffer.start;
+    this.end = buffer.start + buffer.size;
+  }
+
+  /** Goes into the queue of the workers, or throws `overloaded`. */
+  enterQueue(): void {
+    this.#queued = this.#admission.enterQueue(this);
+    this.#isWeighed = true;
+  }
+
+  leaveQueue(busyMs: number | undefined): void {
+    if (this.#queued !== undefined) this.#admission.leaveQueue(this, this.#queued, busyMs);
+    this.#queued = undefined;
+  }
+
+  /** From the committer: the answer is durable, or not known to be. */
+  settled(failure: Error | undefined, atMonotonicMs?: number): void {
+    this.first?.finish();
+    this.first = undefined;
+    if (failure === undefined) this.asker.answered(this, atMonotonicMs);
+    else this.refuse(failure);
+  }
+
+  /** Gives back all that it holds, and tells its asker why. */
+  refuse(error: unknown): void {
+    this.first?.finish();
+    this.first = undefined;
+    this.reservation.release();
+    this.release();
+    this.asker.refused(error);
+  }
+
+  /** Nobody reads its bytes any more. */
+  release(): void {
+    this.leaveQueue(undefined);
+    this.#buffer?.release();
+    this.#buffer = undefined;
+    this.body = NO_BYTES;
+    if (this.#isWeighed) this.#admission.replyLeft(this);
+    this.#isWeighed = false;
+  }
+
+  /** Gives the memory of its making back: its body is other memory. */
+  exchangeBuffer(buffer: ReplyBuffer | undefined): void {
+    this.#buffer?.release();
+    this.#buffer = buffer;
+  }
+}
+
+export function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,338 @@
+import type { Account } from '../account/directory.ts';
+import type { Reservation } from '../account/meter.ts';
+import { type Allowance, seededTier } from '../account/tiers.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { StoredAnswer } from '../ledger/records.ts';
+import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
+import type { SeedGroup } from '../pool/supply/seeds.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
+import type { Admission } from './admission.ts';
+import { Answer, type Asker, finite } from './answer.ts';
+import type { ReplyMemory } from './buffer.ts';
+import type { Committer } from './commit.ts';
+import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
+import type { Idempotency } from './idempotency.ts';
+import {
+  type AnswerWorkers,
+  answerBytesMax,
+  DATA_START,
+  DIGEST_BYTES,
+  type DrawOrder,
+  makeFrom,
+  REPLY_TAIL_BYTES_MAX,
+  SALT_BYTES,
+} from './make.ts';
+import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
+import { completeJson, EnvelopeTemplate, packedReply } from './text.ts';
+
+export interface AnswersOptions {
+  readonly desk: EntropyDesk;
+  readonly workers: AnswerWorkers;
+  readonly admission: Admission;
+  readonly memory: ReplyMemory;
+  readonly committer: Committer;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+  /** System entropy for salts, not for values. */
+  readonly random: EntropyReader;
+  readonly poweredBy: string;
+}
+
+/**
+ * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that comes in is
+ * valid and within its limits; one that is refused here has drawn nothing and spends nothing.
+ */
+export class Answers {
+  readonly #options: AnswersOptions;
+  /** What was worked out of each request; most come from the router's cache of parsed queries. */
+  readonly #plans = new WeakMap<DataRequest, Plan>();
+  /** The same group object for the same account, so that the desk finds its keystream by identity. */
+  readonly #groups = new WeakMap<Allowance, SeedGroup>();
+  /** Of the answer that this thread makes now; it is read before the next one is made. */
+  readonly #salt = new Uint8Array(SALT_BYTES);
+  readonly #delivered = new Uint8Array(DIGEST_BYTES);
+  #isoAtMs = Number.NaN;
+  #iso = '';
+
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the asker. Never throws. What is reserved was reserved by the caller; it is released here when it is not used. */
+  answer(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
+    let answer: Answer;
+    try {
+      const mode = resolveMode(request.mode, account.record.tier, account.allowance);
+      asker.mode = mode;
+      if (request.dryRun) {
+        this.#quote(asker, account, reservation, request);
+        return;
+      }
+      const plan = this.#planOf(request);
+      const { admission } = this.#options;
+      answer = new Answer(asker, account, reservation, plan, mode, admission, this.#salt, this.#delivered);
+    } catch (error) {
+      reservation.release();
+      asker.refused(error);
+      return;
+    }
+    if (answer.mode === 'pure' && asker.idempotencyKey !== undefined) {
+      this.#beginOnce(answer, asker.idempotencyKey).catch((error: unknown) => answer.refuse(error));
+    } else this.#begin(answer);
+  }
+
+  #quote(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
+    reservation.release();
+    asker.quoted({
+      mode: asker.mode!,
+      requiredBytes: entropyBytes(request.values),
+      creditsRemaining: finite(reservation.creditsRemaining),
+      creditsTotal: finite(account.allowance.creditsPerMonth),
+      durationMs: this.#elapsedMs(asker),
+    });
+  }
+
+  /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
+  async #beginOnce(answer: Answer, keyText: string): Promise<void> {
+    const { asker, accountNumber } = answer;
+    const { idempotency } = this.#options;
+    const outcome = await idempotency.begin(accountNumber, keyText, asker.fingerprint(), asker.atMs);
+    if ('first' in outcome) {
+      answer.first = outcome.first;
+      this.#begin(answer);
+    } else {
+      answer.reservation.release();
+      asker.replayed(outcome.replay);
+    }
+  }
+
+  #begin(answer: Answer): void {
+    try {
+      const { committer, memory } = this.#options;
+      if (answer.mode === 'pure') takeCredits(answer);
+      committer.assertRoom();
+      memory.assertRoom();
+      switch (answer.mode) {
+        case 'quantum-seeded':
+          this.#drawSeeded(answer);
+          break;
+        case 'csprng':
+          this.#draw(answer, this.#options.desk.csprng(), this.#options.desk.system.reader, fromSystem);
+          break;
+        case 'pure':
+          this.#drawPure(answer);
+      }
+    } catch (error) {
+      answer.refuse(error);
+    }
+  }
+
+  #drawSeeded(answer: Answer): void {
+    const { desk, admission } = this.#options;
+    const group = this.#seedGroupOf(answer.account);
+    if (group === undefined) throw unavailable('quantum-seeded');
+    const held = desk.seeded(group);
+    if (held === undefined) {
+      this.#later(
+        answer,
+        admission.afterWaiting(async () => this.#drawFromSeed(answer, await desk.awaitSeed(group))),
+      );
+    } else this.#drawFromSeed(answer, held);
+  }
+
+  #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropyDesk['seeded']> & object): void {
+    this.#draw(answer, from, stream.reader, () => ({ from: 'one-time-key', key: stream.oneTimeKey() }));
+  }
+
+  /** Small answers at once in this thread, large ones by a worker. */
+  #draw(answer: Answer, from: DrawnFrom, reader: EntropyReader, byWorker: () => DrawOrder): void {
+    answer.from = from;
+    answer.frameWith(answer.plan.frameFor(answer.mode, from.quantumBackend));
+    if (answer.plan.isLarge) {
+      answer.enterQueue();
+      this.#later(answer, this.#makeByWorker(answer, byWorker()));
+    } else {
+      this.#makeHere(answer, reader);
+      this.#issue(answer);
+    }
+  }
+
+  #drawPure(answer: Answer): void {
+    const { plan } = answer;
+    if (plan.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
+      answer.enterQueue();
+      this.#later(answer, this.#makeClaimed(answer));
+    } else if (!this.#makeFromRing(answer)) {
+      this.#later(
+        answer,
+        this.#options.admission.afterWaiting(() => this.#makeAfterFill(answer)),
+      );
+    }
+  }
+
+  /** False when the ring does not hold enough. */
+  #makeFromRing(answer: Answer): boolean {
+    const { desk } = this.#options;
+    const backend = desk.nextPureBackend();
+    if (backend === undefined) return false;
+    answer.frameWith(answer.plan.frameFor('pure', backend));
+    const draw = desk.pure.tryDraw(answer.plan.drawBytesMax, (reader) => this.#makeHere(answer, reader));
+    if (draw === undefined) return false;
+    answer.from = desk.pureFrom(draw.shares);
+    this.#issue(answer);
+    return true;
+  }
+
+  async #makeAfterFill(answer: Answer): Promise<void> {
+    // another request may be first at what was filled for this one
+    while (await this.#options.desk.pure.fill(answer.plan.drawBytesMax)) {
+      if (this.#makeFromRing(answer)) return;
+    }
+    throw unavailable('pure');
+  }
+
+  async #makeClaimed(answer: Answer): Promise<void> {
+    const { desk } = this.#options;
+    const blocks = await desk.pure.claim(answer.plan.drawBytesMax);
+    if (blocks === undefined) throw unavailable('pure');
+    answer.frameWith(answer.plan.frameFor('pure', desk.backendOf(blocks[0].lotId)));
+    const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
+    // the pieces move to the worker: nothing is left of them here
+    await this.#workerMakes(answer, { from: 'pieces', pieces: blocks.map(({ bytes }) => bytes) });
+    answer.from = desk.pureFrom(sharesOf(held, answer.consumedBytes));
+    this.#issue(answer);
+  }
+
+  async #makeByWorker(answer: Answer, draw: DrawOrder): Promise<void> {
+    await this.#workerMakes(answer, draw);
+    this.#issue(answer);
+  }
+
+  async #workerMakes(answer: Answer, draw: DrawOrder): Promise<void> {
+    const { workers, memory } = this.#options;
+    const { values, form, before, after } = answer;
+    const buffer = memory.large(answerBytesMax(answer, answer.textBytesMax));
+    answer.hold(buffer);
+    answer.salt = this.#newSalt(new Uint8Array(SALT_BYTES));
+    const order = { values, form, before, after, salt: answer.salt, draw, memory: buffer.bytes };
+    const { busyMs, ...made } = await workers.make(order);
+    Object.assign(answer, made);
+    buffer.returned(made.bytes, made.dataEnd + REPLY_TAIL_BYTES_MAX);
+    answer.leaveQueue(busyMs);
+  }
+
+  #makeHere(answer: Answer, reader: EntropyReader): void {
+    const { admission, memory } = this.#options;
+    const startedMs = admission.enterTurn(answer);
+    this.#newSalt(answer.salt);
+    answer.hold(memory.small(answerBytesMax(answer, answer.textBytesMax)));
+    makeFrom(reader, answer);
+    admission.madeHere(answer, startedMs);
+  }
+
+  /** It is told to nobody but the caller. */
+  #newSalt(salt: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const { random } = this.#options;
+    random.fill(salt);
+    random.erase();
+    return salt;
+  }
+
+  /** What goes on later ends by itself, or refuses the answer. */
+  #later(answer: Answer, work: Promise<void>): void {
+    work.catch((error: unknown) => answer.refuse(error));
+  }
+
+  /** Gives the answer its certificate and its reply, and has it committed; it leaves when it is durable. */
+  #issue(answer: Answer): void {
+    const { committer } = this.#options;
+    const { asker, form } = answer;
+    answer.certificateId = committer.nextCertificateId();
+    answer.timestamp = this.#isoTime(asker.atMs);
+    answer.durationMs = this.#elapsedMs(asker);
+    answer.deliveredBytes = answer.dataEnd - answer.start - DATA_START;
+    this.#writeBody(answer);
+    let stored: StoredAnswer | undefined;
+    if (form !== 'json' || asker.ignored !== '' || answer.first !== undefined) {
+      const fields = asker.keptFields(answer);
+      answer.fields = fields;
+      stored = answer.first?.complete({ form, fields, body: answer.body }, asker.atMs);
+    }
+    answer.salt.fill(0);
+    answer.source = committer.sourceOf(answer.from);
+    committer.add(answer, stored);
+  }
+
+  #writeBody(answer: Answer): void {
+    const { memory, poweredBy } = this.#options;
+    const { from, bytes, start, dataEnd, request } = answer;
+    if (answer.form === 'json') {
+      answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
+      return;
+    }
+    answer.body =
+      answer.octets ?? packedReply(answer, poweredBy, request.valueKey, request.members, answer.packed!);
+    answer.octets = undefined;
+    answer.packed = undefined;
+    // the body of a large answer is weighed already (Admission.enterQueue)
+    answer.exchangeBuffer(answer.plan.isLarge ? undefined : memory.adopt(answer.body));
+  }
+
+  #planOf(request: DataRequest): Plan {
+    let plan = this.#plans.get(request);
+    if (plan === undefined) this.#plans.set(request, (plan = new Plan(request)));
+    return plan;
+  }
+
+  #seedGroupOf({ record, allowance }: Account): SeedGroup | undefined {
+    const known = this.#groups.get(allowance);
+    if (known !== undefined) return known;
+    const tier = seededTier(record.tier);
+    if (tier === undefined || allowance.seedIntervalMs === null) return undefined;
+    const group = { tier, intervalMs: allowance.seedIntervalMs };
+    this.#groups.set(allowance, group);
+    return group;
+  }
+
+  /** ISO 8601; requests of one millisecond share it. */
+  #isoTime(atMs: number): string {
+    if (atMs !== this.#isoAtMs) {
+      this.#isoAtMs = atMs;
+      this.#iso = new Date(atMs).toISOString();
+    }
+    return this.#iso;
+  }
+
+  #elapsedMs(asker: Asker): number {
+    return Math.round(this.#options.clock.monotonicMs() - asker.startedMonotonicMs);
+  }
+}
+
+function fromSystem(): DrawOrder {
+  return { from: 'system' };
+}
+
+/** Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. */
+function takeCredits({ values, reservation }: Answer): void {
+  const credits = entropyBytes(values);
+  if (reservation.takeCredits(credits)) return;
+  const remaining = reservation.creditsRemaining;
+  throw new ApiError('credits_exhausted', {
+    message: `This request costs ${credits} credits; ${remaining} are left this month.`,
+    details: { required: credits, remaining },
+  });
+}
+
+/** Books the consumed bytes under the lots of the claimed blocks, in order. */
+function sharesOf(held: readonly LotShare[], consumed: number): LotShare[] {
+  const shares = new Map<string, number>();
+  let left = consumed;
+  for (const block of held) {
+    const bytes = Math.min(left, block.bytes);
+    if (bytes === 0) break;
+    shares.set(block.lotId, (shares.get(block.lotId) ?? 0) + bytes);
+    left -= bytes;
+  }
+  return [...shares].map(([lotId, bytes]) => ({ lotId, bytes }));
+}

@@ -1,0 +1,192 @@
+import { randomFillSync } from 'node:crypto';
+import { pack } from 'msgpackr';
+import { assert } from '../core/assert.ts';
+import { wipe } from '../core/bytes.ts';
+import { sha256 } from '../crypto/digest.ts';
+import { Expander, expandPiece } from '../crypto/expander.ts';
+import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
+import { EntropyReader } from '../values/entropy-reader.ts';
+import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../values/sample.ts';
+import type { ValueRequest } from '../values/value-request.ts';
+import type { AnswerForm } from './request.ts';
+
+export const SALT_BYTES = 32;
+export const DIGEST_BYTES = 32;
+
+/** Where the `data` member starts in its memory: room for the opening of the reply, and for the salt when it is hashed. */
+export const DATA_START = 32;
+/** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
+export const REPLY_TAIL_BYTES_MAX = 2_048;
+
+assert(DATA_START >= SALT_BYTES, 'the salt fits before the data member');
+
+/** What an answer is made from. Plain data, so that it crosses threads. */
+export interface MakeOrder {
+  readonly values: ValueRequest;
+  readonly form: AnswerForm;
+  /** The text of the `data` member before and after its values; canonical JSON as a whole. */
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+  /** 32 bytes, hashed before the `data` member. */
+  readonly salt: Uint8Array<ArrayBuffer>;
+}
+
+/** Where an answer is made, and what came of it. */
+export interface Making extends MakeOrder {
+  /** The answer may use [start, end) of these, at least `answerBytesMax` bytes. The `data` member begins DATA_START in. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly start: number;
+  readonly end: number;
+  /** Where the `data` member ends. */
+  dataEnd: number;
+  /** 32 bytes: SHA-256(salt ‖ data) is written here. */
+  readonly delivered: Uint8Array<ArrayBuffer>;
+  consumedBytes: number;
+  /** The bare values as the form asks for them; undefined where it is JSON. */
+  octets: Uint8Array<ArrayBuffer> | undefined;
+  packed: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Where a large answer's bytes come from. Key material and pieces are erased by the worker when it is done. */
+export type DrawOrder =
+  /** Seeded mode: expansion of a one-time key, mixed with system entropy. */
+  | { readonly from: 'one-time-key'; readonly key: Uint8Array<ArrayBuffer> }
+  /** Csprng mode: system entropy as it is. */
+  | { readonly from: 'system' }
+  /** Pure mode: claimed blocks, and nothing else. */
+  | { readonly from: 'pieces'; readonly pieces: readonly Uint8Array<ArrayBuffer>[] };
+
+/** An answer that a worker makes. */
+export interface WorkerOrder extends MakeOrder {
+  readonly draw: DrawOrder;
+  /** At least `answerBytesMax` bytes; moves to the worker and back. */
+  readonly memory: Uint8Array<ArrayBuffer>;
+}
+
+/** As the worker returns it. */
+export interface MadeByWorker
+  extends Pick<Making, 'bytes' | 'dataEnd' | 'delivered' | 'consumedBytes' | 'octets' | 'packed'> {
+  /** What it took of the worker's time: the answers to come are weighed by it. */
+  readonly busyMs: number;
+}
+
+/** The threads that make large answers. */
+export interface AnswerWorkers {
+  readonly threads: number;
+  /** Takes over the memory and the secrets of the draw; they are erased when it settles, whatever came of it. */
+  make(order: WorkerOrder): Promise<MadeByWorker>;
+}
+
+/** Memory that an answer needs at most, its values taking `textBytesMax` bytes of JSON. */
+export function answerBytesMax(order: Pick<MakeOrder, 'before' | 'after'>, textBytesMax: number): number {
+  return DATA_START + order.before.length + textBytesMax + order.after.length + REPLY_TAIL_BYTES_MAX;
+}
+
+/**
+ * Draws, samples, writes and hashes one answer's `data` member for a worker, whose order is its own copy: key, pieces and
+ * salt are erased.
+ */
+export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
+  const stream = openStream(draw);
+  const making: Making = {
+    ...order,
+    bytes: memory,
+    start: 0,
+    end: memory.length,
+    dataEnd: 0,
+    delivered: new Uint8Array(DIGEST_BYTES),
+    consumedBytes: 0,
+    octets: undefined,
+    packed: undefined,
+  };
+  try {
+    makeFrom(stream.reader, making);
+  } finally {
+    stream.close();
+    wipe(order.salt);
+  }
+  const { bytes, dataEnd, delivered, consumedBytes, octets, packed } = making;
+  return { bytes, dataEnd, delivered, consumedBytes, octets, packed };
+}
+
+/** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
+export function makeFrom(reader: EntropyReader, making: Making): void {
+  const { values, form, before, after, bytes, start, end } = making;
+  const consumedBefore = reader.consumedBytes;
+  const dataStart = start + DATA_START;
+  bytes.set(before, dataStart);
+  const valuesAt = dataStart + before.length;
+  let drawn: Sample | undefined;
+  let dataEnd: number;
+  if (form === 'json') {
+    dataEnd = drawJson(values, reader, bytes, valuesAt);
+  } else {
+    drawn = sample(values, reader);
+    dataEnd = writeJson(drawn, bytes, valuesAt);
+  }
+  reader.erase();
+  bytes.set(after, dataEnd);
+  dataEnd += after.length;
+  assert(dataEnd + REPLY_TAIL_BYTES_MAX <= end, 'an answer keeps to its bound');
+  making.dataEnd = dataEnd;
+  making.consumedBytes = reader.consumedBytes - consumedBefore;
+  commitInPlace(making);
+  if (drawn !== undefined && form === 'octet-stream') making.octets = new Uint8Array(octetsOf(drawn));
+  if (drawn !== undefined && form === 'msgpack') making.packed = new Uint8Array(pack(plainOf(drawn)));
+}
+
+/** SHA-256(salt ‖ data): the salt stands before the data for the moment of one call, a third of the time of three. */
+function commitInPlace({ bytes, start, dataEnd, salt, delivered }: Making): void {
+  assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
+  const saltStart = start + DATA_START - SALT_BYTES;
+  bytes.set(salt, saltStart);
+  sha256(bytes.subarray(saltStart, dataEnd), delivered);
+  bytes.fill(0, saltStart, saltStart + SALT_BYTES);
+}
+
+interface EntropyStream {
+  readonly reader: EntropyReader;
+  close(): void;
+}
+
+function openStream(draw: DrawOrder): EntropyStream {
+  switch (draw.from) {
+    case 'one-time-key':
+      return expansionOf(draw.key);
+    case 'system': {
+      const reader = new EntropyReader(() => randomFillSync(new Uint8Array(KEYSTREAM_SLOT_BYTES)));
+      return { reader, close: () => reader.discard() };
+    }
+    case 'pieces':
+      return concatenationOf(draw.pieces);
+  }
+}
+
+function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
+  const root = new Expander(key);
+  wipe(key);
+  const reader = new EntropyReader(() => {
+    const pieceKey = root.deriveKey();
+    const piece = expandPiece(pieceKey, 'system');
+    wipe(pieceKey);
+    return piece;
+  });
+  const close = () => {
+    reader.discard();
+    root.erase();
+  };
+  return { reader, close };
+}
+
+function concatenationOf(pieces: readonly Uint8Array<ArrayBuffer>[]): EntropyStream {
+  let next = 0;
+  const reader = new EntropyReader(() => {
+    assert(next < pieces.length, 'the pieces hold the bound of the draw');
+    return pieces[next++];
+  });
+  const close = () => {
+    reader.discard();
+    wipe(...pieces);
+  };
+  return { reader, close };
+}

@@ -1,0 +1,96 @@
+import { type Allowance, tiersWith } from '../account/tiers.ts';
+import { ApiError } from '../core/errors.ts';
+import type { DataEndpoint, EntropyMode, Tier } from '../core/vocabulary.ts';
+import {
+  entropyBytesMax,
+  informationBits,
+  jsonBytesMax,
+  type ValueRequest,
+  valueCount,
+} from '../values/value-request.ts';
+import { type DataFrame, frameOf } from './text.ts';
+
+/** How the values of an answer are written. */
+export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
+
+/**
+ * What an endpoint asks for, once its parameters are valid: which values, and how the `data` member of the answer
+ * names them. Handlers of data endpoints make one of these and nothing else.
+ */
+export interface DataRequest {
+  readonly endpoint: DataEndpoint;
+  readonly values: ValueRequest;
+  /** The member of `data` that holds the values: values, bytes, uuids, bitstring or items. */
+  readonly valueKey: string;
+  /** The other members of `data` that echo the effective parameters, e.g. count, max, min, sort, unique. */
+  readonly members: Readonly<Record<string, string | number | boolean | null>>;
+  /** The mode that was asked for; undefined when the account's tier decides. */
+  readonly mode: EntropyMode | undefined;
+  /** Price the request, draw nothing. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * The mode of a request: the one it names when the tier has it, else the tier's default. Never `pure` unasked, and
+ * never another than the one named. Throws 403 `mode_not_allowed`.
+ */
+export function resolveMode(asked: EntropyMode | undefined, tier: Tier, allowance: Allowance): EntropyMode {
+  if (asked === undefined) return allowance.defaultMode;
+  if (allowance.modes.includes(asked)) return asked;
+  const tiers = tiersWith(asked);
+  throw new ApiError('mode_not_allowed', {
+    message: `Entropy mode ${asked} is not part of the ${tier} tier; the tiers that have it: ${tiers.join(', ')}.`,
+    details: { entropy_mode: asked, tier, tiers },
+  });
+}
+
+/** The entropy of the answer in whole bytes, whatever the mode: its price in pure mode, and what `dry_run` quotes. */
+export function entropyBytes(values: ValueRequest): number {
+  return Math.ceil(informationBits(values) / 8);
+}
+
+/**
+ * Answers whose text may be longer than this are made by a worker; shorter ones are made in the front thread. Bench
+ * `dispatch` puts the break-even of the front's own time at 53 kB of text for integers 0..999,999, 84 for floats, 110 for
+ * UUIDs and 175 for integers 0..100.
+ */
+export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
+
+/** What is worked out of a request once, and serves all its answers: clients repeat a few requests. */
+export class Plan {
+  readonly request: DataRequest;
+  /** Bytes that the values take as JSON, at most. */
+  readonly textBytesMax: number;
+  /** Made by a worker. */
+  readonly isLarge: boolean;
+  /** What usage counts. */
+  readonly valueCount: number;
+  #drawBytesMax = -1;
+  #frameMode: EntropyMode | undefined;
+  #frameSource = '';
+  #frame: DataFrame | undefined;
+
+  constructor(request: DataRequest) {
+    this.request = request;
+    this.textBytesMax = jsonBytesMax(request.values);
+    this.valueCount = valueCount(request.values);
+    this.isLarge = this.textBytesMax > HOP_ABOVE_JSON_BYTES;
+  }
+
+  /** Bytes that the values draw, at most. */
+  get drawBytesMax(): number {
+    if (this.#drawBytesMax < 0) this.#drawBytesMax = entropyBytesMax(this.request.values);
+    return this.#drawBytesMax;
+  }
+
+  /** The text around the values for the source that they come from. */
+  frameFor(mode: EntropyMode, quantumSource: string): DataFrame {
+    if (this.#frame === undefined || mode !== this.#frameMode || quantumSource !== this.#frameSource) {
+      const { valueKey, members } = this.request;
+      this.#frame = frameOf(valueKey, members, mode, quantumSource);
+      this.#frameMode = mode;
+      this.#frameSource = quantumSource;
+    }
+    return this.#frame;
+  }
+}

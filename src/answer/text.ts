@@ -1,0 +1,300 @@
+import { pack } from 'msgpackr';
+import { assert } from '../core/assert.ts';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
+import {
+  decimalDigits,
+  writeBase32,
+  writeHex,
+  writeLatin1,
+  writeNumber,
+  writeUuid,
+} from '../core/text-bytes.ts';
+import type { DrawnFrom } from './desk.ts';
+import { DATA_START, REPLY_TAIL_BYTES_MAX } from './make.ts';
+
+/** What the text of an answer says of it beside its values. An Answer is one. */
+export interface PrintedAnswer {
+  readonly from: DrawnFrom;
+  /** 16 bytes, printed as `req_…` and as a UUID. */
+  readonly requestId: Uint8Array;
+  /** ISO 8601, 24 characters. */
+  readonly timestamp: string;
+  /** 16 bytes, printed as `cert_…`. */
+  readonly certificateId: Uint8Array;
+  /** 32 bytes; for the caller alone, never stored. */
+  readonly salt: Uint8Array;
+  readonly durationMs: number;
+  readonly consumedBytes: number;
+  /** Credits that this answer spends. */
+  readonly credits: number;
+  /** Credits left and in all, of the month; null means unlimited. */
+  readonly creditsRemaining: number | null;
+  readonly creditsTotal: number | null;
+}
+
+/** The text of the `data` member around its values, as bytes. */
+export interface DataFrame {
+  readonly before: Uint8Array<ArrayBuffer>;
+  readonly after: Uint8Array<ArrayBuffer>;
+}
+
+type Members = Readonly<Record<string, string | number | boolean | null>>;
+
+/** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
+const VALUES_MARK = '\u0000';
+
+/**
+ * The `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own number and
+ * string forms), cut where the values go. All names and texts here are ours or checked ASCII, so JSON.stringify of
+ * sorted members is canonical.
+ */
+export function frameOf(
+  valueKey: string,
+  members: Members,
+  entropyMode: string,
+  quantumSource: string,
+): DataFrame {
+  const texts: Record<string, string> = {
+    metadata: JSON.stringify(dataMetadata(entropyMode, quantumSource)),
+    [valueKey]: VALUES_MARK,
+  };
+  for (const [name, value] of Object.entries(members)) texts[name] = JSON.stringify(value);
+  const text = Object.keys(texts)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${texts[name]}`)
+    .join(',');
+  const cut = text.indexOf(VALUES_MARK);
+  return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
+}
+
+function dataMetadata(entropyMode: string, quantumSource: string): Record<string, string> {
+  return { entropy_mode: entropyMode, quantum_source: quantumSource };
+}
+
+/** `metadata`, `meta` and `quantum_credits` of every data answer (specification, Resources; one shape for all modes). */
+export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record<string, unknown> {
+  const { from } = answer;
+  return {
+    meta: { duration_ms: answer.durationMs, request_id: uuidText(answer.requestId) },
+    metadata: {
+      certificate_id: `cert_${base32Of(answer.certificateId)}`,
+      certificate_salt: Buffer.from(answer.salt).toString('hex'),
+      entropy_consumed_bytes: answer.consumedBytes,
+      entropy_origin: from.origin,
+      lang_circuit: from.circuit,
+      lang_version: from.circuitVersion,
+      nist_verified: from.nistVerified,
+      powered_by: poweredBy,
+      processing_time_ms: answer.durationMs,
+      quantum_backend: from.quantumBackend,
+      request_id: `req_${base32Of(answer.requestId)}`,
+      timestamp: answer.timestamp,
+    },
+    quantum_credits: {
+      remaining: answer.creditsRemaining,
+      used: answer.credits,
+      total: answer.creditsTotal,
+    },
+  };
+}
+
+/** The whole reply in MessagePack. `packedValues` come packed: large ones are packed where they were made. */
+export function packedReply(
+  answer: PrintedAnswer,
+  poweredBy: string,
+  valueKey: string,
+  members: Members,
+  packedValues: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const { mode, quantumBackend } = answer.from;
+  return concatBytes(
+    packedUpTo('data', envelopeObject(answer, poweredBy)),
+    packedUpTo(valueKey, { ...members, metadata: dataMetadata(mode, quantumBackend) }),
+    packedValues,
+  );
+}
+
+/** An object in MessagePack with one more member, up to where the value of that one stands. */
+function packedUpTo(name: string, members: Readonly<Record<string, unknown>>): Uint8Array {
+  return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
+}
+
+/** How every JSON reply begins; written right before the `data` member. */
+const REPLY_OPENING = utf8Bytes('{"data":');
+assert(REPLY_OPENING.length <= DATA_START, 'the opening of a reply fits before its data member');
+
+/** Completes a JSON reply in place around its `data` member; returns the whole reply. */
+export function completeJson(
+  answer: PrintedAnswer,
+  template: EnvelopeTemplate,
+  bytes: Uint8Array<ArrayBuffer>,
+  start: number,
+  dataEnd: number,
+): Uint8Array<ArrayBuffer> {
+  const replyStart = start + DATA_START - REPLY_OPENING.length;
+  bytes.set(REPLY_OPENING, replyStart);
+  return bytes.subarray(replyStart, template.write(answer, bytes, dataEnd));
+}
+
+/**
+ * The end of every JSON answer from one source: the text behind the `data` member. Members and values are those of
+ * `envelopeObject`; a test holds the two equal. Ids, salt and time have fixed widths, numbers do not: the whole text is
+ * laid out once for each combination of their widths, and an answer copies it and writes its own bytes over it.
+ */
+export class EnvelopeTemplate {
+  /** Bytes that `write` takes at most. */
+  readonly lengthMax: number;
+  readonly #pieces: readonly Uint8Array[];
+  readonly #layouts = new Map<number, Layout>();
+  #layout: Layout;
+
+  constructor(from: DrawnFrom, poweredBy: string) {
+    const text = (value: string) => JSON.stringify(value);
+    this.#pieces = [
+      ',"meta":{"duration_ms":',
+      ',"request_id":"',
+      '"},"metadata":{"certificate_id":"cert_',
+      '","certificate_salt":"',
+      '","entropy_consumed_bytes":',
+      `,"entropy_origin":${text(from.origin)},"lang_circuit":${text(from.circuit)}` +
+        `,"lang_version":${text(from.circuitVersion)},"nist_verified":${from.nistVerified}` +
+        `,"powered_by":${text(poweredBy)},"processing_time_ms":`,
+      `,"quantum_backend":${text(from.quantumBackend)},"request_id":"req_`,
+      '","timestamp":"',
+      '"},"quantum_credits":{"remaining":',
+      ',"total":',
+      ',"used":',
+      '}}',
+    ].map(utf8Bytes);
+    const widest = new Layout(this.#pieces, WIDTHS_MAX);
+    this.lengthMax = widest.bytes.length;
+    // Answers lie side by side in memory: a text beyond its room would overwrite the next one.
+    assert(
+      this.lengthMax <= REPLY_TAIL_BYTES_MAX,
+      'the longest text behind the values fits the room kept for it',
+    );
+    this.#layout = widest;
+  }
+
+  /** The template for a source; the same object for the same source. */
+  static of(from: DrawnFrom, poweredBy: string): EnvelopeTemplate {
+    let template = templates.get(from);
+    if (template === undefined) templates.set(from, (template = new EnvelopeTemplate(from, poweredBy)));
+    return template;
+  }
+
+  /** Writes the end of one answer behind its `data` member; returns where the reply ends. */
+  write(answer: PrintedAnswer, target: Uint8Array, start: number): number {
+    const { requestId, durationMs, consumedBytes, credits, creditsRemaining, creditsTotal } = answer;
+    const layout = this.#layoutOf(
+      decimalDigits(durationMs),
+      decimalDigits(consumedBytes),
+      countWidth(creditsRemaining),
+      countWidth(creditsTotal),
+      decimalDigits(credits),
+    );
+    layout.setTime(answer.timestamp);
+    target.set(layout.bytes, start);
+    const { at } = layout;
+    writeNumber(durationMs, target, start + at[0]);
+    writeUuid(requestId, target, start + at[1]);
+    writeBase32(answer.certificateId, target, start + at[2]);
+    writeHex(answer.salt, target, start + at[3]);
+    writeNumber(consumedBytes, target, start + at[4]);
+    writeNumber(durationMs, target, start + at[5]);
+    writeBase32(requestId, target, start + at[6]);
+    writeCount(creditsRemaining, target, start + at[8]);
+    writeCount(creditsTotal, target, start + at[9]);
+    writeNumber(credits, target, start + at[10]);
+    return start + layout.bytes.length;
+  }
+
+  /** Answers of one source mostly have the widths of the one before. */
+  #layoutOf(duration: number, consumed: number, remaining: number, total: number, used: number): Layout {
+    const key = (((duration * 17 + consumed) * 17 + remaining) * 17 + total) * 17 + used;
+    if (this.#layout.key === key) return this.#layout;
+    let layout = this.#layouts.get(key);
+    if (layout === undefined) {
+      if (this.#layouts.size >= LAYOUTS_MAX) this.#layouts.clear();
+      layout = new Layout(this.#pieces, [
+        duration,
+        36,
+        26,
+        64,
+        consumed,
+        duration,
+        26,
+        24,
+        remaining,
+        total,
+        used,
+      ]);
+      layout.key = key;
+      this.#layouts.set(key, layout);
+    }
+    this.#layout = layout;
+    return layout;
+  }
+}
+
+/** A safe integer has 16 digits at most: a width is below 17, and five of them make a key. */
+const DIGITS_MAX = 16;
+/** Widths of the values between the pieces: duration, UUID, id, salt, consumed, duration, id, time, three counts. */
+const WIDTHS_MAX = [
+  DIGITS_MAX,
+  36,
+  26,
+  64,
+  DIGITS_MAX,
+  DIGITS_MAX,
+  26,
+  24,
+  DIGITS_MAX,
+  DIGITS_MAX,
+  DIGITS_MAX,
+];
+const TIME = 7;
+/** Of each source; a few serve nearly all of its answers. */
+const LAYOUTS_MAX = 64;
+
+/** The text for one combination of widths, with what changes left to be written over. */
+class Layout {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each value starts. */
+  readonly at: readonly number[];
+  key = Number.NaN;
+  #time = '';
+
+  constructor(pieces: readonly Uint8Array[], widths: readonly number[]) {
+    const length = [...pieces.map((piece) => piece.length), ...widths].reduce((sum, each) => sum + each, 0);
+    this.bytes = new Uint8Array(length);
+    const at: number[] = [];
+    let end = 0;
+    pieces.forEach((piece, i) => {
+      this.bytes.set(piece, end);
+      end += piece.length;
+      if (i === widths.length) return;
+      at.push(end);
+      end += widths[i];
+    });
+    this.at = at;
+  }
+
+  /** The time changes once a millisecond, so it is part of the layout. */
+  setTime(time: string): void {
+    if (time === this.#time) return;
+    this.#time = time;
+    writeLatin1(time, this.bytes, this.at[TIME]);
+  }
+}
+
+function countWidth(count: number | null): number {
+  return count === null ? 4 : decimalDigits(count);
+}
+
+function writeCount(count: number | null, target: Uint8Array, at: number): number {
+  return count === null ? writeLatin1('null', target, at) : writeNumber(count, target, at);
+}
+
+const templates = new WeakMap<DrawnFrom, EnvelopeTemplate>();

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type MovableBuffer, ReplyMemory } from '../../src/answer/buffer.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+
+const KIB = 1_024;
+const MIB = 2 ** 20;
+
+const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+const partOf = ({ bytes, start, size }: Pick<MovableBuffer, 'bytes' | 'start' | 'size'>) =>
+  bytes.subarray(start, start + size);
+
+/** As an answer that a worker made: it is written, moves, and is released when it has left. */
+function useLarge(memory: ReplyMemory, size: number): Uint8Array<ArrayBuffer> {
+  const buffer = memory.large(size);
+  buffer.bytes.fill(0xee, 0, size);
+  const moved = structuredClone(buffer.bytes, { transfer: [buffer.bytes.buffer] });
+  buffer.returned(moved, size);
+  buffer.release();
+  return moved;
+}
+
+describe('memory of small answers', () => {
+  it('is shared by answers that do not overlap, all zero, and erased when the last of a chunk leaves', () => {
+    const memory = new ReplyMemory();
+    const taken = Array.from({ length: 100 }, (_, i) => memory.small(1_000 + i));
+    assert.equal(new Set(taken.map(({ bytes }) => bytes)).size, 1);
+    for (const buffer of taken) {
+      assert.ok(isZero(partOf(buffer)));
+      partOf(buffer).fill(0xee);
+    }
+    const [{ bytes }] = taken;
+    for (const buffer of taken.slice(1)) buffer.release();
+    assert.ok(!isZero(bytes), 'the first is still read');
+    taken[0].release();
+    assert.ok(isZero(bytes));
+  });
+
+  it('is used again, by the next answers or when its chunk has filled', () => {
+    const memory = new ReplyMemory();
+    const { bytes } = memory.small(100);
+    const filling = Array.from({ length: 3 }, () => memory.small(100 * KIB));
+    const other = filling[2].bytes;
+    assert.notEqual(other, bytes);
+    assert.equal(filling[1].bytes, bytes);
+    assert.equal(memory.small(100).bytes, other);
+  });
+
+  it('counts what is not released yet, and sheds beyond its bound', () => {
+    const memory = new ReplyMemory();
+    const taken = [];
+    while (memory.waitingBytes < LIMITS.pendingReplyBytesMax) {
+      memory.assertRoom();
+      taken.push(memory.small(90 * KIB));
+    }
+    assert.equal(memory.waitingBytes, taken.length * 90 * KIB);
+    const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded';
+    assert.throws(() => memory.assertRoom(), isOverloaded);
+    for (const buffer of taken) buffer.release();
+    memory.assertRoom();
+    assert.equal(memory.waitingBytes, 0);
+  });
+
+  it('counts memory that an answer came with, and erases it', () => {
+    const memory = new ReplyMemory();
+    const own = new Uint8Array(300 * KIB).fill(1);
+    const buffer = memory.adopt(own);
+    assert.equal(memory.waitingBytes, own.length);
+    buffer.release();
+    assert.equal(memory.waitingBytes, 0);
+    assert.ok(isZero(own));
+  });
+});
+
+describe('memory of large answers', () => {
+  it('is large enough, whole so that it can move, and all zero, also when it was used before', () => {
+    const memory = new ReplyMemory();
+    for (const size of [1, 131_072, 131_073, 400_000, MIB, 8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 20 * MIB]) {
+      useLarge(memory, size);
+      const { bytes, start } = memory.large(size);
+      assert.ok(bytes.length >= size && start === 0 && bytes.byteOffset === 0);
+      assert.equal(bytes.length, bytes.buffer.byteLength);
+      assert.ok(isZero(bytes));
+    }
+  });
+
+  it('goes round among answers of about one size', () => {
+    const memory = new ReplyMemory();
+    const first = useLarge(memory, 300_000);
+    assert.equal(memory.large(500_000).bytes, first);
+    assert.notEqual(memory.large(500_000).bytes, first, 'one owner at a time');
+    useLarge(memory, 300_000);
+    assert.notEqual(memory.large(600_000).bytes.length, first.length);
+  });
+
+  it('is given up when a worker fails with it', () => {
+    const memory = new ReplyMemory();
+    const buffer = memory.large(300_000);
+    structuredClone(buffer.bytes, { transfer: [buffer.bytes.buffer] });
+    buffer.release();
+    assert.equal(memory.spareBytes, 0);
+  });
+
+  it('is kept up to a bound', () => {
+    const memory = new ReplyMemory();
+    const taken = Array.from({ length: 12 }, () => memory.large(4 * MIB));
+    for (const each of taken) each.release();
+    assert.equal(memory.spareBytes, 32 * MIB);
+    useLarge(memory, 9 * MIB);
+    assert.equal(memory.spareBytes, 32 * MIB, 'what is larger than most answers goes to the collector');
+    for (let i = 0; i < 8; i++) memory.large(4 * MIB);
+    assert.equal(memory.spareBytes, 0);
+  });
+});
+
+describe('memory of an answer', () => {
+  it('is released exactly once', () => {
+    const memory = new ReplyMemory();
+    for (const buffer of [memory.small(10), memory.large(10), memory.adopt(new Uint8Array(10))]) {
+      buffer.release();
+      assert.throws(() => buffer.release(), /released once/);
+    }
+  });
+});
