@@ -28,7 +28,7 @@ describe('a wall clock that ran over the end of a month and was set back', () =>
       const meter = new Meter(await cells.cellOf(record.number, allowanceOf(record)), allowanceOf(record));
       const period = meter.periodAt(periodOf(wallMs));
       assert.deepEqual(meter.used(period), { period: 202_612, requests: 2, credits: CREDITS });
-      assert.equal(meter.reserveCredits(1, period).ok, false);
+      assert.equal(meter.enter(clock.monotonicMs(), period).takeCredits(1), false);
     }
   });
 });
