@@ -23,6 +23,7 @@ import { type FrontCentre, type FrontStack, startFrontStack } from './front-stac
 import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
+import { assertSelfTests, type SelfTestedParts } from './self-test.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
 
 /** A running service. */
@@ -45,6 +46,8 @@ export interface ServiceParts {
   readonly backend?: Backend;
   /** Several, the most wanted first. */
   readonly backends?: readonly Backend[];
+  /** Broken parts, which the self-tests must refuse. */
+  readonly selfTested?: Partial<SelfTestedParts>;
 }
 
 /** How often limiter states are written down: what a killed process can forget of requests that were refused. */
@@ -57,12 +60,13 @@ const DRAIN_DEADLINE_MS = 3_000;
 const METRICS_CONNECTIONS_MAX = 8;
 const DAY_MS = 86_400_000;
 
-/** Starts everything in the order in which it is needed; the ledger is closed again when a later step fails. */
+/** Starts everything in the order in which it is needed, after the self-tests; the ledger is closed again when a later step fails. */
 export async function startService(
   config: Config,
   log: Log,
-  { clock = systemClock, backend, backends = backend && [backend] }: ServiceParts = {},
+  { clock = systemClock, backend, backends = backend && [backend], selfTested }: ServiceParts = {},
 ): Promise<Service> {
+  assertSelfTests(selfTested);
   const { durability, logLevel } = config;
   const keysPath = join(config.dataDir, 'keys');
   const thread = await startLedgerThread({

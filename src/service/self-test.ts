@@ -1,0 +1,247 @@
+import { hkdfSync, randomFillSync } from 'node:crypto';
+import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
+import type { RawRead } from '../backend/backend.ts';
+import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
+import { type ChaCha20, chacha20ByNoble, chacha20ByOpenssl } from '../crypto/chacha20.ts';
+import { hkdfSha256, sha256, sha256Hex } from '../crypto/digest.ts';
+import { Expander } from '../crypto/expander.ts';
+import { SigningKey, verifyEd25519 } from '../crypto/signing.ts';
+import { toeplitzHash } from '../pool/intake/extractor.ts';
+import { HealthMonitor, type HealthVerdict } from '../pool/intake/health.ts';
+import {
+  lagOfBits,
+  lz78yOfBits,
+  multiMcwOfBits,
+  multiMmcOfBits,
+  repeatCounts,
+} from '../stats/sp800-90b/kernels.ts';
+import { EntropyReader } from '../values/entropy-reader.ts';
+import { drawJson } from '../values/sample.ts';
+import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
+
+/**
+ * The self-tests that FIPS 140-3 (ISO/IEC 19790, 7.10) asks of a cryptographic module before it serves: every algorithm is
+ * run against a known answer, two implementations against each other where there are two, each WebAssembly module against a
+ * vector, and the health tests against a source that is stuck. They take some 10 ms of each start. This is not a FIPS
+ * validation: the software's integrity is left to whoever installs it.
+ */
+
+/** What is tested, as the service uses it; a test of this file puts a broken part in its place. */
+export interface SelfTestedParts {
+  readonly chacha20ByOpenssl: ChaCha20;
+  readonly chacha20ByNoble: ChaCha20;
+  readonly sha256: (data: Uint8Array) => Uint8Array;
+  readonly nobleSha256: (data: Uint8Array) => Uint8Array;
+  readonly hkdfSha256: typeof hkdfSha256;
+  readonly sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array;
+  readonly verify: typeof verifyEd25519;
+  /** The first `size` bytes that the DRBG makes of a key. */
+  readonly expand: (key: Uint8Array, size: number) => Uint8Array;
+  readonly systemEntropy: (out: Uint8Array<ArrayBuffer>) => void;
+  readonly drawJson: typeof drawJson;
+  readonly predictors: readonly ((bits: Uint8Array) => { correct: number; longestRun: number })[];
+  readonly repeatCounts: typeof repeatCounts;
+  readonly toeplitzHash: typeof toeplitzHash;
+  /** The verdict on the first read of a source of one channel. */
+  readonly checkHealth: (read: RawRead) => HealthVerdict;
+}
+
+export const PARTS: SelfTestedParts = {
+  chacha20ByOpenssl,
+  chacha20ByNoble,
+  sha256,
+  nobleSha256: sha256OfNoble,
+  hkdfSha256,
+  sign: (seed, message) => SigningKey.fromSeed(seed).sign(message),
+  verify: verifyEd25519,
+  expand(key, size) {
+    const expander = new Expander(key);
+    const out = new Uint8Array(size);
+    expander.fill(out);
+    expander.erase();
+    return out;
+  },
+  systemEntropy: (out) => void randomFillSync(out),
+  drawJson,
+  predictors: [multiMcwOfBits, lagOfBits, multiMmcOfBits, lz78yOfBits],
+  repeatCounts,
+  toeplitzHash,
+  checkHealth: (read) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
+};
+
+/** The service does not start: `message` names every part that failed. */
+export class SelfTestError extends Error {
+  override name = 'SelfTestError';
+}
+
+/** Runs all self-tests. Throws a SelfTestError when one fails; nothing may be opened or served then. */
+export function assertSelfTests(replaced: Partial<SelfTestedParts> = {}): void {
+  const parts = { ...PARTS, ...replaced };
+  const failures: string[] = [];
+  for (const [name, test] of Object.entries(TESTS)) {
+    try {
+      if (!test(parts)) failures.push(`${name} gives a wrong answer`);
+    } catch (error) {
+      failures.push(`${name} throws: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (failures.length === 0) return;
+  throw new SelfTestError(
+    `self-test failed: ${failures.join('; ')}. Nothing is served. The installation or the processor is damaged: reinstall, or start on another machine.`,
+  );
+}
+
+const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+const ZERO_NONCE = new Uint8Array(12);
+/** FIPS 180-4. */
+const SHA256_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+
+/** By name, in the order in which they run; true when the part gives the known answer. */
+const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
+  'ChaCha20 of OpenSSL': ({ chacha20ByOpenssl }) => isRfc8439(chacha20ByOpenssl),
+  'ChaCha20 of @noble/ciphers': ({ chacha20ByNoble }) => isRfc8439(chacha20ByNoble),
+  'ChaCha20 of OpenSSL beside @noble/ciphers'({ chacha20ByOpenssl, chacha20ByNoble }) {
+    const zeros = new Uint8Array(4_097);
+    return areEqual(chacha20ByOpenssl(KEY, ZERO_NONCE, 7, zeros), chacha20ByNoble(KEY, ZERO_NONCE, 7, zeros));
+  },
+  'SHA-256 of OpenSSL': ({ sha256 }) => toHex(sha256(utf8Bytes('abc'))) === SHA256_OF_ABC,
+  'SHA-256 of @noble/hashes': ({ nobleSha256 }) => toHex(nobleSha256(utf8Bytes('abc'))) === SHA256_OF_ABC,
+  'SHA-256 of OpenSSL beside @noble/hashes'({ sha256, nobleSha256 }) {
+    const severalBlocks = new Uint8Array(1_000).fill(0x61);
+    return areEqual(sha256(severalBlocks), nobleSha256(severalBlocks));
+  },
+  'HKDF-SHA-256'({ hkdfSha256 }) {
+    // RFC 5869 A.1
+    const ikm = new Uint8Array(22).fill(0x0b);
+    const salt = fromHex('000102030405060708090a0b0c');
+    const info = fromHex('f0f1f2f3f4f5f6f7f8f9');
+    const derived = hkdfSha256(ikm, salt, info, 42);
+    return (
+      toHex(derived) ===
+        '3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865' &&
+      areEqual(derived, new Uint8Array(hkdfSync('sha256', ikm, salt, info, 42)))
+    );
+  },
+  Ed25519({ sign, verify }) {
+    // RFC 8032 §7.1, test 2
+    const seed = fromHex('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb');
+    const publicKey = fromHex('3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c');
+    const message = Uint8Array.of(0x72);
+    const signature = sign(seed, message);
+    return (
+      toHex(signature) ===
+        '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00' &&
+      verify(publicKey, message, signature) &&
+      !verify(publicKey, Uint8Array.of(0x73), signature)
+    );
+  },
+  'the expander (ChaCha20 with fast key erasure)': ({ expand }) =>
+    sha256Hex(expand(KEY, 10_000)) === 'cbd241eb7dd09bb2a0a5d6fb39565c76a9064c1f29a46f5266fe9666a61a623d',
+  "the system's random number generator"({ systemEntropy }) {
+    const [one, other] = [new Uint8Array(32), new Uint8Array(32)];
+    systemEntropy(one);
+    systemEntropy(other);
+    return [one, other].every((bytes) => bytes.some((byte) => byte !== 0)) && !areEqual(one, other);
+  },
+  'kernels.wasm (values)': ({ drawJson }) => sha256Hex(drawnText(drawJson)) === DRAWN_SHA256,
+  'estimators.wasm (SP 800-90B)'({ predictors, repeatCounts }) {
+    const bits = Uint8Array.from(keystream(5_000), (byte) => byte & 1);
+    const repeats = repeatCounts(bits, 1);
+    const found = predictors.map((predictor) => predictor(bits));
+    const counts = found.flatMap(({ correct, longestRun }) => [correct, longestRun]);
+    return [...counts, repeats?.longest, repeats?.mostFrequent[8]].join() === ESTIMATED;
+  },
+  'extractor.wasm (Toeplitz hash)': ({ toeplitzHash }) =>
+    sha256Hex(toeplitzHash(keystream(500), 3_999, keystream(1_000), 2_001)) === HASHED_SHA256,
+  'the health tests'({ checkHealth }) {
+    const stuck = checkHealth(readOf(new Uint8Array(512)));
+    return (
+      stuck.grade === 'permanent' &&
+      stuck.failures.some(({ test }) => test === 'rct') &&
+      checkHealth(readOf(keystream(512))).grade === 'pass'
+    );
+  },
+};
+
+/** RFC 8439 §2.4.2, its first block. */
+function isRfc8439(chacha20: ChaCha20): boolean {
+  const plaintext = utf8Bytes("Ladies and Gentlemen of the class of '99: If I could offer you o");
+  const nonce = fromHex('000000000000004a00000000');
+  return (
+    toHex(chacha20(KEY, nonce, 1, plaintext)) ===
+    '6e2e359a2568f98041ba0728dd0d6981e97e7aec1d4360c20a27afccfd9fae0bf91b65c5524733ab8f593dabcd62b3571639d624e65152ab8f530c359f0861d8'
+  );
+}
+
+const integers = (count: number, min: number, max: number): ValueRequest => {
+  return { kind: 'integers', count, min, max, unique: false, sort: 'none' };
+};
+
+/** One request for each way in which the kernels draw and write values. */
+const REQUESTS: readonly ValueRequest[] = [
+  integers(40, 1, 6),
+  integers(40, 0, 1),
+  integers(40, 0, 999),
+  integers(20, -5, 999_999),
+  integers(20, -(2 ** 31), 2 ** 31 - 1),
+  integers(20, 3_000_000_000, 3_000_000_999),
+  integers(20, -(2 ** 52), 2 ** 52 - 1),
+  { kind: 'integers', count: 20, min: 0, max: 10 ** 6, unique: true, sort: 'ascending' },
+  ...[null, 2, 5, 6, 9, 12, 15].map((precision): ValueRequest => ({ kind: 'floats', count: 20, precision })),
+  { kind: 'bytes', count: 2, length: 33, encoding: 'hex', single: false },
+  { kind: 'bytes', count: 2, length: 33, encoding: 'base64', single: false },
+  { kind: 'uuid', count: 3 },
+  { kind: 'bitstring', length: 77 },
+  { kind: 'shuffle', items: ['a', 'b', 'c', 'd', 'e'] },
+];
+
+function drawnText(draw: typeof drawJson): Uint8Array {
+  const bytes = keystream(16_384);
+  let isTaken = false;
+  const reader = new EntropyReader(() => {
+    if (isTaken) throw new Error('the vector is used up');
+    isTaken = true;
+    return bytes;
+  });
+  const text = new Uint8Array(REQUESTS.reduce((size, request) => size + jsonBytesMax(request), 0));
+  const end = REQUESTS.reduce((at, request) => draw(request, reader, text, at), 0);
+  return text.subarray(0, end);
+}
+
+/** The known answers of the kernels; test/service/self-test.test.ts computes them with the slow twins. */
+const DRAWN_SHA256 = '6421b60f9b2601c20786101dd45093a0b457fbc792fb59a89f1db1cf945dd6aa';
+const HASHED_SHA256 = '87582c90d301cb04de2eb76248c566c9e5f600824ac0047379006a602aeb6351';
+/** Right predictions and longest run of each predictor; the longest repeat; occurrences of the most frequent byte. */
+const ESTIMATED = '2467,13,2459,16,2502,9,2464,12,21,32';
+
+/** ChaCha20 keystream of KEY. When ChaCha20 fails, these tests fail as well, and the message names all. */
+function keystream(size: number): Uint8Array<ArrayBuffer> {
+  return chacha20ByNoble(KEY, ZERO_NONCE, 0, new Uint8Array(size));
+}
+
+function readOf(bits: Uint8Array<ArrayBuffer>): RawRead {
+  return {
+    bits,
+    width: 1,
+    shots: bits.length * 8,
+    rawSha256: '',
+    provenance: {
+      provider: 'self-test',
+      device: 'self-test',
+      jobId: null,
+      circuit: 'none',
+      circuitVersion: 'none',
+      circuitSha256: null,
+      qubitsUsed: 0,
+      circuitDepth: 0,
+      shots: bits.length * 8,
+      startedAtMs: 0,
+      finishedAtMs: 0,
+      calibration: null,
+    },
+  };
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

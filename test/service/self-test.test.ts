@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadConfig } from '../../src/config/sources.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { HealthMonitor } from '../../src/pool/intake/health.ts';
+import { assertSelfTests, PARTS, SelfTestError, type SelfTestedParts } from '../../src/service/self-test.ts';
+import { startService } from '../../src/service/service.ts';
+import {
+  lagOfBits,
+  lz78yOfBits,
+  multiMcwOfBits,
+  multiMmcOfBits,
+  repeatCounts,
+} from '../../src/stats/sp800-90b/kernels.ts';
+import { plainLag, plainLz78y, plainMultiMcw, plainMultiMmc } from '../reference/sp800-90b/predictors.ts';
+import { plainRepeatedSubstrings } from '../reference/sp800-90b/substrings.ts';
+import { toeplitzBits } from '../reference/toeplitz.ts';
+import { twinSample } from '../reference/values.ts';
+import { packBits } from '../support/bit-sequences.ts';
+
+/** The same bytes with the last bit turned over. */
+function spoilt<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
+  bytes[bytes.length - 1] ^= 1;
+  return bytes;
+}
+
+/** Each part broken as slightly as can be, and what the message then names. */
+const BROKEN: readonly (readonly [string, Partial<SelfTestedParts>])[] = [
+  ['ChaCha20 of OpenSSL gives', { chacha20ByOpenssl: (...args) => spoilt(PARTS.chacha20ByOpenssl(...args)) }],
+  ['ChaCha20 of @noble/ciphers', { chacha20ByNoble: (...args) => spoilt(PARTS.chacha20ByNoble(...args)) }],
+  ['SHA-256 of OpenSSL', { sha256: (data) => spoilt(PARTS.sha256(data)) }],
+  ['SHA-256 of @noble/hashes', { nobleSha256: (data) => spoilt(PARTS.nobleSha256(data)) }],
+  ['HKDF-SHA-256', { hkdfSha256: (...args) => spoilt(PARTS.hkdfSha256(...args)) }],
+  ['Ed25519', { sign: (...args) => spoilt(PARTS.sign(...args)) }],
+  ['Ed25519', { verify: () => true }],
+  ['Ed25519', { verify: () => false }],
+  ['the expander', { expand: (...args) => spoilt(PARTS.expand(...args)) }],
+  ["the system's random number generator", { systemEntropy: () => {} }],
+  ["the system's random number generator", { systemEntropy: (out) => void out.fill(7) }],
+  [
+    'kernels.wasm',
+    {
+      drawJson(request, reader, target, at) {
+        const end = PARTS.drawJson(request, reader, target, at);
+        if (request.kind === 'bitstring') target[end - 2] ^= 1;
+        return end;
+      },
+    },
+  ],
+  ...PARTS.predictors.map((_, broken): readonly [string, Partial<SelfTestedParts>] => [
+    'estimators.wasm',
+    {
+      predictors: PARTS.predictors.map((predictor, i) => (bits) => {
+        const { correct, longestRun } = predictor(bits);
+        return { correct: correct + Number(i === broken), longestRun };
+      }),
+    },
+  ]),
+  ['estimators.wasm', { repeatCounts: () => undefined }],
+  ['extractor.wasm', { toeplitzHash: (...args) => spoilt(PARTS.toeplitzHash(...args)) }],
+  [
+    'the health tests',
+    {
+      checkHealth(read) {
+        const blind = { ...read, bits: read.bits.map((byte, i) => (byte === 0 ? i : byte)) };
+        return new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(blind);
+      },
+    },
+  ],
+  [
+    'the health tests',
+    {
+      checkHealth: (read) => PARTS.checkHealth({ ...read, bits: new Uint8Array(read.bits.length) }),
+    },
+  ],
+];
+
+describe('the self-tests', () => {
+  it('pass for the parts of this installation', () => {
+    assert.doesNotThrow(() => assertSelfTests());
+  });
+
+  BROKEN.forEach(([name, part], i) => {
+    it(`refuse ${name} when ${Object.keys(part).join()} is broken (${i})`, () => {
+      const named = new RegExp(
+        `^self-test failed: .*${name.replaceAll(/[.@/]/g, '\\$&')}.*Nothing is served`,
+      );
+      assert.throws(
+        () => assertSelfTests(part),
+        (error: unknown) => error instanceof SelfTestError && named.test(error.message),
+      );
+    });
+  });
+
+  it('name every part that failed, and what one threw', () => {
+    const none = () => {
+      throw new Error('no such cipher');
+    };
+    assert.throws(() => assertSelfTests({ chacha20ByOpenssl: none, expand: none }), {
+      message:
+        /ChaCha20 of OpenSSL throws: no such cipher; .*the expander \(.*\) throws: no such cipher\. Nothing is served/,
+    });
+  });
+});
+
+describe('the known answers of the self-tests', () => {
+  const keystream = (size: number) => PARTS.chacha20ByNoble(KEY, new Uint8Array(12), 0, new Uint8Array(size));
+  const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+  const bitsOf = (packed: Uint8Array, count: number) =>
+    Array.from({ length: count }, (_, i) => (packed[i >>> 3] >>> (7 - (i & 7))) & 1);
+
+  it('are those of the slow twins, bit by bit', () => {
+    let entropy = keystream(16_384);
+    let requests = 0;
+    assertSelfTests({
+      // Each is compared where the self-test calls it, so that no vector is missed.
+      drawJson(request, reader, target, at) {
+        const end = PARTS.drawJson(request, reader, target, at);
+        const { plain, consumedBytes } = twinSample(request, entropy);
+        entropy = entropy.slice(consumedBytes);
+        requests++;
+        assert.equal(Buffer.from(target.subarray(at, end)).toString(), JSON.stringify(plain));
+        return end;
+      },
+      predictors: [
+        [multiMcwOfBits, plainMultiMcw] as const,
+        [lagOfBits, plainLag] as const,
+        [multiMmcOfBits, plainMultiMmc] as const,
+        [lz78yOfBits, plainLz78y] as const,
+      ].map(([predictor, plain]) => (bits) => {
+        const { correct, longestRun } = plain(bits);
+        assert.deepEqual(predictor(bits), { correct, longestRun });
+        return { correct, longestRun };
+      }),
+      repeatCounts(symbols, symbolBits) {
+        const plain = plainRepeatedSubstrings(symbols);
+        assert.equal(repeatCounts(symbols, symbolBits)?.longest, plain.longest);
+        return plain;
+      },
+      toeplitzHash: (raw, rawBits, seed, outputBits) =>
+        new Uint8Array(
+          packBits(toeplitzBits(bitsOf(raw, rawBits), bitsOf(seed, rawBits + outputBits - 1), outputBits)),
+        ),
+    });
+    assert.ok(requests >= 18);
+  });
+});
+
+describe('a service whose self-test fails', () => {
+  it('does not start, says why, and has opened and served nothing', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-self-test-'));
+    try {
+      const broken = { sha256: (data: Uint8Array) => spoilt(PARTS.sha256(data)) };
+      await assert.rejects(
+        startService(loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }), silentLog, { selfTested: broken }),
+        /self-test failed: SHA-256 of OpenSSL gives a wrong answer/,
+      );
+      assert.deepEqual(readdirSync(dataDir), [], 'no ledger and no key was made');
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+});
