@@ -88,6 +88,18 @@ describe('the documents', () => {
     );
   });
 
+  it('name source files that are there', () => {
+    const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    const rooms = readdirSync(join(root, 'src'));
+    const named = [...text.matchAll(/`([\w/.-]+\.(?:ts|mjs|wasm))`/g)].map(([, path]) => path);
+    const inSource = named.filter((path) => path.includes('/') && rooms.includes(path.split('/')[0]));
+    assert.ok(inSource.length > 20);
+    assert.deepEqual(
+      inSource.filter((path) => !existsSync(join(root, 'src', path))),
+      [],
+    );
+  });
+
   it('link to files that are there', () => {
     for (const name of ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SECURITY.md', 'SPEC-NOTES.md']) {
       const text = readFileSync(join(root, name), 'utf8');
