@@ -24,12 +24,14 @@ import {
   type CommandContext,
   CommandError,
   facts,
+  type Input,
   json,
   oneOf,
   table,
   UsageError,
   wholeNumber,
 } from './command.ts';
+import { assessDossier, type DossierOptions, describedDossier, readableDossier } from './entropy-dossier.ts';
 
 export const assess = action({
   path: 'assess',
@@ -47,10 +49,26 @@ export const assess = action({
     },
     sequences: { value: 'N', meaning: 'at most this many sequences from the start; all when not given' },
     ascii: { meaning: 'the file holds characters 0 and 1; white space is skipped' },
+    'symbol-bits': {
+      value: 'N',
+      meaning:
+        'FILE holds symbols of 1 to 8 bits, one a byte; SP 800-90B on the first 1,000,000, without SP 800-22',
+    },
+    restarts: {
+      value: 'FILE',
+      meaning: '1,000 restarts of 1,000 symbols each, in the form of FILE: the tests of SP 800-90B 3.1.4',
+    },
+    claim: { value: 'H', meaning: 'bits of min-entropy per symbol that the maker of the source claims' },
     json: { meaning: 'one JSON object: sp800_22, sp800_90b and what they were run on' },
   },
   run: async (input, context) => {
     const path = input.operands[0];
+    const dossier = dossierOptions(input);
+    if (dossier !== undefined) {
+      const assessed = await assessDossier(path, dossier);
+      context.out(input.has('json') ? json(describedDossier(assessed)) : readableDossier(assessed));
+      return 0;
+    }
     const file = await openBitFile(path, input.has('ascii') ? 'ascii' : 'packed', BATTERY_BITS);
     try {
       const assessment = await assessFile(file, path, {
@@ -65,6 +83,30 @@ export const assess = action({
     return 0;
   },
 });
+
+/** What is asked of the entropy source alone; undefined when nothing is. */
+function dossierOptions(input: Input): DossierOptions | undefined {
+  const bits = input.option('symbol-bits');
+  const restarts = input.option('restarts');
+  const claim = input.option('claim');
+  if (bits === undefined && restarts === undefined && claim === undefined) return undefined;
+  for (const option of ['constants', 'sequences']) {
+    if (input.option(option) !== undefined) {
+      throw new UsageError(
+        `--${option} is for SP 800-22, which is not run with --symbol-bits, --restarts or --claim`,
+      );
+    }
+  }
+  if (input.has('ascii'))
+    throw new UsageError('--ascii is not read with --symbol-bits, --restarts or --claim');
+  const symbolBits = bits === undefined ? 1 : wholeNumber('symbol-bits', bits);
+  if (symbolBits < 1 || symbolBits > 8) throw new UsageError('--symbol-bits is 1 to 8');
+  const claimed = claim === undefined ? undefined : Number(claim);
+  if (claimed !== undefined && !(claimed > 0 && claimed <= symbolBits)) {
+    throw new UsageError(`--claim is above 0 and at most ${symbolBits}, the bits of a symbol`);
+  }
+  return { form: bits === undefined ? 'packed-bits' : { symbolBits }, restarts, claim: claimed };
+}
 
 function sequencesMax(given: string | undefined): number {
   if (given === undefined) return Number.POSITIVE_INFINITY;

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { assess } from '../../src/cli/assess.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
+import { unpackBits } from '../../src/stats/sp800-90b/alphabet.ts';
+import { assessNonIid } from '../../src/stats/sp800-90b/assess.ts';
+import { additionalIidTests } from '../../src/stats/sp800-90b/iid.ts';
+import { assessRestarts } from '../../src/stats/sp800-90b/restart.ts';
+import { keystream } from '../vectors/sp800-90b/inputs.ts';
+import { runCommand } from './run-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'qrn-dossier-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function written(name: string, bytes: Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+const packed = keystream(210, 125_000);
+const matrix = keystream(211, 125_000);
+const bitsFile = written('bits', packed);
+const matrixFile = written('matrix', matrix);
+
+describe('qrn assess --restarts', () => {
+  it('validates a good source by rows and columns of its restarts', async () => {
+    const { status, out } = await runCommand(assess, [bitsFile, '--restarts', matrixFile, '--json']);
+    assert.equal(status, 0);
+    const { sp800_90b: entropy, restarts } = JSON.parse(out);
+    const bits = unpackBits(packed, 1_000_000);
+    const initial = assessNonIid(bits, 1);
+    assert.equal(entropy.h_initial, initial.minEntropyPerSymbol);
+    assert.deepEqual(entropy.estimators, initial.estimators);
+    assert.equal(entropy.iid_tests.repeat_length, additionalIidTests(bits).repeatLength.length);
+    const expected = assessRestarts(unpackBits(matrix, 1_000_000), 1, entropy.h_initial);
+    assert.deepEqual(restarts, {
+      sanity_cutoff: expected.cutoff,
+      largest_count: expected.maxCount,
+      sane: true,
+      h_rows: expected.hRows,
+      h_columns: expected.hColumns,
+      validated: true,
+      min_entropy_per_symbol: expected.minEntropy,
+      sha256: sha256Hex(matrix),
+    });
+  });
+
+  it('refuses a source that starts alike each time, though each run looks good', async () => {
+    const row = matrix.subarray(0, 125);
+    const alike = written('alike', Buffer.concat(Array.from({ length: 1_000 }, () => row)));
+    const { status, out } = await runCommand(assess, [bitsFile, '--restarts', alike]);
+    assert.equal(status, 0);
+    assert.match(out, /sanity test +FAIL: the most common symbol of a row or column occurs 1000 times/);
+    assert.match(out, /validation +FAIL: no entropy may be credited/);
+  });
+
+  it('takes the claim of the maker where it is the least', async () => {
+    const { out } = await runCommand(assess, [bitsFile, '--claim', '0.25', '--json']);
+    const { sp800_90b: entropy, restarts } = JSON.parse(out);
+    assert.deepEqual([entropy.h_submitter, entropy.h_initial, restarts], [0.25, 0.25, null]);
+  });
+});
+
+describe('qrn assess --symbol-bits', () => {
+  it('assesses symbols of two bits as they are and as bits', async () => {
+    // 3 as often as 0, 1 and 2 together
+    const symbols = Uint8Array.from(keystream(212, 1_000_000), (byte) => Math.min(3, byte % 6));
+    const file = written('symbols', symbols);
+    const { out } = await runCommand(assess, [file, '--symbol-bits', '2', '--json']);
+    const { sp800_90b: entropy } = JSON.parse(out);
+    const expected = assessNonIid(symbols, 2);
+    assert.deepEqual(entropy.estimators, expected.estimators);
+    assert.deepEqual(entropy.bitstring_estimators, expected.bitstringEstimators);
+    assert.equal(entropy.h_initial, expected.minEntropyPerSymbol);
+    assert.equal(entropy.min_entropy_per_bit, expected.minEntropyPerSymbol / 2);
+    assert.deepEqual([entropy.bits_per_symbol, entropy.symbols], [2, 1_000_000]);
+  });
+
+  it('says of each input that it cannot read what is wrong', async () => {
+    const short = written('short', new Uint8Array(999_999));
+    const wide = written('wide', new Uint8Array(1_000_000).fill(4, 17, 18));
+    const stuck = written('stuck', new Uint8Array(1_000_000));
+    const wrong: readonly [args: readonly string[], status: number, line: RegExp][] = [
+      [[short, '--symbol-bits', '2'], 1, /holds 999,999 symbols; at least 1,000,000 are needed/],
+      [[wide, '--symbol-bits', '2'], 1, /byte 17 is 4, which is no symbol of 2 bits/],
+      [[stuck, '--symbol-bits', '2', '--restarts', stuck], 1, /has no entropy/],
+      [[stuck, '--symbol-bits', '9'], 2, /--symbol-bits is 1 to 8/],
+      [[stuck, '--symbol-bits', '2', '--claim', '2.5'], 2, /--claim is above 0 and at most 2/],
+      [[stuck, '--symbol-bits', '2', '--ascii'], 2, /--ascii is not read with/],
+      [[stuck, '--restarts', stuck, '--constants', 'corrected'], 2, /--constants is for SP 800-22/],
+    ];
+    for (const [args, status, line] of wrong) {
+      const done = await runCommand(assess, args);
+      assert.equal(done.status, status);
+      assert.match(done.talk, line);
+    }
+  });
+});
