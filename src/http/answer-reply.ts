@@ -5,6 +5,7 @@ import type { FirstAnswer } from '../answer/idempotency.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import type { PrintedAnswer } from '../answer/text.ts';
 import { toHex, utf8Bytes } from '../core/bytes.ts';
+import type { EntropyMode } from '../core/vocabulary.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, type HeadSlot, HeadTemplate, headOf, type PatchField } from './head.ts';
@@ -82,6 +83,24 @@ export function quoteReply(
   ];
   const bytes = form === 'msgpack' ? new Uint8Array(pack(body)) : utf8Bytes(JSON.stringify(body));
   return { status: 200, head: headOf(200, fields), body: bytes };
+}
+
+/** The head that answers HEAD: what is known without a draw, and no length. */
+export function describedHead(
+  form: AnswerForm,
+  mode: EntropyMode,
+  creditsRemaining: number | null,
+  ignored: string,
+  { requestUuid, rate }: { readonly requestUuid: string; readonly rate: RateFacts | undefined },
+): Uint8Array {
+  const fields: Field[] = [
+    ['Cache-Control', 'no-store'],
+    ['X-Entropy-Mode', mode],
+    ['X-Quantum-Credits-Remaining', creditText(creditsRemaining)],
+    ['X-Request-ID', requestUuid],
+  ];
+  if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
+  return fieldsHead(form, fields, rate);
 }
 
 /** A head made field by field, for the forms that no template serves. */

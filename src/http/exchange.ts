@@ -89,6 +89,8 @@ export class Exchange extends RequestHead implements Timed {
   aborted = false;
   /** `send` was called, by the handler or, past the deadline, by the front. */
   answered = false;
+  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
+  hasUnknownLength = false;
   /** Called once if the client goes away before its reply is finished. */
   onAbort: (() => void) | undefined = undefined;
   deadlineMs = 0;
@@ -174,7 +176,9 @@ export class Exchange extends RequestHead implements Timed {
       response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it
     } else if (this.method === 'HEAD' || hasNoContent(head)) {
       // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
-      if (!hasNoContent(head)) response.writeHeader('Content-Length', String(body.length));
+      if (!hasNoContent(head) && !this.hasUnknownLength) {
+        response.writeHeader('Content-Length', String(body.length));
+      }
       if (closing) response.writeHeader('Connection', 'close');
       if (this.#closing) response.pause();
       response.endWithoutBody();

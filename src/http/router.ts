@@ -1,15 +1,15 @@
 import type { Account, AccountDirectory } from '../account/directory.ts';
-import { type Reservation, retryAfterS } from '../account/meter.ts';
+import { retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Answers } from '../answer/answers.ts';
-import type { DataRequest } from '../answer/request.ts';
+import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
 import { type Clock, periodEndMs, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { answerFormOf } from './answer-reply.ts';
+import { answerFormOf, describedHead } from './answer-reply.ts';
 import { Call, type CallSurroundings } from './call.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
@@ -18,6 +18,7 @@ import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
 import { rateFacts, rateFields } from './rate-fields.ts';
+import { MEDIA_TYPES } from './representation.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 
 /** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
@@ -81,6 +82,8 @@ export class Router {
   readonly #routes = new Map<string, Route>();
   readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
   readonly #around: CallSurroundings;
+  /** Requests for values that came in this turn of the loop. */
+  #waiting: { readonly call: Call; readonly route: Route }[] = [];
   readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
 
   constructor(options: RouterOptions) {
@@ -148,11 +151,56 @@ export class Router {
     }
     if (route.scope !== null) this.#authenticate(call);
     if (route.data !== undefined) {
-      this.#data(call, route, route.data);
+      if (exchange.method === 'HEAD') this.#describe(call, route, route.data);
+      else this.#later(call, route);
       return;
     }
     if (route.limited) this.#admit(call);
     this.#plain(call, route, route.handler!);
+  }
+
+  /**
+   * Holds a request for values until the loop has turned. The HTTP library reads a connection on after it handed a request
+   * over, and cuts it for a pipelined request: a client that is gone by then is neither counted nor charged.
+   */
+  #later(call: Call, route: Route): void {
+    if (this.#waiting.length === 0) setImmediate(this.#turn);
+    this.#waiting.push({ call, route });
+  }
+
+  readonly #turn = (): void => {
+    const arrived = this.#waiting;
+    this.#waiting = [];
+    for (const { call, route } of arrived) {
+      if (call.exchange.aborted) this.#options.record.aborted();
+      if (call.exchange.aborted || call.exchange.answered) continue;
+      try {
+        this.#data(call, route, route.data!);
+      } catch (error) {
+        this.#fail(call, error);
+      }
+    }
+  };
+
+  /** HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw. */
+  #describe(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
+    const account = call.account!;
+    const { record, allowance, meter } = account;
+    this.#requireRate(call, account, meter.peek(this.#options.clock.monotonicMs()));
+    const period = meter.periodAt(periodOf(call.atMs));
+    this.#requireScope(call, route.scope);
+    const { request, ignored } = this.#parse(call, endpoint);
+    call.form = answerFormOf(call.exchange.accept, request);
+    call.mode = resolveMode(request.mode, record.tier, allowance);
+    const remaining = meter.creditsRemaining(period);
+    if (!request.dryRun) {
+      if (meter.requestsRemaining(period) === 0) throw quotaExceeded(call);
+      const required = call.mode === 'pure' ? entropyBytes(request.values) : 0;
+      if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
+    }
+    const credits = Number.isFinite(remaining) ? remaining : null;
+    call.exchange.hasUnknownLength = true;
+    call.send(describedHead(call.form, call.mode, credits, ignored, call), new Uint8Array(0));
   }
 
   #plain(call: Call, route: Route, handler: Handler): void {
@@ -220,12 +268,10 @@ export class Router {
     this.#requireRate(call, account, account.meter.decision);
     let parsed: Parsed;
     try {
-      requireQuota(call, reservation);
+      if (!reservation.hasRequest) throw quotaExceeded(call);
       this.#requireScope(call, route.scope);
       parsed = this.#parse(call, endpoint);
       call.form = answerFormOf(call.exchange.accept, parsed.request); // throws not_acceptable
-      if (this.#options.strictParameters && parsed.ignored !== '')
-        throw unknownParameters(parsed.ignored.split(', '));
     } catch (error) {
       reservation.release();
       throw error;
@@ -235,7 +281,14 @@ export class Router {
   }
 
   #parse(call: Call, endpoint: DataEndpointDefinition): Parsed {
-    const { exchange } = call;
+    const parsed = this.#parsedOf(call.exchange, endpoint);
+    if (this.#options.strictParameters && parsed.ignored !== '') {
+      throw unknownParameters(parsed.ignored.split(', '));
+    }
+    return parsed;
+  }
+
+  #parsedOf(exchange: Exchange, endpoint: DataEndpointDefinition): Parsed {
     if (endpoint.method !== 'GET') return parsedOf(endpoint, exchange);
     const cache = this.#parsed.get(endpoint)!;
     const known = cache.get(exchange.query);
@@ -276,9 +329,8 @@ function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed 
   return { request, ignored: ignored.join(', ') };
 }
 
-function requireQuota({ atMs }: Call, { hasRequest }: Reservation): void {
-  if (hasRequest) return;
-  throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
+function quotaExceeded({ atMs }: Call): ApiError {
+  return new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
 }
 
 /** The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or none. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { TestServer } from '../support/server.ts';
 
@@ -82,5 +83,79 @@ describe('an Accept header that nothing satisfies', () => {
       '406 not_acceptable',
     );
     assert.equal(await requestsUsed(server), before);
+  });
+});
+
+describe('a HEAD request', () => {
+  const drawn = async () => {
+    const text = await (await fetch(`${server.origin}/metrics`)).text();
+    return [...text.matchAll(/^qrn_entropy_consumed_bytes_total\S* (\d+)$/gm)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    );
+  };
+  const head = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${server.baseUrl}${path}`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${server.key}`, ...headers },
+    });
+
+  it('draws, spends and counts nothing, and tells what is known without a draw', async () => {
+    const before = [await requestsUsed(server), await drawn()];
+    for (let i = 0; i < 20; i++) {
+      const response = await head('/bytes?count=512&entropy_mode=pure&x=1');
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('x-entropy-mode'), 'pure');
+      assert.equal(response.headers.get('x-quantum-credits-remaining'), '10240', 'nothing is spent');
+      assert.equal(response.headers.get('content-type'), 'application/json');
+      assert.equal(response.headers.get('x-ignored-parameters'), 'x');
+      assert.equal(response.headers.get('content-length'), null, 'no length is made up');
+      assert.equal(response.headers.get('x-certificate-id'), null);
+    }
+    assert.deepEqual([await requestsUsed(server), await drawn()], before);
+  });
+
+  it('takes no part of the rate limit', async () => {
+    const remaining = async () => Number((await head('/uuid')).headers.get('x-ratelimit-remaining'));
+    const first = await remaining();
+    for (let i = 0; i < 10; i++) await remaining();
+    assert.ok((await remaining()) >= first);
+  });
+
+  it('is refused as GET would be', async () => {
+    const refused: [string, Record<string, string>, number][] = [
+      ['/bytes?count=0', {}, 400],
+      ['/bytes', { authorization: 'Bearer qrn_p_nonsense' }, 401],
+      ['/bytes', { accept: 'text/html' }, 406],
+      ['/integers?count=10000&max=9007199254740990&entropy_mode=pure', {}, 402],
+    ];
+    for (const [path, headers, status] of refused)
+      assert.equal((await head(path, headers)).status, status, path);
+  });
+});
+
+describe('a request whose answer nobody can get', () => {
+  /** Sends the text on a connection of its own and gives what came back. */
+  const exchanged = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      let received = '';
+      const socket = connect(Number(new URL(server.origin).port), '127.0.0.1', () => socket.write(text));
+      socket.on('data', (chunk) => {
+        received += chunk.toString('latin1');
+        socket.end();
+      });
+      socket.on('close', () => resolve(received));
+      socket.on('error', reject);
+      socket.setTimeout(5_000, () => socket.destroy());
+    });
+
+  it('is not charged: pipelined requests cut the connection before anything is drawn', async () => {
+    const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
+    const before = await requestsUsed(server);
+    let answered = 0;
+    for (let round = 0; round < 20; round++) {
+      answered += (await exchanged(get + get)).split('HTTP/1.1 200 OK').length - 1;
+    }
+    assert.equal((await requestsUsed(server)) - before, answered);
   });
 });

@@ -196,6 +196,13 @@ async function holdAnswer(
     'ignored names are told',
   );
   assert.match(headers.get('x-ignored-parameters') ?? '', /^[0-9A-Za-z._~%, -]*$/);
+  if (method === 'HEAD' && !asked.dryRun) {
+    assert.equal(drawn, 0, 'HEAD draws nothing');
+    const { credits: limit = null } = factsOf(actor.role);
+    const left = limit === null ? 'unlimited' : String(limit - actor.credits);
+    assert.equal(headers.get('x-quantum-credits-remaining'), left);
+    return;
+  }
   const used = asked.mode === 'pure' && !asked.dryRun ? priceOf(asked.values) : 0;
   actor.credits += used;
   const { credits: total = null } = factsOf(actor.role);
@@ -209,7 +216,6 @@ async function holdAnswer(
   actor.answers++;
   world.consumedBytes += drawn;
   assert.ok(drawn * 8 >= 1, 'values come from entropy');
-  if (method === 'HEAD') return;
   const form = formOf(accept, asked.endpoint)!;
   assert.equal(headers.get('content-type'), `application/${form}`);
   if (form === 'octet-stream') {
