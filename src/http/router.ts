@@ -18,7 +18,6 @@ import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
 import { rateFacts, rateFields } from './rate-fields.ts';
-import { MEDIA_TYPES } from './representation.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 
 /** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
