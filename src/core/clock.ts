@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
 
@@ -6,16 +7,96 @@ import type { Log } from './log.ts';
  * and the simulation can drive it.
  */
 export interface Clock {
-  /** Unix time in milliseconds; may jump when the operator or NTP sets the clock. */
+  /** Unix time in milliseconds. Small corrections by NTP are followed; see GuardedClock for jumps. */
   wallMs(): number;
   /** Milliseconds since an arbitrary point; never goes back. */
   monotonicMs(): number;
+  /** How far the system's clock is from `wallMs()` because a jump of it was not accepted; 0 otherwise. */
+  jumpMs(): number;
 }
 
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
+  jumpMs: () => 0,
 };
+
+/** A larger difference between wall time and monotonic time is a jump and not a correction by NTP. */
+const JUMP_MIN_MS = 120_000;
+/** How often a jump is compared with the time since the machine booted. */
+const BOOT_TIME_CHECK_MS = 1_000;
+
+/**
+ * A clock whose wall time does not follow jumps. A wrong reading of the system's clock, even for a minute, would expire
+ * certificates and start another month of quotas, and neither can be undone. So wall time is held against monotonic time:
+ * a difference of up to two minutes is followed, a larger one is reported by `jumpMs` while `wallMs` goes on from where it
+ * was. A jump is accepted when the machine was suspended for that long, which the time since boot shows, and by a restart
+ * of the service. When the system's clock comes back, nothing has happened.
+ */
+export class GuardedClock implements Clock {
+  readonly #source: Pick<Clock, 'wallMs' | 'monotonicMs'>;
+  readonly #sinceBootMs: () => number | undefined;
+  /** A moment that was accepted, on each of the three clocks. */
+  #wallMs: number;
+  #monotonicMs: number;
+  #bootMs: number | undefined;
+  #jumpMs = 0;
+  #bootTimeCheckedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(source: Pick<Clock, 'wallMs' | 'monotonicMs'> = systemClock, sinceBootMs = sinceBoot) {
+    this.#source = source;
+    this.#sinceBootMs = sinceBootMs;
+    this.#wallMs = source.wallMs();
+    this.#monotonicMs = source.monotonicMs();
+    this.#bootMs = sinceBootMs();
+  }
+
+  wallMs(): number {
+    const wallMs = this.#source.wallMs();
+    const monotonicMs = this.#source.monotonicMs();
+    const expectedMs = Math.floor(this.#wallMs + monotonicMs - this.#monotonicMs);
+    const jumpMs = wallMs - expectedMs;
+    if (Math.abs(jumpMs) > JUMP_MIN_MS && !this.#wasSuspended(wallMs, monotonicMs)) {
+      this.#jumpMs = jumpMs;
+      return expectedMs;
+    }
+    if (this.#jumpMs !== 0 || jumpMs !== 0) {
+      // `#bootMs` stays with the moment it was read for; both move together below
+      this.#bootMs = this.#bootMs === undefined ? undefined : this.#bootMs + (wallMs - this.#wallMs);
+      this.#wallMs = wallMs;
+      this.#monotonicMs = monotonicMs;
+    }
+    this.#jumpMs = 0;
+    return wallMs;
+  }
+
+  monotonicMs(): number {
+    return this.#source.monotonicMs();
+  }
+
+  jumpMs(): number {
+    this.wallMs();
+    return this.#jumpMs;
+  }
+
+  /** Linux stops monotonic time while the machine sleeps, and goes on counting the time since boot. */
+  #wasSuspended(wallMs: number, monotonicMs: number): boolean {
+    if (this.#bootMs === undefined || monotonicMs - this.#bootTimeCheckedMs < BOOT_TIME_CHECK_MS)
+      return false;
+    this.#bootTimeCheckedMs = monotonicMs;
+    const nowMs = this.#sinceBootMs();
+    return nowMs !== undefined && Math.abs(wallMs - this.#wallMs - (nowMs - this.#bootMs)) <= JUMP_MIN_MS;
+  }
+}
+
+/** Milliseconds since the machine booted, sleep included; undefined where the system does not tell. */
+function sinceBoot(): number | undefined {
+  try {
+    return Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1_000;
+  } catch {
+    return undefined; // not Linux
+  }
+}
 
 /** Waits `ms` milliseconds; rejects with the signal's reason as soon as that is aborted. Injected: tests do not wait. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -32,6 +113,7 @@ export const systemWait: Wait = async (ms, signal) => {
 export class ManualClock implements Clock {
   wall: number;
   monotonic: number;
+  jump = 0;
 
   constructor(wallMs = 1_700_000_000_000, monotonicMs = 1_000) {
     this.wall = wallMs;
@@ -44,6 +126,10 @@ export class ManualClock implements Clock {
 
   monotonicMs(): number {
     return this.monotonic;
+  }
+
+  jumpMs(): number {
+    return this.jump;
   }
 
   /** Lets `ms` milliseconds pass on both clocks. */

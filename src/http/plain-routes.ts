@@ -37,7 +37,8 @@ export interface HealthReport {
 /** What the resources that draw no entropy are answered from. */
 export interface PlainRouteSources {
   /** True once every mode can be served that will be. */
-  readonly ready: () => boolean;
+  /** `ready`, or a word that says why not. */
+  readonly readiness: () => 'ready' | 'starting' | 'clock-jumped';
   readonly health: () => Promise<HealthReport>;
   /** Payload of GET /v1/usage for the call's account alone. */
   readonly usage: (call: Call) => Promise<object>;
@@ -57,7 +58,10 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: null,
       limited: false,
-      handler: () => (sources.ready() ? word(200, 'ready') : word(503, 'starting')),
+      handler: () => {
+        const readiness = sources.readiness();
+        return word(readiness === 'ready' ? 200 : 503, readiness);
+      },
     },
     {
       path: HEALTH.path,

@@ -137,6 +137,8 @@ export interface Books {
   storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined>;
   /** Erases stored answers that expired, and whole segments older than the retention. Returns how many of each. */
   expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }>;
+  /** When the oldest and the newest stored segment were committed (Unix ms); undefined without any. */
+  segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined>;
   /** Makes one small record durable, after the checks that a commit makes: tells whether an answer could be written now. */
   probe(): Promise<void>;
 }
@@ -197,6 +199,7 @@ export const LEDGER_CALLS = {
   loadRates: { part: 'books' },
   storedAnswer: { part: 'books' },
   expire: { part: 'books', server: true },
+  segmentSpan: { part: 'books' },
   probe: { part: 'books', server: true, room: true },
   putLog: { part: 'log', server: true },
   getLog: { part: 'log' },

@@ -33,6 +33,8 @@ export interface ReadingRow {
 export interface Readings {
   readonly atMs: number;
   readonly startedAtMs: number;
+  /** How far the system's clock jumped from the time that the service goes by; 0 when they agree. */
+  readonly clockJumpMs: number;
   readonly levels: Readonly<Record<BlockKind, { readonly blocks: number; readonly bytes: number }>>;
   /** The level up to which pure bytes are kept. */
   readonly pureBytesHigh: number;
@@ -118,6 +120,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
   return {
     atMs,
     startedAtMs: from.startedAtMs,
+    clockJumpMs: clock.jumpMs(),
     levels,
     pureBytesHigh: from.pureBytesHigh,
     pureBytesPerS: watch.pureBytesPerS(),

@@ -27,6 +27,10 @@ const DISK_LOW_BYTES = 1024 * 1024 * 1024;
 /** A garbage collection makes one second late, a start makes a few. */
 const LATE_SECONDS_HIGH = 10;
 
+const CLOCK_ADVICE =
+  'The system clock jumped. The service goes on by its own time, is not ready and deletes nothing. ' +
+  'Correct the clock, or restart the service if the clock is right now.';
+
 /** The ledger, the stocks that each mode draws on, and the seeds in force. */
 export const SERVICE_ROWS: readonly ReadingRow[] = [
   {
@@ -51,6 +55,27 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
         'qrn_ledger_probe_duration_seconds',
         'How long the last trial write took to become durable.',
         writtenInMs === null ? null : writtenInMs / 1000,
+      ),
+    ],
+  },
+  {
+    check: {
+      name: 'clock:wall',
+      of: ({ clockJumpMs }) => [
+        {
+          componentType: 'system',
+          status: clockJumpMs === 0 ? 'pass' : 'fail',
+          observedValue: Math.round(clockJumpMs / 1_000),
+          observedUnit: 's',
+          ...(clockJumpMs === 0 ? {} : { output: CLOCK_ADVICE }),
+        },
+      ],
+    },
+    families: ({ clockJumpMs }) => [
+      gauge(
+        'qrn_clock_jump_seconds',
+        'How far the system clock jumped from the time that the service goes by.',
+        clockJumpMs / 1_000,
       ),
     ],
   },

@@ -147,7 +147,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       ...publicLog.exact,
       ...verification.exact,
       ...plainRoutes({
-        ready: () => ready,
+        readiness: () => (clock.jumpMs() !== 0 ? 'clock-jumped' : ready ? 'ready' : 'starting'),
         health: () => centre.health(),
         usage: (call) => {
           assert(call.account !== undefined, 'usage is asked for with a key');

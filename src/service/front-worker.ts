@@ -3,7 +3,7 @@ import type { Cells } from '../account/cells.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
-import { systemClock } from '../core/clock.ts';
+import { GuardedClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
@@ -38,6 +38,8 @@ export interface FrontCommands extends FrontEvents {
 assert(parentPort !== null, 'this file is the entry of a worker thread');
 const port = parentPort;
 const data = workerData as FrontWorkerData;
+/** Each thread guards its own: they are started together and see the same jumps. */
+const clock = new GuardedClock();
 const log = createLog(data.config.logLevel);
 const { ledger, certificates } = openLedgerPorts(data.ledger);
 const workers = new Workers(data.workers, log);
@@ -63,7 +65,7 @@ const link: Link<FrontCentre & Cells, FrontCommands> = new Link(data.centre, {
 const stack = await startFrontStack({
   config: data.config,
   log,
-  clock: systemClock,
+  clock,
   ledger,
   certificates,
   cells: link.calls,

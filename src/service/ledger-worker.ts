@@ -4,7 +4,7 @@ import { CertificateArchive, type CertificateService, certificateService } from 
 import { CertificateIds } from '../certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, keysDocument } from '../certificate/log.ts';
 import { assert } from '../core/assert.ts';
-import { systemClock } from '../core/clock.ts';
+import { GuardedClock } from '../core/clock.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import { openLogKeys, openSecretFile } from '../crypto/key-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -49,12 +49,14 @@ const SEAL_INTERVAL_MS = 150;
 assert(parentPort !== null, 'this file is the entry of a worker thread');
 const port = parentPort;
 const data = workerData as LedgerWorkerData;
+/** Each thread guards its own: they are started together and see the same jumps. */
+const clock = new GuardedClock();
 const log = createLog(data.logLevel);
 const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 try {
   const { path, durability } = data;
-  const ledger = await openLmdbLedger({ path, clock: systemClock, log, role: 'server', durability });
+  const ledger = await openLmdbLedger({ path, clock, log, role: 'server', durability });
   try {
     await serve(ledger);
   } catch (error) {
@@ -68,7 +70,7 @@ try {
 }
 
 async function serve(ledger: Ledger): Promise<void> {
-  const keys = openLogKeys(data.keysPath, data.logName, systemClock);
+  const keys = openLogKeys(data.keysPath, data.logName, clock);
   const ids = new CertificateIds(openSecretFile(data.idsKeyPath));
   const settledBelow = await ledger.nextSegment();
   const certificateLog = await CertificateLog.open({
@@ -76,7 +78,7 @@ async function serve(ledger: Ledger): Promise<void> {
     ids,
     keys,
     settledBelow,
-    clock: systemClock,
+    clock,
   });
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
   const certificates = certificateService(archive, certificateLog, keysDocument(keys));

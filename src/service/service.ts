@@ -5,7 +5,7 @@ import type { EntropyDesk } from '../answer/desk.ts';
 import { OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { Backend } from '../backend/backend.ts';
 import type { Config } from '../config/config.ts';
-import { type Clock, every, systemClock } from '../core/clock.ts';
+import { type Clock, every, GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createMetricMemory } from '../core/metrics.ts';
@@ -23,6 +23,7 @@ import { type FrontCentre, type FrontStack, startFrontStack } from './front-stac
 import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
+import { Retention } from './retention.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-test.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
 
@@ -53,18 +54,21 @@ export interface ServiceParts {
 /** How often limiter states are written down: what a killed process can forget of requests that were refused. */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
+const CLOCK_INTERVAL_MS = 5_000;
+const CLOCK_JUMPED =
+  'the system clock jumped: the service goes on by its own time, is not ready and deletes nothing; ' +
+  'correct the clock, or restart the service if the clock is right now';
 /** How often a piece of one seeded stream, delivered to nobody, is tested. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
 /** Few ask for metrics; their connections are among the descriptors that the service needs itself (front-stack.ts). */
 const METRICS_CONNECTIONS_MAX = 8;
-const DAY_MS = 86_400_000;
 
 /** Starts everything in the order in which it is needed, after the self-tests; the ledger is closed again when a later step fails. */
 export async function startService(
   config: Config,
   log: Log,
-  { clock = systemClock, backend, backends = backend && [backend], selfTested }: ServiceParts = {},
+  { clock = new GuardedClock(), backend, backends = backend && [backend], selfTested }: ServiceParts = {},
 ): Promise<Service> {
   assertSelfTests(selfTested);
   const { durability, logLevel } = config;
@@ -254,11 +258,17 @@ function startUpkeep(
   log: Log,
   clock: Clock,
 ): NodeJS.Timeout[] {
+  const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
+  let hasJumped = false;
   return [
     every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.directory.rates())),
-    every(EXPIRY_INTERVAL_MS, log, async () => {
-      const nowMs = clock.wallMs();
-      await ledger.expire(nowMs, nowMs - config.certificateRetentionDays * DAY_MS);
+    every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
+    every(CLOCK_INTERVAL_MS, log, async () => {
+      const jumpMs = clock.jumpMs();
+      if (jumpMs !== 0 && !hasJumped) log.error({ seconds: Math.round(jumpMs / 1_000) }, CLOCK_JUMPED);
+      if (jumpMs === 0 && hasJumped)
+        log.info({}, 'the system clock agrees with the time of this service again');
+      hasJumped = jumpMs !== 0;
     }),
   ];
 }

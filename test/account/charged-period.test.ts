@@ -11,7 +11,7 @@ const CREDITS = 1_000;
 describe('a wall clock that ran over the end of a month and was set back', () => {
   it('renews no credits at a restart', async (t) => {
     let wallMs = Date.UTC(2026, 11, 1, 0, 1); // December, too early
-    const clock = { wallMs: () => wallMs, monotonicMs: systemClock.monotonicMs };
+    const clock = { wallMs: () => wallMs, monotonicMs: systemClock.monotonicMs, jumpMs: () => 0 };
     const front = await OverloadedFront.start(clock, 8);
     t.after(() => front.stop());
     const key = await front.account({ creditsPerMonth: CREDITS });

@@ -38,6 +38,7 @@ describe('/v1/health', () => {
     const { checks } = await health();
     for (const name of [
       'ledger:writable',
+      'clock:wall',
       'ledger:commit_time',
       'ledger:pending_answers',
       'pool:pure',

@@ -323,9 +323,11 @@ export function ledgerContract(
         }
         const balances = await ledger.balances(202611);
         const usage = await ledger.usage(1, 0);
+        assert.deepEqual(await ledger.segmentSpan(), { oldestMs: NOON_MS + 1, newestMs: NOON_MS + 40 });
         assert.deepEqual(await ledger.expire(NOON_MS + 30, NOON_MS + 36), { answers: 30, segments: 35 });
         assert.deepEqual(await ledger.expire(NOON_MS + 30, NOON_MS + 36), { answers: 0, segments: 0 });
         const again = await reopen();
+        assert.deepEqual(await again.segmentSpan(), { oldestMs: NOON_MS + 36, newestMs: NOON_MS + 40 });
         assert.equal(await again.segment(35), undefined);
         assert.deepEqual(await again.segment(36), filledSegment(36, 2));
         assert.deepEqual(await again.balances(202611), balances);
@@ -340,6 +342,7 @@ export function ledgerContract(
       withLedger(t, async ({ ledger, reopen }) => {
         await ledger.commit([filledSegment(1, 1), filledSegment(2, 1)], []);
         await ledger.expire(0, NOON_MS + DAY_MS);
+        assert.equal(await ledger.segmentSpan(), undefined);
         assert.deepEqual(await ledger.segmentsFrom(0, 10), []);
         assert.equal(await (await reopen()).nextSegment(), 3);
       }));

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dayOf, ManualClock, periodEndMs, periodOf, systemClock } from '../../src/core/clock.ts';
+import {
+  dayOf,
+  GuardedClock,
+  ManualClock,
+  periodEndMs,
+  periodOf,
+  systemClock,
+} from '../../src/core/clock.ts';
 
 describe('clocks and months', () => {
   it('name the calendar month in UTC and its end', () => {
@@ -17,5 +24,61 @@ describe('clocks and months', () => {
     assert.deepEqual([clock.wallMs(), clock.monotonicMs()], [15, 17]);
     const first = systemClock.monotonicMs();
     assert.ok(systemClock.monotonicMs() >= first);
+  });
+});
+
+describe('a guarded clock', () => {
+  const DAY_MS = 86_400_000;
+  const START_MS = Date.UTC(2026, 10, 22);
+
+  /** A guarded clock over a manual one, on a machine whose time since boot goes with the monotonic time and its sleep. */
+  function guarded() {
+    const source = new ManualClock(START_MS, 5_000);
+    const machine = { sleptMs: 0 };
+    const clock = new GuardedClock(source, () => source.monotonic + machine.sleptMs + 60_000);
+    return { source, machine, clock };
+  }
+
+  it('follows corrections of up to two minutes in either direction', () => {
+    const { source, clock } = guarded();
+    source.advance(1_000);
+    source.wall += 120_000;
+    assert.deepEqual([clock.wallMs(), clock.jumpMs()], [START_MS + 121_000, 0]);
+    source.advance(1_000);
+    source.wall -= 120_000;
+    assert.deepEqual([clock.wallMs(), clock.jumpMs()], [START_MS + 2_000, 0]);
+  });
+
+  it('goes on by monotonic time when the system clock jumps, and reports the jump until the clock is back', () => {
+    const { source, clock } = guarded();
+    for (const jumpMs of [401 * DAY_MS, -401 * DAY_MS, 120_001]) {
+      const beforeMs = clock.wallMs();
+      source.wall += jumpMs;
+      source.advance(60_000);
+      assert.deepEqual([clock.wallMs(), clock.jumpMs()], [beforeMs + 60_000, jumpMs]);
+      source.wall -= jumpMs;
+      assert.deepEqual([clock.wallMs(), clock.jumpMs()], [beforeMs + 60_000, 0]);
+    }
+  });
+
+  it('accepts a jump that the time since boot confirms, because the machine was suspended', () => {
+    const { source, machine, clock } = guarded();
+    source.wall += 3 * DAY_MS;
+    machine.sleptMs = 3 * DAY_MS;
+    assert.deepEqual([clock.wallMs(), clock.jumpMs()], [START_MS + 3 * DAY_MS, 0]);
+    source.wall += 3 * DAY_MS; // and this time it was not
+    source.advance(2_000);
+    assert.deepEqual([clock.wallMs(), clock.jumpMs()], [START_MS + 3 * DAY_MS + 2_000, 3 * DAY_MS]);
+  });
+
+  it('does not drift from the monotonic clock over many small corrections', () => {
+    const { source, clock } = guarded();
+    for (let i = 0; i < 10_000; i++) {
+      source.advance(1_000);
+      source.wall += i % 2 === 0 ? 7 : -7;
+      assert.equal(clock.wallMs(), source.wall);
+    }
+    source.wall += 10 * DAY_MS;
+    assert.equal(clock.jumpMs(), 10 * DAY_MS);
   });
 });

@@ -43,6 +43,7 @@ describe('health', () => {
     const lot = { ...LOT, accepted: false, rejection: 'SP 800-22 failed' };
     const health = SOURCE.health!;
     const cases: [Partial<Readings>, Record<string, HealthStatus>][] = [
+      [{ clockJumpMs: -120_001 }, { 'clock:wall': 'fail' }],
       [{ minute: { ...minute, commitP50Ms: 101 } }, { 'ledger:commit_time': 'warn' }],
       [{ minute: { ...minute, commitMaxMs: 1001 } }, { 'ledger:commit_time': 'warn' }],
       [{ minute: { ...minute, commitP50Ms: null, commitMaxMs: null } }, {}],

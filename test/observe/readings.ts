@@ -78,6 +78,7 @@ export const PAID_SOURCE: SourceReading = {
 export const SOUND: Readings = {
   atMs: 1_700_000_100_000,
   startedAtMs: 1_700_000_000_000,
+  clockJumpMs: 0,
   levels: { pure: { blocks: 1000, bytes: 4_096_000 }, seed: { blocks: 200, bytes: 6400 } },
   pureBytesHigh: 8_388_608,
   pureBytesPerS: 100,

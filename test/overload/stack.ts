@@ -63,7 +63,7 @@ export class HeldWorkers {
 /** A clock of which every look is `stepMs` after the one before. */
 export function steppingClock(stepMs: number): Clock {
   let monotonicMs = 1_000;
-  return { wallMs: systemClock.wallMs, monotonicMs: () => (monotonicMs += stepMs) };
+  return { wallMs: systemClock.wallMs, monotonicMs: () => (monotonicMs += stepMs), jumpMs: () => 0 };
 }
 
 export interface Reply {

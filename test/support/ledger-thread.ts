@@ -29,6 +29,10 @@ export class SharedClock implements Clock {
   monotonicMs(): number {
     return this.shared[0];
   }
+
+  jumpMs(): number {
+    return 0;
+  }
 }
 
 /** What the thread needs to open one ledger. */

@@ -321,6 +321,12 @@ export class MemoryLedger implements Ledger {
     return { answers: answers.length, segments: segments.length };
   }
 
+  async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
+    const times = [...this.#segments.values()].map(({ committedAtMs }) => committedAtMs);
+    if (times.length === 0) return undefined;
+    return { oldestMs: Math.min(...times), newestMs: Math.max(...times) };
+  }
+
   async probe(): Promise<void> {}
 
   async putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {

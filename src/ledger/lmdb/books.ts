@@ -158,6 +158,13 @@ export class LmdbBooks implements Books, LogStore {
     return { answers, segments };
   }
 
+  async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
+    const { segmentTimes } = this.#tables;
+    const [oldest] = segmentTimes.entries({ limit: 1 });
+    const [newest] = segmentTimes.entries({ reverse: true, limit: 1 });
+    return oldest && newest && { oldestMs: oldest.key[0], newestMs: newest.key[0] };
+  }
+
   probe(): Promise<void> {
     return this.#writer.submit(() => this.#tables.meta.put('probedAtMs', this.#clock.wallMs()));
   }

@@ -140,6 +140,11 @@ export class JournaledBooks implements Books {
     return this.#books.expire(nowMs, segmentsBeforeMs);
   }
 
+  async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
+    await this.flush();
+    return this.#books.segmentSpan();
+  }
+
   #areNew(segments: readonly SegmentRecord[]): boolean {
     let last = this.#last;
     for (const { sequence } of segments) {

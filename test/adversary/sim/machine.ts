@@ -108,7 +108,7 @@ export class SimMachine {
   /** The clocks that a process sees that starts now; where its monotonic clock stands says nothing of the last one's. */
   clock(): Clock {
     const base = 1_000 + this.#order.between(0, 1_000_000) - this.nowMs;
-    return { wallMs: () => Math.floor(this.wallMs()), monotonicMs: () => base + this.nowMs };
+    return { wallMs: () => Math.floor(this.wallMs()), monotonicMs: () => base + this.nowMs, jumpMs: () => 0 };
   }
 
   /** Runs `run` after so long. Tasks that are due at one time run in an order that the seed decides. */

@@ -21,6 +21,7 @@ import {
   startFrontStack,
 } from '../../../src/service/front-stack.ts';
 import { type Pool, startPool } from '../../../src/service/pool.ts';
+import { Retention } from '../../../src/service/retention.ts';
 import type { Chance } from '../../support/chance.ts';
 import { SimFront } from './front.ts';
 import { Line } from './line.ts';
@@ -32,7 +33,6 @@ import type { SimWorkers } from './workers.ts';
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
-const DAY_MS = 86_400_000;
 /** As service/ledger-worker.ts has it. */
 const SEAL_INTERVAL_MS = 150;
 
@@ -145,12 +145,10 @@ export class SimNode {
     });
     const started = pool;
     const [main] = fronts;
+    const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
     const upkeep = [
       every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.stack.directory.rates())),
-      every(EXPIRY_INTERVAL_MS, log, async () => {
-        const nowMs = clock.wallMs();
-        await ledger.expire(nowMs, nowMs - config.certificateRetentionDays * DAY_MS);
-      }),
+      every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
     ];
     return new SimNode(fronts, started, async () => {
       await Promise.all(fronts.map(({ stack }) => stack.drain(DRAIN_DEADLINE_MS)));

@@ -1,0 +1,62 @@
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Days of certificates that may be deleted when the service starts, and for each day that it runs. Retention that lags
+ * behind, for instance after a long stop, catches up at this rate; a wrong clock cannot delete more than this.
+ */
+const DAYS_AT_START = 1;
+const DAYS_PER_DAY = 3;
+
+/**
+ * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be undone, so
+ * no single reading of the clock decides about it: age is measured against the newest certificate in the ledger, never
+ * against a later wall time; what may be deleted in a day is bounded; and while the system's clock has jumped nothing is
+ * deleted at all.
+ */
+export class Retention {
+  readonly #ledger: Pick<Ledger, 'segmentSpan' | 'expire'>;
+  readonly #retentionMs: number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #startedMs: number;
+  #firstMs: number | undefined;
+  #isBehind = false;
+
+  constructor(
+    ledger: Pick<Ledger, 'segmentSpan' | 'expire'>,
+    retentionDays: number,
+    { clock, log }: { readonly clock: Clock; readonly log: Log },
+  ) {
+    this.#ledger = ledger;
+    this.#retentionMs = retentionDays * DAY_MS;
+    this.#clock = clock;
+    this.#log = log;
+    this.#startedMs = clock.monotonicMs();
+  }
+
+  async sweep(): Promise<void> {
+    if (this.#clock.jumpMs() !== 0) return;
+    const nowMs = this.#clock.wallMs();
+    const span = await this.#ledger.segmentSpan();
+    const beforeMs = span === undefined ? 0 : this.#cutoffMs(span, nowMs);
+    await this.#ledger.expire(nowMs, beforeMs);
+  }
+
+  #cutoffMs({ oldestMs, newestMs }: { oldestMs: number; newestMs: number }, nowMs: number): number {
+    this.#firstMs ??= oldestMs;
+    const wantedMs = Math.min(nowMs, newestMs) - this.#retentionMs;
+    const runningMs = this.#clock.monotonicMs() - this.#startedMs;
+    const allowedMs = this.#firstMs + DAYS_AT_START * DAY_MS + DAYS_PER_DAY * runningMs;
+    const isBehind = wantedMs > allowedMs;
+    if (isBehind && !this.#isBehind) {
+      const days = Math.ceil((wantedMs - allowedMs) / DAY_MS);
+      this.#log.warn({ days }, 'retention is days behind: deletes at most three days of certificates a day');
+    }
+    this.#isBehind = isBehind;
+    return Math.min(wantedMs, allowedMs);
+  }
+}

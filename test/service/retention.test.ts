@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualClock } from '../../src/core/clock.ts';
+import { Retention } from '../../src/service/retention.ts';
+import { RecordingLog } from '../http/front-fixture.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.UTC(2026, 10, 22);
+
+/** A retention of 400 days over a ledger that only notes what it is asked to expire. */
+function retentionOver(oldestMs: number, newestMs: number) {
+  const clock = new ManualClock(NOW_MS);
+  const log = new RecordingLog();
+  const asked: { nowMs: number; beforeMs: number }[] = [];
+  const ledger = {
+    segmentSpan: async () => ({ oldestMs, newestMs }),
+    expire: async (nowMs: number, beforeMs: number) => {
+      asked.push({ nowMs, beforeMs });
+      return { answers: 0, segments: 0 };
+    },
+  };
+  return { clock, log, asked, retention: new Retention(ledger, 400, { clock, log }) };
+}
+
+describe('retention', () => {
+  it('deletes what is older than the retention', async () => {
+    const { asked, retention } = retentionOver(NOW_MS - 400.5 * DAY_MS, NOW_MS);
+    await retention.sweep();
+    assert.deepEqual(asked, [{ nowMs: NOW_MS, beforeMs: NOW_MS - 400 * DAY_MS }]);
+  });
+
+  it('measures age against the newest certificate, not against a later wall time', async () => {
+    const { asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS - 401 * DAY_MS);
+    await retention.sweep();
+    assert.ok(asked[0].beforeMs <= NOW_MS - 801 * DAY_MS, 'nothing is old enough beside the newest');
+  });
+
+  it('deletes nothing at all while the system clock has jumped', async () => {
+    const { clock, asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS);
+    clock.jump = 401 * DAY_MS;
+    await retention.sweep();
+    assert.deepEqual(asked, []);
+  });
+
+  it('deletes one day at the start and three days a day, however far behind it is, and says so once', async () => {
+    const oldestMs = NOW_MS - 450 * DAY_MS;
+    const { clock, log, asked, retention } = retentionOver(oldestMs, NOW_MS + 10 * DAY_MS);
+    for (let day = 0; day < 3; day++) {
+      await retention.sweep();
+      clock.advance(DAY_MS);
+    }
+    const days = asked.map(({ beforeMs }) => (beforeMs - oldestMs) / DAY_MS);
+    assert.deepEqual(days, [1, 4, 7]);
+    assert.equal(log.lines.filter(({ message }) => message.startsWith('retention is days behind')).length, 1);
+  });
+});
