@@ -136,8 +136,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.asker.requestId;
   }
 
+  /** When the request came in, or when its last lot ended if the clock was set back since. */
   get issuedAtMs(): number {
-    return this.asker.atMs;
+    return Math.max(this.asker.atMs, this.from.endedAtMs);
   }
 
   get accountNumber(): number {

@@ -249,7 +249,7 @@ export class Answers {
     const { committer } = this.#options;
     const { asker, form } = answer;
     answer.certificateId = committer.nextCertificateId();
-    answer.timestamp = this.#isoTime(asker.atMs);
+    answer.timestamp = this.#isoTime(answer.issuedAtMs);
     answer.durationMs = this.#elapsedMs(asker);
     answer.deliveredBytes = answer.dataEnd - answer.start - DATA_START;
     this.#writeBody(answer);
