@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import type { TestEvent } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+
+/** A change of one file: `text` stands in the place of its characters from `start` to `end`. */
+export interface Mutant {
+  readonly file: string;
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** What is changed, for whoever reads of a survivor. */
+  readonly what: string;
+}
+
+/**
+ * Preloaded by the process that tests a mutant (`node --import`): its file is read with the change in it, by every thread.
+ * The other modules of the service are untouched, and so is the file on disk.
+ */
+const planted = process.env['QRN_MUTANT'];
+if (planted !== undefined) {
+  const { file, start, end, text } = JSON.parse(planted) as Mutant;
+  registerHooks({
+    load(url, context, nextLoad) {
+      const isIt = url.startsWith('file:') && fileURLToPath(url.split('?')[0]) === file;
+      if (!isIt) return nextLoad(url, context);
+      const source = readFileSync(file, 'utf8');
+      const changed = source.slice(0, start) + text + source.slice(end);
+      return { format: 'module-typescript', source: changed, shortCircuit: true };
+    },
+  });
+}
+
+/** A reporter that ends the process with the first test that fails: the mutant is found. */
+export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const event of events) {
+    if (event.type !== 'test:fail') continue;
+    yield `${event.data.name}\n`;
+    process.exit(1);
+  }
+}
