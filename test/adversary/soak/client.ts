@@ -237,7 +237,7 @@ export class SoakClient {
   #read(asked: Asked, member: string, body: Buffer, { certificateId, requestId, mode }: Answered): void {
     const response = JSON.parse(body.toString('utf8')) as { data: Record<string, unknown> };
     const values = response.data[member];
-    const count = Array.isArray(values) ? values.length : 1;
+    const count = Array.isArray(values) ? values.length : (response.data['count'] ?? 1);
     if (count !== asked.values) this.violate(`${asked.path} gave ${count} values`);
     if (mode === 'pure' && typeof values === 'string') {
       const before = this.#pure.add(values, requestId);

@@ -70,10 +70,10 @@ export class Mix {
       case 'other':
         return this.#other();
       case 'pure':
-        return get(kind, '/bytes?count=192&entropy_mode=pure', 1, 'bytes');
+        return get(kind, '/bytes?count=192&entropy_mode=pure', 192, 'bytes');
       case 'pure once':
         return {
-          ...get(kind, '/bytes?count=48&entropy_mode=pure', 1, 'bytes'),
+          ...get(kind, '/bytes?count=48&entropy_mode=pure', 48, 'bytes'),
           idempotencyKey: `once-${this.#next++}`,
         };
       case 'pure large':
@@ -100,7 +100,7 @@ export class Mix {
       get('other', '/floats?count=20', 20, 'values'),
       get('other', '/bitstring?length=256', 1, 'bitstring'),
       get('other', '/shuffle?items=a,b,c,d,e,f', 6, 'items'),
-      get('other', '/bytes?count=64&encoding=base64', 1, 'bytes'),
+      get('other', '/bytes?count=64&encoding=base64', 64, 'bytes'),
       get('other', '/integers?count=50&max=9&sort=ascending', 50, 'values'),
     ];
     return each[this.below(each.length)];
