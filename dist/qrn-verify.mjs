@@ -833,8 +833,19 @@ function readProof(proofText) {
   return { proof, note, checkpoint };
 }
 function knownKeys(keys) {
-  const origin = text(member(keys, "origin"));
-  const listed = member(keys, "keys");
+  const predecessors = member(keys, "predecessors") ?? [];
+  if (!Array.isArray(predecessors)) return "This is no document of keys.";
+  const known = [];
+  for (const log of [keys, ...predecessors]) {
+    const ofLog = keysOfLog(log);
+    if (typeof ofLog === "string") return ofLog;
+    known.push(...ofLog);
+  }
+  return known;
+}
+function keysOfLog(log) {
+  const origin = text(member(log, "origin"));
+  const listed = member(log, "keys");
   if (origin === void 0 || !Array.isArray(listed)) return "This is no document of keys.";
   const known = [];
   for (const key of listed) {
@@ -868,9 +879,12 @@ async function readSignatures(keys, logged) {
   if (typeof known === "string") return known;
   const { note, checkpoint } = logged;
   const signed = [];
+  const { origin } = checkpoint;
+  if (!known.some(({ name }) => name === origin))
+    return `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`;
   for (const { name, keyId, signature } of note.signatures) {
     for (const key of known) {
-      if (key.name !== name) continue;
+      if (key.name !== name || name !== origin) continue;
       const isTimed = keyId === noteKeyId(sha2562, name, key.publicKey, COSIGNATURE_TYPE);
       if (!isTimed && keyId !== key.keyId) continue;
       const timed2 = isTimed ? readTimestamped(signature) : { atS: void 0, signature };
@@ -885,8 +899,6 @@ async function readSignatures(keys, logged) {
   const timed = new Set(signed.filter(({ atS }) => atS !== void 0).map(({ key }) => key));
   const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
   if (silent !== void 0) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
-  if (checkpoint.origin !== known[0].name)
-    return `The checkpoint is of the log ${checkpoint.origin}, the keys are of ${known[0].name}.`;
   return signed;
 }
 async function signatureFailure(publicKey, keyId, signedText, signature) {

@@ -47,6 +47,8 @@ export class CertificateArchive {
 
 /** What the fronts ask of certificates and their log. Lives in the ledger thread, so that none of it delays a reply. */
 export interface CertificateService {
+  /** Why nothing is signed or delivered, and what the operator can do; null when all is well. */
+  held(): Promise<string | null>;
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
   find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
   /** Every public key that ever signed for this log. */
@@ -63,8 +65,10 @@ export function certificateService(
   archive: CertificateArchive,
   log: CertificateLog,
   keys: KeysDocument,
+  held: string | null = null,
 ): CertificateService {
   return {
+    held: async () => held,
     find: (id) => archive.find(id),
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,

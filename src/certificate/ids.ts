@@ -9,7 +9,7 @@ import { deriveKey } from '../crypto/digest.ts';
  *
  *   offset size
  *        0    4  zero: an id made up by someone decrypts to anything else, but once in 2^32
- *        4    2  node
+ *        4    2  incarnation of the ledger
  *        6    6  segment
  *       12    4  index in the segment          big-endian, encrypted as one block of AES-256 (FIPS 197)
  *
@@ -32,19 +32,26 @@ export interface CertificatePlace {
 }
 
 export class CertificateIds {
-  readonly #node: number;
+  readonly #incarnations: readonly { readonly number: number; readonly firstSegment: number }[];
   readonly #cipher: Cipher;
   readonly #decipher: Decipher;
   /** Names the key without giving it away: two ids of the same place agree exactly when these do. */
   readonly fingerprint: string;
 
   /**
-   * `nodeKey` has 32 bytes and never changes for a node: ids that were given out are read with it for ever.
+   * `nodeKey` has 32 bytes and never changes: ids that were given out are read with it for ever. `incarnations` of the ledger,
+   * oldest first: the number of a segment's own one is in its ids.
    */
-  constructor(nodeKey: Uint8Array, node = 0) {
+  constructor(
+    nodeKey: Uint8Array,
+    incarnations: readonly { readonly number: number; readonly firstSegment: number }[] = [
+      { number: 0, firstSegment: 0 },
+    ],
+  ) {
     if (nodeKey.length !== 32) throw new RangeError('certificate ids: the key of the node has 32 bytes');
-    assert(isCount(node, NODE_MAX), 'a node is numbered in 16 bits');
-    this.#node = node;
+    for (const { number } of incarnations)
+      assert(isCount(number, NODE_MAX), 'an incarnation is numbered in 16 bits');
+    this.#incarnations = incarnations.toReversed();
     const key = deriveKey('certificateId', [nodeKey]);
     // ECB without padding: each block stands alone, so one cipher object serves for ever and `update` is the
     // whole call.
@@ -66,10 +73,11 @@ export class CertificateIds {
     assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');
     const places = new Uint8Array(count * BLOCK_BYTES);
     const view = new DataView(places.buffer);
+    const node = this.#nodeOf(segment);
     const segmentHigh = Math.floor(segment / 2 ** 32);
     for (let i = 0; i < count; i++) {
       const at = i * BLOCK_BYTES;
-      view.setUint16(at + NODE_AT, this.#node);
+      view.setUint16(at + NODE_AT, node);
       view.setUint16(at + SEGMENT_AT, segmentHigh);
       view.setUint32(at + SEGMENT_AT + 2, segment >>> 0);
       view.setUint32(at + INDEX_AT, from + i);
@@ -89,9 +97,14 @@ export class CertificateIds {
     if (block === undefined) return 'unknown';
     const place = this.#decipher.update(block);
     const view = new DataView(place.buffer, place.byteOffset, BLOCK_BYTES);
-    if (view.getUint32(0) !== 0 || view.getUint16(NODE_AT) !== this.#node) return 'unknown';
+    if (view.getUint32(0) !== 0) return 'unknown';
     const segment = view.getUint16(SEGMENT_AT) * 2 ** 32 + view.getUint32(SEGMENT_AT + 2);
+    if (view.getUint16(NODE_AT) !== this.#nodeOf(segment)) return 'unknown';
     return { segment, index: view.getUint32(INDEX_AT) };
+  }
+
+  #nodeOf(segment: number): number {
+    return this.#incarnations.find(({ firstSegment }) => firstSegment <= segment)?.number ?? 0;
   }
 }
 

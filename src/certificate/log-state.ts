@@ -53,6 +53,11 @@ interface StoredState {
   readonly checkpoint: string;
 }
 
+export async function storedStateOf(store: Pick<LogStore, 'getLog'>): Promise<StoredState | undefined> {
+  const record = await store.getLog(STATE_KEY);
+  return record && (JSON.parse(textOf(record)) as StoredState);
+}
+
 /** Where the log stands, in memory. Never changed: a batch makes the next one. */
 export interface LogState {
   readonly range: CompactRange;
@@ -125,9 +130,8 @@ export async function loadState(
   ids: CertificateIds,
   keys: LogKeys,
 ): Promise<LogState | undefined> {
-  const record = await store.getLog(STATE_KEY);
-  if (record === undefined) return undefined;
-  const stored = JSON.parse(textOf(record)) as StoredState;
+  const stored = await storedStateOf(store);
+  if (stored === undefined) return undefined;
   if (stored.version !== 1)
     throw new CertificateLogError(`the log has version ${stored.version}, this program reads 1`);
   if (stored.origin !== keys.name) {

@@ -15,6 +15,7 @@ import { formatProof, parseCheckpoint } from '../crypto/note.ts';
 import type { Books, EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
+import { type Incarnation, incarnationText, type Predecessor } from './incarnation.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
 import {
   addSignatures,
@@ -25,6 +26,7 @@ import {
   loadState,
   noteOf,
   SealedRanges,
+  type SequenceRange,
   signCheckpoint,
   stateRecords,
   textOf,
@@ -51,6 +53,14 @@ export interface CertificateLogOptions {
   /** Every segment below it is committed or never will be: `nextSegment()` before the first front starts. */
   readonly settledBelow: number;
   readonly clock: Clock;
+  /** The logs before this one, oldest first: what they proved is proven from them. */
+  readonly earlier?: readonly LogStore[];
+  /** Told every checkpoint before anybody else is; what it throws ends the batch. */
+  readonly anchored?: (checkpoint: string) => void;
+  /** How a log that succeeds another begins: its first leaf, and the segments that the one before it had. */
+  readonly beginning?: { readonly leafText: string; readonly sealed: readonly SequenceRange[] };
+  /** Signs nothing and stores nothing. */
+  readonly readOnly?: true;
 }
 
 export interface LoggedRevocation {
@@ -73,6 +83,9 @@ export class CertificateLog {
   readonly #keys: LogKeys;
   readonly #settledBelow: number;
   readonly #clock: Clock;
+  readonly #earlier: readonly LogStore[];
+  readonly #anchored: (checkpoint: string) => void;
+  readonly #isReadOnly: boolean;
   readonly #hasher: LeafHasher;
   readonly #lots = new Map<string, LotRecord>();
   readonly #loggedLots = new Set<string>();
@@ -89,6 +102,9 @@ export class CertificateLog {
     this.#keys = options.keys;
     this.#settledBelow = options.settledBelow;
     this.#clock = options.clock;
+    this.#earlier = (options.earlier ?? []).toReversed();
+    this.#anchored = options.anchored ?? (() => {});
+    this.#isReadOnly = options.readOnly === true;
     this.#hasher = new LeafHasher(options.ids);
     this.#state = state;
   }
@@ -101,18 +117,29 @@ export class CertificateLog {
     const { store, ids, keys, clock } = options;
     let state = await loadState(store, ids, keys);
     const nowS = secondsOf(clock.wallMs());
+    if (options.readOnly === true) {
+      if (state === undefined) throw new CertificateLogError('there is no log to read');
+      return new CertificateLog(options, state);
+    }
     if (state === undefined) {
       const range = new CompactRange(sha256);
       const edge = await TileEdge.load(store, 0);
+      const { leafText, sealed = [] } = options.beginning ?? {};
+      if (leafText !== undefined) {
+        range.append(leafHash(sha256, utf8Bytes(leafText)), (level, index, hash) =>
+          edge.add(level, index, hash),
+        );
+      }
       const checkpoint = signCheckpoint(keys, range, nowS);
-      state = { range, edge, sealed: new SealedRanges(), checkpoint, sealedAtS: nowS };
-      await store.putLog(stateRecords(state, ids, keys));
+      state = { range, edge, sealed: new SealedRanges(sealed), checkpoint, sealedAtS: nowS };
+      await store.putLog([...edge.partialTiles(), ...stateRecords(state, ids, keys)]);
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
       // The key was rotated: what the old key vouched for, the new one does too, beside it.
       const sealedAtS = Math.max(nowS, state.sealedAtS);
       state = { ...state, checkpoint: addSignatures(state.checkpoint, keys, sealedAtS), sealedAtS };
       await store.putLog(stateRecords(state, ids, keys));
     }
+    options.anchored?.(state.checkpoint);
     return new CertificateLog(options, state);
   }
 
@@ -138,12 +165,20 @@ export class CertificateLog {
     return sealed;
   }
 
+  /** Logs all that is committed: at the end of a service, so that no key of a later time has to sign for it. */
+  async sealAll(): Promise<void> {
+    while ((await this.seal()) > 0);
+  }
+
   /** The proof of a certificate, against the checkpoint it was logged with; undefined until it is logged. */
   async proofOf(segment: number, index: number): Promise<string | undefined> {
-    const record = await this.#store.getLog(sealKey(segment));
-    if (record === undefined) return undefined;
-    const { firstLeaf, count, size } = decodeSeal(record);
-    return index < count ? await this.#proof(firstLeaf + index, size) : undefined;
+    for (const store of [this.#store, ...this.#earlier]) {
+      const record = await store.getLog(sealKey(segment));
+      if (record === undefined) continue;
+      const { firstLeaf, count, size } = decodeSeal(record);
+      return index < count ? await this.#proof(store, firstLeaf + index, size) : undefined;
+    }
+    return undefined;
   }
 
   /** The leaf and the proof of a lot's withdrawal; undefined until it is logged. */
@@ -151,7 +186,7 @@ export class CertificateLog {
     const record = await this.#store.getLog(revocationKey(lotId));
     if (record === undefined) return undefined;
     const { leaf, size, text } = JSON.parse(textOf(record)) as { leaf: number; size: number; text: string };
-    return { text, proof: await this.#proof(leaf, size) };
+    return { text, proof: await this.#proof(this.#store, leaf, size) };
   }
 
   /** The hashes that lead from one size to another (RFC 9162 §2.1.4); `to` is at most the newest size. */
@@ -168,11 +203,11 @@ export class CertificateLog {
     return await tileOf(this.#store, level, index, this.size);
   }
 
-  async #proof(leaf: number, size: number): Promise<string> {
-    const note = await this.#store.getLog(checkpointKey(size));
+  async #proof(store: LogStore, leaf: number, size: number): Promise<string> {
+    const note = await store.getLog(checkpointKey(size));
     assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
     const checkpoint = parseCheckpoint(noteOf(textOf(note)).text);
-    const readNode = nodeReader(this.#store);
+    const readNode = nodeReader(store);
     const path = await inclusionProof(sha256, leaf, size, readNode);
     const holds =
       checkpoint !== undefined &&
@@ -182,9 +217,11 @@ export class CertificateLog {
   }
 
   async #sealBatch(): Promise<number> {
+    if (this.#isReadOnly) throw new CertificateLogError('this log can only be read');
     if (this.#unknown) {
       const stored = await loadState(this.#store, this.#ids, this.#keys);
       assert(stored !== undefined, 'an open log is stored');
+      this.#anchored(stored.checkpoint);
       this.#state = stored;
       this.#unknown = false;
     }
@@ -195,6 +232,7 @@ export class CertificateLog {
     const leaves = state.range.size - this.#state.range.size;
     try {
       await this.#store.putLog(records);
+      this.#anchored(state.checkpoint);
     } catch (error) {
       this.#unknown = true;
       throw error;
@@ -323,10 +361,23 @@ export interface KeysDocument {
   readonly origin: string;
   readonly current_key_id: string;
   readonly keys: readonly PublishedKey[];
+  /** The logs that this one has succeeded, oldest first; absent when there is none. */
+  readonly predecessors?: readonly Predecessor[];
+  /** First leaf of this log: canonical JSON that names the last checkpoint before it; absent when there is none. */
+  readonly first_leaf?: string;
 }
 
-export function keysDocument(keys: LogKeys): KeysDocument {
-  return { origin: keys.name, current_key_id: keys.currentKeyId, keys: keys.published };
+export function keysDocument(keys: LogKeys, incarnations: readonly Incarnation[] = []): KeysDocument {
+  const predecessors = incarnations.flatMap(({ predecessor }) => predecessor ?? []);
+  const last = incarnations.at(-1);
+  return {
+    origin: keys.name,
+    current_key_id: keys.currentKeyId,
+    keys: keys.published,
+    ...(last === undefined || last.predecessor === null
+      ? {}
+      : { predecessors, first_leaf: incarnationText(last) }),
+  };
 }
 
 function sealKey(segment: number): string {

@@ -51,9 +51,22 @@ interface KnownKey {
   readonly retiredMs: number | null;
 }
 
+/** The keys of the log and of those that it has succeeded; why not, when the document is none. */
 export function knownKeys(keys: unknown): KnownKey[] | string {
-  const origin = text(member(keys, 'origin'));
-  const listed = member(keys, 'keys');
+  const predecessors = member(keys, 'predecessors') ?? [];
+  if (!Array.isArray(predecessors)) return 'This is no document of keys.';
+  const known: KnownKey[] = [];
+  for (const log of [keys, ...predecessors]) {
+    const ofLog = keysOfLog(log);
+    if (typeof ofLog === 'string') return ofLog;
+    known.push(...ofLog);
+  }
+  return known;
+}
+
+function keysOfLog(log: unknown): KnownKey[] | string {
+  const origin = text(member(log, 'origin'));
+  const listed = member(log, 'keys');
   if (origin === undefined || !Array.isArray(listed)) return 'This is no document of keys.';
   const known: KnownKey[] = [];
   for (const key of listed) {
@@ -95,9 +108,12 @@ export async function readSignatures(keys: unknown, logged: LoggedAt | string): 
   if (typeof known === 'string') return known;
   const { note, checkpoint } = logged;
   const signed: Signed[] = [];
+  const { origin } = checkpoint;
+  if (!known.some(({ name }) => name === origin))
+    return `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(', ')}.`;
   for (const { name, keyId, signature } of note.signatures) {
     for (const key of known) {
-      if (key.name !== name) continue;
+      if (key.name !== name || name !== origin) continue;
       const isTimed = keyId === noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
       if (!isTimed && keyId !== key.keyId) continue;
       const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
@@ -112,8 +128,6 @@ export async function readSignatures(keys: unknown, logged: LoggedAt | string): 
   const timed = new Set(signed.filter(({ atS }) => atS !== undefined).map(({ key }) => key));
   const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
   if (silent !== undefined) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
-  if (checkpoint.origin !== known[0].name)
-    return `The checkpoint is of the log ${checkpoint.origin}, the keys are of ${known[0].name}.`;
   return signed;
 }
 

@@ -1,5 +1,18 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { acceptMove, beginIncarnation, type CertificateFolders } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
 import type { AuditReport, Ledger } from '../ledger/ledger.ts';
@@ -67,11 +80,115 @@ const compact = action({
   },
 });
 
-export const ledger = group('qrn ledger', 'Audits, backs up and compacts the ledger.', [
+const restore = action({
+  path: 'ledger restore',
+  summary:
+    'Puts a backup in the place of a lost ledger, or takes the ledger as it lies after a disk was set back or a folder was\n' +
+    'copied. It begins a new incarnation: certificate ids get a new number, a new log begins that names the last\n' +
+    'checkpoint before it, and unclaimed blocks, which another copy may have delivered, are burned. The service must be stopped.',
+  operands: [
+    {
+      name: 'DIRECTORY',
+      meaning: 'a backup; or the ledger folder itself, to take it as it lies',
+    },
+  ],
+  options: {
+    json: { meaning: 'one JSON object: incarnation, origin, first_segment, blocks_burned, predecessor' },
+  },
+  run: async (input, context) => {
+    const path = ledgerPath(context);
+    const from = resolve(input.operands[0]);
+    if (from !== resolve(path)) copyBackup(from, path);
+    const { incarnation, blocksBurned } = await asServer(context, async (folders) => {
+      const { ok, problems } = await folders.ledger.audit();
+      if (!ok) throw new CommandError(`the ledger is not sound, nothing was changed: ${problems.join('; ')}`);
+      return beginIncarnation(folders);
+    });
+    const told = {
+      incarnation: incarnation.number,
+      origin: incarnation.origin,
+      first_segment: incarnation.firstSegment,
+      blocks_burned: blocksBurned,
+    };
+    if (input.has('json')) context.out(json({ ...told, predecessor: incarnation.predecessor }));
+    else
+      context.out(
+        facts(Object.fromEntries(Object.entries(told).map(([name, each]) => [name, String(each)]))),
+      );
+    context.talk(
+      'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
+        'revoke again what was revoked since.\n',
+    );
+    return 0;
+  },
+});
+
+const moved = action({
+  path: 'ledger moved',
+  summary:
+    'States that the data folder is the original in a new place and that no other copy is in use. The service goes on as the same\n' +
+    'incarnation. Refused when anything that was signed is missing: that is a case for qrn ledger restore. Two services\n' +
+    'on copies of one folder would deliver the same bytes twice and sign two histories.',
+  run: async (_input, context) => {
+    await asServer(context, acceptMove);
+    context.talk('The folder is taken as the original. Delete every other copy of it.\n');
+    return 0;
+  },
+});
+
+export const ledger = group('qrn ledger', 'Audits, backs up, restores and compacts the ledger.', [
   audit,
   backup,
+  restore,
+  moved,
   compact,
 ]);
+
+/** The backup's data file in the place of a ledger that is not there. */
+function copyBackup(from: string, path: string): void {
+  const file = join(from, 'data.mdb');
+  if (!existsSync(file)) throw new CommandError(`${from} holds no ledger: there is no data.mdb in it`);
+  if (existsSync(path) && readdirSync(path).length > 0)
+    throw new CommandError(`${path} is not empty: move the ledger that is there out of the way first`);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const draft = join(path, 'data.mdb.draft');
+  copyFileSync(file, draft);
+  chmodSync(draft, 0o600);
+  const descriptor = openSync(draft, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(draft, join(path, 'data.mdb'));
+}
+
+/** Runs `use` as the one server of the folder, so that no service can be running beside it. */
+async function asServer<T>(
+  context: CommandContext,
+  use: (folders: CertificateFolders) => Promise<T>,
+): Promise<T> {
+  const { dataDir, logName } = loadSettings(context.environment);
+  const path = ledgerPath(context);
+  if (!existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
+  const { clock } = context;
+  const opened = await openLmdbLedger({
+    path,
+    clock,
+    log: silentLog,
+    role: 'server',
+    durability: 'fsync',
+    growAheadBytes: 0,
+  });
+  try {
+    return await use({
+      ledger: opened,
+      ledgerPath: path,
+      keysPath: join(dataDir, 'keys'),
+      logName,
+      clock,
+    });
+  } finally {
+    await opened.close();
+  }
+}
 
 function ledgerPath(context: CommandContext): string {
   return join(loadSettings(context.environment).dataDir, 'ledger');

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
+import { storedStateOf } from '../certificate/log-state.ts';
 import { loadSettings } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
@@ -40,9 +42,10 @@ const rotateKey = action({
   options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
   run: async (input, context) => {
     const config = loadSettings(context.environment);
-    const directory = join(config.dataDir, 'keys');
-    if (!existsSync(directory)) throw new CommandError(`there are no keys in ${directory}`);
-    const { published } = rotateLogKeys(directory, config.logName, context.clock);
+    const keysPath = join(config.dataDir, 'keys');
+    if (!existsSync(keysPath)) throw new CommandError(`there are no keys in ${keysPath}`);
+    const { directory, origin } = logOf(keysPath, config.logName, readAnchor(keysPath)?.incarnation ?? 0);
+    const { published } = rotateLogKeys(directory, origin, context.clock);
     const [old, current] = published.slice(-2) as [PublishedKey, PublishedKey];
     const done = {
       key_id: current.key_id,
@@ -63,8 +66,11 @@ export const log = group('qrn log', 'The transparency log: every certificate and
 
 /** The newest checkpoint in the ledger: what /log/checkpoint answers. */
 async function newestCheckpoint(context: CommandContext): Promise<string> {
-  const record = await withLedger(context, 'read', (ledger) => ledger.getLog('state'));
-  if (record === undefined)
+  const stored = await withLedger(context, 'read', async (ledger) => {
+    const newest = (await readIncarnations(ledger))?.at(-1);
+    return storedStateOf(logStoreOf(ledger, newest?.number ?? 0));
+  });
+  if (stored === undefined)
     throw new CommandError('there is no log yet: the service makes it when it starts');
-  return (JSON.parse(Buffer.from(record).toString('utf8')) as { checkpoint: string }).checkpoint;
+  return stored.checkpoint;
 }

@@ -99,6 +99,12 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   return { name, current, currentKeyId: published[published.length - 1].key_id, published };
 }
 
+/** The public keys of the log `name` in `directory`, oldest first; none where there is no folder. Changes nothing. */
+export function publishedKeys(directory: string, name: string): PublishedKey[] {
+  if (!existsSync(directory)) return [];
+  return keyNumbers(directory).map((number) => readPublished(directory, number, name));
+}
+
 /** Makes a new key the current one, keeps every public key and removes the private key before it. */
 export function rotateLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   const numbers = keyNumbers(directory);

@@ -203,6 +203,11 @@ export function verifyConsistency(
   return sn === 0 && equalHashes(fromHash, fromRoot) && equalHashes(toHash, toRoot);
 }
 
+/** The root of the first `size` leaves, from nodes that exist. */
+export async function rootOf(sha256: Sha256, size: number, readNode: ReadNode): Promise<Hash> {
+  return size === 0 ? emptyRoot(sha256) : await rangeHash(sha256, 0, size, readNode);
+}
+
 /** MTH(D[start:end]) of RFC 9162 §2.1.1, from nodes that exist. */
 async function rangeHash(sha256: Sha256, start: number, end: number, readNode: ReadNode): Promise<Hash> {
   const count = end - start;

@@ -58,9 +58,10 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: null,
       limited: false,
-      handler: () => {
+      handler: async () => {
         const readiness = sources.readiness();
-        return word(readiness === 'ready' ? 200 : 503, readiness);
+        if (readiness === 'ready') return word(200, readiness);
+        return word(503, (await sources.certificates.held()) ?? readiness);
       },
     },
     {

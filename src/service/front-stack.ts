@@ -9,6 +9,7 @@ import { EntropyDesk } from '../answer/desk.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
+import type { Incarnation } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
@@ -78,7 +79,12 @@ export interface FrontSurroundings {
   readonly workers: Workers;
   readonly centre: FrontCentre;
   /** Secrets of the node, 32 bytes each. */
-  readonly keys: { readonly certificateIds: Uint8Array; readonly storedAnswers: Uint8Array };
+  readonly keys: {
+    readonly certificateIds: Uint8Array;
+    /** Whose numbers are in the ids. */
+    readonly incarnations: readonly Incarnation[];
+    readonly storedAnswers: Uint8Array;
+  };
   /** Segments of this front: `first`, `first + stride`, … */
   readonly sequence: { readonly first: number; readonly stride: number };
   /** Where this front counts: the memory that all fronts share, and which part of it is its own. */
@@ -122,7 +128,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
   const urls = { baseUrl: '', verifyUrlBase: '' };
   const committer = new Committer({
     books: ledger,
-    ids: new CertificateIds(around.keys.certificateIds),
+    ids: new CertificateIds(around.keys.certificateIds, around.keys.incarnations),
     clock,
     log,
     firstSequence: around.sequence.first,

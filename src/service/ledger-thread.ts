@@ -21,7 +21,6 @@ export interface LedgerThreadOptions {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly logLevel: LogLevel;
-  readonly idsKeyPath: string;
   readonly keysPath: string;
   readonly logName: string;
   /** Fronts in other threads. */

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { CertificateArchive, type CertificateService, certificateService } from '../certificate/archive.ts';
-import { CertificateIds } from '../certificate/ids.ts';
-import { BATCH_LEAVES, CertificateLog, keysDocument } from '../certificate/log.ts';
+import type { CertificateService } from '../certificate/archive.ts';
+import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
+import { openCertificates } from '../certificate/open.ts';
 import { assert } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
-import { openLogKeys, openSecretFile } from '../crypto/key-files.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { Link, OneEachTurn } from '../workers/call.ts';
 import { serveLedger } from './ledger-link.ts';
@@ -17,8 +17,6 @@ export interface LedgerWorkerData {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly logLevel: LogLevel;
-  /** File of the secret behind certificate ids. */
-  readonly idsKeyPath: string;
   /** Folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
@@ -45,6 +43,11 @@ export type LedgerWorkerMessage =
 /** How often certificates are logged: a certificate gets its proof at most this long after its answer. */
 const SEAL_INTERVAL_MS = 150;
 
+/** How long a client waits before it asks a service again whose operator must act first. */
+const HELD_RETRY_AFTER_S = 300;
+/** Calls of a ledger that is held back which are refused, beside those that need room on the disk. */
+const HELD_CALLS: readonly string[] = ['claimBlocks', 'nextSeedGeneration', 'putLog'];
+
 // Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
 assert(parentPort !== null, 'this file is the entry of a worker thread');
 const port = parentPort;
@@ -69,32 +72,26 @@ try {
   tell({ state: 'refused', reason: error instanceof Error ? error.message : String(error) });
 }
 
-async function serve(ledger: Ledger): Promise<void> {
-  const keys = openLogKeys(data.keysPath, data.logName, clock);
-  const ids = new CertificateIds(openSecretFile(data.idsKeyPath));
-  const settledBelow = await ledger.nextSegment();
-  const certificateLog = await CertificateLog.open({
-    store: ledger,
-    ids,
-    keys,
-    settledBelow,
-    clock,
-  });
-  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
-  const certificates = certificateService(archive, certificateLog, keysDocument(keys));
+async function serve(ledger: Ledger & FailStop): Promise<void> {
+  const { path: ledgerPath, keysPath, logName } = data;
+  const opened = await openCertificates({ ledger, ledgerPath, keysPath, logName, clock });
+  const { certificates, held } = opened;
+  if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
+  const served = held === null ? ledger : heldBack(ledger, held);
   const lookUps = new OneEachTurn();
   for (const ports of data.fronts) {
-    serveLedger(ledger, ports.ledger);
+    serveLedger(served, ports.ledger);
     new Link<object, CertificateService>(ports.certificates, {
       serve: certificates,
       schedule: (run) => lookUps.add(run),
     });
   }
   const stopping = new AbortController();
-  const sealing = keepSealing(certificateLog, stopping.signal);
+  const sealing = opened.log && keepSealing(opened.log, stopping.signal);
   port.once('message', async () => {
     stopping.abort();
     await sealing;
+    await opened.log?.sealAll().catch(() => {}); // what was not logged is logged at the next start
     await ledger.close();
     for (const ports of data.fronts) {
       ports.ledger.close();
@@ -103,6 +100,16 @@ async function serve(ledger: Ledger): Promise<void> {
     tell({ state: 'closed' });
     port.close();
   });
+}
+
+/** The ledger without what would deliver or sign: each such call is refused with the reason. */
+function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop {
+  const refuse = async () => {
+    throw new ApiError('storage_unavailable', { message: reason, retryAfterS: HELD_RETRY_AFTER_S });
+  };
+  const rules: [string, CallRule][] = Object.entries(LEDGER_CALLS);
+  const refused = rules.filter(([name, rule]) => rule.room === true || HELD_CALLS.includes(name));
+  return { ...ledger, ...Object.fromEntries(refused.map(([name]) => [name, refuse])) };
 }
 
 /**

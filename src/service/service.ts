@@ -4,6 +4,7 @@ import { OwnedCells } from '../account/cells.ts';
 import type { EntropyDesk } from '../answer/desk.ts';
 import { OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { Backend } from '../backend/backend.ts';
+import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, every, GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -77,7 +78,6 @@ export async function startService(
     path: join(config.dataDir, 'ledger'),
     durability,
     logLevel,
-    idsKeyPath: join(keysPath, 'certificate-ids'),
     keysPath,
     logName: config.logName,
     fronts: config.fronts - 1,
@@ -122,7 +122,11 @@ async function startOn(
   started.push(() => workers.close());
   const cells = await OwnedCells.open(ledger, clock);
   const secret = (name: string) => openSecretFile(join(config.dataDir, 'keys', name));
-  const keys = { certificateIds: secret('certificate-ids'), storedAnswers: secret('stored-answers') };
+  const keys = {
+    certificateIds: secret('certificate-ids'),
+    incarnations: (await readIncarnations(ledger)) ?? [],
+    storedAnswers: secret('stored-answers'),
+  };
   const firstSequence = await ledger.nextSegment();
   const sequenceOf = (front: number) => ({ first: firstSequence + front, stride: config.fronts });
 

@@ -20,7 +20,7 @@ describe('CertificateIds', () => {
       [123456789012, 42, 3, 'cert_5ncns9gffbg5bag3yn80yqp61q'],
     ];
     for (const [segment, index, node, text] of given) {
-      const of = new CertificateIds(KEY, node);
+      const of = new CertificateIds(KEY, [{ number: node, firstSegment: 0 }]);
       assert.equal(of.textOf(segment, index), text);
       assert.deepEqual(of.placeOf(text), { segment, index });
     }
@@ -84,7 +84,7 @@ describe('CertificateIds', () => {
     for (const first of '89abcdefghjkmnpqrstvwxyz') {
       assert.equal(ids.placeOf(`cert_${first}${good.slice(6)}`), 'unknown', first);
     }
-    assert.equal(new CertificateIds(KEY, 1).placeOf(good), 'unknown');
+    assert.equal(new CertificateIds(KEY, [{ number: 1, firstSegment: 0 }]).placeOf(good), 'unknown');
     assert.equal(new CertificateIds(new Uint8Array(32)).placeOf(good), 'unknown');
     for (let at = 5; at < good.length; at++) {
       const other = good[at] === '0' ? '1' : '0';
@@ -97,14 +97,18 @@ describe('CertificateIds', () => {
   });
 
   it('the fingerprint tells one key, and one node, from another', () => {
-    const others = [new CertificateIds(new Uint8Array(32)), new CertificateIds(KEY, 1), ids];
+    const others = [
+      new CertificateIds(new Uint8Array(32)),
+      new CertificateIds(KEY, [{ number: 1, firstSegment: 0 }]),
+      ids,
+    ];
     assert.equal(new Set(others.map((each) => each.fingerprint)).size, 3);
     assert.equal(new CertificateIds(KEY).fingerprint, ids.fingerprint);
   });
 
   it('refuses keys and places outside of their widths', () => {
     assert.throws(() => new CertificateIds(new Uint8Array(16)), RangeError);
-    assert.throws(() => new CertificateIds(KEY, 65_536), InvariantError);
+    assert.throws(() => new CertificateIds(KEY, [{ number: 65_536, firstSegment: 0 }]), InvariantError);
     for (const [segment, index] of [
       [-1, 0],
       [2 ** 48, 0],

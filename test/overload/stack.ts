@@ -133,7 +133,7 @@ export class OverloadedFront {
         metrics: nobody,
         status: nobody,
       },
-      keys: { certificateIds: secret(), storedAnswers: secret() },
+      keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
       sequence: { first: 1, stride: 1 },
       metrics: { memory: createMetricMemory(1), shard: 0 },
     });

@@ -368,27 +368,34 @@ const problem = object(
   'The same facts as RFC 9457.',
 );
 
-const keys = object({
-  origin: text,
-  current_key_id: text,
-  keys: listOf(
-    object({
-      key_id: { type: 'string', pattern: '^[0-9a-f]{8}$' },
-      algorithm: { type: 'string', const: 'ed25519' },
-      public_key: { type: 'string', contentEncoding: 'base64' },
-      verifier_key: text,
-      cosigner_key: described(
-        orNull(text),
-        'The same key as cosigner: every checkpoint it signs has a time. Null for a key of a release that gave none.',
-      ),
-      created_at: described(time, 'From when on it signs.'),
-      retired_at: described(
-        orNull(time),
-        'By when it had signed for the last time; null for the key in use.',
-      ),
-    }),
-  ),
-});
+const logKeys = listOf(
+  object({
+    key_id: { type: 'string', pattern: '^[0-9a-f]{8}$' },
+    algorithm: { type: 'string', const: 'ed25519' },
+    public_key: { type: 'string', contentEncoding: 'base64' },
+    verifier_key: text,
+    cosigner_key: described(
+      orNull(text),
+      'The same key as cosigner: every checkpoint it signs has a time. Null for a key of a release that gave none.',
+    ),
+    created_at: described(time, 'From when on it signs.'),
+    retired_at: described(orNull(time), 'By when it had signed for the last time; null for the key in use.'),
+  }),
+);
+
+const keys = object(
+  { origin: text, current_key_id: text, keys: logKeys },
+  {
+    predecessors: described(
+      listOf(object({ origin: text, checkpoint: text, keys: logKeys })),
+      'The logs that this one has succeeded after a restore, oldest first, each with its last known checkpoint.',
+    ),
+    first_leaf: described(
+      text,
+      'The first leaf of a log that succeeds another: it names the last checkpoint before it.',
+    ),
+  },
+);
 
 const consistency = object({
   from: count,

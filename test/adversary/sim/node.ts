@@ -120,7 +120,7 @@ export class SimNode {
           cells,
           workers: workers.asWorkers(),
           centre: own,
-          keys: { certificateIds: keys.ids, storedAnswers: keys.storedAnswers },
+          keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
           sequence: { first: firstSequence + i, stride: config.fronts },
           metrics: { memory, shard: i },
         }),

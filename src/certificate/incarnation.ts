@@ -1,0 +1,236 @@
+import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import canonicalize from 'canonicalize';
+import { assert } from '../core/assert.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { toBase64 } from '../crypto/base64.ts';
+import { sha256, sha256Hex } from '../crypto/digest.ts';
+import type { PublishedKey } from '../crypto/key-files.ts';
+import { rootOf } from '../crypto/merkle.ts';
+import { type Checkpoint, parseCheckpoint, parseNote } from '../crypto/note.ts';
+import type { LogStore } from '../ledger/ledger.ts';
+import { nodeReader } from './tiles.ts';
+
+/**
+ * Incarnations of a ledger. A ledger that was restored, copied or set back would give out certificate ids that are already
+ * taken, sign a second history of its log, and deliver blocks a second time. So the newest signed checkpoint is kept beside the
+ * log's keys, outside the ledger, with what identifies the ledger's folder. A start that finds another folder, a smaller
+ * log or another history holds back until the operator says what happened: `qrn ledger restore` begins a new
+ * incarnation, which has a number of its own in the ids and a log of its own that names its predecessor; `qrn ledger
+ * moved` says that the folder is the original in a new place.
+ *
+ * A disk that is set back as a whole, keys and all, cannot be told from the past by anything on it. Witnesses tell.
+ */
+export interface Incarnation {
+  /** 0 for the first one; in the ids' node field. */
+  readonly number: number;
+  /** The origin of its log. */
+  readonly origin: string;
+  /** Segments from here on are its own. */
+  readonly firstSegment: number;
+  /** ISO 8601. */
+  readonly begunAt: string;
+  /** The log before it, as far as it is known; null for the first one. */
+  readonly predecessor: Predecessor | null;
+}
+
+/** A log that another one has succeeded. */
+export interface Predecessor {
+  readonly origin: string;
+  /** Its last checkpoint that is known, a signed note. */
+  readonly checkpoint: string;
+  readonly keys: readonly PublishedKey[];
+}
+
+const RECORD_KEY = 'incarnations';
+
+/** All incarnations of a ledger, oldest first; undefined for one that no release with incarnations has served. */
+export async function readIncarnations(store: Pick<LogStore, 'getLog'>): Promise<Incarnation[] | undefined> {
+  const record = await store.getLog(RECORD_KEY);
+  return record && (JSON.parse(Buffer.from(record).toString('utf8')) as Incarnation[]);
+}
+
+export async function writeIncarnations(
+  store: LogStore,
+  incarnations: readonly Incarnation[],
+): Promise<void> {
+  await store.putLog([{ key: RECORD_KEY, value: utf8Bytes(JSON.stringify(incarnations)) }]);
+}
+
+/** The one that every ledger begins with. */
+export function firstIncarnation(logName: string, nowMs: number): Incarnation {
+  const begunAt = new Date(nowMs).toISOString();
+  return { number: 0, origin: logName, firstSegment: 0, begunAt, predecessor: null };
+}
+
+/** The log's records of one incarnation: each has keys of its own, so that no tile of an earlier log is written over. */
+export function logStoreOf<Store extends LogStore>(store: Store, number: number): Store {
+  if (number === 0) return store;
+  const prefix = `incarnation/${number}/`;
+  const records: LogStore = {
+    putLog: (puts) => store.putLog(puts.map(({ key, value }) => ({ key: prefix + key, value }))),
+    getLog: (key) => store.getLog(prefix + key),
+  };
+  return Object.assign(Object.create(store) as Store, records);
+}
+
+/** Origin of an incarnation's log, and the folder of its keys. */
+export function logOf(keysPath: string, logName: string, number: number) {
+  return number === 0
+    ? { origin: logName, directory: keysPath }
+    : { origin: `${logName}/${number}`, directory: join(keysPath, `incarnation-${number}`) };
+}
+
+/** The first leaf of a log that succeeds another: canonical JSON that names the last checkpoint before it. */
+export function incarnationText({ number, origin, begunAt, predecessor }: Incarnation): string {
+  assert(predecessor !== null, 'the first incarnation succeeds no other');
+  const text = canonicalize({
+    type: 'incarnation',
+    version: 1,
+    number,
+    origin,
+    begun_at: begunAt,
+    predecessor: { origin: predecessor.origin, checkpoint: predecessor.checkpoint },
+  });
+  assert(text !== undefined, 'an object has a canonical form');
+  return text;
+}
+
+/** What a copy of a folder does not have in common with it. */
+export interface FolderIdentity {
+  readonly inode: string;
+  /** Nanoseconds since 1970; 0 where the file system keeps none. */
+  readonly birthNs: string;
+  /** A hash of the machine's id; null where there is none, as in most containers. */
+  readonly machine: string | null;
+}
+
+export function folderIdentity(path: string): FolderIdentity {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  return { inode: String(ino), birthNs: String(birthtimeNs), machine: machineDigest() };
+}
+
+function machineDigest(): string | null {
+  try {
+    const id = readFileSync('/etc/machine-id', 'utf8').trim();
+    return id === '' ? null : sha256Hex(utf8Bytes(`qrn ledger folder\n${id}`));
+  } catch {
+    return null;
+  }
+}
+
+/** What is kept beside the log's keys. */
+export interface Anchor {
+  readonly version: 1;
+  readonly incarnation: number;
+  readonly folder: FolderIdentity;
+  /** The newest checkpoint that was signed, a signed note. */
+  readonly checkpoint: string;
+}
+
+function anchorPath(keysPath: string): string {
+  return join(keysPath, 'anchor.json');
+}
+
+/** Undefined when there is none. Throws for a file that is no anchor. */
+export function readAnchor(keysPath: string): Anchor | undefined {
+  let text: string;
+  try {
+    text = readFileSync(anchorPath(keysPath), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const anchor = JSON.parse(text) as Anchor;
+  assert(anchor.version === 1, `${anchorPath(keysPath)} is of a later release`);
+  return anchor;
+}
+
+/**
+ * Replaces the anchor as a whole. After a power cut there may be the one before, never a torn one: an anchor that is behind its
+ * ledger holds nothing back.
+ */
+export function writeAnchor(keysPath: string, anchor: Anchor): void {
+  const path = anchorPath(keysPath);
+  const file = openSync(`${path}.draft`, 'w', 0o600);
+  try {
+    writeSync(file, `${JSON.stringify(anchor)}\n`);
+    fdatasyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${path}.draft`, path);
+}
+
+/** `original`: go on. `new`: there is neither an anchor nor an incarnation yet. Anything else must not sign. */
+export type Standing =
+  | { readonly kind: 'original'; readonly incarnations: readonly Incarnation[] }
+  | { readonly kind: 'new' }
+  | {
+      /** `moved`: whole, but in another folder than before. `behind`: the log of the ledger is not the one that was signed. */
+      readonly kind: 'moved' | 'behind';
+      /** A sentence for the operator. */
+      readonly reason: string;
+    };
+
+/** Compares the ledger in the folder with what is kept beside the keys. Reads only. */
+export async function standingOf(
+  store: LogStore,
+  ledgerPath: string,
+  anchor: Anchor | undefined,
+): Promise<Standing> {
+  const incarnations = await readIncarnations(store);
+  const newest = incarnations?.at(-1);
+  if (anchor === undefined) {
+    if (incarnations === undefined) return { kind: 'new' };
+    return behind('the file anchor.json, which says what was signed last, is missing from the keys folder');
+  }
+  const signed = checkpointOf(anchor.checkpoint);
+  const folder = folderIdentity(ledgerPath);
+  const isSameFolder = JSON.stringify(folder) === JSON.stringify(anchor.folder);
+  if (newest === undefined) {
+    // perhaps the very first start ended between its first checkpoint and the note of its incarnation
+    const isFirst = anchor.incarnation === 0 && isSameFolder;
+    if (isFirst && (await historyFailure(store, signed)) === undefined) return { kind: 'new' };
+    return behind(`it is empty, and a log of ${signed.size} leaves was signed`);
+  }
+  if (newest.number !== anchor.incarnation)
+    return behind(
+      `it is incarnation ${newest.number}, and incarnation ${anchor.incarnation} was signed last`,
+    );
+  const failure = await historyFailure(logStoreOf(store, newest.number), signed);
+  if (failure !== undefined) return behind(failure);
+  if (isSameFolder) return { kind: 'original', incarnations: incarnations ?? [] };
+  return { kind: 'moved', reason: `it is a copy: ${differences(anchor.folder, folder)}` };
+}
+
+function behind(reason: string): Standing {
+  return { kind: 'behind', reason };
+}
+
+/** Why the stored log is not the one that was signed, or that with more. */
+async function historyFailure(store: LogStore, signed: Checkpoint): Promise<string | undefined> {
+  const state = await store.getLog('state');
+  if (state === undefined) return signed.size === 0 ? undefined : 'it has no log';
+  const { size } = JSON.parse(Buffer.from(state).toString('utf8')) as { size: number };
+  if (size < signed.size)
+    return `its log has ${size} leaves, and one of ${signed.size} was signed: it is an earlier state`;
+  const root = await rootOf(sha256, signed.size, nodeReader(store));
+  return toBase64(root) === toBase64(signed.root)
+    ? undefined
+    : `its first ${signed.size} leaves are not those that were signed: it is another history`;
+}
+
+function checkpointOf(note: string): Checkpoint {
+  const parsed = parseNote(note);
+  const checkpoint = parsed && parseCheckpoint(parsed.text);
+  assert(checkpoint !== undefined, 'an anchor holds a signed checkpoint');
+  return checkpoint;
+}
+
+function differences(was: FolderIdentity, is: FolderIdentity): string {
+  const told: string[] = [];
+  if (was.machine !== is.machine) told.push('the machine is another one');
+  if (was.inode !== is.inode || was.birthNs !== is.birthNs) told.push('the folder was made anew');
+  return told.join(' and ');
+}

@@ -1,0 +1,185 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../core/clock.ts';
+import { openLogKeys, openSecretFile, publishedKeys } from '../crypto/key-files.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { BLOCK_KINDS } from '../ledger/records.ts';
+import { CertificateArchive, type CertificateService, certificateService } from './archive.ts';
+import { CertificateIds } from './ids.ts';
+import {
+  type Anchor,
+  firstIncarnation,
+  folderIdentity,
+  type Incarnation,
+  incarnationText,
+  logOf,
+  logStoreOf,
+  type Predecessor,
+  readAnchor,
+  readIncarnations,
+  standingOf,
+  writeAnchor,
+  writeIncarnations,
+} from './incarnation.ts';
+import { CertificateLog, keysDocument } from './log.ts';
+import { CertificateLogError, storedStateOf } from './log-state.ts';
+
+/** Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for last. */
+export interface CertificateFolders {
+  readonly ledger: Ledger;
+  /** Folder of the ledger. */
+  readonly ledgerPath: string;
+  /** Folder of the log's keys. */
+  readonly keysPath: string;
+  /** Name of the first incarnation's log. */
+  readonly logName: string;
+  readonly clock: Clock;
+}
+
+export interface OpenCertificates {
+  readonly certificates: CertificateService;
+  /** Undefined while the ledger is held back: nothing is signed. */
+  readonly log: CertificateLog | undefined;
+  /** Why nothing may be signed or delivered, and what to do; null when all is well. */
+  readonly held: string | null;
+}
+
+/**
+ * Opens the log for sealing. When the ledger is a copy or an earlier state it can only be read, and `held` says why. Throws
+ * CertificateLogError when there is not even a log to read.
+ */
+export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
+  const { ledger, ledgerPath, keysPath, logName, clock } = folders;
+  const standing = await standingOf(ledger, ledgerPath, readAnchor(keysPath));
+  const isHeld = standing.kind === 'moved' || standing.kind === 'behind';
+  const held = isHeld ? heldText(ledgerPath, standing.reason, standing.kind) : null;
+  const incarnations = (await readIncarnations(ledger)) ?? [firstIncarnation(logName, clock.wallMs())];
+  const { number, origin } = incarnations[incarnations.length - 1];
+  const { directory } = logOf(keysPath, logName, number);
+  const store = logStoreOf(ledger, number);
+  const isSigned = (await storedStateOf(store)) !== undefined;
+  if (held !== null && (!isSigned || !existsSync(join(directory, 'log-1.json'))))
+    throw new CertificateLogError(held);
+  if (isSigned && !existsSync(join(directory, 'log-1.json'))) {
+    const reason = `the keys of its log, ${origin}, are not in ${directory}`;
+    throw new CertificateLogError(heldText(ledgerPath, reason, 'behind'));
+  }
+  const keys = openLogKeys(directory, origin, clock);
+  const ids = new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')), incarnations);
+  const log = await CertificateLog.open({
+    store,
+    earlier: incarnations.slice(0, -1).map((each) => logStoreOf(ledger, each.number)),
+    ids,
+    keys,
+    settledBelow: await ledger.nextSegment(),
+    clock,
+    ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
+  });
+  if (standing.kind === 'new') await writeIncarnations(ledger, incarnations);
+  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
+  const document = keysDocument(keys, incarnations);
+  const certificates = certificateService(archive, log, document, held);
+  return { certificates, log: isHeld ? undefined : log, held };
+}
+
+function heldText(path: string, reason: string, kind: 'moved' | 'behind'): string {
+  const moved =
+    kind === 'moved' ? ' If the original is gone for good and this is it, run qrn ledger moved.' : '';
+  return (
+    `The ledger in ${path} is not the one that was signed for last: ${reason}. Nothing is signed and no entropy is ` +
+    `delivered until you say what happened. Stop the service.${moved} ` +
+    `${kind === 'moved' ? 'Otherwise' : 'Then'} run qrn ledger restore ${path}; see docs/operations.md.`
+  );
+}
+
+function anchorIn({ keysPath, ledgerPath }: CertificateFolders, incarnation: number) {
+  const folder = folderIdentity(ledgerPath);
+  return (checkpoint: string) =>
+    writeAnchor(keysPath, { version: 1, incarnation, folder, checkpoint } satisfies Anchor);
+}
+
+/** What `qrn ledger restore` tells. */
+export interface BegunIncarnation {
+  readonly incarnation: Incarnation;
+  /** Blocks that were burned: another ledger may have delivered them. */
+  readonly blocksBurned: number;
+}
+
+/**
+ * Begins a new incarnation of the ledger as it lies: unclaimed blocks are burned, certificate ids get a new number, and a new log,
+ * with a key of its own, begins with a leaf that names the last checkpoint before it. The service must be stopped. After a crash,
+ * run it again.
+ */
+export async function beginIncarnation(folders: CertificateFolders): Promise<BegunIncarnation> {
+  const { ledger, keysPath, logName, clock } = folders;
+  const earlier = (await readIncarnations(ledger)) ?? [firstIncarnation(logName, clock.wallMs())];
+  const last = earlier[earlier.length - 1];
+  const anchor = readAnchor(keysPath);
+  const predecessor = await predecessorOf(folders, last, anchor);
+  const blocksBurned = await burnBlocks(ledger);
+  let number = Math.max(last.number, anchor?.incarnation ?? 0) + 1;
+  // the key of an incarnation that was begun and not finished has perhaps signed: it is never used again
+  while (existsSync(logOf(keysPath, logName, number).directory)) number++;
+  const { origin, directory } = logOf(keysPath, logName, number);
+  const firstSegment = await ledger.nextSegment();
+  const begunAt = new Date(clock.wallMs()).toISOString();
+  const incarnation: Incarnation = { number, origin, firstSegment, begunAt, predecessor };
+  const incarnations = [...earlier, incarnation];
+  const log = await CertificateLog.open({
+    store: logStoreOf(ledger, number),
+    earlier: [],
+    ids: new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')), incarnations),
+    keys: openLogKeys(directory, origin, clock),
+    settledBelow: firstSegment,
+    clock,
+    // segments that were not logged are left to the log before this one: no key signs for what is older than itself
+    beginning: { leafText: incarnationText(incarnation), sealed: [{ from: 0, before: firstSegment }] },
+  });
+  await writeIncarnations(ledger, incarnations);
+  anchorIn(folders, number)(log.checkpoint);
+  return { incarnation, blocksBurned };
+}
+
+/** What was signed last, as far as the anchor or else the ledger knows. */
+async function predecessorOf(
+  { ledger, keysPath, logName }: CertificateFolders,
+  last: Incarnation,
+  anchor: Anchor | undefined,
+): Promise<Predecessor> {
+  const stored = await storedStateOf(logStoreOf(ledger, last.number));
+  const checkpoint = anchor?.checkpoint ?? stored?.checkpoint;
+  if (checkpoint === undefined)
+    throw new CertificateLogError(
+      'nothing was ever signed for this ledger: start the service, and it begins',
+    );
+  const { origin, directory } = logOf(keysPath, logName, anchor?.incarnation ?? last.number);
+  return { origin, checkpoint, keys: publishedKeys(directory, origin) };
+}
+
+async function burnBlocks(ledger: Ledger): Promise<number> {
+  let burned = 0;
+  for (const kind of BLOCK_KINDS) {
+    for (;;) {
+      const blocks = await ledger.claimBlocks(kind, 64);
+      if (blocks.length === 0) break;
+      for (const { bytes } of blocks) bytes.fill(0);
+      burned += blocks.length;
+    }
+  }
+  return burned;
+}
+
+/**
+ * Takes the operator's word that the folder is the original in a new place. Throws CertificateLogError unless all that was signed is
+ * in it: what is behind must be restored.
+ */
+export async function acceptMove(folders: CertificateFolders): Promise<void> {
+  const { ledger, ledgerPath, keysPath } = folders;
+  const anchor = readAnchor(keysPath);
+  const standing = await standingOf(ledger, ledgerPath, anchor);
+  if (standing.kind === 'behind')
+    throw new CertificateLogError(
+      `${ledgerPath} was not only moved: ${standing.reason}; it must be restored`,
+    );
+  if (anchor !== undefined) anchorIn(folders, anchor.incarnation)(anchor.checkpoint);
+}
