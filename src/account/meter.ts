@@ -54,7 +54,7 @@ export class Reservation {
   /** Credits that it holds, and the month that they were taken of: a later one when the request waited over its end. */
   credits = 0;
   creditsPeriod: number;
-  /** Credits left in the month after this request; Infinity without a limit. */
+  /** Credits left in the month after this request. */
   creditsRemaining: number;
 
   constructor(
@@ -201,7 +201,7 @@ export class Meter {
     return used;
   }
 
-  /** Requests left in the month; Infinity without a quota. */
+  /** Requests left in the month. */
   requestsRemaining(period: number): number {
     const words = this.#enterPeriod(period);
     const left = this.#requestsMax - words[REQUESTS];
@@ -209,7 +209,7 @@ export class Meter {
     return Math.max(0, left);
   }
 
-  /** Credits left in the month; Infinity without a limit. */
+  /** Credits left in the month. */
   creditsRemaining(period: number): number {
     const words = this.#enterPeriod(period);
     const left = this.#creditsMax - words[CREDITS];
@@ -290,11 +290,6 @@ export class Meter {
     words[REQUESTS] = 0;
     words[CREDITS] = 0;
   }
-}
-
-/** X-RateLimit-Remaining; null without a limit, when there is no number to tell. */
-export function remainingRequests(decision: Readonly<RateDecision>): number | null {
-  return Number.isFinite(decision.remaining) ? decision.remaining : null;
 }
 
 /** X-RateLimit-Reset: the Unix second at which the full burst is there again; now without a limit. */

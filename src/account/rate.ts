@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { burstOf } from './tiers.ts';
+import { burstOf, UNLIMITED } from './tiers.ts';
 
 /**
  * The rate limit of one account: decisions from (state, now, limit), nothing else. A request passes when both allow it:
@@ -29,7 +29,7 @@ const OLDEST = 3;
 const GROUPS = 4;
 const RING = 5;
 
-/** Infinity in both is no limit. */
+/** UNLIMITED in both is no limit. */
 export interface RateLimit {
   readonly requestsPerMinute: number;
   readonly burst: number;
@@ -37,7 +37,7 @@ export interface RateLimit {
 
 export interface RateDecision {
   allowed: boolean;
-  /** Whole requests possible now, after this one; Infinity without a limit. */
+  /** Whole requests possible now, after this one; UNLIMITED without a limit. */
   remaining: number;
   /** Whole milliseconds until the full burst is there again. */
   resetAfterMs: number;
@@ -68,7 +68,7 @@ export function newDecision(): RateDecision {
 
 /** Takes one request if there is room. The answer is written into `decision`. */
 export function admit(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
-  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) {
+  if (limit.requestsPerMinute >= UNLIMITED) {
     describeUnlimited(decision);
     return;
   }
@@ -81,7 +81,7 @@ export function admit(state: Float64Array, nowMs: number, limit: RateLimit, deci
 
 /** The same answer without taking anything; `allowed` tells whether a request would pass. */
 export function peek(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
-  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) {
+  if (limit.requestsPerMinute >= UNLIMITED) {
     describeUnlimited(decision);
     return;
   }
@@ -100,7 +100,7 @@ export function adapt(state: Float64Array, limit: RateLimit): void {
  * admissions the oldest are left out: then the bucket alone keeps a restart from giving a new burst.
  */
 export function remember(state: Float64Array, nowMs: number, limit: RateLimit): RateMemory | undefined {
-  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) return undefined;
+  if (limit.requestsPerMinute >= UNLIMITED) return undefined;
   const now = settle(state, nowMs, limit);
   if (state[LEVEL] === 0 && state[GROUPS] === 0) return undefined;
   const admittedAtMs: number[] = [];
@@ -121,7 +121,7 @@ export function remember(state: Float64Array, nowMs: number, limit: RateLimit): 
  */
 export function recall(state: Float64Array, memory: RateMemory, nowMs: number, limit: RateLimit): void {
   state.fill(0);
-  if (limit.requestsPerMinute === Number.POSITIVE_INFINITY) return;
+  if (limit.requestsPerMinute >= UNLIMITED) return;
   state[UPDATED_AT] = nowMs - WINDOW_MS;
   for (const at of memory.admittedAtMs) {
     if (at <= nowMs - WINDOW_MS) continue;
@@ -208,7 +208,7 @@ function drainMs(requests: number, limit: RateLimit): number {
 
 function describeUnlimited(decision: RateDecision): void {
   decision.allowed = true;
-  decision.remaining = Number.POSITIVE_INFINITY;
+  decision.remaining = UNLIMITED;
   decision.resetAfterMs = 0;
   decision.retryAfterMs = 0;
 }

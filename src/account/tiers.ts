@@ -4,7 +4,10 @@ import type { AccountRecord } from '../ledger/records.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** What a tier allows (specification, Limits). Infinity means unlimited. */
+/** The figure of a limit that does not limit: the largest integer that JSON readers keep exact. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+/** What a tier allows (specification, Limits). */
 export interface Allowance {
   readonly requestsPerMinute: number;
   readonly requestsPerMonth: number;
@@ -53,9 +56,9 @@ export const TIER_ALLOWANCES: Readonly<Record<Tier, Allowance>> = {
     seedIntervalMs: 15 * MINUTE_MS,
   },
   enterprise: {
-    requestsPerMinute: Number.POSITIVE_INFINITY,
-    requestsPerMonth: Number.POSITIVE_INFINITY,
-    creditsPerMonth: Number.POSITIVE_INFINITY,
+    requestsPerMinute: UNLIMITED,
+    requestsPerMonth: UNLIMITED,
+    creditsPerMonth: UNLIMITED,
     modes: ALL_MODES,
     defaultMode: 'quantum-seeded',
     seedIntervalMs: 5 * MINUTE_MS,
@@ -64,7 +67,7 @@ export const TIER_ALLOWANCES: Readonly<Record<Tier, Allowance>> = {
 
 /** The burst is 150 % of the minute's rate, whole requests. */
 export function burstOf(requestsPerMinute: number): number {
-  return Math.floor(requestsPerMinute * 1.5);
+  return Math.min(UNLIMITED, Math.floor(requestsPerMinute * 1.5));
 }
 
 /** The tier's allowance with the account's own figures in their place. */

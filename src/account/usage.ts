@@ -9,12 +9,11 @@ import {
 import type { Books } from '../ledger/ledger.ts';
 import type { UsageCount, UsageDay } from '../ledger/records.ts';
 import type { Account } from './directory.ts';
-import { remainingRequests } from './meter.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 31;
 
-/** The `data` member of GET /v1/usage. Times are ISO 8601 in UTC; null stands for unlimited. */
+/** The `data` member of GET /v1/usage. Times are ISO 8601 in UTC; 2^53 - 1 stands for unlimited. */
 export interface Usage {
   /** `YYYY-MM` */
   readonly period: string;
@@ -24,20 +23,20 @@ export interface Usage {
   /** Data requests of the month, those in flight included. */
   readonly requests: {
     readonly used: number;
-    readonly limit: number | null;
-    readonly remaining: number | null;
+    readonly limit: number;
+    readonly remaining: number;
   };
   readonly rate: {
-    readonly limit_per_minute: number | null;
-    readonly burst: number | null;
-    readonly remaining: number | null;
+    readonly limit_per_minute: number;
+    readonly burst: number;
+    readonly remaining: number;
     readonly reset_at: string;
   };
   /** Bytes of pure mode, those in flight included. */
   readonly credits: {
-    readonly total: number | null;
+    readonly total: number;
     readonly used: number;
-    readonly remaining: number | null;
+    readonly remaining: number;
   };
   /** Answers of the month that are on record, each endpoint and mode named even when unused. */
   readonly by_endpoint: Readonly<Record<DataEndpoint, UsageCount>>;
@@ -70,19 +69,19 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
     tier: record.tier,
     requests: {
       used: used.requests,
-      limit: finite(allowance.requestsPerMonth),
-      remaining: finite(meter.requestsRemaining(month.period)),
+      limit: allowance.requestsPerMonth,
+      remaining: meter.requestsRemaining(month.period),
     },
     rate: {
-      limit_per_minute: finite(meter.limit.requestsPerMinute),
-      burst: finite(meter.limit.burst),
-      remaining: remainingRequests(rate),
+      limit_per_minute: meter.limit.requestsPerMinute,
+      burst: meter.limit.burst,
+      remaining: rate.remaining,
       reset_at: new Date(nowMs + rate.resetAfterMs).toISOString(),
     },
     credits: {
-      total: finite(allowance.creditsPerMonth),
+      total: allowance.creditsPerMonth,
       used: used.credits,
-      remaining: finite(meter.creditsRemaining(month.period)),
+      remaining: meter.creditsRemaining(month.period),
     },
     by_endpoint: sumBy(DATA_ENDPOINTS, ofMonth, (day) => day.byEndpoint),
     by_mode: sumBy(ENTROPY_MODES, ofMonth, (day) => day.byMode),
@@ -129,8 +128,4 @@ function lastDays(firstDay: number, recorded: readonly UsageDay[]): DayUsage[] {
 
 function isoDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
-}
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

@@ -42,8 +42,8 @@ export interface Asker {
 export interface Quote {
   readonly mode: EntropyMode;
   readonly requiredBytes: number;
-  readonly creditsRemaining: number | null;
-  readonly creditsTotal: number | null;
+  readonly creditsRemaining: number;
+  readonly creditsTotal: number;
   readonly durationMs: number;
 }
 
@@ -162,12 +162,12 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.reservation.creditsPeriod;
   }
 
-  get creditsRemaining(): number | null {
-    return finite(this.reservation.creditsRemaining);
+  get creditsRemaining(): number {
+    return this.reservation.creditsRemaining;
   }
 
-  get creditsTotal(): number | null {
-    return finite(this.account.allowance.creditsPerMonth);
+  get creditsTotal(): number {
+    return this.account.allowance.creditsPerMonth;
   }
 
   /** Takes the text around its values. */
@@ -227,8 +227,4 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.#buffer?.release();
     this.#buffer = buffer;
   }
-}
-
-export function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

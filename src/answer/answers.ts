@@ -8,7 +8,7 @@ import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { Admission } from './admission.ts';
-import { Answer, type Asker, finite } from './answer.ts';
+import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
 import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
@@ -87,8 +87,8 @@ export class Answers {
     asker.quoted({
       mode: asker.mode!,
       requiredBytes: entropyBytes(request.values),
-      creditsRemaining: finite(reservation.creditsRemaining),
-      creditsTotal: finite(account.allowance.creditsPerMonth),
+      creditsRemaining: reservation.creditsRemaining,
+      creditsTotal: account.allowance.creditsPerMonth,
       durationMs: this.#elapsedMs(asker),
     });
   }

@@ -28,9 +28,9 @@ export interface PrintedAnswer {
   readonly consumedBytes: number;
   /** Credits that this answer spends. */
   readonly credits: number;
-  /** Credits left and in all, of the month; null means unlimited. */
-  readonly creditsRemaining: number | null;
-  readonly creditsTotal: number | null;
+  /** Credits left and in all, of the month. */
+  readonly creditsRemaining: number;
+  readonly creditsTotal: number;
 }
 
 /** The text of the `data` member around its values, as bytes. */
@@ -190,8 +190,8 @@ export class EnvelopeTemplate {
     const layout = this.#layoutOf(
       decimalDigits(durationMs),
       decimalDigits(consumedBytes),
-      countWidth(creditsRemaining),
-      countWidth(creditsTotal),
+      decimalDigits(creditsRemaining),
+      decimalDigits(creditsTotal),
       decimalDigits(credits),
     );
     layout.setTime(answer.timestamp);
@@ -204,8 +204,8 @@ export class EnvelopeTemplate {
     writeNumber(consumedBytes, target, start + at[4]);
     writeNumber(durationMs, target, start + at[5]);
     writeBase32(requestId, target, start + at[6]);
-    writeCount(creditsRemaining, target, start + at[8]);
-    writeCount(creditsTotal, target, start + at[9]);
+    writeNumber(creditsRemaining, target, start + at[8]);
+    writeNumber(creditsTotal, target, start + at[9]);
     writeNumber(credits, target, start + at[10]);
     return start + layout.bytes.length;
   }
@@ -287,14 +287,6 @@ class Layout {
     this.#time = time;
     writeLatin1(time, this.bytes, this.at[TIME]);
   }
-}
-
-function countWidth(count: number | null): number {
-  return count === null ? 4 : decimalDigits(count);
-}
-
-function writeCount(count: number | null, target: Uint8Array, at: number): number {
-  return count === null ? writeLatin1('null', target, at) : writeNumber(count, target, at);
 }
 
 const templates = new WeakMap<DrawnFrom, EnvelopeTemplate>();

@@ -1,5 +1,5 @@
 import { createAccount, createKey, setAccount } from '../account/administration.ts';
-import { allowanceOf } from '../account/tiers.ts';
+import { allowanceOf, UNLIMITED } from '../account/tiers.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
 import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
@@ -59,7 +59,7 @@ const create = action({
 const list = action({
   path: 'accounts list',
   summary: 'Lists the accounts with the limits that hold for them.',
-  options: { json: { meaning: 'an array of JSON objects; null stands for unlimited' } },
+  options: { json: { meaning: 'an array of JSON objects; 2^53 - 1 stands for unlimited' } },
   run: async (input, context) => {
     const accounts = await withLedger(context, 'read', (ledger) => ledger.accounts());
     const described = accounts.map(describeAccount);
@@ -140,23 +140,19 @@ function describeAccount(account: AccountRecord) {
     account_id: account.id,
     name: account.name,
     tier: account.tier,
-    requests_per_minute: finite(allowance.requestsPerMinute),
-    requests_per_month: finite(allowance.requestsPerMonth),
-    credits_per_month: finite(allowance.creditsPerMonth),
+    requests_per_minute: allowance.requestsPerMinute,
+    requests_per_month: allowance.requestsPerMonth,
+    credits_per_month: allowance.creditsPerMonth,
     seed_interval_ms: allowance.seedIntervalMs,
     created_at: new Date(account.createdAtMs).toISOString(),
   };
 }
 
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
-
 function amount(value: number | null): string {
-  return value === null ? 'unlimited' : String(value);
+  return value === UNLIMITED ? 'unlimited' : String(value);
 }
 
-/** Every fact as text; the seed interval is null on tiers without seeds, the limits when there is none. */
+/** Every fact as text; the seed interval is null on tiers without seeds. */
 function textsOf(described: ReturnType<typeof describeAccount>): Record<string, string> {
   const { seed_interval_ms: seedIntervalMs, ...rest } = described;
   const texts = Object.entries(rest).map(([name, value]) => [

@@ -199,6 +199,11 @@ export const COMMIT_FAILURES = counter(
   'Segments that were not made durable; their answers became 503.',
 );
 
+export const LOG_LINES_LOST = counter(
+  'qrn_log_lines_lost_total',
+  'Lines of the log that could not be written.',
+);
+
 export const COMMIT_MAX = gauge(
   'qrn_ledger_commit_duration_max_seconds',
   'The slowest commit of the last second.',

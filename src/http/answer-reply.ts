@@ -9,7 +9,7 @@ import { base32Of, uuidText } from '../core/ids.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, type HeadSlot, HeadTemplate, headOf, type PatchField } from './head.ts';
-import { policyOf, type RateFacts, rateFields, STANDING } from './rate-fields.ts';
+import { type RateFacts, rateFields, STANDING } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 
 /** The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare values. */
@@ -31,7 +31,7 @@ export function keptFields(answer: Answer, ignored: string): Field[] {
   const fields: Field[] = [
     ...sourceFields(answer.from),
     ['X-Request-ID', uuidText(answer.requestId)],
-    ['X-Quantum-Credits-Remaining', creditText(answer.creditsRemaining)],
+    ['X-Quantum-Credits-Remaining', String(answer.creditsRemaining)],
   ];
   if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
   // the bare values carry their metadata in headers alone
@@ -77,7 +77,7 @@ export function quoteReply(
     ['Content-Type', MEDIA_TYPES[form]],
     ['Cache-Control', 'no-store'],
     ['X-Entropy-Mode', quote.mode],
-    ['X-Quantum-Credits-Remaining', creditText(quote.creditsRemaining)],
+    ['X-Quantum-Credits-Remaining', String(quote.creditsRemaining)],
     ['X-Request-ID', requestUuid],
     ...rateFields(rate),
   ];
@@ -89,14 +89,14 @@ export function quoteReply(
 export function describedHead(
   form: AnswerForm,
   mode: EntropyMode,
-  creditsRemaining: number | null,
+  creditsRemaining: number,
   ignored: string,
   { requestUuid, rate }: { readonly requestUuid: string; readonly rate: RateFacts | undefined },
 ): Uint8Array {
   const fields: Field[] = [
     ['Cache-Control', 'no-store'],
     ['X-Entropy-Mode', mode],
-    ['X-Quantum-Credits-Remaining', creditText(creditsRemaining)],
+    ['X-Quantum-Credits-Remaining', String(creditsRemaining)],
     ['X-Request-ID', requestUuid],
   ];
   if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
@@ -121,10 +121,6 @@ function sourceFields(from: DrawnFrom): Field[] {
   ];
 }
 
-function creditText(credits: number | null): string {
-  return credits === null ? 'unlimited' : String(credits);
-}
-
 /** Which rate-limit fields a head carries. */
 type RateForm = 'none' | 'plain' | 'draft';
 
@@ -136,13 +132,13 @@ function rateFormOf(rate: RateFacts | undefined): RateForm {
 const RATE_SLOTS: Readonly<Record<RateForm, readonly PatchField[]>> = {
   none: [],
   plain: [
-    { name: 'X-RateLimit-Remaining', width: 12 },
+    { name: 'X-RateLimit-Remaining', width: 16 },
     { name: 'X-RateLimit-Reset', width: 12 },
   ],
   draft: [
-    { name: 'X-RateLimit-Remaining', width: 12 },
+    { name: 'X-RateLimit-Remaining', width: 16 },
     { name: 'X-RateLimit-Reset', width: 12 },
-    { name: 'RateLimit-Policy', width: 36 },
+    { name: 'RateLimit-Policy', width: 72 },
     { name: 'RateLimit', width: 48 },
   ],
 };
@@ -184,13 +180,12 @@ export class AnswerHead {
   ): Uint8Array {
     this.#requestId.setUuid(answer.requestId);
     const { creditsRemaining } = answer;
-    if (creditsRemaining === null) this.#credits.setText(creditText(null));
-    else this.#credits.setNumber(creditsRemaining);
+    this.#credits.setNumber(creditsRemaining);
     if (rate !== undefined) {
       const [left, reset, policy, standing] = this.#rate;
       left.setNumber(rate.remaining);
       reset.setNumber(rate.resetAtS);
-      policy?.setText(policyOf(rate.burst));
+      policy?.setText(rate.policy);
       standing?.setLabelled(STANDING[0], rate.remaining, STANDING[1], rate.resetAfterS);
     }
     return this.#head.bytes;

@@ -1,15 +1,16 @@
-import { remainingRequests, resetAtUnixS } from '../account/meter.ts';
-import type { RateDecision } from '../account/rate.ts';
+import { resetAtUnixS } from '../account/meter.ts';
+import type { RateDecision, RateLimit } from '../account/rate.ts';
 import type { Field } from './head.ts';
 
-/** Where a client stands with its rate limit, as replies tell it. An account without a limit has none. */
+/** Where a client stands with its rate limit, as replies tell it. */
 export interface RateFacts {
   /** Whole requests possible now. */
   readonly remaining: number;
   /** Unix second at which the full burst is there again. */
   readonly resetAtS: number;
   readonly resetAfterS: number;
-  readonly burst: number;
+  /** The value of RateLimit-Policy. */
+  readonly policy: string;
   /** Also send the fields of draft-ietf-httpapi-ratelimit-headers-10 (§3). */
   readonly draftFields: boolean;
 }
@@ -17,22 +18,28 @@ export interface RateFacts {
 /** The facts of a decision, which is its meter's and changes with the next call on it. */
 export function rateFacts(
   decision: Readonly<RateDecision>,
-  burst: number,
+  limit: RateLimit,
   nowMs: number,
   draftFields: boolean,
-): RateFacts | undefined {
-  const remaining = remainingRequests(decision);
-  if (remaining === null) return undefined;
+): RateFacts {
   const resetAfterS = Math.ceil(decision.resetAfterMs / 1000);
-  return { remaining, resetAtS: resetAtUnixS(decision, nowMs), resetAfterS, burst, draftFields };
+  const { remaining } = decision;
+  return {
+    remaining,
+    resetAtS: resetAtUnixS(decision, nowMs),
+    resetAfterS,
+    policy: policyOf(limit),
+    draftFields,
+  };
 }
 
-/** The same for all accounts of a limit, so it is made once for each. */
-export function policyOf(burst: number): string {
-  let policy = policies.get(burst);
+/** The burst of any 60 seconds and the rate that is sustained. The same for all accounts of a limit, so it is made once. */
+function policyOf({ requestsPerMinute, burst }: RateLimit): string {
+  let policy = policies.get(requestsPerMinute);
   if (policy === undefined) {
     if (policies.size >= POLICIES_MAX) policies.clear();
-    policies.set(burst, (policy = `"burst";q=${burst};w=60`));
+    policy = `"burst";q=${burst};w=60, "sustained";q=${requestsPerMinute};w=60`;
+    policies.set(requestsPerMinute, policy);
   }
   return policy;
 }
@@ -50,8 +57,7 @@ export function rateFields(rate: RateFacts | undefined): Field[] {
     ['X-RateLimit-Remaining', String(rate.remaining)],
     ['X-RateLimit-Reset', String(rate.resetAtS)],
   ];
-  if (rate.draftFields)
-    fields.push(['RateLimit-Policy', policyOf(rate.burst)], ['RateLimit', standingOf(rate)]);
+  if (rate.draftFields) fields.push(['RateLimit-Policy', rate.policy], ['RateLimit', standingOf(rate)]);
   return fields;
 }
 

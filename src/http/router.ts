@@ -197,9 +197,8 @@ export class Router {
       const required = call.mode === 'pure' ? entropyBytes(request.values) : 0;
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
-    const credits = Number.isFinite(remaining) ? remaining : null;
     call.exchange.hasUnknownLength = true;
-    call.send(describedHead(call.form, call.mode, credits, ignored, call), new Uint8Array(0));
+    call.send(describedHead(call.form, call.mode, remaining, ignored, call), new Uint8Array(0));
   }
 
   #plain(call: Call, route: Route, handler: Handler): void {
@@ -248,7 +247,7 @@ export class Router {
   }
 
   #requireRate(call: Call, { meter }: Account, decision: Readonly<RateDecision>): void {
-    call.rate = rateFacts(decision, meter.limit.burst, call.atMs, this.#options.rateLimitFields);
+    call.rate = rateFacts(decision, meter.limit, call.atMs, this.#options.rateLimitFields);
     if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 

@@ -1,12 +1,14 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CommitListener, Committer } from '../answer/commit.ts';
 import type { EntropyDesk } from '../answer/desk.ts';
+import { lostLogLines } from '../core/log.ts';
 import {
   COMMIT_DURATION,
   COMMIT_FAILURES,
   COMMIT_MAX,
   CONNECTIONS,
   HELD_BYTES,
+  LOG_LINES_LOST,
   LOOP_DELAY_MAX,
   LOOP_DELAY_P99,
   type MetricShard,
@@ -35,6 +37,7 @@ export interface GaugeSources {
 export class FrontGauges {
   readonly #shard: MetricShard;
   #slowestCommitMs = 0;
+  #lostLines = 0;
   #timer: NodeJS.Timeout | undefined;
   #loopDelay: IntervalHistogram | undefined;
 
@@ -72,6 +75,9 @@ export class FrontGauges {
     shard.set(PURE_RING, desk.pure.available());
     shard.set(COMMIT_MAX, this.#slowestCommitMs / 1000);
     this.#slowestCommitMs = 0;
+    const lost = lostLogLines();
+    shard.add(LOG_LINES_LOST, 0, lost - this.#lostLines);
+    this.#lostLines = lost;
     this.#publishLoopDelay(this.#loopDelay!);
   }
 

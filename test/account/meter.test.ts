@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createCell, Meter, remainingRequests, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
-import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import { createCell, Meter, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
+import { type Allowance, TIER_ALLOWANCES, UNLIMITED } from '../../src/account/tiers.ts';
 
 const OCTOBER = 202_610;
 const NOVEMBER = 202_611;
@@ -124,7 +124,7 @@ describe('credits', () => {
 
   it('are unlimited for Enterprise, and counted all the same', () => {
     const meter = meterOf(TIER_ALLOWANCES.enterprise);
-    assert.deepEqual(take(meter, 1e9), [true, Number.POSITIVE_INFINITY]);
+    assert.deepEqual(take(meter, 1e9), [true, UNLIMITED - 1e9]);
     assert.equal(meter.used(NOVEMBER).credits, 1e9);
   });
 
@@ -148,22 +148,22 @@ describe('the rate limit of a meter', () => {
   it('becomes the header fields', () => {
     const meter = meterOf(TIER_ALLOWANCES.free);
     const wallMs = 1_700_000_000_400;
-    assert.equal(remainingRequests(meter.admit(5_000)), 14);
+    assert.equal(meter.admit(5_000).remaining, 14);
     // one request in the bucket: 6 s until it is empty, 60 s until it has left the window
     assert.equal(resetAtUnixS(meter.peek(5_000), wallMs), 1_700_000_061);
     for (let i = 0; i < 14; i++) meter.admit(5_000);
     const refused = meter.admit(5_500);
     assert.equal(refused.allowed, false);
-    assert.equal(remainingRequests(refused), 0);
+    assert.equal(refused.remaining, 0);
     assert.equal(retryAfterS(refused), 60); // 59.5 s until the window is free
     assert.equal(resetAtUnixS(refused, wallMs), 1_700_000_000 + 90); // 400 ms + 89.5 s, rounded up
     assert.equal(retryAfterS({ ...refused, retryAfterMs: 1 }), 1);
   });
 
-  it('has no number to tell without a limit', () => {
+  it('is the largest safe integer without a limit', () => {
     const meter = meterOf(TIER_ALLOWANCES.enterprise);
     const decision = meter.admit(5_000);
-    assert.equal(remainingRequests(decision), null);
+    assert.equal(decision.remaining, UNLIMITED);
     assert.equal(resetAtUnixS(decision, 1_700_000_000_000), 1_700_000_000);
   });
 

@@ -6,7 +6,7 @@ import { account } from '../support/ledger-records.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-const unlimited = Number.POSITIVE_INFINITY;
+const unlimited = Number.MAX_SAFE_INTEGER;
 
 // specification, Limits: rate limits per tier, monthly credits, seed refresh intervals
 const SPECIFIED: readonly [Tier, number, number, number, number, number | null][] = [

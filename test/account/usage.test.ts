@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createAccount } from '../../src/account/administration.ts';
 import type { Account } from '../../src/account/directory.ts';
 import { createCell, Meter } from '../../src/account/meter.ts';
-import { allowanceOf } from '../../src/account/tiers.ts';
+import { allowanceOf, UNLIMITED } from '../../src/account/tiers.ts';
 import { usageOf } from '../../src/account/usage.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
@@ -86,18 +86,18 @@ describe('usage', () => {
     );
   });
 
-  it('says null where there is no limit', async () => {
+  it('says the largest safe integer where there is no limit', async () => {
     const { clock, ledger, account } = await world('enterprise');
     account.meter.enter(clock.monotonicMs(), 202_611).takeCredits(1_000_000);
     const { requests, rate, credits } = await usageOf(account, ledger, clock);
-    assert.deepEqual(requests, { used: 1, limit: null, remaining: null });
+    assert.deepEqual(requests, { used: 1, limit: UNLIMITED, remaining: UNLIMITED - 1 });
     assert.deepEqual(rate, {
-      limit_per_minute: null,
-      burst: null,
-      remaining: null,
+      limit_per_minute: UNLIMITED,
+      burst: UNLIMITED,
+      remaining: UNLIMITED,
       reset_at: '2026-11-20T12:00:00.000Z',
     });
-    assert.deepEqual(credits, { total: null, used: 1_000_000, remaining: null });
+    assert.deepEqual(credits, { total: UNLIMITED, used: 1_000_000, remaining: UNLIMITED - 1_000_000 });
   });
 
   it('covers the whole of a month of 31 days on its last day', async () => {

@@ -29,8 +29,8 @@ const facts = fc.record({
   durationMs: fc.nat({ max: 99_999_999 }),
   consumedBytes: fc.nat({ max: 2 ** 32 }),
   credits: count,
-  creditsRemaining: fc.option(count),
-  creditsTotal: fc.option(count),
+  creditsRemaining: count,
+  creditsTotal: count,
 });
 
 describe('the envelope of an answer', () => {
@@ -62,7 +62,7 @@ describe('the envelope of an answer', () => {
       remaining: 7,
       resetAtS: 1_795_250_468,
       resetAfterS: 60,
-      burst: 750,
+      policy: '"burst";q=750;w=60, "sustained";q=500;w=60',
       draftFields: true,
     };
     const template = AnswerHead.of(FROM, rate);
@@ -70,7 +70,10 @@ describe('the envelope of an answer', () => {
     const first = Buffer.from(template.headOf(one, rate)).toString('latin1');
     assert.match(first, /^200 OK\r\nContent-Type: application\/json\r\n/);
     assert.match(first, /X-RateLimit-Remaining: +7\r\nX-RateLimit-Reset: +1795250468\r\n/);
-    assert.match(first, /RateLimit-Policy: +"burst";q=750;w=60\r\nRateLimit: +"burst";r=7;t=60$/);
+    assert.match(
+      first,
+      /RateLimit-Policy: +"burst";q=750;w=60, "sustained";q=500;w=60\r\nRateLimit: +"burst";r=7;t=60$/,
+    );
     const second = Buffer.from(template.headOf(two, { ...rate, remaining: 100 })).toString('latin1');
     assert.match(second, /X-RateLimit-Remaining: +100\r\n/);
     assert.equal(second.length, first.length);

@@ -47,7 +47,7 @@ function assertEnvelope(body: Answer, headers: Headers, mode: string, source = S
   assert.equal(headers.get('x-quantum-backend'), metadata['quantum_backend']);
   assert.equal(headers.get('x-nist-verified'), String(metadata['nist_verified']));
   assert.equal(headers.get('x-entropy-origin'), metadata['entropy_origin']);
-  assert.equal(headers.get('x-quantum-credits-remaining'), String(credits.remaining ?? 'unlimited'));
+  assert.equal(headers.get('x-quantum-credits-remaining'), String(credits.remaining));
   assert.equal(data.metadata.quantum_source, metadata['quantum_backend']);
   if (mode === 'csprng') {
     for (const name of ['lang_circuit', 'quantum_backend']) assert.equal(metadata[name], 'none');

@@ -54,7 +54,7 @@ describe('rate limit', () => {
       Math.abs(resetS - Date.now() / 1000 - 90) < 35,
       'the full burst is there again within 1.5 minutes',
     );
-    assert.match(refused.headers.get('ratelimit-policy')!, /q=15;w=60/);
+    assert.match(refused.headers.get('ratelimit-policy')!, /^ *"burst";q=15;w=60, "sustained";q=10;w=60$/);
     const health = await server.get('/health', bearer(key));
     assert.equal(health.status, 200, 'health is not limited');
     await health.arrayBuffer();
@@ -72,12 +72,16 @@ describe('rate limit', () => {
     }
   });
 
-  it('has no number for an account without a limit', async () => {
+  it('is the largest safe integer for an account without a limit', async () => {
     const { key } = await server.account('enterprise');
     const response = await server.get('/integers', bearer(key));
-    assert.equal(response.headers.get('x-ratelimit-remaining'), null);
-    assert.equal(response.headers.get('x-quantum-credits-remaining'), 'unlimited');
-    assert.deepEqual((await bodyOf(response)).quantum_credits, { remaining: null, total: null, used: 0 });
+    const largest = Number.MAX_SAFE_INTEGER;
+    for (const name of ['x-ratelimit-remaining', 'x-quantum-credits-remaining']) {
+      assert.equal(response.headers.get(name), String(largest), name);
+    }
+    assert.match(response.headers.get('x-ratelimit-reset')!, /^\d{10}$/);
+    const credits = { remaining: largest, total: largest, used: 0 };
+    assert.deepEqual((await bodyOf(response)).quantum_credits, credits);
   });
 });
 

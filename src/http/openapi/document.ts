@@ -318,7 +318,9 @@ function header(description: string, type: 'string' | 'integer' = 'string'): Sch
 
 const HEADERS: Readonly<Record<string, Schema>> = {
   RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
-  'RateLimit-Policy': header('draft-ietf-httpapi-ratelimit-headers: the burst and its window in seconds.'),
+  'RateLimit-Policy': header(
+    'draft-ietf-httpapi-ratelimit-headers: the burst and the sustained rate, with their window in seconds.',
+  ),
   'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
   'WWW-Authenticate': header('RFC 6750 §3.'),
   'X-Certificate-ID': header('metadata.certificate_id, of an answer in octets.'),
@@ -332,7 +334,7 @@ const HEADERS: Readonly<Record<string, Schema>> = {
   'X-NIST-Verified': header('true or false.'),
   'X-Processing-Time-Ms': header('metadata.processing_time_ms, of an answer in octets.', 'integer'),
   'X-Quantum-Backend': header('The processor.'),
-  'X-Quantum-Credits-Remaining': header('Credits left, or unlimited.'),
+  'X-Quantum-Credits-Remaining': header('Credits left; 2^53 - 1 stands for unlimited.', 'integer'),
   'X-Quantum-Credits-Used': header('quantum_credits.used, of an answer in octets.', 'integer'),
   'X-RateLimit-Remaining': header('Whole requests possible now.', 'integer'),
   'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),

@@ -131,9 +131,9 @@ const metadata = object({
 });
 
 const credits = object({
-  remaining: orNull(count),
+  remaining: count,
   used: described(count, 'By this request.'),
-  total: orNull(count),
+  total: count,
 });
 
 /** The answer of a data endpoint. */
@@ -295,14 +295,14 @@ const usage = object({
     starts_at: time,
     ends_at: time,
     tier: oneOfWords(TIERS),
-    requests: object({ used: count, limit: orNull(count), remaining: orNull(count) }),
+    requests: object({ used: count, limit: count, remaining: count }),
     rate: object({
-      limit_per_minute: orNull(count),
-      burst: orNull(count),
-      remaining: orNull(count),
+      limit_per_minute: count,
+      burst: count,
+      remaining: count,
       reset_at: time,
     }),
-    credits: object({ total: orNull(count), used: count, remaining: orNull(count) }),
+    credits: object({ total: count, used: count, remaining: count }),
     by_endpoint: object(Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [endpoint, used]))),
     by_mode: object(Object.fromEntries(ENTROPY_MODES.map((each) => [each, used]))),
     days: listOf(
@@ -410,9 +410,9 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Quote: quote,
   Metadata: metadata,
   Meta: meta,
-  Credits: { ...credits, description: 'Bytes of pure mode; null means unlimited.' },
+  Credits: { ...credits, description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.' },
   CertificateDocument: certificateDocument,
-  Usage: { ...usage, description: 'Null stands for unlimited.' },
+  Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
   Health: health,
   Error: error,
   Problem: problem,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { unpack } from 'msgpackr';
+import { UNLIMITED } from '../../../src/account/tiers.ts';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
@@ -198,16 +199,15 @@ async function holdAnswer(
   assert.match(headers.get('x-ignored-parameters') ?? '', /^[0-9A-Za-z._~%, -]*$/);
   if (method === 'HEAD' && !asked.dryRun) {
     assert.equal(drawn, 0, 'HEAD draws nothing');
-    const { credits: limit = null } = factsOf(actor.role);
-    const left = limit === null ? 'unlimited' : String(limit - actor.credits);
-    assert.equal(headers.get('x-quantum-credits-remaining'), left);
+    const { credits: limit = UNLIMITED } = factsOf(actor.role);
+    assert.equal(headers.get('x-quantum-credits-remaining'), String(limit - actor.credits));
     return;
   }
   const used = asked.mode === 'pure' && !asked.dryRun ? priceOf(asked.values) : 0;
   actor.credits += used;
-  const { credits: total = null } = factsOf(actor.role);
-  const credits = { remaining: total === null ? null : total - actor.credits, used, total };
-  assert.equal(headers.get('x-quantum-credits-remaining'), String(credits.remaining ?? 'unlimited'));
+  const { credits: total = UNLIMITED } = factsOf(actor.role);
+  const credits = { remaining: total - actor.credits, used, total };
+  assert.equal(headers.get('x-quantum-credits-remaining'), String(credits.remaining));
   if (asked.dryRun) {
     assert.equal(drawn, 0, 'a quote draws nothing');
     if (method !== 'HEAD') holdQuote(world, asked, accept, reply);
