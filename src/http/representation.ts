@@ -114,6 +114,8 @@ export function negotiate<R extends Representation>(accept: string, offered: rea
     }
   }
   if (chosen !== undefined) return chosen;
+  // problem+json is the form of errors alone: who accepts nothing else takes an answer as JSON
+  if (preset === 'json' && (matchOf(MEDIA_TYPES.problem, ranges)?.quality ?? 0) > 0) return preset;
   const types = offered.map((each) => MEDIA_TYPES[each]);
   throw new ApiError('not_acceptable', {
     message: `This resource can be sent as ${types.join(', ')}; Accept allows none of them.`,

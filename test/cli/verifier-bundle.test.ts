@@ -56,7 +56,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     ];
     const good = await run([program, ...files]);
     assert.deepEqual([good.status, good.talk], [0, '']);
-    assert.equal(good.out.match(/^ok {4} {2}/gm)?.length, 9);
+    assert.equal(good.out.match(/^ok {4} {2}/gm)?.length, 10);
     assert.match(good.out, /answer\.json: verified\n$/);
 
     const alone = await run([program, ...files.slice(1)]);

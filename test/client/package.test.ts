@@ -103,7 +103,7 @@ describe('the package', () => {
       cwd: project,
       env: { PATH: process.env['PATH'], QRN_KEY: server.key },
     });
-    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 9\n$/);
+    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 10\n$/);
   });
 
   it('has a README whose examples are scripts, and that names every method and option', () => {

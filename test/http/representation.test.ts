@@ -24,6 +24,7 @@ const CHOICES: readonly [
   ['application/jsonx', ALL, undefined],
   ['application/json, text/plain, */*', ALL, 'json'],
   ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', ALL, 'json'],
+  ['application/problem+json', ALL, 'json'],
   ['application/msgpack, */*', ALL, 'msgpack'],
   ['*/*, application/msgpack', ALL, 'msgpack'],
   ['application/msgpack, application/json', ALL, 'msgpack'],
