@@ -67,7 +67,19 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
     check: { name: 'source:last_lot', of: ({ sources }) => sources.map(lastLotCheck) },
     families: ({ sources }) => lotFamilies(sources),
   },
-  { check: { name: 'source:raw_noise', of: ({ sources }) => sources.map(rawNoiseCheck) } },
+  {
+    check: { name: 'source:raw_noise', of: ({ sources }) => sources.map(rawNoiseCheck) },
+    families: ({ sources }) => [
+      familyOf(
+        sources,
+        'gauge',
+        'qrn_source_drift_bits',
+        'Evidence that the min-entropy estimate of a source falls or rises from lot to lot; 20 is an alarm.',
+        'direction',
+        ({ drift }) => ({ down: drift.fallBits, up: drift.riseBits }),
+      ),
+    ],
+  },
   { check: { name: 'source:conditioned', of: ({ sources }) => sources.map(conditionedCheck) } },
   { check: { name: 'delivery:sample', of: ({ delivered }) => delivered.map(deliveredCheck) } },
 ];
@@ -170,19 +182,28 @@ function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReadi
 
 /**
  * Raw noise may be biased and pass no statistical test. The health tests and the entropy estimate decide on it, so its rows
- * are reported and change no status.
+ * are reported and change no status. An estimate that drifts makes a warning.
  */
-function rawNoiseCheck({ name, lastLot, across }: SourceStatus): HealthCheck {
+function rawNoiseCheck({ name, lastLot, across, drift }: SourceStatus): HealthCheck {
   const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
   return {
     ...blockCheck(raw, across.raw),
-    status: 'pass',
+    status: drift.drifts === null ? 'pass' : 'warn',
+    ...(drift.drifts === null
+      ? {}
+      : { output: `the min-entropy estimate of the last ${drift.figures} lots drifts ${drift.drifts}` }),
     details: {
       name,
       ...blockDetails(raw, across.raw),
       lot: lastLot?.id ?? null,
       min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
       min_entropy_method: lastLot?.minEntropyMethod ?? null,
+      drift: {
+        lots: drift.figures,
+        down_bits: rounded(drift.fallBits),
+        up_bits: rounded(drift.riseBits),
+        alarm_bits: drift.alarmBits,
+      },
     },
   };
 }

@@ -4,6 +4,7 @@ import type { AssessedBlock } from '../../src/ledger/records.ts';
 import { healthReport } from '../../src/observe/table.ts';
 import type { DeliveredState } from '../../src/pool/intake/assessor.ts';
 import type { SourceStatus } from '../../src/pool/intake/collector.ts';
+import { DriftTest } from '../../src/stats/drift.ts';
 import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { lotRecord } from '../pool/fixtures.ts';
 import { SOUND } from './readings.ts';
@@ -34,6 +35,7 @@ function status(changes: Partial<SourceStatus> = {}): SourceStatus {
     lotsRejected: 0,
     conditionedBytes: 0,
     across: { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(0, 0) },
+    drift: new DriftTest().state(),
     reads: { pass: 0, intermittent: 0, permanent: 0, failed: 0 },
     health: null,
     ...changes,
@@ -51,6 +53,18 @@ const lastLot = lotRecord('lot_1', {
 });
 
 describe('evidence in health', () => {
+  it('warns of raw noise whose min-entropy estimate falls from lot to lot', () => {
+    const drift = new DriftTest();
+    for (let lot = 0; lot < 20; lot++) drift.add(0.85 - 0.01 * lot);
+    const checks = evidenceChecks([status({ drift: drift.state() })], []);
+    const [check] = checks['source:raw_noise'];
+    assert.equal(check.status, 'warn');
+    assert.equal(check.output, 'the min-entropy estimate of the last 20 lots drifts down');
+    const { drift: told } = check.details as { drift: Record<string, number> };
+    assert.deepEqual([told['lots'], told['up_bits'], told['alarm_bits']], [20, 0, 20]);
+    assert.ok(told['down_bits'] >= 20);
+  });
+
   it('tells raw noise, conditioned bits and each delivered stream apart', () => {
     const stream: DeliveredState = {
       name: 'pro/3600000',
@@ -78,6 +92,7 @@ describe('evidence in health', () => {
           lot: 'lot_1',
           min_entropy_per_bit: 0.79,
           min_entropy_method: 'by ten estimators',
+          drift: { lots: 0, down_bits: 0, up_bits: 0, alarm_bits: 20 },
         },
       },
     ]);

@@ -33,6 +33,7 @@ export const SOURCE: SourceReading = {
   lotsRejected: 0,
   conditionedBytes: 900_000,
   across: { raw: PASSED, conditioned: PASSED },
+  drift: { figures: 3, fallBits: 0.4, riseBits: 0, alarmBits: 20, drifts: null },
   reads: { pass: 3, intermittent: 0, permanent: 0, failed: 0 },
   health: {
     width: 16,

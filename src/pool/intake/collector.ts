@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { ORIGINS } from '../../core/vocabulary.ts';
 import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
+import { type DriftState, DriftTest } from '../../stats/drift.ts';
 import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
 import { type Assessor, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
@@ -42,6 +43,8 @@ export interface SourceStatus {
   readonly conditionedBytes: number;
   /** SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included. */
   readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
+  /** Whether the min-entropy estimate falls or rises from lot to lot, those of earlier runs of the service included. */
+  readonly drift: DriftState;
   readonly reads: ReadCounts;
   /** The health tests of the channel layout that was read last; null before the first read. */
   readonly health: HealthState | null;
@@ -110,6 +113,7 @@ export class Collector {
    * tests know the bits of this run's reads; a result that a provider delivers again to a restarted service is known by it.
    */
   readonly #results = new RecentEntries(REMEMBERED_LOTS);
+  readonly #drift = new DriftTest();
   readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
@@ -169,6 +173,7 @@ export class Collector {
       lotsRejected: this.#rejected,
       conditionedBytes: this.#conditionedBytes,
       across: { raw: this.#across.raw.verdict(), conditioned: this.#across.conditioned.verdict() },
+      drift: this.#drift.state(),
       reads: { ...this.#reads },
       health: this.#lastMonitor?.state() ?? null,
     };
@@ -210,6 +215,7 @@ export class Collector {
 
   #remember(lot: LotRecord): void {
     if (this.#results.get(lot.rawSha256) === undefined) this.#results.set(lot.rawSha256, lot.id);
+    if (lot.minEntropyPerBit !== null) this.#drift.add(lot.minEntropyPerBit);
     for (const block of lot.assessments) if (block.of !== 'system') this.#across[block.of].add(block);
   }
 
