@@ -45,6 +45,11 @@ const commands = [
     async () => (await import('./cli/log.ts')).log,
   ),
   later(
+    'witness',
+    'Runs a witness of transparency logs.',
+    async () => (await import('./cli/witness.ts')).witness,
+  ),
+  later(
     'sources',
     'Lists the sources of entropy and tries one.',
     async () => (await import('./cli/sources.ts')).sources,

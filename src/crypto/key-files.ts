@@ -99,6 +99,16 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   return { name, current, currentKeyId: published[published.length - 1].key_id, published };
 }
 
+/** The Ed25519 key in the file, as PEM; makes one when there is no such file yet. */
+export function openSigningKey(path: string): SigningKey {
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  const stored = readPrivate(path);
+  if (stored !== undefined) return SigningKey.fromPem(stored);
+  const key = SigningKey.generate();
+  createOnce(path, key.toPem(), PRIVATE_MODE);
+  return key;
+}
+
 /** The public keys of the log `name` in `directory`, oldest first; none where there is no folder. Changes nothing. */
 export function publishedKeys(directory: string, name: string): PublishedKey[] {
   if (!existsSync(directory)) return [];

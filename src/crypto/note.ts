@@ -9,8 +9,9 @@ import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
  */
 
 /** Signature types of c2sp.org/signed-note: Ed25519 over the note's text, and the timestamped one of c2sp.org/tlog-cosignature. */
-const ED25519_TYPE = 0x01;
+export const ED25519_TYPE = 0x01;
 export const COSIGNATURE_TYPE = 0x04;
+const PUBLIC_KEY_BYTES = 32;
 const TIMESTAMP_BYTES = 8;
 const ED25519_SIGNATURE_BYTES = 64;
 const KEY_ID_BYTES = 4;
@@ -78,6 +79,26 @@ export function verifierKey(
   typed[0] = type;
   typed.set(publicKey, 1);
   return `${name}+${noteKeyId(sha256, name, publicKey, type)}+${toBase64(typed)}`;
+}
+
+export interface VerifierKey {
+  readonly name: string;
+  /** 8 hex digits. */
+  readonly keyId: string;
+  /** The kind of signature, see ED25519_TYPE and COSIGNATURE_TYPE. */
+  readonly type: number;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+}
+
+/** A verifier key of either kind of Ed25519 signature; undefined for anything else, and when the id is not that of the key. */
+export function parseVerifierKey(sha256: Sha256, text: string): VerifierKey | undefined {
+  const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
+  const bytes = fromBase64(typed ?? '');
+  if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return undefined;
+  const [type] = bytes;
+  const publicKey = bytes.slice(1);
+  if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return undefined;
+  return keyId === noteKeyId(sha256, name, publicKey, type) ? { name, keyId, type, publicKey } : undefined;
 }
 
 /** Key names are not empty and hold no space of any kind, no control character and no plus. */
@@ -186,7 +207,7 @@ export function parseProof(text: string): InclusionProofText | undefined {
 }
 
 /** ASCII decimal without leading zeroes, within 2^53. */
-function parseCount(text: string): number | undefined {
+export function parseCount(text: string): number | undefined {
   const count = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(count) ? count : undefined;
 }

@@ -1,0 +1,229 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { utf8Bytes } from '../core/bytes.ts';
+import type { Clock } from '../core/clock.ts';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { sha256, sha256Hex } from '../crypto/digest.ts';
+import { emptyRoot, type Hash, verifyConsistency } from '../crypto/merkle.ts';
+import {
+  type Checkpoint,
+  COSIGNATURE_TYPE,
+  cosignatureText,
+  ED25519_TYPE,
+  formatNote,
+  type Note,
+  noteKeyId,
+  parseCheckpoint,
+  parseCount,
+  parseNote,
+  parseVerifierKey,
+  timestampedSignature,
+  type VerifierKey,
+  verifierKey,
+} from '../crypto/note.ts';
+import { type SigningKey, verifyEd25519 } from '../crypto/signing.ts';
+
+/**
+ * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest checkpoint it has cosigned,
+ * and cosigns another one only when that is the same tree or the same tree with more. What it has cosigned is on disk
+ * before it answers, so no crash and no race makes it go back. It holds no leaf and knows no certificate.
+ */
+export interface WitnessOptions {
+  /** Name of the witness: a URL without its scheme, by the habit of these protocols. */
+  readonly name: string;
+  readonly key: SigningKey;
+  /** Verifier keys of the logs; the name of each is the log's origin. A log may have several. */
+  readonly logs: readonly VerifierKey[];
+  /** Folder of what was cosigned, a file for each log. */
+  readonly directory: string;
+  readonly clock: Clock;
+}
+
+export interface WitnessReply {
+  readonly status: 200 | 400 | 403 | 404 | 409 | 422;
+  readonly contentType: 'text/plain; charset=utf-8' | 'text/x.tlog.size';
+  readonly body: string;
+}
+
+/** Bytes of a request: 63 hashes, and a note of the size that is read at most. */
+export const ADD_CHECKPOINT_BYTES_MAX = 72 * 1024;
+/** c2sp.org/tlog-witness: a client must not send more. */
+const PROOF_LINES_MAX = 63;
+const HASH_BYTES = 32;
+
+export class WitnessError extends Error {
+  override name = 'WitnessError';
+}
+
+interface CosignedLog {
+  readonly checkpoint: Checkpoint;
+  /** The checkpoint with the log's signatures and ours. */
+  readonly note: string;
+}
+
+interface AddCheckpoint {
+  readonly oldSize: number;
+  readonly proof: readonly Hash[];
+  readonly note: Note;
+  readonly checkpoint: Checkpoint;
+}
+
+export class Witness {
+  readonly #options: WitnessOptions;
+  readonly #cosigned = new Map<string, CosignedLog>();
+  /** The witness's own key, as its clients are configured with it. */
+  readonly verifierKey: string;
+  readonly #keyId: string;
+
+  /** Reads what was cosigned. Throws WitnessError for a file that cannot be read: a witness never begins anew on its own. */
+  constructor(options: WitnessOptions) {
+    this.#options = options;
+    const { name, key, logs, directory } = options;
+    this.verifierKey = verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+    this.#keyId = noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const origin of new Set(logs.map((log) => log.name))) {
+      const path = this.#pathOf(origin);
+      if (existsSync(path)) this.#cosigned.set(origin, readCosigned(path, origin));
+    }
+  }
+
+  /** The body of POST add-checkpoint. */
+  addCheckpoint(body: string): WitnessReply {
+    const request = parseAddCheckpoint(body);
+    if (typeof request === 'string') return refusal(400, request);
+    const { oldSize, proof, note, checkpoint } = request;
+    const { origin, size, root } = checkpoint;
+    const keys = this.#options.logs.filter((log) => log.name === origin);
+    if (keys.length === 0) return refusal(404, `the log ${origin} is not known here`);
+    const signatures = trustedSignatures(note, keys);
+    if (signatures === undefined || signatures.length === 0)
+      return refusal(403, 'the checkpoint is not signed by a key of the log that is known here');
+    if (oldSize > size) return refusal(400, 'the old size is larger than the checkpoint');
+    const latest = this.#cosigned.get(origin)?.checkpoint;
+    const known = latest?.size ?? 0;
+    if (oldSize !== known) return { status: 409, contentType: 'text/x.tlog.size', body: `${known}\n` };
+    const isConsistent =
+      oldSize === 0
+        ? proof.length === 0 && (size > 0 || toBase64(root) === toBase64(emptyRoot(sha256)))
+        : latest !== undefined && verifyConsistency(sha256, oldSize, latest.root, size, root, proof);
+    if (!isConsistent) return refusal(422, 'the consistency proof does not hold');
+    const cosignature = this.#cosign(note);
+    const stored = formatNote({ text: note.text, signatures: [...signatures, cosignature] });
+    replaceFile(this.#pathOf(origin), stored);
+    this.#cosigned.set(origin, { checkpoint, note: stored });
+    const [, lines] = formatNote({ text: note.text, signatures: [cosignature] }).split('\n\n');
+    return { status: 200, contentType: 'text/plain; charset=utf-8', body: lines };
+  }
+
+  /** GET <origin hash>/checkpoint: the newest checkpoint that was cosigned. `originHash` in hex. */
+  checkpoint(originHash: string): WitnessReply {
+    for (const [origin, { note }] of this.#cosigned) {
+      if (sha256Hex(utf8Bytes(origin)) === originHash)
+        return { status: 200, contentType: 'text/plain; charset=utf-8', body: note };
+    }
+    return refusal(404, 'no checkpoint of this log was cosigned');
+  }
+
+  #cosign(note: Note): Note['signatures'][number] {
+    const { name, key, clock } = this.#options;
+    const atS = Math.floor(clock.wallMs() / 1000);
+    const signature = timestampedSignature(atS, key.sign(utf8Bytes(cosignatureText(atS, note.text))));
+    return { name, keyId: this.#keyId, signature };
+  }
+
+  #pathOf(origin: string): string {
+    return join(this.#options.directory, `${sha256Hex(utf8Bytes(origin))}.checkpoint`);
+  }
+}
+
+/** One verifier key a line; empty lines and those that begin with # are left out. Throws WitnessError. */
+export function parseLogs(text: string): VerifierKey[] {
+  return text.split('\n').flatMap((line, i) => {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) return [];
+    const key = parseVerifierKey(sha256, trimmed);
+    if (key?.type !== ED25519_TYPE)
+      throw new WitnessError(
+        `line ${i + 1} is not the verifier key of a log: NAME+ID+KEY with an Ed25519 key`,
+      );
+    return [key];
+  });
+}
+
+/** The body of an add-checkpoint request, or what is wrong with it. */
+function parseAddCheckpoint(body: string): AddCheckpoint | string {
+  const blank = body.indexOf('\n\n');
+  if (blank < 0) return 'there is no empty line before the checkpoint';
+  const [oldLine, ...proofLines] = body.slice(0, blank).split('\n');
+  const oldSize = oldLine.startsWith('old ') ? parseCount(oldLine.slice('old '.length)) : undefined;
+  if (oldSize === undefined) return 'the first line is not "old" and a size';
+  if (proofLines.length > PROOF_LINES_MAX) return `the proof has more than ${PROOF_LINES_MAX} lines`;
+  const proof: Hash[] = [];
+  for (const line of proofLines) {
+    const hash = fromBase64(line);
+    if (hash?.length !== HASH_BYTES) return 'a line of the proof is not a hash in base64';
+    proof.push(hash);
+  }
+  const note = parseNote(body.slice(blank + 2));
+  const checkpoint = note && parseCheckpoint(note.text);
+  if (note === undefined || checkpoint === undefined) return 'what follows is not a signed checkpoint';
+  return { oldSize, proof, note, checkpoint };
+}
+
+/** The note's signatures of these keys; undefined when one of them is wrong, which makes the note malformed. */
+function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['signatures'] | undefined {
+  const trusted: Note['signatures'][number][] = [];
+  for (const signature of note.signatures) {
+    const key = keys.find(({ name, keyId }) => name === signature.name && keyId === signature.keyId);
+    if (key === undefined) continue;
+    if (!verifyEd25519(key.publicKey, utf8Bytes(note.text), signature.signature)) return undefined;
+    trusted.push(signature);
+  }
+  return trusted;
+}
+
+function readCosigned(path: string, origin: string): CosignedLog {
+  const note = readFileSync(path, 'utf8');
+  const parsed = parseNote(note);
+  const checkpoint = parsed && parseCheckpoint(parsed.text);
+  if (checkpoint?.origin !== origin) {
+    throw new WitnessError(
+      `${path} does not hold the checkpoint that was cosigned last for ${origin}: restore it, or retire this witness`,
+    );
+  }
+  return { checkpoint, note };
+}
+
+/** The whole new content or the old one, on disk before it returns. */
+function replaceFile(path: string, content: string): void {
+  const draft = `${path}.draft`;
+  const file = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  if (process.platform === 'win32') return; // has no handle of a folder to flush
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function refusal(status: 400 | 403 | 404 | 422, why: string): WitnessReply {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${why}\n` };
+}

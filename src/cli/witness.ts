@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { ADD_CHECKPOINT_BYTES_MAX, parseLogs, Witness, type WitnessReply } from '../certificate/witness.ts';
+import { openSigningKey } from '../crypto/key-files.ts';
+import { isKeyName } from '../crypto/note.ts';
+import { action, CommandError, UsageError } from './command.ts';
+
+/** A request is small: whoever sends it slowly is cut off. */
+const REQUEST_DEADLINE_MS = 10_000;
+const CONNECTIONS_MAX = 256;
+const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/;
+
+export const witness = action({
+  path: 'witness',
+  summary:
+    'Runs a witness of transparency logs (c2sp.org/tlog-witness) until SIGTERM or SIGINT. It cosigns a checkpoint of a log that\n' +
+    'it knows only when that is the tree it has cosigned before, or that tree with more. Its state must never be set back\n' +
+    'or copied: a witness whose state is lost is retired, with its key.',
+  options: {
+    name: { value: 'NAME', required: true, meaning: 'its name, e.g. witness.example/w1' },
+    logs: {
+      value: 'FILE',
+      required: true,
+      meaning: 'verifier keys of the logs, one a line: verifier_key of /.well-known/qrn-keys.json',
+    },
+    state: { value: 'DIRECTORY', required: true, meaning: 'where its key and what it cosigned are kept' },
+    host: { value: 'ADDRESS', meaning: 'address to listen on; 127.0.0.1 when not given' },
+    port: { value: 'PORT', meaning: 'port to listen on; 3080 when not given, 0 for any' },
+  },
+  run: async (input, context) => {
+    const name = input.option('name')!;
+    if (!isKeyName(name))
+      throw new UsageError(`--name is without space and plus, not ${JSON.stringify(name)}`);
+    const port = input.option('port') ?? '3080';
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+      throw new UsageError(`--port is 0 to 65535, not ${JSON.stringify(port)}`);
+    const directory = input.option('state')!;
+    const served = new Witness({
+      name,
+      key: openSigningKey(join(directory, 'witness.pem')),
+      logs: parseLogs(readText(input.option('logs')!)),
+      directory,
+      clock: context.clock,
+    });
+    const server = createServer({ requestTimeout: REQUEST_DEADLINE_MS }, (request, response) => {
+      answer(served, request, response).catch(() => response.destroy());
+    });
+    server.maxConnections = CONNECTIONS_MAX;
+    const stopped = new Promise<void>((resolve) => {
+      process.once('SIGTERM', resolve);
+      process.once('SIGINT', resolve);
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(Number(port), input.option('host') ?? '127.0.0.1', resolve);
+    });
+    const { address, port: taken } = server.address() as AddressInfo;
+    const host = address.includes(':') ? `[${address}]` : address;
+    context.out(`ready http://${host}:${taken}\nkey ${served.verifierKey}\n`);
+    await stopped;
+    server.close();
+    server.closeAllConnections();
+    return 0;
+  },
+});
+
+async function answer(served: Witness, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url ?? '';
+  const hash = CHECKPOINT_PATH.exec(path)?.[1];
+  if (request.method === 'GET' && hash !== undefined) return send(response, served.checkpoint(hash));
+  if (request.method !== 'POST' || path !== '/add-checkpoint') {
+    response.writeHead(404).end();
+    return;
+  }
+  const body = await bodyOf(request);
+  if (body === undefined) {
+    response.writeHead(413, { connection: 'close' }).end();
+    return;
+  }
+  send(response, served.addCheckpoint(body));
+}
+
+function send(response: ServerResponse, { status, contentType, body }: WitnessReply): void {
+  response.writeHead(status, { 'content-type': contentType }).end(body);
+}
+
+/** Undefined when it is too long. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > ADD_CHECKPOINT_BYTES_MAX) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}`, { cause: error });
+  }
+}
