@@ -3,48 +3,89 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type BuildOptions, build } from 'esbuild';
+import { type BuildOptions, build, transform } from 'esbuild';
 
 /**
- * Makes clients/typescript/dist/, the client as browsers, Node, Deno and Bun take it: a script and its types for each source file,
- * and the service's verifier as one file in the place of verifier.ts. `node scripts/build-client.ts [FOLDER]`
+ * Makes clients/typescript/dist/, the client as Node, browsers, Deno and Bun take it: for each source file an ES module, a
+ * CommonJS module and the types of both, the service's verifier as one file in the place of verifier.ts, and `index`, which
+ * is what the package's name stands for. `node scripts/build-client.ts [FOLDER]`
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'clients/typescript/src');
 const VERIFIER = 'verifier';
 
-const SCRIPTS: BuildOptions = {
-  absWorkingDir: root, // paths in comments are below it, wherever it is
-  format: 'esm',
-  target: 'es2022',
-  charset: 'utf8',
-  legalComments: 'inline',
-  write: false,
-};
+const ERRORS = [...readFileSync(join(source, 'error.ts'), 'utf8').matchAll(/^export class (\w+)/gm)].map(
+  ([, name]) => name,
+);
+const INDEX = `export { QrnClient } from './client.ts';
+export { ${ERRORS.join(', ')} } from './error.ts';
+export { Random } from './random.ts';
+`;
+const INDEX_TYPES = `${INDEX}export type { QrnClientOptions, VerifyOptions, VerifiableAnswer } from './client.ts';
+export type { ErrorCode, RawResponse, ServiceErrorCode } from './error.ts';
+export type { RandomOptions, RefillAnswer } from './random.ts';
+export type { CallOptions, Fetch, FetchInit } from './transport.ts';
+export type { Check, Verification } from './verifier.ts';
+export * from './answers.ts';
+export * from './certificate.ts';
+export * from './hooks.ts';
+export * from './parameters.ts';
+export type * from './stream.ts';
+`;
+
+/** Of one of the two systems of modules. */
+interface Form {
+  readonly format: 'esm' | 'cjs';
+  readonly script: '.js' | '.cjs';
+  readonly types: '.d.ts' | '.d.cts';
+}
+
+const FORMS: readonly Form[] = [
+  { format: 'esm', script: '.js', types: '.d.ts' },
+  { format: 'cjs', script: '.cjs', types: '.d.cts' },
+];
+
+function optionsOf({ format }: Form) {
+  return {
+    absWorkingDir: root, // paths in comments are below it, wherever it is
+    format,
+    // of CommonJS, Node reads the names that a module exports from a note that esbuild writes for it alone
+    platform: format === 'cjs' ? 'node' : 'neutral',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'inline',
+    write: false,
+  } satisfies BuildOptions;
+}
 
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  await Promise.all([writeTypes(folder), writeScripts(folder), writeVerifier(folder)]);
+  const scripts = FORMS.flatMap((form) => [writeScripts(folder, form), writeVerifier(folder, form)]);
+  await Promise.all([writeTypes(folder), ...scripts]);
 }
 
-async function writeScripts(folder: string): Promise<void> {
+async function writeScripts(folder: string, form: Form): Promise<void> {
   const names = readdirSync(source).filter((name) => name !== `${VERIFIER}.ts`);
   const entryPoints = names.map((name) => join(source, name));
-  const { outputFiles } = await build({ ...SCRIPTS, entryPoints, outdir: folder });
-  for (const { path, text } of outputFiles!) writeFileSync(path, importingScripts(text) || 'export {};\n');
+  const outExtension = { '.js': form.script };
+  const { outputFiles } = await build({ ...optionsOf(form), entryPoints, outdir: folder, outExtension });
+  for (const { path, text } of outputFiles!)
+    writeFileSync(path, importing(text, form.script) || 'export {};\n');
+  const { format, platform, target } = optionsOf(form);
+  const { code } = await transform(INDEX, { format, platform, target, loader: 'ts' });
+  writeFileSync(join(folder, `index${form.script}`), importing(code, form.script));
 }
 
-async function writeVerifier(folder: string): Promise<void> {
+async function writeVerifier(folder: string, form: Form): Promise<void> {
   const { outputFiles } = await build({
-    ...SCRIPTS,
+    ...optionsOf(form),
     entryPoints: ['src/certificate/verify.ts'],
     bundle: true,
-    platform: 'neutral',
     mainFields: ['module', 'main'],
     banner: { js: '// Made from src/certificate/verify.ts of the Quantum Random Number Service.' },
   });
-  writeFileSync(join(folder, `${VERIFIER}.js`), outputFiles![0].text);
+  writeFileSync(join(folder, `${VERIFIER}${form.script}`), outputFiles![0].text);
 }
 
 async function writeTypes(folder: string): Promise<void> {
@@ -53,18 +94,23 @@ async function writeTypes(folder: string): Promise<void> {
   await promisify(execFile)(
     process.execPath,
     [compiler, '-p', 'clients/typescript', ...emit, '--outDir', folder],
-    {
-      cwd: root,
-    },
+    { cwd: root },
   );
+  writeFileSync(join(folder, 'index.d.ts'), INDEX_TYPES);
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.d.ts'))) {
-    const path = join(folder, name);
-    writeFileSync(path, importingScripts(readFileSync(path, 'utf8')));
+    const text = readFileSync(join(folder, name), 'utf8');
+    for (const { script, types } of FORMS) {
+      writeFileSync(join(folder, name.replace(/\.d\.ts$/, types)), importing(text, script));
+    }
   }
 }
 
-function importingScripts(text: string): string {
-  return text.replaceAll(/(from |import\()(["'])(\.\/[\w-]+)\.ts\2/g, '$1$2$3.js$2');
+/** The text with the files of this package imported under their new ending. */
+function importing(text: string, ending: string): string {
+  return text.replaceAll(
+    /(from |import\(|require\()(["'])(\.\/[\w-]+)\.ts\2/g,
+    (_, how, quote, path) => `${how}${quote}${path}${ending}${quote}`,
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

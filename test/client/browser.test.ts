@@ -104,7 +104,7 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
       'return client.bytes({ count: 0 }).catch(({ name, code, status }) => ({ name, code, status }));',
     );
     await own.close();
-    assert.deepEqual(error, { name: 'QrnError', code: 'invalid_count', status: 400 });
+    assert.deepEqual(error, { name: 'InvalidRequestError', code: 'invalid_count', status: 400 });
   });
 });
 

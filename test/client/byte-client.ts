@@ -1,7 +1,5 @@
 import type { BinaryAnswer, BinaryBatchData, BinaryBytesData } from '../../clients/typescript/src/answers.ts';
-import type { QrnClient } from '../../clients/typescript/src/client.ts';
-
-type ByteClient = Pick<QrnClient, 'bytesBinary' | 'batchBinary'>;
+import type { ByteClient } from '../../clients/typescript/src/random.ts';
 
 /** Stands for a QrnClient: gives a stream of known bytes, refill by refill, and remembers what it was asked. */
 export class KnownBytes {
@@ -24,11 +22,11 @@ export class KnownBytes {
         const bytes = await this.#give(parameters.count as number, parameters, call.signal);
         return answer<BinaryBytesData>({ bytes, count: bytes.length });
       },
-      batchBinary: (async (parameters, call = {}) => {
-        const { count, params } = parameters as { count: number; params: { length: number } };
-        const values = await this.#give(count * params.length, parameters, call.signal);
+      batchBinary: async (parameters, call = {}) => {
+        const { count, params } = parameters;
+        const values = await this.#give(count * (params?.length ?? 16), parameters, call.signal);
         return answer<BinaryBatchData<'bytes'>>({ values, count, type: 'bytes' });
-      }) as ByteClient['batchBinary'],
+      },
     };
   }
 

@@ -1,40 +1,51 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { buildClient } from '../../scripts/build-client.ts';
 import { TestServer } from '../support/server.ts';
 
-/** The package as it is published: built, installed in a folder of its own, and used as its README says. */
+/** The package as it is published: packed by npm, installed by npm in an empty folder, and used as its README says. */
 const source = fileURLToPath(new URL('../../clients/typescript', import.meta.url));
 const readme = readFileSync(join(source, 'README.md'), 'utf8');
 const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as {
-  exports: Record<string, string | { types: string; default: string }>;
+  name: string;
+  version: string;
+  exports: Record<string, string | Record<'import' | 'require', { types: string; default: string }>>;
 };
 const run = promisify(execFile);
+const ENDINGS = ['.js', '.d.ts', '.cjs', '.d.cts'];
 
 let project: string;
 let installed: string;
+let server: TestServer;
 before(async () => {
   project = mkdtempSync(join(tmpdir(), 'qrn-client-'));
-  installed = join(project, 'node_modules/qrn-client');
-  mkdirSync(installed, { recursive: true });
-  writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest));
-  await buildClient(join(installed, 'dist'));
+  installed = join(project, 'node_modules', manifest.name);
+  writeFileSync(join(project, 'package.json'), '{"type":"module","private":true}');
+  await run('npm', ['pack', '--silent', '--pack-destination', project], { cwd: source });
+  const command = /```sh\n(npm install \S+)\n```/.exec(readme)?.[1] ?? '';
+  assert.equal(command, `npm install ./${manifest.name}-${manifest.version}.tgz`);
+  const offline = ['--offline', '--no-audit', '--no-fund', '--silent'];
+  await run('npm', [...command.split(' ').slice(1), ...offline], { cwd: project });
+  server = await TestServer.shared();
 });
 after(() => rmSync(project, { recursive: true, force: true }));
+
+/** What a program of its own gets from the environment. */
+function environment(): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    QRN_URL: server.origin,
+    QRN_KEY: server.key,
+    HOME: project,
+    DENO_DIR: join(project, 'deno'),
+    NO_COLOR: '1',
+  };
+}
 
 const built = (ending: string) =>
   readdirSync(join(installed, 'dist'))
@@ -42,22 +53,26 @@ const built = (ending: string) =>
     .map((name) => ({ name, text: readFileSync(join(installed, 'dist', name), 'utf8') }));
 
 describe('the package', () => {
-  it('has a script and its types for each source file and for each export', () => {
+  it('has scripts and types of both kinds for each source file and for each export', () => {
     const names = readdirSync(join(source, 'src')).map((name) => name.replace(/\.ts$/, ''));
+    names.push('index');
     for (const name of names)
-      for (const ending of ['.js', '.d.ts'])
-        assert.ok(existsSync(join(installed, 'dist', name + ending)), name);
-    assert.equal(built('').length, 2 * names.length);
-    for (const each of Object.values(manifest.exports))
-      for (const path of Object.values(typeof each === 'string' ? {} : each))
+      for (const ending of ENDINGS) assert.ok(existsSync(join(installed, 'dist', name + ending)), name);
+    assert.equal(built('').length, ENDINGS.length * names.length);
+    for (const each of Object.values(manifest.exports).filter((entry) => typeof entry !== 'string'))
+      for (const path of Object.values(each).flatMap((form) => Object.values(form)))
         assert.ok(existsSync(join(installed, path)), path);
+    assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
   });
 
   it('imports nothing but itself, and no part of Node where a browser would look', () => {
     for (const { name, text } of built('')) {
-      for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"']+)["']/g))
+      for (const [, specifier] of text.matchAll(
+        /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\()["']([^"']+)["']/g,
+      ))
         assert.ok(existsSync(join(installed, 'dist', specifier)), `${name} imports ${specifier}`);
-      assert.doesNotMatch(text, /\bBuffer\b|\brequire\(|Math\.random/, name);
+      assert.doesNotMatch(text, /\bBuffer\b|Math\.random/, name);
+      if (name.endsWith('.js')) assert.doesNotMatch(text, /\brequire\(/, name);
     }
   });
 
@@ -65,7 +80,7 @@ describe('the package', () => {
     const program = join(project, 'program.ts');
     writeFileSync(
       program,
-      `import { QrnClient } from 'qrn-client';
+      `import { QrnClient, NotFoundError, type Hooks } from 'qrn-client';
        import type { Answer, IntegersData } from 'qrn-client/answers';
        import { QrnError, type ServiceErrorCode } from 'qrn-client/error';
        import { Random } from 'qrn-client/random';
@@ -74,36 +89,51 @@ describe('the package', () => {
        const answer: Answer<IntegersData> = await client.integers({ count: 1 });
        const floats: Float64Array = (await client.batchBinary({ type: 'floats', count: 1 })).data.values;
        const texts: readonly string[] = (await client.batch({ type: 'uuid', count: 1 })).data.values;
+       const hooks: Hooks = { onRetry: ({ error, delayMs }) => console.log(error.code, delayMs) };
+       const { response } = await new QrnClient(hooks).uuid().withResponse();
+       const status: number = response.status;
+       for await (const { data } of client.stream.integers({ total: 1e9, max: 5 })) {
+         const values: Int32Array | Float64Array = data.values;
+         void values;
+       }
        const die: number = await new Random(client).integer(1, 6);
        const code: ServiceErrorCode = 'rate_limited';
-       export const all = [answer, floats, texts, die, code, QrnError, verifyAnswer];
+       export const all = [answer, floats, texts, die, code, status, QrnError, NotFoundError, verifyAnswer];
        // @ts-expect-error a batch of floats has no encoding
        await client.batch({ type: 'floats', count: 1, params: { encoding: 'hex' } });
        // @ts-expect-error there is no such mode
        await client.uuid({ entropyMode: 'quantum' });
-       // @ts-expect-error a key is needed
-       new QrnClient({ baseUrl: 'http://localhost/v1' });
+       // @ts-expect-error a stream of UUIDs has no bounds
+       client.stream.uuid({ total: 9, min: 1 });
       `,
     );
-    const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-    const options =
-      '--strict --exactOptionalPropertyTypes --noEmit --target es2022 --module nodenext --lib es2022,dom';
-    writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-    await run(process.execPath, [compiler, ...options.split(' '), '--types', '', program], {
-      cwd: project,
-    }).catch(({ stdout }) => assert.fail(stdout));
+    await compiled(program);
+  });
+
+  it('has the same types for a CommonJS program', async () => {
+    const program = join(project, 'program.cts');
+    writeFileSync(
+      program,
+      `import { QrnClient, RateLimitError, type IntegersData } from 'qrn-client';
+       import { verifyAnswer } from 'qrn-client/verifier';
+       const data: Promise<IntegersData> = new QrnClient().integers().then((answer) => answer.data);
+       export const all = [data, RateLimitError, verifyAnswer];
+      `,
+    );
+    await compiled(program);
   });
 
   it('does what the start of its README says', async () => {
-    const server = await TestServer.shared();
     const start = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-    assert.ok(start.includes('http://127.0.0.1:3000/v1') && start.split('\n').length < 15);
-    writeFileSync(join(project, 'start.mjs'), start.replace('http://127.0.0.1:3000/v1', server.baseUrl));
-    const { stdout } = await run(process.execPath, ['start.mjs'], {
-      cwd: project,
-      env: { PATH: process.env['PATH'], QRN_KEY: server.key },
-    });
-    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 10\n$/);
+    assert.ok(start.includes('new QrnClient()') && start.split('\n').length < 15);
+    writeFileSync(join(project, 'start.mjs'), start);
+    const { stdout } = await run(process.execPath, ['start.mjs'], { cwd: project, env: environment() });
+    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 9\n$/);
+  });
+
+  it('names itself to the service as its manifest does', () => {
+    const [{ text }] = built('runtime.js');
+    assert.ok(text.includes(`"${manifest.name}/${manifest.version}"`));
   });
 
   it('has a README whose examples are scripts, and that names every method and option', () => {
@@ -115,14 +145,81 @@ describe('the package', () => {
     const options = [
       ...membersOf('client.ts', 'interface QrnClientOptions', member),
       ...membersOf('transport.ts', 'interface CallOptions', member),
+      ...membersOf('hooks.ts', 'interface Hooks', member),
+      ...membersOf('stream.ts', 'interface StreamSize', member),
       ...membersOf('random.ts', 'interface RandomOptions', member),
       ...membersOf('error.ts', 'class QrnError', member),
     ];
-    assert.deepEqual([methods.length, draws.length, options.length], [16, 8, 21]);
+    assert.deepEqual([methods.length, draws.length, options.length], [16, 12, 29]);
     for (const name of [...methods, ...draws, ...options])
       assert.match(readme, new RegExp(`\\b${name}\\b`), name);
   });
 });
+
+/** Compiles a program of the project as strictly as can be. */
+async function compiled(program: string): Promise<void> {
+  const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+  const options =
+    '--strict --exactOptionalPropertyTypes --noEmit --target es2022 --module nodenext --lib es2022,dom';
+  await run(process.execPath, [compiler, ...options.split(' '), '--types', '', program], {
+    cwd: project,
+  }).catch(({ stdout }) => assert.fail(stdout));
+}
+
+/** Other runtimes, in a folder of packages where .ci/run puts them. */
+const runtimes = process.env['QRN_TEST_RUNTIMES'];
+const DENO = ['run', '--allow-net', '--allow-env', '--allow-read', '--node-modules-dir=manual'];
+const RUNTIMES: readonly [name: string, path: string, args: readonly string[]][] = [
+  ['Node 18', 'node18/bin/node', []],
+  ['Node 20', 'node20/bin/node', []],
+  ['Node 24', 'node24/bin/node', []],
+  ['Bun', '@oven/bun-linux-x64/bin/bun', []],
+  ['Deno', '@deno/linux-x64-glibc/deno', DENO],
+];
+
+/** Uses a bit of everything; prints what a test can compare. */
+const PROGRAM = `
+const client = new QrnClient();
+const answer = await client.integers({ count: 3, min: 1, max: 6 });
+const die = await new Random(client).integer(1, 6);
+let count = 0;
+for await (const block of client.stream.floats({ total: 150_000 })) count += block.data.values.length;
+const error = await client.integers({ count: 0 }).catch((each) => each);
+const verified = 'isWellFormed' in String.prototype ? (await client.verify(answer)).ok : 'needs Node 20';
+const dice = [...answer.data.values, die].every((value) => value >= 1 && value <= 6);
+console.log(JSON.stringify({ dice, count, refused: error instanceof InvalidRequestError, verified }));
+`;
+
+for (const [name, path, args] of [['this Node', process.execPath, []] as const, ...RUNTIMES]) {
+  const program = runtimes === undefined ? path : join(runtimes, path);
+  const skip = existsSync(program)
+    ? false
+    : 'not there: QRN_TEST_RUNTIMES names no folder that has it (see .ci/run)';
+  describe(`the package in ${name}`, { skip: path === process.execPath ? false : skip }, () => {
+    const modules: readonly [kind: string, file: string, text: string][] = [
+      [
+        'as an ES module',
+        'program.mjs',
+        `import { InvalidRequestError, QrnClient, Random } from 'qrn-client';${PROGRAM}`,
+      ],
+      [
+        'as CommonJS',
+        'program.cjs',
+        `const { InvalidRequestError, QrnClient, Random } = require('qrn-client');
+         (async () => {${PROGRAM}})();`,
+      ],
+    ];
+    for (const [kind, file, text] of modules) {
+      it(`draws, streams, samples, refuses and verifies ${kind}`, async () => {
+        writeFileSync(join(project, file), text);
+        const runtime = path === process.execPath ? path : program;
+        const { stdout } = await run(runtime, [...args, file], { cwd: project, env: environment() });
+        const verified = name === 'Node 18' ? 'needs Node 20' : true;
+        assert.deepEqual(JSON.parse(stdout), { dice: true, count: 150_000, refused: true, verified });
+      });
+    }
+  });
+}
 
 /** Names that the declaration of a source file has, by the pattern's first group. */
 function membersOf(file: string, declaration: string, pattern: RegExp): string[] {

@@ -1,8 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { QrnClient } from '../../clients/typescript/src/client.ts';
-import { QrnError } from '../../clients/typescript/src/error.ts';
-import { FakeService, someAnswer, someError } from './fake-service.ts';
+import {
+  AuthenticationError,
+  ConnectionFailedError,
+  CreditsExhaustedError,
+  IdempotencyError,
+  InvalidAnswerError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionDeniedError,
+  QrnError,
+  RateLimitError,
+  ServiceError,
+  TimeoutExceededError,
+} from '../../clients/typescript/src/error.ts';
+import type { ResponseEvent, RetryEvent } from '../../clients/typescript/src/hooks.ts';
+import type { Fetch } from '../../clients/typescript/src/transport.ts';
+import { type FakeReply, FakeService, someAnswer, someError } from './fake-service.ts';
 
 /** The client against a server that misbehaves on the wire. */
 let fake: FakeService;
@@ -34,6 +49,7 @@ describe('a request', () => {
     assert.equal(url, '/v1/integers?count=3&min=-5&max=5&unique=true&sort=ascending');
     assert.equal(headers.authorization, 'Bearer qrn_p_key');
     assert.equal(headers.accept, 'application/json');
+    assert.match(headers['user-agent'] ?? '', /^qrn-client\/\d+\.\d+\.\d+ node\/22\./);
     assert.deepEqual(answer.rateLimit, { remaining: 7, resetAtS: 1_800_000_000 });
     assert.deepEqual(answer.credits, { remaining: 5, used: 0, total: 5 });
   });
@@ -89,7 +105,7 @@ describe('an error', () => {
     assert.deepEqual(
       { name, code, status, message, requestId, details, attempts },
       {
-        name: 'QrnError',
+        name: 'CreditsExhaustedError',
         code: 'credits_exhausted',
         status: 402,
         message: 'Say so.',
@@ -99,6 +115,39 @@ describe('an error', () => {
       },
     );
     assert.equal(error.idempotencyKey, fake.requests[0].headers['idempotency-key']);
+  });
+
+  it('has the class of its status, and of its code where none came', async () => {
+    const classes: [status: number, code: string, kind: new (...facts: never[]) => QrnError][] = [
+      [400, 'invalid_count', InvalidRequestError],
+      [401, 'auth_invalid', AuthenticationError],
+      [402, 'credits_exhausted', CreditsExhaustedError],
+      [403, 'auth_scope', PermissionDeniedError],
+      [404, 'cert_not_found', NotFoundError],
+      [406, 'of_a_newer_service', InvalidRequestError],
+      [409, 'idempotency_in_flight', IdempotencyError],
+      [422, 'idempotency_mismatch', IdempotencyError],
+      [429, 'quota_exceeded', RateLimitError],
+      [500, 'internal_error', ServiceError],
+      [503, 'overloaded', ServiceError],
+    ];
+    for (const [status, code, kind] of classes) {
+      fake.script(someError(status, code));
+      const error = await errorOf(client.uuid({}, { retries: 0 }));
+      assert.deepEqual([error.constructor, error.code, error.name], [kind, code, kind.name]);
+      assert.equal(error.response?.status, status);
+      assert.match(error.response?.headers.get('content-type') ?? '', /json/);
+    }
+    fake.script('cut', 'hang', { status: 200, body: '<html>' });
+    const cut = await errorOf(client.uuid({}, { retries: 0 }));
+    const hung = await errorOf(client.uuid({}, { retries: 0, timeoutMs: 50 }));
+    const page = await errorOf(client.uuid({}, { retries: 0 }));
+    assert.deepEqual(
+      [cut.constructor, hung.constructor, page.constructor],
+      [ConnectionFailedError, TimeoutExceededError, InvalidAnswerError],
+    );
+    assert.ok(hung instanceof ConnectionFailedError && cut.response === null);
+    assert.equal(Buffer.from(page.response?.body ?? []).toString(), '<html>');
   });
 
   it('is final for a fault of the service', async () => {
@@ -247,6 +296,80 @@ describe('a call', () => {
   });
 });
 
+describe('a hook', () => {
+  it('is told of each attempt, answer and retry, and of no key or parameter', async () => {
+    const told: [hook: string, event: object][] = [];
+    const hooked = new QrnClient({
+      baseUrl: fake.baseUrl,
+      key: 'qrn_p_key',
+      onRequest: (event) => told.push(['request', event]),
+      onResponse: (event) => told.push(['response', event]),
+      onRetry: (event) => told.push(['retry', event]),
+    });
+    fake.script(someError(503, 'overloaded', SOON), 'cut', someAnswer());
+    await hooked.integers({ count: 1 });
+    assert.deepEqual(
+      told.map(([hook]) => hook),
+      ['request', 'response', 'retry', 'request', 'retry', 'request', 'response'],
+    );
+    const path = '/v1/integers';
+    assert.deepEqual(told[0][1], { method: 'GET', path, attempt: 1 });
+    const { durationMs, bytes, ...response } = told[1][1] as ResponseEvent;
+    assert.deepEqual(response, { method: 'GET', path, attempt: 1, status: 503, requestId: null });
+    assert.ok(durationMs >= 0 && bytes > 50);
+    const { error, delayMs } = told[4][1] as RetryEvent;
+    assert.deepEqual([error.code, error.attempts], ['network_error', 2]);
+    assert.ok(delayMs > 0);
+    assert.doesNotMatch(JSON.stringify(told), /qrn_p_key|count=/);
+  });
+
+  it('is warned of parameters that the service ignored; left out, the console is', async () => {
+    const ignored = someAnswer() as Exclude<FakeReply, string>;
+    const reply = { ...ignored, headers: { ...ignored.headers, 'x-ignored-parameters': 'cuont' } };
+    const warnings: string[] = [];
+    const watched = new QrnClient({
+      baseUrl: fake.baseUrl,
+      key: 'k',
+      onWarning: (message) => warnings.push(message),
+    });
+    const warn = mock.method(console, 'warn', () => {});
+    fake.script(reply, reply);
+    await watched.uuid({ cuont: 3 } as object);
+    assert.equal(warn.mock.callCount(), 0);
+    await client.uuid({ cuont: 3 } as object);
+    assert.deepEqual(warnings, ['qrn: the service ignored what it does not know in /v1/uuid: cuont']);
+    assert.deepEqual(warn.mock.calls[0]?.arguments, warnings);
+    warn.mock.restore();
+  });
+
+  it('that throws ends the call with what it throws', async () => {
+    const fail = () => {
+      throw new Error('the log is full');
+    };
+    fake.script(someAnswer());
+    const hooked = new QrnClient({ baseUrl: fake.baseUrl, key: 'k', onRequest: fail });
+    await assert.rejects(hooked.uuid(), /the log is full/);
+    assert.equal(fake.requests.length, 0);
+  });
+});
+
+describe('a response', () => {
+  it('comes with its answer on request', async () => {
+    fake.script(someAnswer());
+    const { answer, response } = await client.integers().withResponse();
+    assert.deepEqual(answer.data.values, [1]);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('x-ratelimit-remaining'), '7');
+    assert.equal(JSON.parse(Buffer.from(response.body).toString()).meta.duration_ms, 1);
+  });
+
+  it('does not come where there is no answer', async () => {
+    fake.script(someError(400, 'invalid_count'));
+    const error = await errorOf(client.integers().withResponse());
+    assert.equal(error.code, 'invalid_count');
+  });
+});
+
 describe('health', () => {
   it('that fails is an answer; a service that cannot say is an error', async () => {
     const report = { status: 'fail', version: '1', time: '2026-11-21T00:00:00.000Z', checks: {} };
@@ -262,19 +385,37 @@ describe('health', () => {
 describe('a client', () => {
   it('is not made of what cannot be meant', () => {
     const bad = (options: object) => () => new QrnClient({ baseUrl: fake.baseUrl, key: 'k', ...options });
-    for (const baseUrl of [
-      '',
-      'v1',
-      'ftp://a/v1',
-      'http://a',
-      'http://a/v2',
-      'http://a/v1?x=1',
-      'http://a/v1#x',
-    ])
+    for (const baseUrl of ['', 'v1', 'ftp://a/v1', 'http://a/v2', 'http://a/v1?x=1', 'http://a/v1#x'])
       assert.throws(bad({ baseUrl }), TypeError, baseUrl);
-    for (const key of ['', 'a b', 'a\n', undefined]) assert.throws(bad({ key }), TypeError);
+    for (const key of ['', 'a b', 'a\n']) assert.throws(bad({ key }), TypeError);
     for (const option of [{ timeoutMs: 0 }, { retries: -1 }, { retryWaitMaxMs: Number.NaN }])
       assert.throws(bad(option), RangeError);
+  });
+
+  it('is made of QRN_URL and QRN_KEY, and else of the service on this machine', async () => {
+    const { QRN_URL, QRN_KEY } = process.env;
+    try {
+      delete process.env['QRN_URL'];
+      delete process.env['QRN_KEY'];
+      assert.throws(() => new QrnClient(), /QRN_KEY/);
+      process.env['QRN_KEY'] = 'qrn_p_of_the_environment\n';
+      let asked = '';
+      const fetch: Fetch = (url) => {
+        asked = url;
+        return Promise.reject(new Error('no network here'));
+      };
+      await errorOf(new QrnClient({ fetch, retries: 0 }).uuid());
+      assert.equal(asked, 'http://127.0.0.1:3000/v1/uuid');
+      process.env['QRN_URL'] = `${fake.origin}/`;
+      fake.script(someAnswer());
+      await new QrnClient().uuid();
+      const [{ url, headers }] = fake.requests;
+      assert.deepEqual([url, headers.authorization], ['/v1/uuid', 'Bearer qrn_p_of_the_environment']);
+    } finally {
+      Object.assign(process.env, { QRN_URL, QRN_KEY });
+      if (QRN_URL === undefined) delete process.env['QRN_URL'];
+      if (QRN_KEY === undefined) delete process.env['QRN_KEY'];
+    }
   });
 
   it('takes a base URL with a path and a closing slash', async () => {

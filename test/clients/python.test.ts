@@ -29,15 +29,12 @@ describe('the Python client', { skip: noPython }, () => {
     installed = join(folder, 'installed');
     mkdirSync(installed);
     writeFileSync(join(folder, 'node.json'), JSON.stringify(madeByNode()));
-    server = await TestServer.start();
+    server = await TestServer.shared();
     // a wheel of pure Python is installed by unpacking it; that pip does the same is a test below
     const wheel = (await python([join(source, 'build_wheel.py'), folder])).stdout.trim();
     await python(['-m', 'zipfile', '-e', join(folder, wheel), installed]);
   });
-  after(async () => {
-    await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
   interface Ended {
     readonly code: number;

@@ -9,8 +9,7 @@ import type {
   Metadata,
   Origin,
 } from './answers.ts';
-import { QrnError } from './error.ts';
-import type { HttpReply } from './transport.ts';
+import { clientError, type RawResponse } from './error.ts';
 
 /** Answers as application/octet-stream: bare values in the body, metadata in header fields. */
 
@@ -30,17 +29,17 @@ export interface OctetReply {
 }
 
 /** Reads the metadata of a reply. Throws `invalid_answer` when it is not all there. */
-export function octetReply({ headers, body, status }: HttpReply): OctetReply {
+export function octetReply({ headers, body, status }: RawResponse): OctetReply {
   const field = (name: string): string => {
     const value = headers.get(name);
     if (value !== null) return value;
     // a browser may read only the fields that the service exposes (CORS)
-    throw new QrnError('invalid_answer', { message: `The answer has no readable field ${name}.`, status });
+    throw clientError('invalid_answer', { message: `The answer has no readable field ${name}.`, status });
   };
   const count = (name: string): number => Number(field(name));
   const type = headers.get('content-type');
   if (type !== OCTETS) {
-    throw new QrnError('invalid_answer', { message: `The answer is ${type}, not ${OCTETS}.`, status });
+    throw clientError('invalid_answer', { message: `The answer is ${type}, not ${OCTETS}.`, status });
   }
   const requestUuid = field('x-request-id');
   const durationMs = count('x-processing-time-ms');
@@ -98,7 +97,7 @@ export function batchValues<T extends BatchType>(
   const widths = { integers: [4, 8], floats: [8], uuid: [UUID_BYTES], bytes: [Math.floor(width)] }[type];
   if (width === 0 || !widths?.includes(width)) {
     const message = `${octets.length} bytes are not ${count} values of the type ${type}.`;
-    throw new QrnError('invalid_answer', { message, status: 200 });
+    throw clientError('invalid_answer', { message, status: 200 });
   }
   if (type === 'bytes' || type === 'uuid') return octets as BinaryValues[T];
   const { buffer } = littleEndian ? octets : swapped(octets, width);

@@ -20,7 +20,8 @@ import type {
 } from './answers.ts';
 import { batchValues, jsonBodyOf, octetReply } from './binary.ts';
 import type { CertificateDocument } from './certificate.ts';
-import { QrnError } from './error.ts';
+import { clientError, type QrnError, type RawResponse } from './error.ts';
+import type { Hooks } from './hooks.ts';
 import {
   type BatchParameters,
   type BitstringParameters,
@@ -33,12 +34,14 @@ import {
   type ShuffleParameters,
   type UuidParameters,
 } from './parameters.ts';
+import { type PendingCall, pendingCall } from './pending-call.ts';
+import { environmentVariable, userAgent } from './runtime.ts';
 import { sleep } from './sleep.ts';
+import { Streams } from './stream.ts';
 import { randomKey } from './system-random.ts';
 import {
   type CallOptions,
   type Fetch,
-  type HttpReply,
   type HttpRequest,
   isObject,
   parseJson,
@@ -46,11 +49,11 @@ import {
 } from './transport.ts';
 import type { Verification } from './verifier.ts';
 
-export interface QrnClientOptions {
-  /** Ends in /v1, e.g. `http://127.0.0.1:3000/v1`. */
-  readonly baseUrl: string;
-  /** The API key. */
-  readonly key: string;
+export interface QrnClientOptions extends Hooks {
+  /** E.g. `https://qrn.example/v1`; default the variable QRN_URL, or else the service on this machine. */
+  readonly baseUrl?: string | undefined;
+  /** The API key; default the variable QRN_KEY. */
+  readonly key?: string | undefined;
   /** In place of the global fetch: for an agent, a proxy or a test. */
   readonly fetch?: Fetch | undefined;
   /** For one attempt, its body included; default 30,000. */
@@ -71,6 +74,8 @@ export interface VerifyOptions extends CallOptions {
 /** Any answer with values in it, JSON or binary. */
 export type VerifiableAnswer = Answer<unknown> | BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>>;
 
+/** Where `npm start` serves. */
+const LOCAL_URL = 'http://127.0.0.1:3000/v1';
 /** The service answers a single request within 20 s and cuts off readers that take 30 s for one reply. */
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
@@ -99,48 +104,54 @@ export class QrnClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #transport: Transport;
+  /** Any number of values, as typed arrays, one batch after the other. */
+  readonly stream: Streams = new Streams(this);
 
   /** Throws a TypeError or RangeError for options that cannot be meant. */
-  constructor(options: QrnClientOptions) {
-    this.#baseUrl = baseUrlOf(options.baseUrl);
-    if (typeof options.key !== 'string' || !KEY_TEXT.test(options.key))
-      throw new TypeError('key: an API key is visible ASCII without blanks');
-    this.#key = options.key;
+  constructor(options: QrnClientOptions = {}) {
+    this.#baseUrl = baseUrlOf(options.baseUrl ?? environmentVariable('QRN_URL') ?? LOCAL_URL);
+    const key = options.key ?? environmentVariable('QRN_KEY');
+    if (typeof key !== 'string' || !KEY_TEXT.test(key)) {
+      throw new TypeError('key: give the API key, or set QRN_KEY; a key is visible ASCII without blanks');
+    }
+    this.#key = key;
+    const { onRequest, onResponse, onRetry, onWarning } = options;
     this.#transport = new Transport({
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
       timeoutMs: atLeast(1, options.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
       retries: atLeast(0, options.retries ?? RETRIES, 'retries'),
       retryWaitMaxMs: atLeast(0, options.retryWaitMaxMs ?? RETRY_WAIT_MAX_MS, 'retryWaitMaxMs'),
+      hooks: { onRequest, onResponse, onRetry, onWarning },
     });
   }
 
   /** Integers in a range, each equally likely. */
-  integers(parameters: IntegersParameters = {}, call?: CallOptions): Promise<Answer<IntegersData>> {
+  integers(parameters: IntegersParameters = {}, call?: CallOptions): PendingCall<Answer<IntegersData>> {
     return this.#data('integers', parameters, call);
   }
 
   /** Bytes as hex or base64. */
-  bytes(parameters: BytesParameters = {}, call?: CallOptions): Promise<Answer<BytesData>> {
+  bytes(parameters: BytesParameters = {}, call?: CallOptions): PendingCall<Answer<BytesData>> {
     return this.#data('bytes', parameters, call);
   }
 
   /** Doubles in [0, 1). */
-  floats(parameters: FloatsParameters = {}, call?: CallOptions): Promise<Answer<FloatsData>> {
+  floats(parameters: FloatsParameters = {}, call?: CallOptions): PendingCall<Answer<FloatsData>> {
     return this.#data('floats', parameters, call);
   }
 
   /** UUIDs of version 4. */
-  uuid(parameters: UuidParameters = {}, call?: CallOptions): Promise<Answer<UuidData>> {
+  uuid(parameters: UuidParameters = {}, call?: CallOptions): PendingCall<Answer<UuidData>> {
     return this.#data('uuid', parameters, call);
   }
 
   /** A string of the digits 0 and 1. */
-  bitstring(parameters: BitstringParameters = {}, call?: CallOptions): Promise<Answer<BitstringData>> {
+  bitstring(parameters: BitstringParameters = {}, call?: CallOptions): PendingCall<Answer<BitstringData>> {
     return this.#data('bitstring', parameters, call);
   }
 
   /** The items in a random order, made by the service, with a certificate. */
-  shuffle(parameters: ShuffleParameters, call?: CallOptions): Promise<Answer<ShuffleData>> {
+  shuffle(parameters: ShuffleParameters, call?: CallOptions): PendingCall<Answer<ShuffleData>> {
     return this.#data('shuffle', parameters, call);
   }
 
@@ -148,79 +159,86 @@ export class QrnClient {
   batch<T extends BatchType>(
     parameters: BatchParameters<T>,
     call?: CallOptions,
-  ): Promise<Answer<BatchData<T>>> {
+  ): PendingCall<Answer<BatchData<T>>> {
     return this.#data('batch', parameters, call);
   }
 
   /** Up to 1,024 bytes as they are. */
-  async bytesBinary(
+  bytesBinary(
     parameters: Omit<BytesParameters, 'encoding'> = {},
-    call: CallOptions = {},
-  ): Promise<BinaryAnswer<BinaryBytesData>> {
+    call?: CallOptions,
+  ): PendingCall<BinaryAnswer<BinaryBytesData>> {
     const { count, entropyMode } = parameters;
-    const reply = await this.#binary('bytes', { count, entropyMode }, call);
-    const { octets } = octetReply(reply);
-    if (count !== undefined && octets.length !== count) throw invalidAnswer(reply, `not ${count} bytes`);
-    return binaryAnswerOf(reply, { bytes: octets, count: octets.length });
+    return pendingCall(this.#binary('bytes', { count, entropyMode }, call), (reply) => {
+      const { octets } = octetReply(reply);
+      if (count !== undefined && octets.length !== count) throw invalidAnswer(reply, `not ${count} bytes`);
+      return binaryAnswerOf(reply, { bytes: octets, count: octets.length });
+    });
   }
 
   /** Up to 100,000 values as a typed array, without any parsing. */
-  async batchBinary<T extends BatchType>(
+  batchBinary<T extends BatchType>(
     parameters: BatchParameters<T>,
-    call: CallOptions = {},
-  ): Promise<BinaryAnswer<BinaryBatchData<T>>> {
+    call?: CallOptions,
+  ): PendingCall<BinaryAnswer<BinaryBatchData<T>>> {
     const { type, count } = parameters;
     const params = type === 'bytes' ? { ...parameters.params, encoding: 'hex' } : parameters.params;
-    const reply = await this.#binary('batch', { ...parameters, params } as BatchParameters<T>, call);
-    const values = batchValues(type, count, octetReply(reply).octets);
-    return binaryAnswerOf(reply, { values, count, type });
+    const coming = this.#binary('batch', { ...parameters, params } as BatchParameters<T>, call);
+    return pendingCall(coming, (reply) => {
+      const values = batchValues(type, count, octetReply(reply).octets);
+      return binaryAnswerOf(reply, { values, count, type });
+    });
   }
 
   /** What a request would cost in its mode. Checks it; draws, spends and certifies nothing. */
-  async quote<E extends DataEndpoint>(
+  quote<E extends DataEndpoint>(
     endpoint: E,
     parameters: DataParameters[E],
-    call: CallOptions = {},
-  ): Promise<Quote> {
-    const { method, path, body } = dataRequest(endpoint, parameters, true);
-    const reply = await this.#send({ method, url: this.#baseUrl + path, body }, call);
-    return answerOf(reply) as unknown as Quote;
+    call?: CallOptions,
+  ): PendingCall<Quote> {
+    const coming = this.#draw(endpoint, parameters, 'application/json', call, true);
+    return pendingCall(coming, (reply) => answerOf(reply) as unknown as Quote);
   }
 
   /** The certificate of an answer, by its `metadata.certificate_id`. */
-  async certificate(id: string, call: CallOptions = {}): Promise<CertificateDocument> {
+  certificate(id: string, call?: CallOptions): PendingCall<CertificateDocument> {
     const url = `${this.#baseUrl}/certificate${queryOf({ id })}`;
-    const reply = await this.#send({ url }, call);
-    return objectOf(reply, 'certificate') as unknown as CertificateDocument;
+    return pendingCall(
+      this.#send({ url }, call),
+      (reply) => objectOf(reply, 'certificate') as unknown as CertificateDocument,
+    );
   }
 
   /** The certificate as a PDF document. */
-  async certificatePdf(id: string, call: CallOptions = {}): Promise<Uint8Array> {
+  certificatePdf(id: string, call?: CallOptions): PendingCall<Uint8Array> {
     const url = `${this.#baseUrl}/certificate${queryOf({ id, format: 'pdf' })}`;
-    const reply = await this.#send({ url, accept: 'application/pdf' }, call);
-    const type = reply.headers.get('content-type');
-    if (type !== 'application/pdf') throw invalidAnswer(reply, `${type}, not a PDF document`);
-    return reply.body;
+    return pendingCall(this.#send({ url, accept: 'application/pdf' }, call), (reply) => {
+      const type = reply.headers.get('content-type');
+      if (type !== 'application/pdf') throw invalidAnswer(reply, `${type}, not a PDF document`);
+      return reply.body;
+    });
   }
 
   /** What the account has used this month, and what is left. */
-  async usage(call: CallOptions = {}): Promise<UsageAnswer> {
-    return objectOf(
-      await this.#send({ url: `${this.#baseUrl}/usage` }, call),
-      'data',
-    ) as unknown as UsageAnswer;
+  usage(call?: CallOptions): PendingCall<UsageAnswer> {
+    return pendingCall(
+      this.#send({ url: `${this.#baseUrl}/usage` }, call),
+      (reply) => objectOf(reply, 'data') as unknown as UsageAnswer,
+    );
   }
 
   /** The state of the service and its sources. A service that reports `fail` is an answer here, not an error. */
-  async health(call: CallOptions = {}): Promise<HealthReport> {
-    const reply = await this.#send({ url: `${this.#baseUrl}/health`, alsoAnswers: [503] }, call);
-    return objectOf(reply, 'checks') as unknown as HealthReport;
+  health(call?: CallOptions): PendingCall<HealthReport> {
+    return pendingCall(
+      this.#send({ url: `${this.#baseUrl}/health`, alsoAnswers: [503] }, call),
+      (reply) => objectOf(reply, 'checks') as unknown as HealthReport,
+    );
   }
 
   /** The public keys that sign the service's log. Keep them, to verify without taking the service at its word. */
-  async keys(call: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> {
+  keys(call: CallOptions = {}): PendingCall<Readonly<Record<string, unknown>>> {
     const url = `${this.#baseUrl.slice(0, -'/v1'.length)}/.well-known/qrn-keys.json`;
-    return objectOf(await this.#transport.send(requestOf({ url }), call), 'keys');
+    return pendingCall(this.#transport.send(requestOf({ url }), call), (reply) => objectOf(reply, 'keys'));
   }
 
   /**
@@ -247,21 +265,20 @@ export class QrnClient {
     return this.certificate(id, call);
   }
 
-  async #data<E extends DataEndpoint, Data>(
+  #data<E extends DataEndpoint, Data>(
     endpoint: E,
     parameters: DataParameters[E],
-    call: CallOptions = {},
-  ): Promise<Answer<Data>> {
-    return answerOf(
-      await this.#draw(endpoint, parameters, 'application/json', call),
-    ) as unknown as Answer<Data>;
+    call?: CallOptions,
+  ): PendingCall<Answer<Data>> {
+    const coming = this.#draw(endpoint, parameters, 'application/json', call);
+    return pendingCall(coming, (reply) => answerOf(reply) as unknown as Answer<Data>);
   }
 
   #binary<E extends 'bytes' | 'batch'>(
     endpoint: E,
     parameters: DataParameters[E],
-    call: CallOptions,
-  ): Promise<HttpReply> {
+    call?: CallOptions,
+  ): Promise<RawResponse> {
     return this.#draw(endpoint, parameters, 'application/octet-stream', call);
   }
 
@@ -269,9 +286,10 @@ export class QrnClient {
     endpoint: E,
     parameters: DataParameters[E],
     accept: string,
-    call: CallOptions,
-  ): Promise<HttpReply> {
-    const { method, path, body, pure } = dataRequest(endpoint, parameters);
+    call: CallOptions = {},
+    dryRun = false,
+  ): Promise<RawResponse> {
+    const { method, path, body, pure } = dataRequest(endpoint, parameters, dryRun);
     const idempotencyKey = call.idempotencyKey ?? (pure ? await randomKey() : null);
     if (idempotencyKey !== null && !IDEMPOTENCY_KEY_TEXT.test(idempotencyKey)) {
       throw new RangeError('idempotencyKey: 1 to 255 visible ASCII characters');
@@ -279,7 +297,7 @@ export class QrnClient {
     return this.#send({ method, url: this.#baseUrl + path, body, accept, idempotencyKey }, call);
   }
 
-  #send(request: PartialRequest, call: CallOptions): Promise<HttpReply> {
+  #send(request: PartialRequest, call: CallOptions = {}): Promise<RawResponse> {
     const { headers, ...rest } = requestOf(request);
     return this.#transport.send(
       { ...rest, headers: { ...headers, Authorization: `Bearer ${this.#key}` } },
@@ -294,15 +312,20 @@ interface PartialRequest extends Partial<Omit<HttpRequest, 'url' | 'headers'>> {
 }
 
 function requestOf({ accept = 'application/json', body = null, ...request }: PartialRequest): HttpRequest {
-  const headers = body === null ? { Accept: accept } : { Accept: accept, 'Content-Type': 'application/json' };
+  const agent = userAgent();
+  const headers = {
+    Accept: accept,
+    ...(body === null ? {} : { 'Content-Type': 'application/json' }),
+    ...(agent === null ? {} : { 'User-Agent': agent }),
+  };
   return { method: 'GET', idempotencyKey: null, alsoAnswers: [], ...request, body, headers };
 }
 
 function baseUrlOf(text: string): string {
   const url = new URL(text);
-  const path = url.pathname.replace(/\/$/, '');
+  const path = url.pathname.replace(/\/$/, '') || '/v1';
   if (!/^https?:$/.test(url.protocol) || !path.endsWith('/v1') || url.search !== '' || url.hash !== '') {
-    throw new TypeError(`baseUrl: ${text} is not an http or https URL that ends in /v1`);
+    throw new TypeError(`baseUrl (or QRN_URL): ${text} is not an http or https URL that ends in /v1`);
   }
   return url.origin + path;
 }
@@ -312,25 +335,26 @@ function atLeast(min: number, value: number, name: string): number {
   return value;
 }
 
-function invalidAnswer({ status }: HttpReply, what: string): QrnError {
-  return new QrnError('invalid_answer', { message: `The answer is ${what}.`, status });
+function invalidAnswer(response: RawResponse, what: string): QrnError {
+  const { status } = response;
+  return clientError('invalid_answer', { message: `The answer is ${what}.`, status, response });
 }
 
 /** The body as an object that has the member. */
-function objectOf(reply: HttpReply, member: string): Readonly<Record<string, unknown>> {
+function objectOf(reply: RawResponse, member: string): Readonly<Record<string, unknown>> {
   const body = parseJson(reply.body);
   if (!isObject(body) || !(member in body)) throw invalidAnswer(reply, `no JSON object with ${member} in it`);
   return body;
 }
 
 /** Takes the service at its word for the types of its members; test/client/answers.test.ts checks that it keeps it. */
-function answerOf(reply: HttpReply): Answer<unknown> {
+function answerOf(reply: RawResponse): Answer<unknown> {
   const { data, metadata, meta, quantum_credits } = objectOf(reply, 'data') as unknown as AnswerBody;
   const rateLimit = rateLimitOf(reply.headers);
   return { data, metadata, meta, credits: quantum_credits, rateLimit } as Answer<unknown>;
 }
 
-function binaryAnswerOf<Data>(reply: HttpReply, data: Data): BinaryAnswer<Data> {
+function binaryAnswerOf<Data>(reply: RawResponse, data: Data): BinaryAnswer<Data> {
   const { entropy, metadata, durationMs, requestUuid, credits } = octetReply(reply);
   return {
     data: { ...data, metadata: entropy },

@@ -1,11 +1,26 @@
 import type { BinaryAnswer, BinaryBatchData, BinaryBytesData, EntropyMode } from './answers.ts';
 import { uuidText } from './binary.ts';
 import { ByteReservoir } from './byte-reservoir.ts';
-import type { QrnClient } from './client.ts';
+import { standardNormal } from './normal.ts';
+import type { BatchParameters, BytesParameters } from './parameters.ts';
+import type { CallOptions } from './transport.ts';
 import { planWords, SPAN_MAX, type WordPlan, wordAt } from './uniform.ts';
+import { wholeWeights } from './weights.ts';
 
 /** The answer that a refill came in; `data` holds the bytes that values will be made of. */
 export type RefillAnswer = BinaryAnswer<BinaryBytesData | BinaryBatchData<'bytes'>>;
+
+/** What `Random` asks of a client. */
+export interface ByteClient {
+  bytesBinary(
+    parameters: Omit<BytesParameters, 'encoding'>,
+    call: CallOptions,
+  ): Promise<BinaryAnswer<BinaryBytesData>>;
+  batchBinary(
+    parameters: BatchParameters<'bytes'>,
+    call: CallOptions,
+  ): Promise<BinaryAnswer<BinaryBatchData<'bytes'>>>;
+}
 
 export interface RandomOptions {
   /** Left out, the account's tier decides. In pure mode every refill costs its bytes in credits, used or not. */
@@ -39,7 +54,7 @@ export class Random {
   readonly #reservoir: ByteReservoir;
   readonly #word = new Uint8Array(8);
 
-  constructor(client: Pick<QrnClient, 'bytesBinary' | 'batchBinary'>, options: RandomOptions = {}) {
+  constructor(client: ByteClient, options: RandomOptions = {}) {
     const { entropyMode, onRefill } = options;
     const refillBytes = options.refillBytes ?? (entropyMode === 'pure' ? PURE_REFILL_BYTES : REFILL_BYTES);
     const batched = refillBytes > KIB;
@@ -76,9 +91,25 @@ export class Random {
     return min + (await this.#offset(planWords(max - min + 1)));
   }
 
+  /** `count` whole numbers, each as of `integer`. */
+  async integers(count: number, min: number, max: number): Promise<number[]> {
+    return this.#several(count, () => this.integer(min, max));
+  }
+
   /** A multiple of 2^-53 in [0, 1). */
   async float(): Promise<number> {
     return (await this.#offset(FLOAT_PLAN)) / SPAN_MAX;
+  }
+
+  /**
+   * A normal deviate. The standard one is exact and rounded once, to the nearest double; `mean + deviation · z` is then
+   * reckoned in doubles.
+   */
+  async normal(mean = 0, deviation = 1): Promise<number> {
+    if (!(Number.isFinite(mean) && deviation >= 0 && deviation < Infinity)) {
+      throw new RangeError('normal: a finite mean, and a finite deviation of at least 0');
+    }
+    return mean + deviation * (await standardNormal((span) => this.#offset(planWords(span))));
   }
 
   /** A new array with the items in random order, each order equally likely. */
@@ -105,6 +136,38 @@ export class Random {
     return copy[await drawn] as T;
   }
 
+  /** `count` of the items, none twice, in random order: each such list is equally likely. */
+  async sample<T>(items: readonly T[], count: number): Promise<T[]> {
+    if (!(Number.isSafeInteger(count) && count >= 0 && count <= items.length)) {
+      throw new RangeError(`sample: a count from 0 to ${items.length}, the number of items`);
+    }
+    const pool = items.slice();
+    for (let at = 0; at < count; at++) {
+      const drawn = this.#offset(planWords(pool.length - at));
+      const other = at + (typeof drawn === 'number' ? drawn : await drawn);
+      const item = pool[at] as T;
+      pool[at] = pool[other] as T;
+      pool[other] = item;
+    }
+    return pool.slice(0, count);
+  }
+
+  /**
+   * One of the items, each with the probability of its weight over the sum of all. Weights are finite numbers of at least
+   * 0, taken as the exact binary fractions that they are: none of the probabilities is rounded.
+   */
+  async weighted<T>(items: readonly T[], weights: readonly number[]): Promise<T> {
+    if (items.length !== weights.length) throw new RangeError('weighted: one weight for each item');
+    const copy = items.slice(); // the caller may change its own while this waits
+    const whole = wholeWeights(weights);
+    let left = await this.#bigOffset(whole.reduce((sum, weight) => sum + weight, 0n));
+    const at = whole.findIndex((weight) => {
+      left -= weight;
+      return left < 0n;
+    });
+    return copy[at] as T;
+  }
+
   /** A UUID of version 4 (RFC 9562 §5.4). */
   async uuid(): Promise<string> {
     const bytes = await this.bytes(16);
@@ -127,6 +190,28 @@ export class Random {
   /** Erases what is left. A draw that waits, and every later one, rejects. */
   close(): void {
     this.#reservoir.close();
+  }
+
+  async #several<T>(count: number, draw: () => Promise<T>): Promise<T[]> {
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new RangeError('a count is a whole number of at least 0');
+    const drawn: T[] = [];
+    while (drawn.length < count) drawn.push(await draw());
+    return drawn;
+  }
+
+  /** Uniform in [0, span), for any span: as many bits as span - 1 has, drawn again while they are too large. */
+  async #bigOffset(span: bigint): Promise<bigint> {
+    if (span <= BigInt(SPAN_MAX)) return BigInt(await this.#offset(planWords(Number(span))));
+    const bits = (span - 1n).toString(2).length;
+    for (;;) {
+      const bytes = await this.bytes(Math.ceil(bits / 8));
+      let word = 0n;
+      for (const byte of bytes) word = (word << 8n) | BigInt(byte);
+      bytes.fill(0);
+      word &= (1n << BigInt(bits)) - 1n;
+      if (word < span) return word;
+    }
   }
 
   /** Uniform in [0, plan.span). Only a draw that finds no bytes waits. */
@@ -159,7 +244,7 @@ interface Refill {
 }
 
 async function bytesOf(
-  client: Pick<QrnClient, 'bytesBinary'>,
+  client: ByteClient,
   count: number,
   entropyMode: EntropyMode | undefined,
   signal: AbortSignal,
@@ -169,7 +254,7 @@ async function bytesOf(
 }
 
 async function batchOf(
-  client: Pick<QrnClient, 'batchBinary'>,
+  client: ByteClient,
   count: number,
   entropyMode: EntropyMode | undefined,
   signal: AbortSignal,

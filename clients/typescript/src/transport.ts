@@ -1,4 +1,5 @@
-import { QrnError } from './error.ts';
+import { clientError, QrnError, type RawResponse, serviceError } from './error.ts';
+import type { Hooks } from './hooks.ts';
 import { retryAfterMs, retryDelayMs } from './retry.ts';
 import { sleep } from './sleep.ts';
 import { randomFraction } from './system-random.ts';
@@ -23,6 +24,7 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly retryWaitMaxMs: number;
+  readonly hooks: Hooks;
 }
 
 /** Of one call, over those of the client. */
@@ -47,12 +49,6 @@ export interface HttpRequest {
   readonly alsoAnswers: readonly number[];
 }
 
-export interface HttpReply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Uint8Array<ArrayBuffer>;
-}
-
 /** Marks the abort of an attempt that took too long. */
 const TIMED_OUT = Symbol('timed out');
 
@@ -65,11 +61,11 @@ export class Transport {
   }
 
   /** The first answer. Rejects with a QrnError, or with the reason of an aborted signal. */
-  async send(request: HttpRequest, call: CallOptions): Promise<HttpReply> {
+  async send(request: HttpRequest, call: CallOptions): Promise<RawResponse> {
     const retries = call.retries ?? this.#options.retries;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(request, call);
+        return await this.#attempt(request, call, attempt);
       } catch (error) {
         if (!(error instanceof QrnError)) throw error;
         error.attempts = attempt;
@@ -77,21 +73,40 @@ export class Transport {
         if (attempt > retries) throw error;
         const delayMs = retryDelayMs(error, attempt, await randomFraction(), this.#options.retryWaitMaxMs);
         if (delayMs === null) throw error;
+        this.#options.hooks.onRetry?.({ ...sentOf(request, attempt), error, delayMs });
         await sleep(delayMs, call.signal);
       }
     }
   }
 
-  async #attempt(request: HttpRequest, call: CallOptions): Promise<HttpReply> {
+  async #attempt(request: HttpRequest, call: CallOptions, attempt: number): Promise<RawResponse> {
+    const { hooks } = this.#options;
+    const sent = sentOf(request, attempt);
+    const startedMs = Date.now();
+    hooks.onRequest?.(sent);
     const reply = await this.#exchange(request, call);
-    if (reply.status === 200) return reply;
+    const { status, headers } = reply;
+    hooks.onResponse?.({
+      ...sent,
+      status,
+      requestId: headers.get('x-request-id'),
+      durationMs: Date.now() - startedMs,
+      bytes: reply.body.length,
+    });
+    const ignored = headers.get('x-ignored-parameters');
+    if (ignored !== null) {
+      const message = `qrn: the service ignored what it does not know in ${sent.path}: ${ignored}`;
+      if (hooks.onWarning === undefined) console.warn(message);
+      else hooks.onWarning(message);
+    }
+    if (status === 200) return reply;
     const error = errorOf(reply);
     if (error.code === 'invalid_answer' && request.alsoAnswers.includes(reply.status)) return reply;
     throw error;
   }
 
   /** One request and its whole answer, whatever its status. */
-  async #exchange(request: HttpRequest, { signal, timeoutMs }: CallOptions): Promise<HttpReply> {
+  async #exchange(request: HttpRequest, { signal, timeoutMs }: CallOptions): Promise<RawResponse> {
     signal?.throwIfAborted();
     const limitMs = timeoutMs ?? this.#options.timeoutMs;
     const attempt = new AbortController();
@@ -106,14 +121,22 @@ export class Transport {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (attempt.signal.reason === TIMED_OUT) {
-        throw new QrnError('timeout', { message: `No answer within ${limitMs} ms.`, cause: error });
+        throw clientError('timeout', { message: `No answer within ${limitMs} ms.`, cause: error });
       }
-      throw new QrnError('network_error', { message: networkMessage(error), cause: error });
+      throw clientError('network_error', { message: networkMessage(error), cause: error });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
   }
+}
+
+/** What a hook is told of a request: nothing of the key or the values. */
+function sentOf(
+  { method, url }: HttpRequest,
+  attempt: number,
+): { method: string; path: string; attempt: number } {
+  return { method, path: new URL(url).pathname, attempt };
 }
 
 function fetchInit(request: HttpRequest, signal: AbortSignal): FetchInit {
@@ -131,23 +154,25 @@ function networkMessage(error: unknown): string {
 }
 
 /** The service's error in a reply, or `invalid_answer` when there is none. */
-function errorOf({ status, headers, body }: HttpReply): QrnError {
+function errorOf(response: RawResponse): QrnError {
+  const { status, headers, body } = response;
   const waitMs = retryAfterMs(headers.get('retry-after'), Date.now());
   const error = memberOf(parseJson(body), 'error');
   const code = memberOf(error, 'code');
   const message = memberOf(error, 'message');
   if (typeof code !== 'string' || typeof message !== 'string') {
     const what = `HTTP ${status} without an error of the service: is the base URL right, or a proxy in the way?`;
-    return new QrnError('invalid_answer', { message: what, status, retryAfterMs: waitMs });
+    return clientError('invalid_answer', { message: what, status, retryAfterMs: waitMs, response });
   }
   const requestId = memberOf(error, 'request_id');
   const details = memberOf(error, 'details');
-  return new QrnError(code, {
+  return serviceError(code, {
     message,
     status,
     requestId: typeof requestId === 'string' ? requestId : null,
     details: isObject(details) ? details : null,
     retryAfterMs: waitMs,
+    response,
   });
 }
 
