@@ -167,6 +167,14 @@ class DuplicateParameterError(InvalidRequestError):
     """`duplicate_parameter`"""
 
 
+class UnknownParameterError(InvalidRequestError):
+    """`unknown_parameter`: this service checks parameters strictly."""
+
+
+class NotAcceptableError(InvalidRequestError):
+    """`not_acceptable`"""
+
+
 class MethodNotAllowedError(InvalidRequestError):
     """`method_not_allowed`"""
 
@@ -269,6 +277,7 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_entropy_mode": InvalidEntropyModeError,
     "invalid_idempotency_key": InvalidIdempotencyKeyError,
     "duplicate_parameter": DuplicateParameterError,
+    "unknown_parameter": UnknownParameterError,
     "auth_missing": AuthMissingError,
     "auth_invalid": AuthInvalidError,
     "credits_exhausted": CreditsExhaustedError,
@@ -277,6 +286,7 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "not_found": PathNotFoundError,
     "cert_not_found": CertificateNotFoundError,
     "method_not_allowed": MethodNotAllowedError,
+    "not_acceptable": NotAcceptableError,
     "idempotency_in_flight": IdempotencyInFlightError,
     "payload_too_large": PayloadTooLargeError,
     "unsupported_media_type": UnsupportedMediaTypeError,

@@ -5,23 +5,15 @@ docs/certificates.md of the service says what is checked and why; the checks hav
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
-import unicodedata
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
-from . import ed25519
+from ._checkpoint import Logged, Signed, known_keys, read_proof, read_signatures
+from ._members import MISSING, member, show, text, time_of, time_text
 from ._wire import BASE32
 from .canonical import canonical_json
-
-_NOTE_LENGTH_MAX = 65_536
-#: A tree of 2^53 leaves has paths of 53 hashes.
-_PROOF_HASHES_MAX = 53
-_ED25519_TYPE = b"\x01"
-_MISSING = object()
 
 
 class VerificationFailed(Exception):
@@ -66,10 +58,11 @@ def verify_answer(*, certificate: Any, keys: Any, response: Any = None) -> Verif
     certificate: what the certificate endpoint answered, parsed
     keys: /.well-known/qrn-keys.json, parsed: the anchor of trust, best had long before or from someone else
     """
-    document = _member(certificate, "certificate")
-    if document is _MISSING or document is None:
+    document = member(certificate, "certificate")
+    if document is MISSING or document is None:
         document = certificate
-    logged = _read_proof(_member(document, "proof"))
+    logged = read_proof(member(document, "proof"))
+    signed = read_signatures(keys, logged)
     checks: List[Check] = []
     if response is not None:
         checks += [
@@ -83,7 +76,8 @@ def verify_answer(*, certificate: Any, keys: Any, response: Any = None) -> Verif
         _check_status(certificate, document),
         _check_keys(keys),
         _check_inclusion(document, logged),
-        _check_signature(keys, logged),
+        _check_signature(logged, signed),
+        _check_dates(document, signed),
     ]
     return Verification(tuple(checks), tuple(_not_covered(response)))
 
@@ -93,31 +87,31 @@ def _check(name: str, failure: Optional[str], holds: str) -> Check:
 
 
 def _check_certificate_id(response: Any, document: Any) -> Check:
-    id = _text(_member(document, "id"))
-    url = _text(_member(document, "verify_url"))
-    asked = _member(response, "metadata", "certificate_id")
+    id = text(member(document, "id"))
+    url = text(member(document, "verify_url"))
+    asked = member(response, "metadata", "certificate_id")
     failure = None
     if id is None:
         failure = "The certificate has no id."
     elif asked != id:
-        failure = f"The response names {_show(asked)}, the certificate is {id}."
+        failure = f"The response names {show(asked)}, the certificate is {id}."
     elif url is None or not url.endswith(f"/{id}"):
         failure = "verify_url does not end in the id."
     return _check("certificate id", failure, f"The response names certificate {id}.")
 
 
 def _check_request_id(response: Any, document: Any) -> Check:
-    id = _text(_member(document, "request_id"))
-    named = _member(response, "metadata", "request_id")
-    uuid = _member(response, "meta", "request_id")
+    id = text(member(document, "request_id"))
+    named = member(response, "metadata", "request_id")
+    uuid = member(response, "meta", "request_id")
     bits = _bits_of_base32(id[4:]) if id is not None and id.startswith("req_") else None
     failure = None
     if bits is None:
         failure = "The certificate has no request_id."
     elif named != id:
-        failure = f"The response has request {_show(named)}, the certificate is for {id}."
+        failure = f"The response has request {show(named)}, the certificate is for {id}."
     elif uuid != _uuid_text(bits):
-        failure = f"meta.request_id is {_show(uuid)}, not the same 128 bits as {id}."
+        failure = f"meta.request_id is {show(uuid)}, not the same 128 bits as {id}."
     return _check("request id", failure, f"Both are of request {id}.")
 
 
@@ -137,7 +131,7 @@ _REPEATED: Sequence[Tuple[Sequence[str], Sequence[str]]] = (
 def _check_metadata(response: Any, document: Any) -> Check:
     differing = []
     for in_response, in_certificate in _REPEATED:
-        certified, given = _member(document, *in_certificate), _member(response, *in_response)
+        certified, given = member(document, *in_certificate), member(response, *in_response)
         scalar = isinstance(certified, (str, bool, int, float)) or certified is None
         if not scalar or type(given) is not type(certified) or given != certified:
             differing.append(".".join(in_response))
@@ -147,9 +141,9 @@ def _check_metadata(response: Any, document: Any) -> Check:
 
 def _check_delivered(response: Any, document: Any) -> Check:
     """`delivered` is SHA-256(salt, canonical JSON of `data`); only who holds the response has the salt."""
-    certified = _member(document, "hashes", "delivered")
-    salt = _text(_member(response, "metadata", "certificate_salt"))
-    data = canonical_json(_member(response, "data"))
+    certified = member(document, "hashes", "delivered")
+    salt = text(member(response, "metadata", "certificate_salt"))
+    data = canonical_json(member(response, "data"))
     failure = None
     if salt is None or not re.fullmatch("[0-9a-f]{64}", salt):
         failure = "metadata.certificate_salt is not 64 hex digits."
@@ -158,32 +152,32 @@ def _check_delivered(response: Any, document: Any) -> Check:
     else:
         delivered = f"sha256:{sha256(bytes.fromhex(salt) + data).hexdigest()}"
         if delivered != certified:
-            failure = f"The data and the salt hash to {delivered}, certified is {_show(certified)}."
+            failure = f"The data and the salt hash to {delivered}, certified is {show(certified)}."
     return _check("delivered", failure, "The data is what was delivered, bit for bit.")
 
 
 def _check_lots(document: Any) -> Check:
     """The hashes of several lots are joined and hashed; what is claimed of all is what the weakest claims."""
-    lots = _member(document, "provenance", "lots")
+    lots = member(document, "provenance", "lots")
     if not isinstance(lots, list) or not lots:
         return _check("lots", "The certificate names no lot.", "")
     failures = []
     for name in ("raw_output", "processed"):
-        digests = [_text(_member(lot, name)) or "" for lot in lots]
+        digests = [text(member(lot, name)) or "" for lot in lots]
         if not all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for digest in digests):
             failures.append(f"A lot has no {name}.")
-        elif _member(document, "hashes", name) != _joined(digests):
+        elif member(document, "hashes", name) != _joined(digests):
             failures.append(f"hashes.{name} is not that of the lots.")
-    version = _member(document, "version")
+    version = member(document, "version")
     if version == 1 and version is not True:
-        told = [_member(document, "provenance", "evidence"), *(_member(lot, "evidence") for lot in lots)]
-        if any(each is not _MISSING for each in told):
+        told = [member(document, "provenance", "evidence"), *(member(lot, "evidence") for lot in lots)]
+        if any(each is not MISSING for each in told):
             failures.append("Version 1 does not speak of evidence.")
     else:
         evidence = _evidence_failure(document, lots)
         if evidence is not None:
             failures.append(evidence)
-    claim = _text(_member(document, "provenance", "evidence"))
+    claim = text(member(document, "provenance", "evidence"))
     and_evidence = "" if claim is None else f", and so is the evidence: {claim}"
     return _check("lots", " ".join(failures) or None, f"The hashes are those of the lots named{and_evidence}.")
 
@@ -203,17 +197,17 @@ def _evidence_failure(document: Any, lots: Sequence[Any]) -> Optional[str]:
     """From version 2 on: every lot has a claim that its origin allows, and the weakest of them stands for all."""
     ranks = []
     for lot in lots:
-        claim, origin = _member(lot, "evidence", "claim"), _member(lot, "origin")
+        claim, origin = member(lot, "evidence", "claim"), member(lot, "origin")
         if not isinstance(claim, str) or claim not in _CLAIMS:
             return "A lot has no evidence."
         ceiling = _CEILINGS.get(origin) if isinstance(origin, str) else None
         if ceiling is None or _CLAIMS.index(claim) > _CLAIMS.index(ceiling):
-            return f"A lot of origin {_show(origin)} claims {_show(claim)}."
+            return f"A lot of origin {show(origin)} claims {show(claim)}."
         ranks.append(_CLAIMS.index(claim))
-    certified, weakest = _member(document, "provenance", "evidence"), _CLAIMS[min(ranks)]
+    certified, weakest = member(document, "provenance", "evidence"), _CLAIMS[min(ranks)]
     if certified == weakest:
         return None
-    return f"The evidence is {_show(certified)}, the weakest of the lots has {_show(weakest)}."
+    return f"The evidence is {show(certified)}, the weakest of the lots has {show(weakest)}."
 
 
 def _joined(digests: Sequence[str]) -> str:
@@ -225,91 +219,21 @@ def _joined(digests: Sequence[str]) -> str:
 
 def _check_status(certificate: Any, document: Any) -> Check:
     """The log does not hold the status, which may change; what it follows from does stand in the log."""
-    status = _member(document, "status")
-    lots = _member(document, "provenance", "lots")
-    deterministic = isinstance(lots, list) and any(_member(lot, "deterministic") is True for lot in lots)
+    status = member(document, "status")
+    lots = member(document, "provenance", "lots")
+    deterministic = isinstance(lots, list) and any(member(lot, "deterministic") is True for lot in lots)
     expected = "test" if deterministic else "valid"
     failure = None
     if status == "revoked":
-        reason = _text(_member(certificate, "revocation", "reason"))
+        reason = text(member(certificate, "revocation", "reason"))
         failure = f"A lot was withdrawn: {reason or 'no reason is given'}."
     elif status != expected:
-        failure = f"status is {_show(status)}; the lots make it {expected}."
+        failure = f"status is {show(status)}; the lots make it {expected}."
     holds = "A deterministic test source made this: not random." if deterministic else "No lot was withdrawn."
     return _check("status", failure, holds)
 
 
-class _Signature(NamedTuple):
-    name: str
-    key_id: bytes
-    signature: bytes
-
-
-@dataclass(frozen=True)
-class _Logged:
-    """A proof of inclusion (c2sp.org/tlog-proof) and the checkpoint in it (tlog-checkpoint, signed-note)."""
-
-    index: int
-    path: Sequence[bytes]
-    #: With its last newline.
-    signed_text: str
-    signatures: Sequence[_Signature]
-    origin: str
-    size: int
-    root: bytes
-
-
-def _read_proof(text: Any) -> Union[_Logged, str]:
-    """The proof, or why it is none."""
-    if text is _MISSING or text is None:
-        return "The certificate has no proof: fetch it again, it is logged a moment after it was issued."
-    malformed = "proof is not of the form c2sp.org/tlog-proof@v1."
-    if not isinstance(text, str) or "\n\n" not in text:
-        return malformed
-    head, _, note = text.partition("\n\n")
-    version, *lines = head.split("\n")
-    if version != "c2sp.org/tlog-proof@v1" or not lines or not lines[0].startswith("index "):
-        return malformed
-    index, path = _count(lines[0][len("index ") :]), [_from_base64(line) for line in lines[1:]]
-    if index is None or len(path) > _PROOF_HASHES_MAX or any(hash is None or len(hash) != 32 for hash in path):
-        return malformed
-    signed = _read_note(note)
-    if signed is None:
-        return "The checkpoint in the proof is no signed note."
-    signed_text, signatures = signed
-    origin, *rest = signed_text[:-1].split("\n")
-    size = _count(rest[0]) if len(rest) >= 2 else None
-    root = _from_base64(rest[1]) if len(rest) >= 2 else None
-    if origin == "" or size is None or root is None or len(root) != 32 or "" in rest[2:]:
-        return "The signed note in the proof is no checkpoint."
-    hashes = [hash for hash in path if hash is not None]
-    return _Logged(index, hashes, signed_text, signatures, origin, size, root)
-
-
-def _read_note(note: str) -> Optional[Tuple[str, List[_Signature]]]:
-    well_formed = _encoded(note) is not None and not re.search("[\x00-\x09\x0b-\x1f]", note)
-    blank = note.rfind("\n\n")
-    if len(note) > _NOTE_LENGTH_MAX or not well_formed or blank <= 0 or not note.endswith("\n"):
-        return None
-    signatures = []
-    for line in note[blank + 2 : -1].split("\n"):
-        parts = line.split(" ")
-        signed = _from_base64(parts[2]) if len(parts) == 3 else None
-        if signed is None or len(signed) <= 4 or parts[0] != "—" or not _is_key_name(parts[1]):
-            return None
-        signatures.append(_Signature(parts[1], signed[:4], signed[4:]))
-    return note[: blank + 1], signatures
-
-
-def _is_key_name(name: str) -> bool:
-    """Key names are not empty and hold no space of any kind, no control character and no plus."""
-    return name != "" and not any(
-        character == "+" or character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cc")
-        for character in name
-    )
-
-
-def _check_inclusion(document: Any, logged: Union[_Logged, str]) -> Check:
+def _check_inclusion(document: Any, logged: Union[Logged, str]) -> Check:
     if isinstance(logged, str):
         return _check("inclusion", logged, "")
     issued = {name: value for name, value in document.items() if name not in ("status", "proof")}
@@ -320,7 +244,7 @@ def _check_inclusion(document: Any, logged: Union[_Logged, str]) -> Check:
     return _check("inclusion", None if included else failure, holds)
 
 
-def _is_included(leaf: bytes, logged: _Logged) -> bool:
+def _is_included(leaf: bytes, logged: Logged) -> bool:
     """RFC 9162 §2.1.3.2"""
     if logged.index >= logged.size:
         return False
@@ -339,60 +263,55 @@ def _is_included(leaf: bytes, logged: _Logged) -> bool:
 
 
 def _check_keys(keys: Any) -> Check:
-    """Key ids and verifier keys must follow from the keys themselves."""
-    known = _known_keys(keys)
-    current = _member(keys, "current_key_id")
+    known = known_keys(keys)
+    current = member(keys, "current_key_id")
     failure = None
     if isinstance(known, str):
         failure = known
-    elif not isinstance(current, str) or all(key_id.hex() != current for key_id in known[1]):
+    elif all(key.key_id != current for key in known):
         failure = "current_key_id is none of the keys."
     return _check("keys", failure, "The keys are well-formed.")
 
 
-def _known_keys(keys: Any) -> Union[Tuple[str, Dict[bytes, bytes]], str]:
-    """The log's name and its keys by their ids, or why there are none."""
-    origin, listed = _text(_member(keys, "origin")), _member(keys, "keys")
-    if origin is None or _encoded(origin) is None or not isinstance(listed, list):
-        return "This is no document of keys."
-    known = {}
-    for key in listed:
-        public = _from_base64(_text(_member(key, "public_key")) or "")
-        named = _text(_member(key, "key_id"))
-        if public is None or len(public) != 32 or _member(key, "algorithm") != "ed25519" or named is None:
-            return "A key is not an Ed25519 public key."
-        key_id = sha256(origin.encode() + b"\n" + _ED25519_TYPE + public).digest()[:4]
-        if named != key_id.hex():
-            return f"Key {named} is not the key it is named after."
-        verifier_key = f"{origin}+{named}+{base64.b64encode(_ED25519_TYPE + public).decode()}"
-        if _member(key, "verifier_key") != verifier_key:
-            return f"Key {named} is given in two ways."
-        known[key_id] = public
-    return origin, known
+def _check_signature(logged: Union[Logged, str], signed: Union[Sequence[Signed], str]) -> Check:
+    if isinstance(signed, str) or isinstance(logged, str):
+        return _check("signature", signed if isinstance(signed, str) else str(logged), "")
+    ids = [each.key.key_id for each in signed if each.at is None]
+    return _check("signature", None, f"The checkpoint is signed by {' and '.join(ids)} of {logged.origin}.")
 
 
-def _check_signature(keys: Any, logged: Union[_Logged, str]) -> Check:
-    """c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note."""
-    if isinstance(logged, str):
-        return _check("signature", logged, "")
-    listed = _known_keys(keys)
-    if isinstance(listed, str):
-        return _check("signature", listed, "")
-    origin, known = listed
-    signed = []
-    for name, key_id, signature in logged.signatures:
-        public = known.get(key_id)
-        if name != origin or public is None:
-            continue
-        if not ed25519.verify(public, logged.signed_text.encode(), signature):
-            return _check("signature", f"The signature of key {key_id.hex()} on the checkpoint is wrong.", "")
-        signed.append(key_id.hex())
-    failure = None
-    if not signed:
-        failure = "None of the known keys signed the checkpoint."
-    elif logged.origin != origin:
-        failure = f"The checkpoint is of the log {logged.origin}, the keys are of {origin}."
-    return _check("signature", failure, f"The checkpoint is signed by {' and '.join(signed)} of {logged.origin}.")
+def _check_dates(document: Any, signed: Union[Sequence[Signed], str]) -> Check:
+    """Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the
+    checkpoint is no older than the certificate in it.
+    """
+    told = member(document, "issued_at")
+    issued = time_of(told)
+    if issued is None:
+        return _check("dates", f"issued_at is {show(told)}, not a time.", "")
+    lots = member(document, "provenance", "lots")
+    for lot in lots if isinstance(lots, list) else ():
+        finished = time_of(member(lot, "finished_at"))
+        if finished is None or finished > issued:
+            ended = show(member(lot, "finished_at"))
+            return _check("dates", f"It was issued at {show(told)}, and a lot of it ended at {ended}.", "")
+    if isinstance(signed, str):
+        return _check("dates", None, "Issued after its lots ended. No signature that holds says more.")
+    plain = [each.key for each in signed if each.at is None and each.key.began is not None and each.key.began <= issued]
+    if not plain:
+        failure = f"It was issued at {show(told)}, before the key that signed the checkpoint began."
+        return _check("dates", failure, "")
+    times = [each.at for each in signed if each.at is not None]
+    last = max([issued, *(1_000 * at for at in times)])
+    if not any(not key.is_retired or (key.retired is not None and last <= key.retired) for key in plain):
+        return _check("dates", "The key that signed the checkpoint had been retired before.", "")
+    if not times:
+        return _check("dates", None, "Issued after its lots ended. The log did not say when it signed.")
+    earliest = min(times)
+    too_early = None
+    if earliest < issued // 1_000:  # the log's time has whole seconds
+        too_early = f"The log says that it signed at {time_text(earliest)}, before the certificate was issued."
+    holds = f"Issued after its lots ended; the log says that it signed by {time_text(earliest)}."
+    return _check("dates", too_early, holds)
 
 
 def _not_covered(response: Any) -> List[str]:
@@ -406,47 +325,6 @@ def _not_covered(response: Any) -> List[str]:
         paths = [f"{outer}.{name}" for name in inner] if isinstance(inner, dict) else [outer]
         names += [path for path in paths if path not in covered]
     return names
-
-
-def _member(value: Any, *path: str) -> Any:
-    for name in path:
-        value = value.get(name, _MISSING) if isinstance(value, dict) else _MISSING
-    return value
-
-
-def _text(value: Any) -> Optional[str]:
-    return value if isinstance(value, str) else None
-
-
-def _show(value: Any) -> str:
-    """Lists and objects are not written out: they may be large."""
-    if value is _MISSING:
-        return "nothing"
-    if isinstance(value, (dict, list)):
-        return "a list" if isinstance(value, list) else "an object"
-    return ascii(value)
-
-
-def _encoded(text: str) -> Optional[bytes]:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # a lone surrogate
-        return None
-
-
-def _from_base64(text: str) -> Optional[bytes]:
-    """None unless the text is exactly what base64 prints for the bytes."""
-    try:
-        decoded = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return decoded if base64.b64encode(decoded).decode() == text else None
-
-
-def _count(text: str) -> Optional[int]:
-    """ASCII decimal without leading zeroes, within 2^53."""
-    count = int(text) if re.fullmatch("0|[1-9][0-9]{0,15}", text) else None
-    return count if count is not None and count < 2**53 else None
 
 
 def _bits_of_base32(text: str) -> Optional[int]:

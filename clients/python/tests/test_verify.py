@@ -26,7 +26,7 @@ class Vectors(unittest.TestCase):
                 found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
                 self.assertEqual([check.name for check in found.checks if not check.ok], case["fails"])
                 self.assertEqual(found.ok, case["fails"] == [])
-                self.assertEqual(len(found.checks), 9)
+                self.assertEqual(len(found.checks), 10)
 
     def test_notices_each_changed_member_of_the_certificate_and_the_answer(self) -> None:
         case = json.loads((VECTORS / "worked-example.json").read_text("utf-8"))

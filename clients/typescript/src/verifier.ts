@@ -31,7 +31,8 @@ export interface Check {
     | 'status'
     | 'keys'
     | 'inclusion'
-    | 'signature';
+    | 'signature'
+    | 'dates';
   readonly ok: boolean;
   /** What was found, in a sentence. */
   readonly why: string;
