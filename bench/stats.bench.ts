@@ -7,28 +7,27 @@ import { createCipheriv } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Bench } from 'tinybench';
-import { approximateEntropyTest } from '../src/stats/sp800-22/approximate-entropy.ts';
 import { BATTERY_BITS, runBattery, type TestRow } from '../src/stats/sp800-22/battery.ts';
-import { blockFrequencyTest } from '../src/stats/sp800-22/block-frequency.ts';
-import { cumulativeSumsTest } from '../src/stats/sp800-22/cumulative-sums.ts';
-import { frequencyTest } from '../src/stats/sp800-22/frequency.ts';
-import { linearComplexityTest } from '../src/stats/sp800-22/linear-complexity.ts';
-import { longestRunTest } from '../src/stats/sp800-22/longest-run.ts';
-import { nonOverlappingTemplateTest } from '../src/stats/sp800-22/non-overlapping-template.ts';
-import { overlappingTemplateTest } from '../src/stats/sp800-22/overlapping-template.ts';
-import { countPatterns } from '../src/stats/sp800-22/patterns.ts';
 import {
-  randomExcursionsTest,
-  randomExcursionsVariantTest,
-} from '../src/stats/sp800-22/random-excursions.ts';
-import { rankTest } from '../src/stats/sp800-22/rank.ts';
-import { runsTest } from '../src/stats/sp800-22/runs.ts';
+  blockFrequencyTest,
+  frequencyTest,
+  longestRunTest,
+  rankTest,
+  runsTest,
+} from '../src/stats/sp800-22/counting.ts';
+import { linearComplexityTest } from '../src/stats/sp800-22/linear-complexity.ts';
+import { approximateEntropyTest, countPatterns, serialTest } from '../src/stats/sp800-22/patterns.ts';
 import { type BitSequence, bitSequence } from '../src/stats/sp800-22/sequence.ts';
-import { serialTest } from '../src/stats/sp800-22/serial.ts';
 import { spectralTest } from '../src/stats/sp800-22/spectral.ts';
+import { nonOverlappingTemplateTest, overlappingTemplateTest } from '../src/stats/sp800-22/templates.ts';
 import { universalParameters, universalTest } from '../src/stats/sp800-22/universal.ts';
 import { verdict, verdictAcross } from '../src/stats/sp800-22/verdict.ts';
-import { walkOf } from '../src/stats/sp800-22/walk.ts';
+import {
+  cumulativeSumsTest,
+  randomExcursionsTest,
+  randomExcursionsVariantTest,
+  walkOf,
+} from '../src/stats/sp800-22/walk.ts';
 
 const BITS = BATTERY_BITS;
 

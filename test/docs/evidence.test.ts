@@ -18,8 +18,8 @@ import {
 import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
 import { FAILURE_NATS } from '../../src/pool/intake/evidence/witnesses.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
-import { minimumCycles } from '../../src/stats/sp800-22/random-excursions.ts';
 import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
+import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
 import { digitsOf } from '../support/constants.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';

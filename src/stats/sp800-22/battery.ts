@@ -3,30 +3,50 @@
  * bits: 188 rows, or 162 when the walk has too few cycles for the excursion tests (two of five good
  * sequences).
  */
-import { type ApproximateEntropyResult, approximateEntropyTest } from './approximate-entropy.ts';
-import { type BlockFrequencyResult, blockFrequencyTest } from './block-frequency.ts';
+
 import type { Constants } from './chi-squared.ts';
-import { type CumulativeSumsResult, cumulativeSumsTest } from './cumulative-sums.ts';
-import { type FrequencyResult, frequencyTest } from './frequency.ts';
-import { type LinearComplexityResult, linearComplexityTest } from './linear-complexity.ts';
-import { type LongestRunResult, longestRunBlockBits, longestRunTest } from './longest-run.ts';
-import { nonOverlappingTemplateTest, type TemplateResult } from './non-overlapping-template.ts';
-import { type OverlappingTemplateResult, overlappingTemplateTest } from './overlapping-template.ts';
-import { countPatterns, type PatternCounts } from './patterns.ts';
 import {
+  type BlockFrequencyResult,
+  blockFrequencyTest,
+  type FrequencyResult,
+  frequencyTest,
+  type LongestRunResult,
+  longestRunBlockBits,
+  longestRunTest,
+  type RankResult,
+  type RunsResult,
+  rankTest,
+  runsTest,
+} from './counting.ts';
+import { type LinearComplexityResult, linearComplexityTest } from './linear-complexity.ts';
+import {
+  type ApproximateEntropyResult,
+  approximateEntropyTest,
+  countPatterns,
+  type PatternCounts,
+  type SerialResult,
+  serialTest,
+} from './patterns.ts';
+import { type BitSequence, bitSequence } from './sequence.ts';
+import { type SpectralResult, spectralTest } from './spectral.ts';
+import {
+  nonOverlappingTemplateTest,
+  type OverlappingTemplateResult,
+  overlappingTemplateTest,
+  type TemplateResult,
+} from './templates.ts';
+import { UNIVERSAL_BITS_MIN, type UniversalResult, universalParameters, universalTest } from './universal.ts';
+import {
+  type CumulativeSumsResult,
+  cumulativeSumsTest,
   type ExcursionState,
   minimumCycles,
   randomExcursionsTest,
   randomExcursionsVariantTest,
   type VariantState,
-} from './random-excursions.ts';
-import { type RankResult, rankTest } from './rank.ts';
-import { type RunsResult, runsTest } from './runs.ts';
-import { type BitSequence, bitSequence } from './sequence.ts';
-import { type SerialResult, serialTest } from './serial.ts';
-import { type SpectralResult, spectralTest } from './spectral.ts';
-import { UNIVERSAL_BITS_MIN, type UniversalResult, universalParameters, universalTest } from './universal.ts';
-import { type Walk, walkOf } from './walk.ts';
+  type Walk,
+  walkOf,
+} from './walk.ts';
 
 /** What each test counted and computed. */
 interface BatteryStatistics {

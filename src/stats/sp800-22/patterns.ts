@@ -1,9 +1,11 @@
-/**
+import { assert } from '../../core/assert.ts';
+import { igamc } from '../special.ts';
+import { type BitSequence, wordAt } from './sequence.ts';
+
+/*
  * How often each m-bit pattern stands in the sequence read as a ring (the first m - 1 bits are appended: SP
  * 800-22 2.11.4 step 1, 2.12.4 step 1). The serial and the approximate-entropy test share these counts.
  */
-import { assert } from '../../core/assert.ts';
-import { type BitSequence, wordAt } from './sequence.ts';
 
 export interface PatternCounts {
   /** m; 0 stands for the empty pattern, found n times. */
@@ -64,4 +66,78 @@ export function foldPatterns(patterns: PatternCounts, patternBits: number): Patt
     counts = shorter;
   }
   return { patternBits, counts };
+}
+
+/* SP 800-22 2.12, Approximate entropy test: how often do patterns of m bits go on as they did before? */
+
+export interface ApproximateEntropyResult {
+  /** ApEn(m), in nats. */
+  readonly entropy: number;
+  readonly chiSquared: number;
+  readonly pValue: number;
+}
+
+/**
+ * φ_m + m ln 2 = Σ (C_i/n) ln(2^m C_i/n): zero for equal counts, so that small differences keep their digits.
+ */
+function excess({ counts }: PatternCounts, length: number): number {
+  const expected = length / counts.length;
+  let sum = 0;
+  for (let i = 0; i < counts.length; i++) {
+    const count = counts[i];
+    if (count !== 0) sum += (count / length) * Math.log1p((count - expected) / expected); // 2.12.4 steps 3, 4
+  }
+  return sum;
+}
+
+/** `patterns` counts patterns of at least m + 1 bits of a sequence of `length` bits. */
+export function approximateEntropyTest(
+  patterns: PatternCounts,
+  length: number,
+  patternBits: number,
+): ApproximateEntropyResult {
+  const longer = foldPatterns(patterns, patternBits + 1);
+  // ApEn(m) = φ_m - φ_(m+1), so ln 2 - ApEn(m) is the difference of the excesses (step 6).
+  const missing = excess(longer, length) - excess(foldPatterns(longer, patternBits), length);
+  const chiSquared = Math.max(0, 2 * length * missing); // step 7; rounding may leave -1e-16
+  return {
+    entropy: Math.LN2 - missing,
+    chiSquared,
+    pValue: igamc(2 ** (patternBits - 1), chiSquared / 2), // step 8
+  };
+}
+
+/* SP 800-22 2.11, Serial test: are all patterns of m bits equally frequent? */
+
+export interface SerialResult {
+  /** ψ²_m, ψ²_(m-1), ψ²_(m-2). */
+  readonly psiSquared: readonly [number, number, number];
+  /** Of ∇ψ²_m and of ∇²ψ²_m. */
+  readonly pValues: readonly [number, number];
+}
+
+/** n ψ²_m = 2^m Σ ν² - n², a whole number (2.11.4 step 3). */
+function scaledPsiSquared({ counts }: PatternCounts, length: number): number {
+  let squares = 0;
+  for (let i = 0; i < counts.length; i++) {
+    const count = counts[i];
+    squares += count * count;
+  }
+  return counts.length * squares - length * length;
+}
+
+/** `patterns` counts the patterns of m >= 2 bits of a sequence of `length` bits. */
+export function serialTest(patterns: PatternCounts, length: number): SerialResult {
+  const m = patterns.patternBits;
+  assert(m >= 2, 'the serial test needs patterns of two bits or more');
+  const full = scaledPsiSquared(patterns, length);
+  const shorter = scaledPsiSquared(foldPatterns(patterns, m - 1), length);
+  const shortest = scaledPsiSquared(foldPatterns(patterns, m - 2), length); // ψ²_0 = 0 comes out by itself
+  // Step 4: the differences are taken of whole numbers, so that nothing cancels.
+  const delta = (full - shorter) / length;
+  const deltaSquared = (full - 2 * shorter + shortest) / length;
+  return {
+    psiSquared: [full / length, shorter / length, shortest / length],
+    pValues: [igamc(2 ** (m - 2), delta / 2), igamc(2 ** (m - 3), deltaSquared / 2)], // step 5
+  };
 }

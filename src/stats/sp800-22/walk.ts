@@ -1,16 +1,19 @@
-/**
+import { erfc, igamc, normalBetween, normalCdf } from '../special.ts';
+import { chiSquaredOf } from './chi-squared.ts';
+import { type BitSequence, byteAt } from './sequence.ts';
+
+/*
  * The random walk S_0 = 0, S_k = S_(k-1) ± 1 of a sequence, gone once for the three tests that look at it (SP
  * 800-22 2.13, 2.14, 2.15). A walk of 10^6 steps spends about 5 % of them near zero; elsewhere it goes a byte
  * at a time.
  */
-import { type BitSequence, byteAt } from './sequence.ts';
 
 /** States counted over the whole walk: -9 .. 9 (2.15.4 step 4). */
-export const VISIT_STATES = 9;
+const VISIT_STATES = 9;
 /** States counted cycle by cycle: -4 .. 4 (2.14.4 step 4). */
-export const CYCLE_STATES = 4;
+const CYCLE_STATES = 4;
 /** Visits in one cycle fall into the classes 0, 1, 2, 3, 4, and 5 or more (2.14.4 step 5). */
-export const CYCLE_CLASSES = 6;
+const CYCLE_CLASSES = 6;
 
 export interface Walk {
   /** S_n. */
@@ -95,4 +98,101 @@ export function walkOf(bits: BitSequence): Walk {
   }
   const { visits, cycleCounts, cycles } = near;
   return { end: sum, minimum, maximum, cycles, visits, cycleCounts };
+}
+
+/* SP 800-22 2.13, Cumulative sums test: does the walk stray too far, or stay too close? */
+
+export interface CumulativeSumsResult {
+  /**
+   * z, the largest distance from the start, for the walk forward and for the walk over the reversed sequence.
+   */
+  readonly z: readonly [forward: number, reverse: number];
+  readonly pValues: readonly [forward: number, reverse: number];
+}
+
+export function cumulativeSumsTest(walk: Walk, length: number): CumulativeSumsResult {
+  const { minimum, maximum, end } = walk;
+  // 2.13.4 steps 2, 3. The reversed walk's sums are S_n - S_k.
+  const forward = Math.max(-minimum, maximum);
+  const reverse = Math.max(end - minimum, maximum - end);
+  return { z: [forward, reverse], pValues: [pValueOf(forward, length), pValueOf(reverse, length)] };
+}
+
+/**
+ * 2.13.4 step 4. The bounds of the sums are truncated as the reference's integer division does; the printed
+ * example 2.13.4 needs that, and at n >= 100 it makes no difference. The term k = 0 of the first sum is taken
+ * from the leading 1, so that a small p keeps its digits: 1 - (Φ(z/√n) - Φ(-z/√n)) = 2 Φ(-z/√n).
+ */
+function pValueOf(z: number, length: number): number {
+  const unit = z / Math.sqrt(length);
+  const ratio = Math.trunc(length / z);
+  // Beyond 40 standard deviations Φ is 0 or 1 in float64: such terms are exactly zero.
+  const reach = Math.ceil(10 / unit) + 1;
+  const last = Math.min(Math.trunc((ratio - 1) / 4), reach);
+  let p = 2 * normalCdf(-unit);
+  for (let k = Math.max(Math.trunc((-ratio + 1) / 4), -reach); k <= last; k++) {
+    if (k !== 0) p -= normalBetween((4 * k - 1) * unit, (4 * k + 1) * unit);
+  }
+  for (let k = Math.max(Math.trunc((-ratio - 3) / 4), -reach); k <= last; k++) {
+    p += normalBetween((4 * k + 1) * unit, (4 * k + 3) * unit);
+  }
+  return Math.min(1, Math.max(0, p));
+}
+
+/*
+ * SP 800-22 2.14, Random excursions test, and 2.15, its variant: does the walk visit each state near zero as
+ * often as it should, in a cycle and altogether?
+ */
+
+export interface ExcursionState {
+  /** x, a state of the walk. */
+  readonly state: number;
+  /** ν_0(x) .. ν_5(x): cycles with 0, 1, 2, 3, 4, and 5 or more visits to x. */
+  readonly counts: readonly number[];
+  readonly pValue: number;
+}
+
+export interface VariantState {
+  readonly state: number;
+  /** ξ(x), visits to x in all cycles. */
+  readonly visits: number;
+  readonly pValue: number;
+}
+
+/** 3.14: the chances that a cycle visits x in each class. Exact; sts-2.1.2 has them with ten digits. */
+function visitChances(state: number): number[] {
+  const chanceOne = 1 / (2 * Math.abs(state));
+  const chances = [1 - chanceOne];
+  for (let c = 1; c < CYCLE_CLASSES - 1; c++) chances.push(chanceOne ** 2 * (1 - chanceOne) ** (c - 1));
+  chances.push(chanceOne * (1 - chanceOne) ** (CYCLE_CLASSES - 2));
+  return chances;
+}
+
+function statesUpTo(limit: number): number[] {
+  return Array.from({ length: 2 * limit + 1 }, (_, i) => i - limit).filter((state) => state !== 0);
+}
+
+/** 2.14.4: the p-values apply when `walk.cycles` is at least `minimumCycles(n)`. */
+export function randomExcursionsTest(walk: Walk): ExcursionState[] {
+  return statesUpTo(CYCLE_STATES).map((state) => {
+    const first = CYCLE_CLASSES * (state + CYCLE_STATES);
+    const counts = Array.from(walk.cycleCounts.subarray(first, first + CYCLE_CLASSES)); // step 5
+    const chiSquared = chiSquaredOf(counts, visitChances(state), walk.cycles); // step 6
+    return { state, counts, pValue: igamc((CYCLE_CLASSES - 1) / 2, chiSquared / 2) }; // step 7
+  });
+}
+
+/** 2.15.4: likewise. */
+export function randomExcursionsVariantTest(walk: Walk): VariantState[] {
+  const J = walk.cycles;
+  return statesUpTo(VISIT_STATES).map((state) => {
+    const visits = walk.visits[state + VISIT_STATES]; // step 4
+    const deviation = Math.abs(visits - J) / Math.sqrt(2 * J * (4 * Math.abs(state) - 2)); // step 5
+    return { state, visits, pValue: erfc(deviation) };
+  });
+}
+
+/** 2.14.4 step 3: with fewer cycles than this the tests do not apply; that is no failure of the sequence. */
+export function minimumCycles(length: number): number {
+  return Math.max(500, 0.005 * Math.sqrt(length));
 }

@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../../src/core/assert.ts';
-import { blockFrequencyTest } from '../../../src/stats/sp800-22/block-frequency.ts';
-import { frequencyTest } from '../../../src/stats/sp800-22/frequency.ts';
-import { longestRunBlockBits, longestRunTest } from '../../../src/stats/sp800-22/longest-run.ts';
-import { rankTest } from '../../../src/stats/sp800-22/rank.ts';
-import { runsTest } from '../../../src/stats/sp800-22/runs.ts';
+import {
+  blockFrequencyTest,
+  frequencyTest,
+  longestRunBlockBits,
+  longestRunTest,
+  rankTest,
+  runsTest,
+} from '../../../src/stats/sp800-22/counting.ts';
 import { blocksOf, longestRunOfOnes, onesOf, rankOf, runsOf } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 

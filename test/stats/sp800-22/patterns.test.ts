@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../../src/core/assert.ts';
-import { approximateEntropyTest } from '../../../src/stats/sp800-22/approximate-entropy.ts';
-import { countPatterns, foldPatterns } from '../../../src/stats/sp800-22/patterns.ts';
-import { serialTest } from '../../../src/stats/sp800-22/serial.ts';
+import {
+  approximateEntropyTest,
+  countPatterns,
+  foldPatterns,
+  serialTest,
+} from '../../../src/stats/sp800-22/patterns.ts';
 import { phi, ringPatterns } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import {
   aperiodicTemplates,
   nonOverlappingTemplateTest,
-} from '../../../src/stats/sp800-22/non-overlapping-template.ts';
-import { overlappingTemplateTest } from '../../../src/stats/sp800-22/overlapping-template.ts';
+  overlappingTemplateTest,
+} from '../../../src/stats/sp800-22/templates.ts';
 import { universalParameters, universalTest } from '../../../src/stats/sp800-22/universal.ts';
 import {
   blocksOf,

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cumulativeSumsTest } from '../../../src/stats/sp800-22/cumulative-sums.ts';
 import {
+  cumulativeSumsTest,
   minimumCycles,
   randomExcursionsTest,
   randomExcursionsVariantTest,
-} from '../../../src/stats/sp800-22/random-excursions.ts';
-import { walkOf } from '../../../src/stats/sp800-22/walk.ts';
+  walkOf,
+} from '../../../src/stats/sp800-22/walk.ts';
 import { cyclesOf, partialSums } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 

@@ -5,26 +5,28 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { approximateEntropyTest } from '../../../src/stats/sp800-22/approximate-entropy.ts';
-import { blockFrequencyTest } from '../../../src/stats/sp800-22/block-frequency.ts';
-import { cumulativeSumsTest } from '../../../src/stats/sp800-22/cumulative-sums.ts';
-import { frequencyTest } from '../../../src/stats/sp800-22/frequency.ts';
-import { linearComplexityTest } from '../../../src/stats/sp800-22/linear-complexity.ts';
-import { longestRunTest } from '../../../src/stats/sp800-22/longest-run.ts';
-import { nonOverlappingTemplateTest } from '../../../src/stats/sp800-22/non-overlapping-template.ts';
-import { overlappingTemplateTest } from '../../../src/stats/sp800-22/overlapping-template.ts';
-import { countPatterns } from '../../../src/stats/sp800-22/patterns.ts';
 import {
+  blockFrequencyTest,
+  frequencyTest,
+  longestRunTest,
+  rankTest,
+  runsTest,
+} from '../../../src/stats/sp800-22/counting.ts';
+import { linearComplexityTest } from '../../../src/stats/sp800-22/linear-complexity.ts';
+import { approximateEntropyTest, countPatterns, serialTest } from '../../../src/stats/sp800-22/patterns.ts';
+import { type BitSequence, bitSequence } from '../../../src/stats/sp800-22/sequence.ts';
+import { spectralTest } from '../../../src/stats/sp800-22/spectral.ts';
+import {
+  nonOverlappingTemplateTest,
+  overlappingTemplateTest,
+} from '../../../src/stats/sp800-22/templates.ts';
+import { universalTest } from '../../../src/stats/sp800-22/universal.ts';
+import {
+  cumulativeSumsTest,
   randomExcursionsTest,
   randomExcursionsVariantTest,
-} from '../../../src/stats/sp800-22/random-excursions.ts';
-import { rankTest } from '../../../src/stats/sp800-22/rank.ts';
-import { runsTest } from '../../../src/stats/sp800-22/runs.ts';
-import { type BitSequence, bitSequence } from '../../../src/stats/sp800-22/sequence.ts';
-import { serialTest } from '../../../src/stats/sp800-22/serial.ts';
-import { spectralTest } from '../../../src/stats/sp800-22/spectral.ts';
-import { universalTest } from '../../../src/stats/sp800-22/universal.ts';
-import { walkOf } from '../../../src/stats/sp800-22/walk.ts';
+  walkOf,
+} from '../../../src/stats/sp800-22/walk.ts';
 import { sequenceOf } from '../../support/bit-sequences.ts';
 import { digitsOf } from '../../support/constants.ts';
 
