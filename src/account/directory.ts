@@ -29,6 +29,8 @@ export interface AccountDirectoryOptions {
 
 /** Four looks a second, so that a key revoked by another process is refused within one second. */
 const POLL_INTERVAL_MS = 250;
+/** Look-ups of unknown keys in one second: whoever makes keys up must not keep the ledger busy. */
+const LOOK_UPS_PER_SECOND = 20;
 /** How long the last view of accounts and keys may serve while the ledger cannot be read. */
 const VIEW_AGE_MAX_MS = 5_000;
 /** Keys that authenticate by one Map look-up; beyond it the cache starts anew. 60 characters and a reference each. */
@@ -58,6 +60,8 @@ export class AccountDirectory {
   /** Looks run one after the other, so that an older view never replaces a newer one. */
   #lastLook: Promise<void> = Promise.resolve();
   #closed = false;
+  #lookUpsLeft = LOOK_UPS_PER_SECOND;
+  #lookUpsRenewAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   /** By full key text, live keys only, in memory only; emptied whenever the view changes. */
   readonly #cache = new Map<string, Authenticated>();
@@ -111,6 +115,23 @@ export class AccountDirectory {
     const authenticated = this.#cache.get(keyText) ?? this.#lookUp(keyText);
     if (authenticated === undefined || !this.#isLive(authenticated.key)) return undefined;
     return authenticated;
+  }
+
+  /**
+   * Whether a key that was not found could have been made since the ledger was read: well formed, of an unknown id, and
+   * within the bound on such look-ups. Then `refresh` and authenticate again.
+   */
+  mayBeNew(keyText: string): boolean {
+    const keyId = parseKey(keyText)?.keyId;
+    if (keyId === undefined || this.#view.keysById.has(keyId)) return false;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs >= this.#lookUpsRenewAtMs) {
+      this.#lookUpsLeft = LOOK_UPS_PER_SECOND;
+      this.#lookUpsRenewAtMs = nowMs + 1_000;
+    }
+    if (this.#lookUpsLeft === 0) return false;
+    this.#lookUpsLeft--;
+    return true;
   }
 
   account(id: string): Account | undefined {

@@ -1,7 +1,8 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
+import { parseKey } from '../account/api-keys.ts';
 import { loadConfig } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
@@ -11,11 +12,14 @@ import { action, type CommandContext } from './command.ts';
 
 /** What is not done this long after SIGTERM is given up. */
 const STOP_DEADLINE_MS = 4_500;
+const DEMO_KEY_FILE = 'demo-key';
+/** A demo key that was printed or left in a file is of no use to anybody a day after the last start. */
+const DEMO_KEY_LIFE_MS = 24 * 60 * 60_000;
 
 export const serve = action({
   path: 'serve',
   summary: 'Starts the service and runs until SIGTERM or SIGINT.',
-  options: { 'no-demo': { meaning: 'make no demo account when the data folder is empty' } },
+  options: { 'no-demo': { meaning: 'make no demo account, and end the key of one that was made' } },
   async run(input, context) {
     const config = loadConfig(context.environment, availableParallelism());
     const log = createLog(config.logLevel);
@@ -24,6 +28,7 @@ export const serve = action({
     }
     const stopped = stopSignal();
     const service = await startService(config, log, { clock: context.clock });
+    await renewDemoKey(service.ledger, config.dataDir, context.clock, !input.has('no-demo'));
     if (!input.has('no-demo')) await introduce(service, config.dataDir, context);
     const started = await Promise.race([
       service.ready.then(() => true),
@@ -72,9 +77,25 @@ async function introduce(service: Service, dataDir: string, context: CommandCont
 async function demoKey(directory: Directory, dataDir: string, clock: Clock): Promise<string | undefined> {
   if ((await directory.accounts()).length > 0) return undefined;
   const account = await createAccount(directory, clock, { name: 'demo', tier: 'pro' });
-  const key = await createKey(directory, clock, { accountId: account.id });
-  const path = join(dataDir, 'demo-key');
+  const expiresAtMs = clock.wallMs() + DEMO_KEY_LIFE_MS;
+  const key = await createKey(directory, clock, { accountId: account.id, expiresAtMs });
+  const path = join(dataDir, DEMO_KEY_FILE);
   writeFileSync(path, `${key.text}\n`, { mode: 0o600 });
   chmodSync(path, 0o600); // also when the file was there with other rights
   return key.text;
+}
+
+/** A start with the demo gives the key another day; a start without it ends the key. A revoked key stays revoked. */
+async function renewDemoKey(
+  directory: Directory,
+  dataDir: string,
+  clock: Clock,
+  isWanted: boolean,
+): Promise<void> {
+  const path = join(dataDir, DEMO_KEY_FILE);
+  if (!existsSync(path)) return;
+  const keyId = parseKey(readFileSync(path, 'utf8').trim())?.keyId;
+  const key = (await directory.keys()).find((each) => each.keyId === keyId);
+  if (key === undefined || key.revokedAtMs !== null) return;
+  await directory.putKey({ ...key, expiresAtMs: clock.wallMs() + (isWanted ? DEMO_KEY_LIFE_MS : 0) });
 }

@@ -62,7 +62,7 @@ export interface Settings {
   /** Origins whose pages may read answers; `*` for all, none for no page but the service's own. */
   readonly corsOrigins: readonly string[];
   /** Where /metrics is served: with everything else, on a port of its own, or not at all. */
-  readonly metricsPort: 'main' | 'off' | number;
+  readonly metricsPort: MetricsPort;
   /** The share of requests, from 0 to 1, that get a line in the log; refused ones always do. */
   readonly accessLogSample: number;
   /** PEM files of the certificate chain and of its key; the service then speaks HTTPS alone. */
@@ -75,6 +75,8 @@ export interface Config extends Settings {
   /** The most wanted first. */
   readonly sources: readonly SourceSetting[];
 }
+
+type MetricsPort = 'main' | 'public' | 'off' | number;
 
 export type SourcePolicy = 'priority' | 'share';
 
@@ -161,7 +163,7 @@ function settings(defaultWorkers: number) {
     metricsPort: setting(
       'QRN_METRICS_PORT',
       'main',
-      'port of /metrics; main: the one of everything else; off: none',
+      'port of /metrics; main: the one of everything else, for clients on this machine; public: for anybody; off: none',
       metricsPort,
     ),
     accessLogSample: setting(

@@ -48,13 +48,13 @@ export function origins(value: string): readonly string[] {
   return given;
 }
 
-export function metricsPort(value: string): 'main' | 'off' | number {
-  if (value === 'main' || value === 'off') return value;
+export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
+  if (value === 'main' || value === 'public' || value === 'off') return value;
   try {
     return wholeNumber(0, 65_535)(value);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError('main, off or a whole number from 0 to 65535');
+    throw new ConfigError('main, public, off or a whole number from 0 to 65535');
   }
 }
 

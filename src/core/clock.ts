@@ -158,6 +158,24 @@ export function every(intervalMs: number, log: Log, work: () => Promise<unknown>
   }, intervalMs);
 }
 
+/** Makes a value at most once in an interval, however often it is asked for. A failure is not kept. */
+export function atMostEvery<T>(intervalMs: number, clock: Clock, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  let madeAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (made === undefined || nowMs - madeAtMs >= intervalMs) {
+      const fresh = make();
+      made = fresh;
+      madeAtMs = nowMs;
+      fresh.catch(() => {
+        if (made === fresh) made = undefined;
+      });
+    }
+    return made;
+  };
+}
+
 /** The calendar month in UTC as `YYYYMM`, for example 202611: the period of quotas and credits. */
 export function periodOf(wallMs: number): number {
   const at = new Date(wallMs);

@@ -22,6 +22,8 @@ export const LIMITS = Object.freeze({
   requestBodyBytesMax: 64 * 1024,
   /** A request head (line and headers); beyond it 431. */
   requestHeadBytesMax: 64 * 1024,
+  /** Read beyond that, so that a head that is a little too large gets a reply that programs can read. */
+  requestHeadSpareBytes: 2 * 1024,
   /** Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few. */
   connectionsMax: 65_536,
   idempotencyKeyLengthMax: 255,

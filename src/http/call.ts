@@ -31,6 +31,8 @@ export class Call implements Asker {
   readonly startedMonotonicMs: number;
   /** Known from authentication on. */
   account: Account | undefined;
+  /** The ledger was asked for its key, which was not known. */
+  isKeyLookedUp = false;
   /** The API key's scopes allow this; known from authentication on. */
   scopes: readonly string[] = [];
   /** Where the account stands with its rate, known from admission on; every reply to this client tells it. */

@@ -32,6 +32,8 @@ export interface NativeResponse {
   pause(): unknown;
   cork(write: () => void): unknown;
   close(): unknown;
+  /** 4 bytes of IPv4 or 16 of IPv6; none when it is not known. */
+  getRemoteAddress(): ArrayBuffer;
 }
 
 export interface EngineOptions {

@@ -118,6 +118,12 @@ export class Exchange extends RequestHead implements Timed {
     this.#response = response;
   }
 
+  /** The client connects from a loopback address and is no proxy that says so. */
+  get isFromThisMachine(): boolean {
+    if (this.aborted || this.isForwarded) return false;
+    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
+  }
+
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */
   closeAfterReply(): void {
     this.#closing = true;
@@ -309,4 +315,12 @@ export class Exchange extends RequestHead implements Timed {
 /** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
 function hasNoContent(head: Uint8Array): boolean {
   return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
+}
+
+/** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
+export function isLoopback(address: Uint8Array): boolean {
+  if (address.length === 4) return address[0] === 127;
+  if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
+  if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
+  return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
 }

@@ -4,9 +4,10 @@
  * worker thread `process.env` is a copy that the binary cannot see, so the main thread imports this file (or
  * front.ts) before it starts front threads.
  *
- * Twice LIMITS.requestHeadBytesMax: a head between the two is refused by the front with a JSON 431; beyond,
- * the library itself answers 431 with a line of HTML and closes.
+ * A little more than LIMITS.requestHeadBytesMax: the library holds so much for every connection with an unfinished head. A
+ * head between the two is refused by the front with a JSON 431; beyond, the library itself answers 431 with a line of HTML
+ * and closes.
  */
 import { LIMITS } from '../core/limits.ts';
 
-process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(2 * LIMITS.requestHeadBytesMax);
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes);

@@ -154,7 +154,7 @@ class ListeningFront implements Front, ExchangeHost {
       receive: (response, request, method) => this.#receive(response, request, method),
       connectionChanged: (connection, change) => this.#connectionChanged(connection, change),
       refusal: (code) => this.#refusalOf(code),
-      headBytesMax: 2 * this.#limits.requestHeadBytesMax,
+      headBytesMax: this.#limits.requestHeadBytesMax + LIMITS.requestHeadSpareBytes,
       headFieldsMax: HEAD_FIELDS_MAX,
     });
     this.port = this.#engine.port;

@@ -1,5 +1,7 @@
 import { utf8Bytes } from '../core/bytes.ts';
+import { atMostEvery, type Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import type { Call } from './call.ts';
 import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
@@ -11,11 +13,14 @@ import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import type { PlainRoute } from './router.ts';
 
 export interface InfoRouteSources {
+  readonly clock: Clock;
   readonly status: () => Promise<StatusFacts>;
   /** Of the service; its base URL is known once it listens. */
   readonly facts: () => OpenApiFacts;
   /** Undefined when metrics are served elsewhere or not at all. */
   readonly metrics: (() => Promise<string>) | undefined;
+  /** Metrics are sent to anybody; else to clients on this machine alone. */
+  readonly areMetricsPublic: boolean;
 }
 
 /** Pages that anybody may find and link to. */
@@ -28,33 +33,51 @@ const PUBLIC_FIELDS: readonly Field[] = [
 export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const assets = loadPageAssets();
-  const { metrics } = sources;
+  const { metrics, clock } = sources;
+  const status = atMostEvery(FRESH_MS, clock, async () =>
+    pageReply(statusPage(await sources.status()), assets),
+  );
+  const { areMetricsPublic } = sources;
+  const exposed = metrics && (async () => metricsReply(await metrics()));
+  // anybody may ask for public ones, so they are not made for each who does
+  const metricsNow = areMetricsPublic && exposed ? atMostEvery(FRESH_MS, clock, exposed) : exposed;
   const docs = once(() => pageReply(docsPage(sources.facts().baseUrl), assets));
   const document = once(() => openApiReply(openApiDocument(sources.facts())));
   return [
-    {
-      ...open,
-      path: '/',
-      handler: async () =>
-        pageReply(
-          {
-            status: 200,
-            title: 'Quantum Random Number Service',
-            main: statusMain(await sources.status()),
-            cacheControl: 'no-cache',
-            script: null,
-            style: 'docs.css',
-            fields: PUBLIC_FIELDS,
-          },
-          assets,
-        ),
-    },
+    { ...open, path: '/', handler: status },
     { ...open, path: '/docs', handler: docs },
     { ...open, path: '/openapi.json', handler: document },
-    ...(metrics === undefined
+    ...(metricsNow === undefined
       ? []
-      : [{ ...open, path: '/metrics', handler: async () => metricsReply(await metrics()) }]),
+      : [
+          {
+            ...open,
+            path: '/metrics',
+            handler: ({ exchange }: Call) => {
+              if (areMetricsPublic || exchange.isFromThisMachine) return metricsNow();
+              throw new ApiError('not_found', { message: METRICS_ARE_LOCAL });
+            },
+          },
+        ]),
   ];
+}
+
+/** How long a page that is made of what the service does now is sent again. */
+const FRESH_MS = 1_000;
+
+const METRICS_ARE_LOCAL =
+  'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
+
+function statusPage(facts: StatusFacts): Page {
+  return {
+    status: 200,
+    title: 'Quantum Random Number Service',
+    main: statusMain(facts),
+    cacheControl: 'no-cache',
+    script: null,
+    style: 'docs.css',
+    fields: PUBLIC_FIELDS,
+  };
 }
 
 /** Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it. */

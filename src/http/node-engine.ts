@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, isIPv4, type Socket } from 'node:net';
 import { type Engine, type EngineOptions, type NativeResponse, readTlsFiles } from './engine.ts';
 import type { NativeRequest } from './request-head.ts';
 
@@ -206,6 +206,13 @@ class NodeResponse implements NativeResponse {
 
   getWriteOffset(): number {
     return this.#offset;
+  }
+
+  /** IPv4 addresses and the loopback one of IPv6; nobody asks for others. */
+  getRemoteAddress(): ArrayBuffer {
+    const text = (this.#response.socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
+    if (isIPv4(text)) return Uint8Array.from(text.split('.').map(Number)).buffer;
+    return text === '::1' ? Uint8Array.from([...new Array(15).fill(0), 1]).buffer : new ArrayBuffer(0);
   }
 
   onWritable(handler: (offset: number) => boolean): void {

@@ -63,6 +63,8 @@ export class RequestHead {
   ifNoneMatch = '';
   accessControlRequestMethod = '';
   accessControlRequestHeaders = '';
+  /** A proxy passed the request on. */
+  isForwarded = false;
   /** The client says that this is the last request of its connection (RFC 9112 §9.6). */
   asksToClose = false;
   /**
@@ -157,6 +159,7 @@ export class RequestHead {
         else if (name === 'origin') head.origin = value;
         break;
       case 9:
+        if (name === 'forwarded' || name === 'x-real-ip') head.isForwarded = true;
         if (name === 'x-api-key' && head.#once(API_KEY, 'X-API-Key')) head.apiKey = value;
         break;
       case 10:
@@ -180,6 +183,7 @@ export class RequestHead {
         }
         break;
       case 15:
+        if (name === 'x-forwarded-for') head.isForwarded = true;
         if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
           head.idempotencyKey = value;
         break;

@@ -148,9 +148,17 @@ export class Router {
       this.#otherMethod(call, route);
       return;
     }
-    if (route.scope !== null) this.#authenticate(call);
+    if (route.scope !== null && !this.#authenticate(call)) {
+      this.#lookUpKey(call, route);
+      return;
+    }
+    this.#admitted(call, route);
+  }
+
+  /** The part of the way that follows the key. */
+  #admitted(call: Call, route: Route): void {
     if (route.data !== undefined) {
-      if (exchange.method === 'HEAD') this.#describe(call, route, route.data);
+      if (call.exchange.method === 'HEAD') this.#describe(call, route, route.data);
       else this.#later(call, route);
       return;
     }
@@ -230,13 +238,31 @@ export class Router {
     call.send(headOf(204, fields), new Uint8Array(0));
   }
 
-  #authenticate(call: Call): void {
+  /** A key that a command has just made is not in memory yet: the ledger is asked before the key is refused. */
+  #lookUpKey(call: Call, route: Route): void {
+    this.#options.directory
+      .refresh()
+      .then(() => {
+        if (!this.#authenticate(call)) throw new ApiError('auth_invalid');
+        this.#admitted(call, route);
+      })
+      .catch((error: unknown) => this.#fail(call, error));
+  }
+
+  /** False for a key that may have been made a moment ago. Throws for one that is refused. */
+  #authenticate(call: Call): boolean {
     const keyText = bearerOf(call.exchange.authorization) || call.exchange.apiKey; // Bearer wins
     if (keyText === '') throw new ApiError('auth_missing');
     const found = this.#options.directory.authenticate(keyText);
-    if (found === undefined) throw new ApiError('auth_invalid');
+    if (found === undefined) {
+      if (call.isKeyLookedUp || !this.#options.directory.mayBeNew(keyText))
+        throw new ApiError('auth_invalid');
+      call.isKeyLookedUp = true;
+      return false;
+    }
     call.account = found.account;
     call.scopes = found.key.scopes;
+    return true;
   }
 
   #admit(call: Call): void {

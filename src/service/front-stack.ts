@@ -166,7 +166,12 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       ...infoRoutes({
         status: () => centre.status(),
         facts: () => ({ baseUrl: urls.baseUrl, version: SERVICE_VERSION }),
-        metrics: config.metricsPort === 'main' ? () => centre.metrics() : undefined,
+        metrics:
+          typeof config.metricsPort === 'number' || config.metricsPort === 'off'
+            ? undefined
+            : () => centre.metrics(),
+        areMetricsPublic: config.metricsPort === 'public',
+        clock,
       }),
     ],
     prefixes: [...publicLog.prefixes, ...verification.prefixes],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { mintKey } from '../../src/account/api-keys.ts';
 import { TestServer, until } from '../support/server.ts';
 
 let server: TestServer;
@@ -141,6 +142,28 @@ describe('methods and paths', () => {
     assert.equal(response.headers.get('content-type'), 'application/problem+json');
     const problem = (await response.json()) as Record<string, unknown>;
     assert.deepEqual([problem['status'], problem['code']], [401, 'auth_missing']);
+  });
+});
+
+describe('a key that a command has just made', () => {
+  it('is served from the moment that the command returns', async () => {
+    const { account_id } = await server.account('pro');
+    for (let i = 0; i < 5; i++) {
+      const { key } = JSON.parse(await server.qrn('keys', 'create', '--account', account_id, '--json'));
+      const response = await drained(fetch(url('/v1/uuid'), { headers: { 'x-api-key': key } }));
+      assert.equal(response.status, 200, `key ${i}`);
+    }
+  });
+
+  it('does not let made-up keys keep the ledger busy: all are refused, and the service answers', async () => {
+    const made = Array.from({ length: 200 }, () => mintKey('pro').text);
+    const statuses = await Promise.all(
+      made.map(
+        async (key) => (await drained(fetch(url('/v1/uuid'), { headers: { 'x-api-key': key } }))).status,
+      ),
+    );
+    assert.deepEqual(new Set(statuses), new Set([401]));
+    assert.equal((await drained(server.get('/uuid'))).status, 200);
   });
 });
 

@@ -132,3 +132,30 @@ describe('/metrics elsewhere', () => {
     }
   });
 });
+
+describe('metrics on the main port', () => {
+  it('are for clients on this machine, not for what a proxy forwards', async () => {
+    for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip']) {
+      const response = await fetch(`${server.origin}/metrics`, { headers: { [name]: '198.51.100.7' } });
+      assert.equal(response.status, 404, name);
+      await response.arrayBuffer();
+    }
+  });
+
+  it('are sent to anybody when they are public, and made at most once a second', async () => {
+    const open = await TestServer.start({ QRN_METRICS_PORT: 'public' });
+    try {
+      const headers = { 'x-forwarded-for': '198.51.100.7' };
+      const texts = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const response = await fetch(`${open.origin}/metrics`, { headers });
+          assert.equal(response.status, 200);
+          return response.text();
+        }),
+      );
+      assert.ok(new Set(texts).size <= 2, 'one text, or two when a second ended meanwhile');
+    } finally {
+      await open.stop();
+    }
+  });
+});

@@ -43,6 +43,7 @@ describe('the configuration', () => {
       backend: ['simulator'],
       sourcesFile: '',
       sourcePolicy: 'priority',
+      front: 'uws',
       fronts: 1,
       workers: 7,
       durability: 'fsync',
@@ -111,7 +112,7 @@ describe('the configuration', () => {
     for (const origins of ['a.example', 'https://a.example/', 'https://a.example,*', 'https://a.example,']) {
       refused({ QRN_CORS_ORIGINS: origins }, /a comma-separated list of origins/);
     }
-    refused({ QRN_METRICS_PORT: 'none' }, /main, off or/);
+    refused({ QRN_METRICS_PORT: 'none' }, /main, public, off or/);
     refused({ QRN_SOURCE_POLICY: 'both' }, /one of priority, share/);
     for (const names of ['', 'a,', 'a,a', 'A', 'a_b', '-a', 'a b', 'a'.repeat(33)]) {
       refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a list of names with commas, each once/);

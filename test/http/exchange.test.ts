@@ -8,6 +8,7 @@ import {
   Exchange,
   type ExchangeHost,
   HELD_BODY_FROM_BYTES,
+  isLoopback,
 } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 
@@ -59,6 +60,9 @@ class ModelResponse implements NativeResponse {
     for (const byte of rest.subarray(0, taken)) this.sent.push(byte);
     this.ended = this.sent.length === totalBytes;
     return [taken === rest.length, this.ended];
+  }
+  getRemoteAddress(): ArrayBuffer {
+    return Uint8Array.of(127, 0, 0, 1).buffer;
   }
   getWriteOffset(): number {
     this.#use('getWriteOffset');
@@ -267,5 +271,21 @@ describe('an exchange', () => {
     response.abortHandler!();
     assert.deepEqual(host.faults, [failure]);
     assertNothingHeld(host);
+  });
+});
+
+describe('the addresses of this machine', () => {
+  it('are those of loopback, in IPv4, IPv6 and IPv4 written as IPv6', () => {
+    const mapped = (...ipv4: number[]) => Uint8Array.of(...new Array(10).fill(0), 255, 255, ...ipv4);
+    const ours = [Uint8Array.of(127, 0, 0, 1), Uint8Array.of(127, 9, 9, 9), mapped(127, 0, 0, 1)];
+    for (const address of [...ours, Uint8Array.of(...new Array(15).fill(0), 1)])
+      assert.ok(isLoopback(address));
+    const others = [
+      Uint8Array.of(128, 0, 0, 1),
+      Uint8Array.of(10, 0, 0, 1),
+      mapped(10, 0, 0, 1),
+      new Uint8Array(0),
+    ];
+    for (const address of [...others, new Uint8Array(16)]) assert.ok(!isLoopback(address));
   });
 });

@@ -133,6 +133,9 @@ export class Connection implements NativeResponse {
     return [true, true];
   }
 
+  getRemoteAddress(): ArrayBuffer {
+    return Uint8Array.of(127, 0, 0, 1).buffer;
+  }
   getWriteOffset(): number {
     return 0;
   }
