@@ -728,6 +728,7 @@ function fromBase64(text2) {
 // src/crypto/note.ts
 var ED25519_TYPE = 1;
 var COSIGNATURE_TYPE = 4;
+var PUBLIC_KEY_BYTES = 32;
 var TIMESTAMP_BYTES = 8;
 var ED25519_SIGNATURE_BYTES = 64;
 var KEY_ID_BYTES = 4;
@@ -749,6 +750,15 @@ function verifierKey(sha2564, name, publicKey, type = ED25519_TYPE) {
   typed[0] = type;
   typed.set(publicKey, 1);
   return `${name}+${noteKeyId(sha2564, name, publicKey, type)}+${toBase64(typed)}`;
+}
+function parseVerifierKey(sha2564, text2) {
+  const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text2) ?? [];
+  const bytes = fromBase64(typed ?? "");
+  if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return void 0;
+  const [type] = bytes;
+  const publicKey = bytes.slice(1);
+  if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return void 0;
+  return keyId === noteKeyId(sha2564, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
 }
 function isKeyName(name) {
   return name !== "" && name.isWellFormed() && !/[\s+\p{Z}\p{Cc}]/u.test(name);
@@ -901,6 +911,25 @@ async function readSignatures(keys, logged) {
   if (silent !== void 0) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
   return signed;
 }
+async function readCosignatures(keys, logged) {
+  if (typeof logged === "string") return logged;
+  const seen = /* @__PURE__ */ new Map();
+  for (const each of keys) {
+    const key = parseVerifierKey(sha2562, each);
+    if (key?.type !== COSIGNATURE_TYPE) return `${each} is not the verifier key of a witness.`;
+    for (const { name, keyId, signature } of logged.note.signatures) {
+      if (name !== key.name || keyId !== key.keyId) continue;
+      const timed = readTimestamped(signature);
+      if (timed === void 0) return `The cosignature of ${name} is malformed.`;
+      const message = cosignatureText(timed.atS, logged.note.text);
+      const failure = await signatureFailure(key.publicKey, keyId, message, timed.signature);
+      if (failure !== void 0) return failure;
+      const bytes = key.publicKey.join();
+      if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
+    }
+  }
+  return [...seen.values()];
+}
 async function signatureFailure(publicKey, keyId, signedText, signature) {
   const { subtle } = crypto;
   if (subtle === void 0) return "Signatures cannot be checked here: this page was not loaded over https.";
@@ -915,6 +944,7 @@ async function signatureFailure(publicKey, keyId, signedText, signature) {
 }
 
 // src/certificate/verify.ts
+var WITNESS_CLOCK_MS = 6e4;
 var utf83 = new TextEncoder();
 var sha2563 = (data) => new Uint8Array(sha256(data));
 async function verifyAnswer(input) {
@@ -938,6 +968,11 @@ async function verifyAnswer(input) {
     checkSignature(logged, signed),
     checkDates(document, signed)
   );
+  if (input.witnesses !== void 0) {
+    checks.push(
+      checkWitnesses(document, await readCosignatures(input.witnesses.keys, logged), input.witnesses)
+    );
+  }
   return {
     ok: checks.every((check2) => check2.ok),
     checks,
@@ -1146,6 +1181,28 @@ function checkDates(document, signed) {
     "dates",
     void 0,
     `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`
+  );
+}
+function checkWitnesses(document, seen, { keys, quorum }) {
+  const failed = (why) => check("witnesses", why, "");
+  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
+    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
+  if (typeof seen === "string") return failed(seen);
+  const issuedMs = timeOf(member(document, "issued_at"));
+  const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
+  if (early !== void 0)
+    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
+  const told = seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(", ");
+  if (seen.length < quorum)
+    return failed(
+      `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${told === "" ? "" : `: ${told}`}.`
+    );
+  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
+  const issuedAt = text(member(document, "issued_at"));
+  return check(
+    "witnesses",
+    void 0,
+    `Seen by ${told}: logged between ${issuedAt}, by the log's own word, and ${timeText(byS)}.`
   );
 }
 function notCovered(response) {

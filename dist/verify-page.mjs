@@ -23,7 +23,8 @@ var TITLES = {
   keys: "Keys of the log",
   inclusion: "Place in the log",
   signature: "Signature of the log",
-  dates: "Dates"
+  dates: "Dates",
+  witnesses: "Witnesses"
 };
 var form = element("check");
 var answer = element("answer");

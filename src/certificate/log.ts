@@ -43,6 +43,8 @@ import { nodeReader, paddedNumber, TileEdge, type TileRecord, tileOf } from './t
  *   checkpoint/<size>  the signed note of a checkpoint
  *   seal/<segment>     first leaf, number of leaves, size of the checkpoint that covers them
  *   revocation/<lot>   leaf of a withdrawal, its text, size of the checkpoint that covers it
+ *   witnessed/count    how many checkpoints enough witnesses have cosigned
+ *   witnessed/<n>      the n-th of them: its size and its signed note; sizes ascend
  *   tile/<level>/<n>   see tiles.ts
  */
 export interface CertificateLogOptions {
@@ -95,6 +97,7 @@ export class CertificateLog {
    */
   #unknown = false;
   #sealing: Promise<unknown> = Promise.resolve();
+  #witnessing: Promise<unknown> = Promise.resolve();
 
   private constructor(options: CertificateLogOptions, state: LogState) {
     this.#store = options.store;
@@ -170,13 +173,37 @@ export class CertificateLog {
     while ((await this.seal()) > 0);
   }
 
-  /** The proof of a certificate, against the checkpoint it was logged with; undefined until it is logged. */
+  /**
+   * Stores a checkpoint that enough witnesses have cosigned: from now on what it is the first to cover is proven against it. Calls
+   * run one after the other; sizes ascend, and the same size replaces what was stored of it.
+   */
+  addWitnessed(size: number, note: string): Promise<void> {
+    const added = this.#witnessing.then(async () => {
+      const count = await witnessedCount(this.#store);
+      const last = count === 0 ? undefined : await readWitnessed(this.#store, count - 1);
+      assert(last === undefined || last.size <= size, 'witnessed sizes ascend');
+      const n = last?.size === size ? count - 1 : count;
+      await this.#store.putLog([
+        { key: witnessedKey(n), value: utf8Bytes(JSON.stringify({ size, note } satisfies Witnessed)) },
+        { key: WITNESSED_COUNT_KEY, value: utf8Bytes(String(n + 1)) },
+      ]);
+    });
+    this.#witnessing = added.catch(() => {}); // told to the caller
+    return added;
+  }
+
+  /**
+   * The proof of a certificate, undefined until it is logged: against the first checkpoint that covers it and was witnessed, or
+   * before there is one against the checkpoint it was logged with.
+   */
   async proofOf(segment: number, index: number): Promise<string | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
       const record = await store.getLog(sealKey(segment));
       if (record === undefined) continue;
       const { firstLeaf, count, size } = decodeSeal(record);
-      return index < count ? await this.#proof(store, firstLeaf + index, size) : undefined;
+      if (index >= count) return undefined;
+      const witnessed = await firstWitnessed(store, size);
+      return await this.#proof(store, firstLeaf + index, witnessed?.size ?? size, witnessed?.note);
     }
     return undefined;
   }
@@ -203,17 +230,18 @@ export class CertificateLog {
     return await tileOf(this.#store, level, index, this.size);
   }
 
-  async #proof(store: LogStore, leaf: number, size: number): Promise<string> {
-    const note = await store.getLog(checkpointKey(size));
+  async #proof(store: LogStore, leaf: number, size: number, witnessed?: string): Promise<string> {
+    const stored = witnessed === undefined ? await store.getLog(checkpointKey(size)) : undefined;
+    const note = witnessed ?? (stored && textOf(stored));
     assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
-    const checkpoint = parseCheckpoint(noteOf(textOf(note)).text);
+    const checkpoint = parseCheckpoint(noteOf(note).text);
     const readNode = nodeReader(store);
     const path = await inclusionProof(sha256, leaf, size, readNode);
     const holds =
       checkpoint !== undefined &&
       verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, checkpoint.root);
     assert(holds, `the stored tree gives a proof of leaf ${leaf} that holds`);
-    return formatProof({ index: leaf, path, note: textOf(note) });
+    return formatProof({ index: leaf, path, note });
   }
 
   async #sealBatch(): Promise<number> {
@@ -378,6 +406,44 @@ export function keysDocument(keys: LogKeys, incarnations: readonly Incarnation[]
       ? {}
       : { predecessors, first_leaf: incarnationText(last) }),
   };
+}
+
+interface Witnessed {
+  readonly size: number;
+  readonly note: string;
+}
+
+const WITNESSED_COUNT_KEY = 'witnessed/count';
+
+function witnessedKey(n: number): string {
+  return `witnessed/${paddedNumber(n)}`;
+}
+
+async function witnessedCount(store: LogStore): Promise<number> {
+  const record = await store.getLog(WITNESSED_COUNT_KEY);
+  return record === undefined ? 0 : Number(textOf(record));
+}
+
+async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
+  const record = await store.getLog(witnessedKey(n));
+  assert(record !== undefined, `the witnessed checkpoint ${n} is stored`);
+  return JSON.parse(textOf(record)) as Witnessed;
+}
+
+/** The smallest witnessed checkpoint of at least `size` leaves, by halving: sizes ascend. */
+async function firstWitnessed(store: LogStore, size: number): Promise<Witnessed | undefined> {
+  let from = 0;
+  let before = await witnessedCount(store);
+  let found: Witnessed | undefined;
+  while (from < before) {
+    const middle = Math.floor((from + before) / 2);
+    const each = await readWitnessed(store, middle);
+    if (each.size >= size) {
+      found = each;
+      before = middle;
+    } else from = middle + 1;
+  }
+  return found;
 }
 
 function sealKey(segment: number): string {

@@ -11,6 +11,7 @@ import {
   parseCheckpoint,
   parseNote,
   parseProof,
+  parseVerifierKey,
   readTimestamped,
   verifierKey,
 } from '../crypto/note.ts';
@@ -129,6 +130,38 @@ export async function readSignatures(keys: unknown, logged: LoggedAt | string): 
   const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
   if (silent !== undefined) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
   return signed;
+}
+
+/** A witness's cosignature that holds. */
+export interface Cosigned {
+  readonly name: string;
+  /** Seconds since 1970. */
+  readonly atS: number;
+}
+
+/** The first cosignature of each of these witnesses; why not, when a key is none or a cosignature is wrong. */
+export async function readCosignatures(
+  keys: readonly string[],
+  logged: LoggedAt | string,
+): Promise<Cosigned[] | string> {
+  if (typeof logged === 'string') return logged;
+  const seen = new Map<string, Cosigned>();
+  for (const each of keys) {
+    const key = parseVerifierKey(sha256, each);
+    if (key?.type !== COSIGNATURE_TYPE) return `${each} is not the verifier key of a witness.`;
+    for (const { name, keyId, signature } of logged.note.signatures) {
+      if (name !== key.name || keyId !== key.keyId) continue;
+      const timed = readTimestamped(signature);
+      if (timed === undefined) return `The cosignature of ${name} is malformed.`;
+      const message = cosignatureText(timed.atS, logged.note.text);
+      const failure = await signatureFailure(key.publicKey, keyId, message, timed.signature);
+      if (failure !== undefined) return failure;
+      // one key is one witness, under whatever names it is given
+      const bytes = key.publicKey.join();
+      if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
+    }
+  }
+  return [...seen.values()];
 }
 
 async function signatureFailure(

@@ -4,7 +4,15 @@ import { bytesOfBase32 } from '../core/ids.ts';
 import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
 import { type EvidenceClaim, isClaim, mayClaim, weakestClaim } from '../ledger/records.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
-import { knownKeys, type LoggedAt, readProof, readSignatures, type Signed } from './signed-checkpoint.ts';
+import {
+  type Cosigned,
+  knownKeys,
+  type LoggedAt,
+  readCosignatures,
+  readProof,
+  readSignatures,
+  type Signed,
+} from './signed-checkpoint.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
@@ -20,6 +28,15 @@ export interface VerificationInput {
    * /.well-known/qrn-keys.json, parsed: the anchor of trust, best had from elsewhere than the certificate.
    */
   readonly keys: unknown;
+  /** Who else must have seen the tree; without it nobody else is asked for. */
+  readonly witnesses?: WitnessPolicy;
+}
+
+export interface WitnessPolicy {
+  /** Verifier keys of the witnesses that are trusted, as they print them (c2sp.org/tlog-cosignature, Ed25519). */
+  readonly keys: readonly string[];
+  /** How many of them must have cosigned. */
+  readonly quorum: number;
 }
 
 export interface Verification {
@@ -46,7 +63,11 @@ export type CheckName =
   | 'keys'
   | 'inclusion'
   | 'signature'
-  | 'dates';
+  | 'dates'
+  | 'witnesses';
+
+/** A witness's clock and the service's may differ by so much. */
+const WITNESS_CLOCK_MS = 60_000;
 
 const utf8 = new TextEncoder();
 const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
@@ -73,6 +94,11 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
     checkSignature(logged, signed),
     checkDates(document, signed),
   );
+  if (input.witnesses !== undefined) {
+    checks.push(
+      checkWitnesses(document, await readCosignatures(input.witnesses.keys, logged), input.witnesses),
+    );
+  }
   return {
     ok: checks.every((check) => check.ok),
     checks,
@@ -319,6 +345,34 @@ function checkDates(document: unknown, signed: readonly Signed[] | string): Chec
     'dates',
     undefined,
     `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`,
+  );
+}
+
+/** Enough witnesses have seen the tree, and the times at which they did say by when the certificate was logged. */
+function checkWitnesses(
+  document: unknown,
+  seen: readonly Cosigned[] | string,
+  { keys, quorum }: WitnessPolicy,
+): Check {
+  const failed = (why: string) => check('witnesses', why, '');
+  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
+    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
+  if (typeof seen === 'string') return failed(seen);
+  const issuedMs = timeOf(member(document, 'issued_at'));
+  const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
+  if (early !== undefined)
+    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
+  const told = seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(', ');
+  if (seen.length < quorum)
+    return failed(
+      `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${told === '' ? '' : `: ${told}`}.`,
+    );
+  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
+  const issuedAt = text(member(document, 'issued_at'));
+  return check(
+    'witnesses',
+    undefined,
+    `Seen by ${told}: logged between ${issuedAt}, by the log's own word, and ${timeText(byS)}.`,
   );
 }
 

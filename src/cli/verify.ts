@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { verifyAnswer } from '../certificate/verify.ts';
+import { verifyAnswer, type WitnessPolicy } from '../certificate/verify.ts';
 import { loadSettings } from '../config/config.ts';
 import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
@@ -30,6 +30,11 @@ export const verify = action({
       value: 'K.json',
       meaning: 'the keys from a file: /.well-known/qrn-keys.json. With both files nobody is asked',
     },
+    witness: {
+      value: 'KEY,…',
+      meaning: 'verifier keys of witnesses that you trust, with commas: who else must have seen the log',
+    },
+    quorum: { value: 'N', meaning: 'how many of them; all when not given' },
     json: { meaning: 'one JSON object: ok, checks [{name, ok, why}], not_covered' },
   },
   run: async (input, context) => {
@@ -39,7 +44,13 @@ export const verify = action({
       certificateFor(response, path, input, context),
       keysFor(input, context),
     ]);
-    const verification = await verifyAnswer({ response, certificate, keys });
+    const witnesses = policyOf(input);
+    const verification = await verifyAnswer({
+      response,
+      certificate,
+      keys,
+      ...(witnesses === undefined ? {} : { witnesses }),
+    });
     const { ok, checks, notCovered } = verification;
     context.out(
       input.has('json') ? json({ ok, checks, not_covered: notCovered }) : verificationText(verification),
@@ -50,6 +61,19 @@ export const verify = action({
     return ok ? 0 : 1;
   },
 });
+
+function policyOf(input: Input): WitnessPolicy | undefined {
+  const given = input.option('witness');
+  const quorum = input.option('quorum');
+  if (given === undefined) {
+    if (quorum !== undefined) throw new UsageError('--quorum needs --witness');
+    return undefined;
+  }
+  const keys = given.split(',').map((each) => each.trim());
+  if (quorum !== undefined && !(/^[1-9]\d{0,3}$/.test(quorum) && Number(quorum) <= keys.length))
+    throw new UsageError(`--quorum is 1 to ${keys.length}, not ${JSON.stringify(quorum)}`);
+  return { keys, quorum: Number(quorum ?? keys.length) };
+}
 
 async function certificateFor(
   response: unknown,

@@ -14,6 +14,7 @@ import {
   text,
   url,
   wholeNumber,
+  witnesses,
 } from './parsers.ts';
 import type { SourceSetting } from './sources.ts';
 
@@ -53,6 +54,10 @@ export interface Settings {
   readonly reservoirBytes: number;
   /** Name of the transparency log in its checkpoints and keys. */
   readonly logName: string;
+  /** `KEY@URL` of each witness of the log. */
+  readonly witnesses: readonly string[];
+  /** Cosignatures that make a checkpoint witnessed. */
+  readonly witnessQuorum: number;
   /** `metadata.powered_by`. */
   readonly poweredBy: string;
   /** Send the IETF draft's RateLimit and RateLimit-Policy fields. */
@@ -140,6 +145,18 @@ function settings(defaultWorkers: number) {
       'qrn.localhost/log',
       'name of the transparency log; never changes for a data folder',
       logName,
+    ),
+    witnesses: setting(
+      'QRN_WITNESSES',
+      '',
+      'witnesses that cosign the log: KEY@URL, with commas between them; KEY as qrn witness prints it',
+      witnesses,
+    ),
+    witnessQuorum: setting(
+      'QRN_WITNESS_QUORUM',
+      '1',
+      'cosignatures after which certificates are proven by a checkpoint that was witnessed',
+      wholeNumber(1, 64),
     ),
     poweredBy: setting('QRN_POWERED_BY', 'Lang Quantum Circuits', 'metadata.powered_by', text),
     rateLimitFields: setting(

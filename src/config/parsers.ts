@@ -31,6 +31,21 @@ export function logName(value: string): string {
   return value;
 }
 
+/** `KEY@URL` with commas between them, or nothing. The key itself is checked where it is used. */
+export function witnesses(value: string): readonly string[] {
+  if (value === '') return [];
+  const given = value.split(',').map((each) => each.trim());
+  for (const each of given) {
+    const [, url] = /^[^\s@+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}@(\S+)$/.exec(each) ?? [];
+    if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new ConfigError(
+        'empty, or a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example',
+      );
+  }
+  if (given.length > 16) throw new ConfigError('at most 16 witnesses');
+  return given;
+}
+
 export function share(value: string): number {
   const parsed = /^(0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isNaN(parsed)) throw new ConfigError('a decimal number from 0 to 1');

@@ -23,6 +23,8 @@ export interface LedgerThreadOptions {
   readonly logLevel: LogLevel;
   readonly keysPath: string;
   readonly logName: string;
+  readonly witnesses: readonly string[];
+  readonly witnessQuorum: number;
   /** Fronts in other threads. */
   readonly fronts: number;
 }

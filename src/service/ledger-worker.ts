@@ -10,6 +10,7 @@ import { createLog, type LogLevel } from '../core/log.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { Link, OneEachTurn } from '../workers/call.ts';
+import { Cosigning } from './cosigning.ts';
 import { serveLedger } from './ledger-link.ts';
 
 /** What the ledger's thread is started with. */
@@ -20,6 +21,8 @@ export interface LedgerWorkerData {
   /** Folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
+  readonly witnesses: readonly string[];
+  readonly witnessQuorum: number;
   /** Where each front's calls arrive. */
   readonly fronts: readonly LedgerPorts[];
 }
@@ -88,9 +91,11 @@ async function serve(ledger: Ledger & FailStop): Promise<void> {
   }
   const stopping = new AbortController();
   const sealing = opened.log && keepSealing(opened.log, stopping.signal);
+  const cosigning = opened.log && startCosigning(opened.log, stopping.signal);
   port.once('message', async () => {
     stopping.abort();
     await sealing;
+    await cosigning;
     await opened.log?.sealAll().catch(() => {}); // what was not logged is logged at the next start
     await ledger.close();
     for (const ports of data.fronts) {
@@ -100,6 +105,12 @@ async function serve(ledger: Ledger & FailStop): Promise<void> {
     tell({ state: 'closed' });
     port.close();
   });
+}
+
+function startCosigning(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> | undefined {
+  const { witnesses, witnessQuorum: quorum } = data;
+  if (witnesses.length === 0) return undefined;
+  return new Cosigning({ log: certificateLog, witnesses, quorum, clock, report: log }).run(signal);
 }
 
 /** The ledger without what would deliver or sign: each such call is refused with the reason. */

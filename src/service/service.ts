@@ -80,6 +80,8 @@ export async function startService(
     logLevel,
     keysPath,
     logName: config.logName,
+    witnesses: config.witnesses,
+    witnessQuorum: config.witnessQuorum,
     fronts: config.fronts - 1,
   });
   const started: (() => Promise<unknown>)[] = [() => thread.stop()];

@@ -50,6 +50,8 @@ describe('the configuration', () => {
       certificateRetentionDays: 400,
       reservoirBytes: 8_388_608,
       logName: 'qrn.localhost/log',
+      witnesses: [],
+      witnessQuorum: 1,
       poweredBy: 'Lang Quantum Circuits',
       rateLimitFields: true,
       strictParameters: false,

@@ -28,6 +28,7 @@ const TITLES: Readonly<Record<CheckName, string>> = {
   inclusion: 'Place in the log',
   signature: 'Signature of the log',
   dates: 'Dates',
+  witnesses: 'Witnesses',
 };
 
 const form = element('check');

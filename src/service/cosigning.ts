@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CertificateLog } from '../certificate/log.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { toBase64 } from '../crypto/base64.ts';
+import { sha256 } from '../crypto/digest.ts';
+import {
+  cosignatureText,
+  formatNote,
+  type Note,
+  parseCheckpoint,
+  parseCount,
+  parseNote,
+  parseVerifierKey,
+  readTimestamped,
+  type VerifierKey,
+} from '../crypto/note.ts';
+import { verifyEd25519 } from '../crypto/signing.ts';
+
+/**
+ * Has checkpoints cosigned by witnesses (c2sp.org/tlog-witness), beside everything else: no answer and no batch of the log waits for
+ * it. Each round takes the newest checkpoint to all witnesses at once; when enough of them have cosigned it, certificates up to
+ * its size are proven against it.
+ */
+export interface CosigningOptions {
+  readonly log: Pick<CertificateLog, 'checkpoint' | 'consistencyProof' | 'addWitnessed'>;
+  /** Each `KEY@URL`: the witness's verifier key and the prefix of its add-checkpoint. */
+  readonly witnesses: readonly string[];
+  /** Cosignatures of different witnesses that make a checkpoint witnessed. */
+  readonly quorum: number;
+  readonly clock: Clock;
+  readonly report: Log;
+}
+
+/** A certificate is witnessed about this long after it was logged. */
+const ROUND_INTERVAL_MS = 1_000;
+/** A witness that has not answered by then is left out of the round. */
+const ANSWER_DEADLINE_MS = 3_000;
+/** A witness that fails is asked again after 1, 2, 4 … rounds, and after this many at most. */
+const ROUNDS_SKIPPED_MAX = 60;
+const ANSWER_BYTES_MAX = 16 * 1024;
+/** Clocks differ; a cosignature from further ahead is none. */
+const AHEAD_MAX_S = 600;
+
+interface KnownWitness {
+  readonly key: VerifierKey;
+  readonly url: string;
+  /** Size that it cosigned last, as far as is known here. */
+  size: number;
+  /** The text that it cosigned last. */
+  cosigned: string;
+  failures: number;
+  roundsToSkip: number;
+}
+
+type Signature = Note['signatures'][number];
+
+export class Cosigning {
+  readonly #options: CosigningOptions;
+  readonly #witnesses: KnownWitness[];
+  /** Of the checkpoint under way. */
+  #text = '';
+  #signatures = new Map<KnownWitness, Signature>();
+
+  constructor(options: CosigningOptions) {
+    this.#options = options;
+    this.#witnesses = options.witnesses.map((each) => {
+      const at = each.indexOf('@');
+      const key = parseVerifierKey(sha256, each.slice(0, at));
+      if (key === undefined)
+        throw new RangeError(`${each} does not begin with the verifier key of a witness`);
+      const url = each.slice(at + 1).replace(/\/$/, '');
+      return { key, url, size: 0, cosigned: '', failures: 0, roundsToSkip: 0 };
+    });
+  }
+
+  /** Goes on until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.round(signal);
+      await sleep(ROUND_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Takes the newest checkpoint to every witness that has not cosigned it. Never rejects. */
+  async round(signal?: AbortSignal): Promise<void> {
+    const note = parseNote(this.#options.log.checkpoint);
+    const checkpoint = note && parseCheckpoint(note.text);
+    if (note === undefined || checkpoint === undefined) return;
+    if (note.text !== this.#text) {
+      this.#text = note.text;
+      this.#signatures = new Map();
+    }
+    const before = this.#signatures.size;
+    await Promise.all(
+      this.#witnesses.map(async (witness) => {
+        if (witness.cosigned === note.text || witness.roundsToSkip-- > 0) return;
+        try {
+          const signature = await this.#ask(witness, note, checkpoint.size, signal);
+          this.#signatures.set(witness, signature);
+          Object.assign(witness, {
+            size: checkpoint.size,
+            cosigned: note.text,
+            failures: 0,
+            roundsToSkip: 0,
+          });
+        } catch (error) {
+          if (signal?.aborted === true) return;
+          this.#failed(witness, error);
+        }
+      }),
+    );
+    const { quorum, log, report } = this.#options;
+    if (this.#signatures.size === before || this.#signatures.size < quorum) return;
+    const cosigned = formatNote({
+      text: note.text,
+      signatures: [...note.signatures, ...this.#signatures.values()],
+    });
+    try {
+      await log.addWitnessed(checkpoint.size, cosigned);
+    } catch (error) {
+      report.error({ reason: String(error) }, 'a cosigned checkpoint could not be stored; trying again');
+      for (const witness of this.#signatures.keys()) witness.cosigned = '';
+    }
+  }
+
+  #failed(witness: KnownWitness, error: unknown): void {
+    witness.roundsToSkip = Math.min(2 ** witness.failures++, ROUNDS_SKIPPED_MAX);
+    // once, not every round
+    if (witness.failures !== 1) return;
+    const { name } = witness.key;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.report.warn({ witness: name, reason }, 'a witness does not cosign; it is asked again');
+  }
+
+  async #ask(witness: KnownWitness, note: Note, size: number, signal?: AbortSignal): Promise<Signature> {
+    let reply = await this.#post(witness, note, size, signal);
+    if (reply.status === 409) {
+      const known = parseCount(reply.text.trimEnd());
+      if (known === undefined) throw new Error('it answered 409 and no size');
+      if (known > size) {
+        throw new Error(
+          `it has cosigned ${known} leaves of this log, which has ${size}: the ledger was set back, or someone else signs with its key`,
+        );
+      }
+      witness.size = known;
+      reply = await this.#post(witness, note, size, signal);
+    }
+    if (reply.status !== 200)
+      throw new Error(`it answered ${reply.status}: ${reply.text.slice(0, 200).trimEnd()}`);
+    return this.#cosignatureIn(reply.text, witness, note);
+  }
+
+  async #post(witness: KnownWitness, note: Note, size: number, signal?: AbortSignal) {
+    const proof = await this.#options.log.consistencyProof(Math.min(witness.size, size), size);
+    const lines = [`old ${witness.size}`, ...proof.map(toBase64)].map((line) => `${line}\n`).join('');
+    const deadline = AbortSignal.timeout(ANSWER_DEADLINE_MS);
+    const response = await fetch(`${witness.url}/add-checkpoint`, {
+      method: 'POST',
+      body: `${lines}\n${formatNote(note)}`,
+      redirect: 'error',
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    });
+    return { status: response.status, text: await textOf(response) };
+  }
+
+  /** The witness's own signature among the lines that it answered; lines of other keys are ignored. */
+  #cosignatureIn(lines: string, { key }: KnownWitness, { text }: Note): Signature {
+    const answered = parseNote(`${text}\n${lines}`);
+    if (answered?.text !== text) throw new Error('it answered what is no signature');
+    const own = answered.signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId);
+    const timed = own && readTimestamped(own.signature);
+    if (own === undefined || timed === undefined) throw new Error('it answered no cosignature of its key');
+    if (!verifyEd25519(key.publicKey, utf8Bytes(cosignatureText(timed.atS, text)), timed.signature))
+      throw new Error('its cosignature is wrong');
+    if (timed.atS > this.#options.clock.wallMs() / 1000 + AHEAD_MAX_S)
+      throw new Error('its cosignature is from the future: compare the clocks');
+    return own;
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) throw new Error(`it answered more than ${ANSWER_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { CertificateArchive } from '../../src/certificate/archive.ts';
+import { keysDocument } from '../../src/certificate/log.ts';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { parseLogs, Witness } from '../../src/certificate/witness.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Log } from '../../src/core/log.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import {
+  COSIGNATURE_TYPE,
+  parseCheckpoint,
+  parseNote,
+  parseProof,
+  verifierKey,
+} from '../../src/crypto/note.ts';
+import { SigningKey } from '../../src/crypto/signing.ts';
+import { Cosigning } from '../../src/service/cosigning.ts';
+import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from '../certificate/fixtures.ts';
+import { LogWorld } from '../certificate/log-world.ts';
+import { temporaryFolder } from '../support/ledger-folder.ts';
+import { runQrn, TestServer } from '../support/server.ts';
+
+const LOT = lotRecord('a');
+
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A witness of the world's log behind HTTP. `directory` is its state. */
+async function witnessOf(t: TestContext, w: LogWorld, seed: number, directory = temporaryFolder(t)) {
+  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
+  const name = `witness.example/w${seed}`;
+  const logs = parseLogs(w.keys.published.map((each) => each.verifier_key).join('\n'));
+  const witness = new Witness({ name, key, logs, directory, clock: w.clock });
+  const url = await serve(t, async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const { status, contentType, body } = witness.addCheckpoint(Buffer.concat(chunks).toString('utf8'));
+    response.writeHead(status, { 'content-type': contentType }).end(body);
+  });
+  return { witness, key: witness.verifierKey, address: `${witness.verifierKey}@${url}` };
+}
+
+/** Key and address of a witness that answers as the listener does. */
+async function liarOf(t: TestContext, seed: number, listener: RequestListener) {
+  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed)).publicKey;
+  const text = verifierKey(sha256, `liar.example/w${seed}`, key, COSIGNATURE_TYPE);
+  return { key: text, address: `${text}@${await serve(t, listener)}` };
+}
+
+async function scene() {
+  const w = new LogWorld();
+  w.lots.set(LOT.id, LOT);
+  w.clock.wall = TIME_MS + 2_000;
+  const log = await w.open(0);
+  let sequence = 0;
+  const grow = async (count: number) => {
+    sequence++;
+    const entries = Array.from({ length: count }, (_, i) => answerEntry(100 * sequence + i));
+    w.commit(segmentRecord(sequence, [seededSource(LOT.id)], entries));
+    await log.seal();
+    return sequence;
+  };
+  const books = { segment: async (each: number) => w.segments.get(each) };
+  const archive = new CertificateArchive({ books, entropy: w.store, ids: w.ids, log });
+  const verified = async (segment: number, keys: readonly string[], quorum: number) => {
+    const certificate = await archive.find(w.ids.textOf(segment, 0));
+    const { ok, checks } = await verifyAnswer({
+      certificate,
+      keys: keysDocument(w.keys),
+      witnesses: { keys, quorum },
+    });
+    const check = checks.find(({ name }) => name === 'witnesses');
+    assert.equal(
+      ok,
+      checks.every((each) => each.ok),
+    );
+    assert.deepEqual(
+      checks.filter((each) => !each.ok && each.name !== 'witnesses'),
+      [],
+    );
+    return { ok, why: check?.why ?? '' };
+  };
+  const warned: string[] = [];
+  const note = (facts: object, message: string) => warned.push(`${JSON.stringify(facts)} ${message}`);
+  const report = { warn: note, error: note } as unknown as Log;
+  const cosigning = (quorum: number, ...witnesses: readonly { address: string }[]) =>
+    new Cosigning({
+      log,
+      witnesses: witnesses.map(({ address }) => address),
+      quorum,
+      clock: w.clock,
+      report,
+    });
+  return { w, log, grow, verified, cosigning, warned };
+}
+
+function sizeOf(proof: string | undefined): number | undefined {
+  return parseCheckpoint(parseNote(parseProof(proof ?? '')?.note ?? '')?.text ?? '')?.size;
+}
+
+describe('cosigned checkpoints', () => {
+  it('prove who saw the tree and by when, with one witness of three cut off', async (t) => {
+    const { w, grow, verified, cosigning, warned } = await scene();
+    const [one, two] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12)];
+    const gone = { address: two.address.replace(/@.*/, '@http://127.0.0.1:9') };
+    const away = await witnessOf(t, w, 13);
+    const cosigned = cosigning(2, one, two, {
+      address: away.address.replace(/@.*/, gone.address.slice(gone.address.indexOf('@'))),
+    });
+    const segment = await grow(3);
+    assert.match((await verified(segment, [one.key, two.key], 1)).why, /^0 of the 1 witnesses/);
+    w.clock.advance(5_000);
+    await cosigned.round();
+    const keys = [one.key, two.key, away.key];
+    const { ok, why } = await verified(segment, keys, 2);
+    assert.ok(ok, why);
+    assert.match(
+      why,
+      /w11 at 2026-11-21T08:30:07.000Z, .*w12 at .*: logged between .*, and 2026-11-21T08:30:07.000Z\.$/,
+    );
+    assert.match((await verified(segment, keys, 3)).why, /^2 of the 3 witnesses/);
+    assert.match((await verified(segment, [one.key, one.key], 2)).why, /^1 of the 2 witnesses/);
+    assert.equal(warned.length, 1, 'the one that is away is named once');
+    await grow(2);
+    await cosigned.round();
+    assert.equal(warned.length, 1);
+  });
+
+  it('are what later proofs are made against, from the first that covers the certificate', async (t) => {
+    const { w, log, grow, cosigning } = await scene();
+    const cosigned = cosigning(1, await witnessOf(t, w, 11));
+    const first = await grow(3);
+    const second = await grow(4);
+    assert.deepEqual([sizeOf(await log.proofOf(first, 0)), sizeOf(await log.proofOf(second, 0))], [3, 7]);
+    await cosigned.round();
+    const third = await grow(5);
+    await cosigned.round();
+    const fourth = await grow(1);
+    const sizes = await Promise.all(
+      [first, second, third, fourth].map(async (each) => sizeOf(await log.proofOf(each, 0))),
+    );
+    assert.deepEqual(sizes, [7, 7, 12, 13]);
+  });
+
+  it('need the quorum', async (t) => {
+    const { w, log, grow, cosigning } = await scene();
+    const one = await witnessOf(t, w, 11);
+    const segment = await grow(3);
+    const before = await log.proofOf(segment, 0);
+    await cosigning(2, one, { address: `${(await witnessOf(t, w, 12)).key}@http://127.0.0.1:9` }).round();
+    assert.equal(await log.proofOf(segment, 0), before);
+  });
+
+  it('are had from a witness that was used before, or was set back, with a proof from its size', async (t) => {
+    const { w, grow, verified, cosigning, warned } = await scene();
+    const directory = temporaryFolder(t);
+    const witness = await witnessOf(t, w, 11, directory);
+    await grow(3);
+    await cosigning(1, witness).round();
+    await grow(300);
+    const setBack = await witnessOf(t, w, 11, directory);
+    const fresh = cosigning(1, setBack); // a service that was started again knows no size
+    const segment = await grow(2);
+    await fresh.round();
+    assert.deepEqual(warned, []);
+    const { ok, why } = await verified(segment, [witness.key], 1);
+    assert.ok(ok, why);
+  });
+
+  it('are refused by a witness that has seen more of the log, and the service says so', async (t) => {
+    const one = await scene();
+    const witness = await witnessOf(t, one.w, 11);
+    await one.grow(5);
+    await one.cosigning(1, witness).round();
+    const back = await scene();
+    const segment = await back.grow(3);
+    await back.cosigning(1, witness).round();
+    assert.match(
+      back.warned.join(),
+      /has cosigned 5 leaves of this log, which has 3: the ledger was set back/,
+    );
+    assert.equal((await back.verified(segment, [witness.key], 1)).ok, false);
+  });
+
+  it('are refused by a witness that has seen a fork of the same size', async (t) => {
+    const one = await scene();
+    const witness = await witnessOf(t, one.w, 11);
+    await one.grow(3);
+    await one.cosigning(1, witness).round();
+    const fork = await scene();
+    fork.w.lots.set('x', LOT);
+    await fork.grow(1);
+    await fork.grow(2);
+    await fork.cosigning(1, witness).round();
+    assert.match(fork.warned.join(), /it answered 422/);
+  });
+
+  it('count for nothing when a witness lies', async (t) => {
+    const { w, grow, verified, cosigning, warned } = await scene();
+    const other = await witnessOf(t, w, 20);
+    const segment = await grow(3);
+    const liars = await Promise.all([
+      liarOf(t, 21, (_, response) => response.end('— x y\n')),
+      liarOf(t, 22, (_, response) => response.end('')),
+      liarOf(t, 23, (_, response) => response.end('x'.repeat(1_000_000))),
+      liarOf(t, 24, (_, response) => response.writeHead(409).end('many\n')),
+      liarOf(t, 25, (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()),
+      liarOf(t, 26, (_, response) => response.writeHead(500).end('no')),
+      liarOf(t, 27, (request) => request.socket.destroy()),
+      liarOf(t, 28, (_, response) => response.writeHead(409).end('0\n')),
+    ]);
+    await cosigning(1, ...liars).round();
+    assert.equal(warned.length, liars.length, warned.join('\n'));
+    const { ok } = await verified(segment, [...liars.map(({ key }) => key), other.key], 1);
+    assert.equal(ok, false);
+  });
+});
+
+describe('a service with a witness', () => {
+  it('proves its certificates by a checkpoint that the witness has seen', async (t) => {
+    const key = SigningKey.fromSeed(new Uint8Array(32).fill(31));
+    const name = 'witness.example/w31';
+    const verifier = verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+    const directory = temporaryFolder(t);
+    let witness: Witness | undefined;
+    const url = await serve(t, async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+      const reply = witness?.addCheckpoint(Buffer.concat(chunks).toString('utf8'));
+      response.writeHead(reply?.status ?? 404, { 'content-type': reply?.contentType ?? 'text/plain' });
+      response.end(reply?.body);
+    });
+    const server = TestServer.spawnFor(t, { QRN_WITNESSES: `${verifier}@${url}` });
+    await server.ready();
+    const { keys } = (await server.keys()) as { keys: [{ verifier_key: string }] };
+    const logs = parseLogs(keys[0].verifier_key);
+    witness = new Witness({ name, key, logs, directory, clock: systemClock });
+    const answer = await (await server.get('/integers')).text();
+    const file = join(server.dataDir, 'answer.json');
+    writeFileSync(file, answer);
+    const verify = ['verify', file, '--url', server.baseUrl, '--witness', verifier, '--quorum', '1'];
+    let verified = await runQrn(server.dataDir, verify);
+    await server.until('the answer is witnessed', async () => {
+      if (verified.code !== 0) verified = await runQrn(server.dataDir, verify);
+      return verified.code === 0;
+    });
+    assert.match(verified.stdout, /^ok +witnesses +Seen by witness\.example\/w31 at /m);
+    const unknown = await runQrn(server.dataDir, [...verify.slice(0, 4), '--quorum', '1']);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /--quorum needs --witness/);
+    await server.kill('SIGTERM');
+  });
+});
