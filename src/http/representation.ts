@@ -103,7 +103,7 @@ export function negotiate<R extends Representation>(accept: string, offered: rea
   if (accept === '' || accept === '*/*' || accept === MEDIA_TYPES[preset]) return preset;
   const ranges = parseAccept(accept);
   if (ranges.length === 0) return preset;
-  let chosen = otherwise;
+  let chosen: R | undefined;
   let best: Match = { quality: 0, precision: 0, order: 0 };
   for (const candidate of offered) {
     const match = matchOf(MEDIA_TYPES[candidate], ranges);
@@ -116,6 +116,7 @@ export function negotiate<R extends Representation>(accept: string, offered: rea
   if (chosen !== undefined) return chosen;
   // problem+json is the form of errors alone: who accepts nothing else takes an answer as JSON
   if (preset === 'json' && (matchOf(MEDIA_TYPES.problem, ranges)?.quality ?? 0) > 0) return preset;
+  if (otherwise !== undefined) return otherwise;
   const types = offered.map((each) => MEDIA_TYPES[each]);
   throw new ApiError('not_acceptable', {
     message: `This resource can be sent as ${types.join(', ')}; Accept allows none of them.`,
