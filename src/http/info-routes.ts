@@ -2,6 +2,7 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { atMostEvery, type Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Call } from './call.ts';
+import { compressed } from './compression.ts';
 import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
@@ -87,7 +88,7 @@ export function metricsHandler(metrics: () => Promise<string>): (exchange: Excha
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
       throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
     }
-    const { head, body } = metricsReply(await metrics());
+    const { head, body } = compressed(metricsReply(await metrics()), exchange.acceptEncoding);
     exchange.send(head, body);
   };
 }

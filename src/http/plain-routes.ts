@@ -36,13 +36,14 @@ export interface HealthReport {
 
 /** What the resources that draw no entropy are answered from. */
 export interface PlainRouteSources {
-  /** True once every mode can be served that will be. */
   /** `ready`, or a word that says why not. */
   readonly readiness: () => 'ready' | 'starting' | 'clock-jumped';
   readonly health: () => Promise<HealthReport>;
   /** Payload of GET /v1/usage for the call's account alone. */
   readonly usage: (call: Call) => Promise<object>;
   readonly certificates: CertificateService;
+  /** `metadata.powered_by`. */
+  readonly poweredBy: string;
   /** Refuse unknown parameters instead of ignoring them. */
   readonly strictParameters: boolean;
   readonly drawPdf: (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
@@ -77,7 +78,10 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: USAGE.scope,
       limited: true,
-      handler: async (call) => enveloped(call, await sources.usage(call)),
+      handler: async (call) => {
+        const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
+        return body(call, { data: await sources.usage(call), metadata: metadataOf(call, drawn) }, drawn);
+      },
     },
     {
       path: CERTIFICATE.path,
@@ -108,29 +112,69 @@ async function certificateReply(call: Call, sources: PlainRouteSources): Promise
   const found = await sources.certificates.find(values.id);
   if (found === 'malformed') throw new ApiError('invalid_id');
   if (found === 'unknown') throw new ApiError('cert_not_found');
-  if (values.format === 'json') return body(call, found);
+  const drawn = drawnBy(found);
+  if (values.format === 'json') return body(call, { ...found, metadata: metadataOf(call, drawn) }, drawn);
   const head = headOf(200, [
     ['Content-Type', 'application/pdf'],
     ['Content-Disposition', `inline; filename="${values.id}.pdf"`],
     ['Cache-Control', 'no-store'],
     ['X-Request-ID', call.requestUuid],
+    ...provenanceFields(drawn),
     ...rateFields(call.rate),
   ]);
   return { status: 200, head, body: await sources.drawPdf(found) };
 }
 
-/** `data` beside the metadata that every envelope has (specification, Response envelope). */
-function enveloped(call: Call, data: object): Reply {
-  const metadata = { request_id: call.requestIdText, timestamp: new Date(call.atMs).toISOString() };
-  return body(call, { data, metadata });
+/** The provenance that every envelope and its header fields name (specification, metadata object). */
+interface Drawn {
+  readonly lang_circuit: string;
+  readonly lang_version: string;
+  readonly quantum_backend: string;
+  readonly nist_verified: boolean;
+  readonly powered_by: string;
 }
 
-function body(call: Call, value: object): Reply {
+/** Of a reply for which nothing was drawn. */
+const NOTHING_DRAWN = {
+  lang_circuit: 'none',
+  lang_version: 'none',
+  quantum_backend: 'none',
+  nist_verified: false,
+} as const;
+
+/** What the certified answer was drawn from. */
+function drawnBy({ certificate }: CertificateDocument): Drawn {
+  const { provenance, verification, powered_by } = certificate;
+  const { lang_circuit, lang_version, quantum_backend } = provenance;
+  return {
+    lang_circuit,
+    lang_version,
+    quantum_backend,
+    nist_verified: verification.nist_verified,
+    powered_by,
+  };
+}
+
+function metadataOf(call: Call, drawn: Drawn): object {
+  return { request_id: call.requestIdText, timestamp: new Date(call.atMs).toISOString(), ...drawn };
+}
+
+function provenanceFields(drawn: Drawn): Field[] {
+  return [
+    ['X-Lang-Circuit', drawn.lang_circuit],
+    ['X-Lang-Version', drawn.lang_version],
+    ['X-Quantum-Backend', drawn.quantum_backend],
+    ['X-NIST-Verified', String(drawn.nist_verified)],
+  ];
+}
+
+function body(call: Call, value: object, drawn: Drawn): Reply {
   const form = negotiate(call.exchange.accept, ['json', 'msgpack']);
   const fields: Field[] = [
     ['Content-Type', MEDIA_TYPES[form]],
     ['Cache-Control', 'no-store'],
     ['X-Request-ID', call.requestUuid],
+    ...provenanceFields(drawn),
     ...rateFields(call.rate),
   ];
   const bytes = form === 'msgpack' ? new Uint8Array(pack(value)) : utf8Bytes(JSON.stringify(value));

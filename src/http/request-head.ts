@@ -56,6 +56,7 @@ export class RequestHead {
   /** Several Accept fields are one list (RFC 9110 §5.2). */
   accept = '';
   contentType = '';
+  acceptEncoding = '';
   idempotencyKey = '';
   /** '' also when it was sent twice: W3C Trace Context then ignores it. */
   traceparent = '';
@@ -184,7 +185,9 @@ export class RequestHead {
         break;
       case 15:
         if (name === 'x-forwarded-for') head.isForwarded = true;
-        if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
+        else if (name === 'accept-encoding')
+          head.acceptEncoding = head.acceptEncoding === '' ? value : `${head.acceptEncoding}, ${value}`;
+        else if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
           head.idempotencyKey = value;
         break;
       case 17:

@@ -11,6 +11,7 @@ import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { answerFormOf, describedHead } from './answer-reply.ts';
 import { Call, type CallSurroundings } from './call.ts';
+import { compressed } from './compression.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
@@ -214,10 +215,10 @@ export class Router {
     const reply = handler(call);
     if (reply instanceof Promise) {
       reply.then(
-        (ready) => this.#send(call, ready),
+        (ready) => this.#sendDocument(call, ready),
         (error: unknown) => this.#fail(call, error),
       );
-    } else this.#send(call, reply);
+    } else this.#sendDocument(call, reply);
   }
 
   #prefixed(path: string): Route | undefined {
@@ -323,8 +324,9 @@ export class Router {
     return parsed;
   }
 
-  #send(call: Call, reply: Reply): void {
-    call.send(reply.head, reply.body);
+  #sendDocument(call: Call, reply: Reply): void {
+    const { head, body } = compressed(reply, call.exchange.acceptEncoding);
+    call.send(head, body);
   }
 
   #fail(call: Call, thrown: unknown): void {

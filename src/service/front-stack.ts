@@ -160,6 +160,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
           return usageOf(call.account, ledger, clock);
         },
         certificates,
+        poweredBy: config.poweredBy,
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
       }),

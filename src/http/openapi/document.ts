@@ -161,7 +161,7 @@ function success(endpoint: EndpointDefinition): Schema {
     case CERTIFICATE:
       return {
         description: 'The certificate.',
-        headers: headers(PLAIN_HEADERS),
+        headers: headers(DOCUMENT_HEADERS),
         content: {
           ...json('CertificateDocument'),
           'application/pdf': { schema: { type: 'string', format: 'binary' } },
@@ -170,7 +170,7 @@ function success(endpoint: EndpointDefinition): Schema {
     case USAGE:
       return {
         description: 'The usage of the account.',
-        headers: headers(PLAIN_HEADERS),
+        headers: headers(DOCUMENT_HEADERS),
         content: json('Usage'),
       };
     default:
@@ -288,12 +288,15 @@ const PLAIN_HEADERS = [
   'RateLimit',
   'RateLimit-Policy',
 ];
-const DATA_HEADERS = [
+const DOCUMENT_HEADERS = [
   ...PLAIN_HEADERS,
   'X-Lang-Circuit',
   'X-Lang-Version',
   'X-Quantum-Backend',
   'X-NIST-Verified',
+];
+const DATA_HEADERS = [
+  ...DOCUMENT_HEADERS,
   'X-Entropy-Mode',
   'X-Entropy-Origin',
   'X-Quantum-Credits-Remaining',

@@ -130,6 +130,17 @@ const metadata = object({
   entropy_consumed_bytes: described(count, 'Entropy really drawn, rejected draws included.'),
 });
 
+/** Beside a document for which nothing is drawn; a certificate's names what its answer was drawn from. */
+const documentMetadata = object({
+  request_id: requestId,
+  timestamp: time,
+  lang_circuit: text,
+  lang_version: text,
+  quantum_backend: text,
+  nist_verified: boolean,
+  powered_by: text,
+});
+
 const credits = object({
   remaining: count,
   used: described(count, 'By this request.'),
@@ -285,7 +296,7 @@ const certificate = object({
 
 const certificateDocument = object(
   { certificate },
-  { revocation: object({ lot_id: text, reason: text, revoked_at: time }) },
+  { revocation: object({ lot_id: text, reason: text, revoked_at: time }), metadata: documentMetadata },
 );
 
 const used = object({ requests: count, values: count, bytes: count });
@@ -315,7 +326,7 @@ const usage = object({
       }),
     ),
   }),
-  metadata: object({ request_id: requestId, timestamp: time }),
+  metadata: documentMetadata,
 });
 
 const healthStatus = oneOfWords(['pass', 'warn', 'fail']);

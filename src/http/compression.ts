@@ -1,0 +1,66 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Reply } from './error-reply.ts';
+import { hasField, withFields } from './head.ts';
+
+/*
+ * Compression of documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are never
+ * compressed: they do not shrink, and the size of a compressed reply would depend on them.
+ */
+
+/** Below this a compressed body saves no packet. */
+const BYTES_MIN = 1_024;
+/** Above this compression would hold the loop of a front for more than a few milliseconds. */
+const BYTES_MAX = 512 * 1_024;
+/** Of an Accept-Encoding field; no client sends more. */
+const MEMBERS_MAX = 16;
+const COMPRESSIBLE = /\r\nContent-Type: (?:text\/|application\/(?:json|health\+json)|image\/svg)/;
+
+type Coding = 'br' | 'gzip';
+
+/** Compressed forms of bodies that are sent again and again, such as pages that are made once. */
+const compressedForms = new WeakMap<Uint8Array, Partial<Record<Coding, Uint8Array<ArrayBuffer>>>>();
+
+/** The reply in the best coding that the client accepts; the same reply where none helps. */
+export function compressed(reply: Reply, acceptEncoding: string): Reply {
+  const { status, head, body } = reply;
+  if (body.length < BYTES_MIN || body.length > BYTES_MAX || !isCompressible(head)) return reply;
+  const vary = withFields(head, [['Vary', 'Accept-Encoding']]) as Uint8Array<ArrayBuffer>;
+  const coding = codingOf(acceptEncoding);
+  if (coding === undefined) return { status, head: vary, body };
+  const encoded = withFields(vary, [['Content-Encoding', coding]]) as Uint8Array<ArrayBuffer>;
+  return { status, head: encoded, body: formOf(body, coding) };
+}
+
+function isCompressible(head: Uint8Array): boolean {
+  if (hasField(head, 'Content-Encoding')) return false;
+  return COMPRESSIBLE.test(Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1'));
+}
+
+function formOf(body: Uint8Array<ArrayBuffer>, coding: Coding): Uint8Array<ArrayBuffer> {
+  let forms = compressedForms.get(body);
+  if (forms === undefined) compressedForms.set(body, (forms = {}));
+  return (forms[coding] ??= new Uint8Array(compress(body, coding)));
+}
+
+function compress(body: Uint8Array, coding: Coding): Buffer {
+  if (coding === 'gzip') return gzipSync(body, { level: 5 });
+  return brotliCompressSync(body, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+  });
+}
+
+/** Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither. */
+export function codingOf(acceptEncoding: string): Coding | undefined {
+  if (acceptEncoding === '') return undefined;
+  const qualities = new Map<string, number>();
+  for (const member of acceptEncoding.split(',', MEMBERS_MAX)) {
+    const [name, ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((each) => each.startsWith('q='));
+    qualities.set(name, weight === undefined ? 1 : Number(weight.slice(2)));
+  }
+  const qualityOf = (coding: Coding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
+  const br = qualityOf('br');
+  const gzip = qualityOf('gzip');
+  if (br > 0 && br >= gzip) return 'br';
+  return gzip > 0 ? 'gzip' : undefined;
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { codingOf, compressed } from '../../src/http/compression.ts';
+import { hasField, headOf } from '../../src/http/head.ts';
+
+const text = new Uint8Array(Buffer.from('a page of text, '.repeat(200)));
+const reply = (contentType: string, body = text) => ({
+  status: 200,
+  head: headOf(200, [['Content-Type', contentType]]),
+  body,
+});
+const headText = (head: Uint8Array) => Buffer.from(head).toString('latin1');
+
+describe('compression of documents', () => {
+  for (const [field, coding] of [
+    ['', undefined],
+    ['identity', undefined],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['GZip;q=1, br;q=0.5', 'gzip'],
+    ['br;q=0, gzip;q=0', undefined],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['br;q=0, *', 'gzip'],
+    ['gzip;q=x', undefined],
+  ] as const) {
+    it(`answers Accept-Encoding ${JSON.stringify(field)} with ${coding ?? 'no coding'}`, () => {
+      assert.equal(codingOf(field), coding);
+    });
+  }
+
+  it('sends the same document in fewer bytes, and names the coding', () => {
+    const gzip = compressed(reply('text/html; charset=utf-8'), 'gzip');
+    assert.match(headText(gzip.head), /\r\nVary: Accept-Encoding\r\nContent-Encoding: gzip$/);
+    assert.deepEqual(new Uint8Array(gunzipSync(gzip.body)), text);
+    const br = compressed(reply('application/json'), 'br');
+    assert.match(headText(br.head), /\r\nContent-Encoding: br$/);
+    assert.deepEqual(new Uint8Array(brotliDecompressSync(br.body)), text);
+    assert.ok(br.body.length < text.length / 10 && gzip.body.length < text.length / 10);
+  });
+
+  it('keeps the compressed form of a body that is sent again', () => {
+    assert.equal(compressed(reply('text/html'), 'br').body, compressed(reply('text/html'), 'br').body);
+  });
+
+  it('leaves short bodies, octets and PDF as they are', () => {
+    const short = reply('text/html', text.slice(0, 1_000));
+    assert.equal(compressed(short, 'br'), short);
+    for (const type of ['application/octet-stream', 'application/pdf', 'application/msgpack']) {
+      const other = reply(type);
+      assert.equal(compressed(other, 'br'), other);
+    }
+    const plain = compressed(reply('text/html'), '');
+    assert.deepEqual([plain.body, hasField(plain.head, 'Content-Encoding')], [text, false]);
+  });
+});
