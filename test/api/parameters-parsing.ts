@@ -25,6 +25,15 @@ export function codeOf(parsing: () => unknown): ErrorCode | undefined {
   return undefined;
 }
 
+/** The query is refused with the code; undefined: it is not. */
+export function assertRefused(endpoint: DataEndpoint, query: string, code: ErrorCode | undefined): void {
+  assert.equal(
+    codeOf(() => parse(endpoint, query)),
+    code,
+    `${endpoint}?${query.slice(0, 80)}`,
+  );
+}
+
 /** The data endpoints that take all they need from the query. */
 export function dataGets(): DataEndpoint[] {
   return DATA_ENDPOINT_DEFINITIONS.filter(({ method }) => method === 'GET').map(({ name }) => name);
@@ -32,49 +41,10 @@ export function dataGets(): DataEndpoint[] {
 
 /** What no whole number looks like: syntax of SPEC-NOTES, integer syntax. */
 export const NOT_INTEGERS = [
-  ...[
-    '',
-    '+1',
-    '%2B1',
-    '1.0',
-    '1.',
-    '.5',
-    '1e3',
-    '1E3',
-    '0x10',
-    '0b1',
-    '1_000',
-    '1,000',
-    '1 ',
-    '%201',
-    '1%20',
-    '- 1',
-  ],
-  ...[
-    '--1',
-    '-',
-    'NaN',
-    'Infinity',
-    'null',
-    'true',
-    'one',
-    '١',
-    '%D9%A1',
-    '%EF%BC%91',
-    '1%00',
-    '%',
-    '%1',
-    '%ff',
-    '1n',
-  ],
-  ...[
-    '9007199254740992',
-    '-9007199254740992',
-    '99999999999999999999999999',
-    '1;2',
-    '1%0d%0aX:y',
-    '[1]',
-    '"1"',
-  ],
-  ...['9'.repeat(60_000)],
+  ...'+1 %2B1 1.0 1. .5 1e3 1E3 0x10 0b1 1_000 1,000 %201 1%20 --1 - NaN Infinity null true one ١ %D9%A1'.split(
+    ' ',
+  ),
+  ...'%EF%BC%91 1%00 % %1 %ff 1n 9007199254740992 -9007199254740992 99999999999999999999999999'.split(' '),
+  ...'1;2 1%0d%0aX:y [1] "1"'.split(' '),
+  ...['', '1 ', '- 1', '9'.repeat(60_000)],
 ];
