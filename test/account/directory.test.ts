@@ -161,6 +161,7 @@ describe('the view of accounts', () => {
     await settled();
     assert.equal(directory.authenticate(text), undefined);
     directory.close();
+    directory.start();
     await ledger.putKey(key);
     t.mock.timers.tick(10_000);
     await settled();

@@ -232,6 +232,14 @@ describe('the rate limit', () => {
     assert.equal(limiter.peek(100_000).remaining, 3);
   });
 
+  it('remembers the admissions of the last minute when its bucket is full again', () => {
+    const limiter = new Limiter(10);
+    limiter.admit(1);
+    const memory = remember(limiter.state, 30_001, limiter.limit); // the bucket gives a token in six seconds
+    assert.deepEqual(memory?.admittedAtMs, [1]);
+    assert.equal(remember(limiter.state, 60_002, limiter.limit), undefined, 'nothing is left to remember');
+  });
+
   it('remembers the newest of very many admissions, and its bucket in full', () => {
     const limiter = new Limiter(20_000, 64);
     for (let i = 0; i < 30_000; i++) limiter.admit(1 + Math.floor(i / 30_000));
