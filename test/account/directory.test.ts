@@ -160,8 +160,9 @@ describe('the view of accounts', () => {
     t.mock.timers.tick(250);
     await settled();
     assert.equal(directory.authenticate(text), undefined);
-    directory.close();
-    directory.start();
+    t.mock.timers.tick(250);
+    directory.close(); // while it looks
+    await settled();
     await ledger.putKey(key);
     t.mock.timers.tick(10_000);
     await settled();
