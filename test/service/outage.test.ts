@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { createAccount, createKey } from '../../src/account/administration.ts';
 import { type Backend, BackendError } from '../../src/backend/backend.ts';
-import { loadConfig } from '../../src/config/sources.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { silentLog } from '../../src/core/log.ts';
-import { type Service, startService } from '../../src/service/service.ts';
 import {
   deadBackend,
   failingBackend,
@@ -16,6 +9,8 @@ import {
   stallingBackend,
   stuckBackend,
 } from '../support/backends.ts';
+import { until } from '../support/server.ts';
+import { LocalService } from '../support/service.ts';
 
 /** The whole service on sources that do not give what they should: the modes that need them say so, the others go on. */
 const SOURCES: [name: string, make: () => Backend][] = [
@@ -31,27 +26,19 @@ const SOURCES: [name: string, make: () => Backend][] = [
 
 for (const [name, make] of SOURCES) {
   describe(`a source that ${name}`, () => {
-    let service: Service;
-    let key: string;
-    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-outage-'));
+    let local: LocalService;
     before(async () => {
-      const config = loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' });
-      service = await startService(config, silentLog, { backend: make() });
-      const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
-      key = (await createKey(service.ledger, systemClock, { accountId: account.id })).text;
-      for (let tries = 0; (await ask('/integers?entropy_mode=csprng')).status !== 200; tries++) {
-        assert.ok(tries < 200, 'csprng mode is served in the end');
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      local = await LocalService.start({}, { backend: make() });
+      await until(
+        'csprng mode is served',
+        async () => (await ask('/integers?entropy_mode=csprng')).status === 200,
+      );
     });
     after(async () => {
-      await service.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      await local.stop();
+      rmSync(local.dataDir, { recursive: true, force: true });
     });
-    const ask = async (path: string) => {
-      const response = await fetch(`${service.baseUrl}${path}`, { headers: { 'x-api-key': key } });
-      return { status: response.status, headers: response.headers, body: await response.json() };
-    };
+    const ask = (path: string) => local.ask(path);
 
     it('leaves csprng mode alone', async () => {
       const { status, body } = await ask('/uuid?count=3&entropy_mode=csprng');
@@ -75,7 +62,7 @@ for (const [name, make] of SOURCES) {
     });
 
     it('is told by readiness and health', async () => {
-      const origin = new URL(service.baseUrl).origin;
+      const { origin } = local;
       assert.equal((await fetch(`${origin}/readyz`)).status, 503);
       assert.equal((await fetch(`${origin}/livez`)).status, 200);
       const { body } = await ask('/health');

@@ -1,66 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
-import { createAccount, createKey } from '../../src/account/administration.ts';
+import { describe, it } from 'node:test';
 import type { Backend, StreamBackend } from '../../src/backend/backend.ts';
 import { ConfigError } from '../../src/config/parsers.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { dayOf, ManualClock, systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { HealthReport } from '../../src/http/plain-routes.ts';
-import { type ServiceParts, startService } from '../../src/service/service.ts';
+import { startService } from '../../src/service/service.ts';
 import { deadBackend, soundBackend, stallingBackend } from '../support/backends.ts';
 import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
-
-/** One lot fills it. */
-const SMALL = { QRN_RESERVOIR_BYTES: '65536' };
-
-function dataFolder(t: TestContext): string {
-  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-sources-'));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  return dataDir;
-}
-
-/** The whole service, with an account of tier Pro. It is stopped with the test. */
-async function start(
-  t: TestContext,
-  environment: Record<string, string>,
-  parts: ServiceParts = {},
-  dataDir = dataFolder(t),
-) {
-  const config = loadConfig({
-    QRN_DATA_DIR: dataDir,
-    QRN_PORT: '0',
-    QRN_LOG_LEVEL: 'silent',
-    ...environment,
-  });
-  const service = await startService(config, silentLog, parts);
-  let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= service.stop());
-  t.after(stop);
-  const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
-  const key = (await createKey(service.ledger, systemClock, { accountId: account.id })).text;
-  const ask = async (path: string) => {
-    const response = await fetch(`${service.baseUrl}${path}`, { headers: { 'x-api-key': key } });
-    return { status: response.status, headers: response.headers, body: await response.json() };
-  };
-  const checks = async () => ((await ask('/health')).body as HealthReport).checks;
-  const states = async () => {
-    const all = (await checks())['source:state'].slice(0, -1); // without the system source
-    return all.map(({ observedValue }) => observedValue);
-  };
-  return { service, ask, checks, states, stop, dataDir };
-}
-
-/** Waits for what comes within seconds. */
-async function soon(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isThere()); tries++) {
-    assert.ok(tries < 300, what);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
+import { temporaryFolder, until } from '../support/server.ts';
+import { LocalService } from '../support/service.ts';
 
 const named = (name: string, backend: StreamBackend): StreamBackend => ({ ...backend, name });
 
@@ -83,7 +32,7 @@ function mortal(name: string) {
 describe('several sources', () => {
   it('serve while one of them does: a dead one closes nothing', async (t) => {
     const backends: Backend[] = [named('first', deadBackend()), named('second', soundBackend())];
-    const { service, ask, checks, states } = await start(t, SMALL, { backends });
+    const { service, ask, checks, states } = await LocalService.startFor(t, {}, { backends });
     await service.ready;
     assert.deepEqual(await states(), ['closed', 'ok']);
     const pure = await ask('/bytes?entropy_mode=pure');
@@ -104,22 +53,30 @@ describe('several sources', () => {
   it('close the tap together: pure mode ends with the last of them', async (t) => {
     const [first, second] = [mortal('first'), mortal('second')];
     const backends = [first.backend, second.backend];
-    const { service, ask, states } = await start(t, { QRN_RESERVOIR_BYTES: '4194304' }, { backends });
+    const { service, ask, states } = await LocalService.startFor(
+      t,
+      { QRN_RESERVOIR_BYTES: '4194304' },
+      { backends },
+    );
     await service.ready;
     first.life.isOver = true;
-    await soon('the first closes', async () => (await states())[0] === 'closed');
+    await until('the first closes', async () => (await states())[0] === 'closed');
     assert.equal((await ask('/bytes?entropy_mode=pure')).status, 200);
     second.life.isOver = true;
-    await soon('the second closes', async () => (await states())[1] === 'closed');
+    await until('the second closes', async () => (await states())[1] === 'closed');
     assert.equal((await ask('/bytes?entropy_mode=pure')).status, 503);
     assert.equal((await ask('/integers')).status, 200, 'its seed came from a lot that passed');
   });
 
   it('by priority: the second stands by once the first has filled the pool', async (t) => {
     const [first, second] = [mortal('first'), mortal('second')];
-    const { service, states } = await start(t, SMALL, { backends: [first.backend, second.backend] });
+    const { service, states } = await LocalService.startFor(
+      t,
+      {},
+      { backends: [first.backend, second.backend] },
+    );
     await service.ready;
-    await soon('the second stands by', async () => {
+    await until('the second stands by', async () => {
       const [one, two] = await states();
       return one === 'ok' && two === 'standby';
     });
@@ -128,7 +85,7 @@ describe('several sources', () => {
 
   it('by shares: a source that hangs keeps no other from filling', async (t) => {
     const backends = [named('first', stallingBackend()), named('second', soundBackend())];
-    const { service, states } = await start(t, { ...SMALL, QRN_SOURCE_POLICY: 'share' }, { backends });
+    const { service, states } = await LocalService.startFor(t, { QRN_SOURCE_POLICY: 'share' }, { backends });
     await service.ready;
     assert.deepEqual(await states(), ['starting', 'ok']);
   });
@@ -144,8 +101,7 @@ describe('a configured source', () => {
       }
     })();
     const provider = await anuServer(clock).start(t);
-    const { service, ask, checks } = await start(t, {
-      ...SMALL,
+    const { service, ask, checks } = await LocalService.startFor(t, {
       QRN_BACKEND: 'anu',
       QRN_SOURCE_ANU_API_KEY: ANU_KEY,
       QRN_SOURCE_ANU_BASE_URL: provider.url,
@@ -166,7 +122,7 @@ describe('a configured source', () => {
   });
 
   it('that costs money is refused until a budget is named', async (t) => {
-    const dataDir = dataFolder(t);
+    const dataDir = temporaryFolder(t);
     const paid = {
       QRN_DATA_DIR: dataDir,
       QRN_PORT: '0',
@@ -183,7 +139,7 @@ describe('a configured source', () => {
   });
 
   it('whose options contradict each other is refused, and the ledger is left in order', async (t) => {
-    const dataDir = dataFolder(t);
+    const dataDir = temporaryFolder(t);
     const environment = { QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' };
     const wrong = {
       ...environment,
@@ -195,7 +151,7 @@ describe('a configured source', () => {
       (error: unknown) =>
         error instanceof ConfigError && /^source simulator \(simulator\): an even/.test(error.message),
     );
-    const { service } = await start(t, SMALL, {}, dataDir);
+    const { service } = await LocalService.startFor(t, {}, {}, dataDir);
     await service.ready;
   });
 });

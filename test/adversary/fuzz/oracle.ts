@@ -285,7 +285,7 @@ function textOf({ status, body }: HttpReply): string {
 export async function assertBooks(world: World): Promise<void> {
   for (const actor of world.actors.values()) {
     if (factsOf(actor.role).isThrottled === true) continue; // it cannot ask
-    const { data } = (await world.json('/v1/usage', actor.role)) as {
+    const { data } = (await world.json('/usage', actor.role)) as {
       data: { requests: { used: number }; credits: { used: number } };
     };
     assert.deepEqual(

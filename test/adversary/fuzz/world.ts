@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { createAccount, createKey, NO_OVERRIDES } from '../../../src/account/administration.ts';
-import { loadConfig } from '../../../src/config/sources.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { Tier } from '../../../src/core/vocabulary.ts';
 import type { AccountOverrides } from '../../../src/ledger/records.ts';
-import { type Service, startService } from '../../../src/service/service.ts';
+import type { Service } from '../../../src/service/service.ts';
 import { soundBackend } from '../../support/backends.ts';
 import { HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
 import { type Document, DocumentSchemas } from '../../support/openapi.ts';
+import { LocalService } from '../../support/service.ts';
 import { DrawMeter } from './draw-meter.ts';
 import { factsOf, ROLES, type Role } from './roles.ts';
 
@@ -23,7 +21,6 @@ export interface Actor {
 }
 
 const RESERVOIR_BYTES = 4 * 1024 * 1024;
-const FOLLOWED_WITHIN_MS = 60_000;
 
 /**
  * The real service on a real socket in this process, on a sound source, with an account for each role. In this process, so
@@ -42,46 +39,42 @@ export class World {
   consumedBytes = 0;
   /** How often each outcome came: a fuzzer that is only ever refused finds nothing. */
   readonly outcomes = new Map<string, number>();
-  readonly #dataDir: string;
+  readonly #local: LocalService;
 
   private constructor(
-    service: Service,
+    local: LocalService,
     meter: DrawMeter,
     faults: string[],
     document: Document,
     actors: ReadonlyMap<Role, Actor>,
-    dataDir: string,
   ) {
-    this.service = service;
-    this.wire = new HttpClient(service.port);
+    this.#local = local;
+    this.service = local.service;
+    this.wire = new HttpClient(local.service.port);
     this.meter = meter;
     this.faults = faults;
     this.document = document;
     this.schemas = new DocumentSchemas(document);
     this.actors = actors;
-    this.#dataDir = dataDir;
   }
 
   static async start(): Promise<World> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-fuzz-'));
     const meter = new DrawMeter();
     const faults: string[] = [];
-    const config = loadConfig({
-      QRN_DATA_DIR: dataDir,
-      QRN_PORT: '0',
-      QRN_DURABILITY: 'commit',
-      QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES),
-      QRN_LOG_LEVEL: 'error',
-    });
-    const service = await startService(config, faultLog(faults), { backend: soundBackend('fuzz') });
+    const local = await LocalService.start(
+      { QRN_DURABILITY: 'commit', QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES), QRN_LOG_LEVEL: 'error' },
+      { backend: soundBackend('fuzz') },
+      { log: faultLog(faults) },
+    );
+    const { service } = local;
     await service.ready;
     const document = (await (await fetch(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
     for (const role of Object.keys(ROLES) as Role[]) {
       actors.set(role, { role, key: await keyFor(service, role), answers: 0, credits: 0 });
     }
-    await followed(service, [...actors.values()]);
-    return new World(service, meter, faults, document, actors, dataDir);
+    for (const { key } of actors.values()) await local.knows(key);
+    return new World(local, meter, faults, document, actors);
   }
 
   /** The request with the account's key. */
@@ -102,12 +95,9 @@ export class World {
     return this.wire.send(request);
   }
 
-  /** A JSON body of the service, asked for outside of what is fuzzed. */
+  /** A JSON body of the service below /v1, asked for outside of what is fuzzed. */
   async json(path: string, role: Role = 'pure'): Promise<unknown> {
-    const response = await fetch(new URL(path, this.service.baseUrl), {
-      headers: { authorization: `Bearer ${this.actor(role).key}` },
-    });
-    return response.json();
+    return (await this.#local.ask(path, this.actor(role).key)).body;
   }
 
   /** The sum of a counter over its labels. */
@@ -119,9 +109,9 @@ export class World {
 
   async stop(): Promise<void> {
     this.wire.close();
-    await this.service.stop();
+    await this.#local.stop();
     this.meter.detach();
-    rmSync(this.#dataDir, { recursive: true, force: true });
+    rmSync(this.#local.dataDir, { recursive: true, force: true });
   }
 }
 
@@ -155,19 +145,4 @@ async function accountOf(
   const account = await createAccount(ledger, systemClock, { name, tier });
   await ledger.putAccount({ ...account, overrides: { ...NO_OVERRIDES, ...overrides } });
   return account.id;
-}
-
-/** The service follows its books within a second. */
-async function followed(service: Service, actors: readonly Actor[]): Promise<void> {
-  const deadline = performance.now() + FOLLOWED_WITHIN_MS;
-  for (const { key, role } of actors) {
-    const headers = { authorization: `Bearer ${key}` };
-    for (;;) {
-      const response = await fetch(new URL('/v1/health', service.baseUrl), { headers });
-      await response.arrayBuffer();
-      if (response.status !== 401) break;
-      if (performance.now() > deadline) throw new Error(`the service does not see the account ${role}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 }

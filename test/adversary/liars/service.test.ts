@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccount, createKey } from '../../../src/account/administration.ts';
 import { BackendError, type StreamBackend } from '../../../src/backend/backend.ts';
-import { loadConfig } from '../../../src/config/sources.ts';
-import { systemClock } from '../../../src/core/clock.ts';
-import { silentLog } from '../../../src/core/log.ts';
-import type { HealthReport } from '../../../src/http/plain-routes.ts';
-import { startService } from '../../../src/service/service.ts';
 import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../../support/backends.ts';
-import { parseExposition } from '../../support/prometheus.ts';
+import { type Environment, until } from '../../support/server.ts';
+import { type Asked, LocalService } from '../../support/service.ts';
 import { changedBackend, withRun } from './collecting.ts';
 import { biased, markov, modelBackend, neighbours, stuck } from './models.ts';
 
@@ -33,66 +24,25 @@ interface Certified {
   };
 }
 
-interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: {
-    readonly metadata: { readonly certificate_id: string };
-    readonly error: { readonly code: string };
-  };
+interface AnswerBody {
+  readonly metadata: { readonly certificate_id: string };
+  readonly error: { readonly code: string };
 }
+type Answered = Asked<AnswerBody>;
 
-/** The whole service on these sources, with an account of tier Pro. */
-async function start(
+const start = (
   t: TestContext,
   backends: readonly StreamBackend[],
-  more: Record<string, string> = {},
-  folder?: string,
-) {
-  const dataDir = folder ?? mkdtempSync(join(tmpdir(), 'qrn-liars-'));
-  if (folder === undefined) t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  const config = loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent', ...more });
-  const service = await startService(config, silentLog, { backends });
-  let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= service.stop());
-  t.after(stop);
-  const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
-  const key = (await createKey(service.ledger, systemClock, { accountId: account.id })).text;
-  const { origin } = new URL(service.baseUrl);
-  const get = (url: string) => fetch(url, { headers: { 'x-api-key': key } });
-  const ask = async (path: string): Promise<Answered> => {
-    const { status, headers, ...response } = await get(`${service.baseUrl}${path}`).then(async (got) => ({
-      status: got.status,
-      headers: got.headers,
-      body: await got.json(),
-    }));
-    return { status, headers, body: response.body as Answered['body'] };
-  };
-  return {
-    service,
-    dataDir,
-    stop,
-    ask,
-    certificate: async ({ body }: Answered) =>
-      (
-        await get(`${service.baseUrl}/certificate?id=${body.metadata.certificate_id}`)
-      ).json() as Promise<Certified>,
-    checks: async () => ((await (await get(`${service.baseUrl}/health`)).json()) as HealthReport).checks,
-    metrics: async () => parseExposition(await (await fetch(`${origin}/metrics`)).text()),
-    readiness: async () => (await fetch(`${origin}/readyz`)).status,
-  };
-}
-type Started = Awaited<ReturnType<typeof start>>;
+  more: Environment = {},
+  dataDir?: string,
+) => LocalService.startFor(t, more, { backends }, dataDir);
 
-/** Waits for what comes within seconds. */
-async function soon(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isThere()); tries++) {
-    assert.ok(tries < 600, what);
-    await sleep(50);
-  }
-}
+const certificateOf = async ({ ask }: LocalService, { body }: Answered) =>
+  (await ask<Certified>(`/certificate?id=${body.metadata.certificate_id}`)).body;
 
-async function stateOf({ checks }: Started, name: string) {
+const readiness = async ({ origin }: LocalService) => (await fetch(`${origin}/readyz`)).status;
+
+async function stateOf({ checks }: LocalService, name: string) {
   const found = (await checks())['source:state'].find(
     ({ details }) => (details as { name: string }).name === name,
   );
@@ -101,8 +51,8 @@ async function stateOf({ checks }: Started, name: string) {
 }
 
 /** What a family says of a source, by the value of a label. */
-async function told({ metrics }: Started, family: string, source: string, label: string) {
-  const samples = (await metrics()).get(family)?.samples.get(family) ?? [];
+async function told(local: LocalService, family: string, source: string, label: string) {
+  const samples = (await local.metrics()).get(family)?.samples.get(family) ?? [];
   const own = samples.filter(({ labels }) => labels.get('source') === source);
   return new Map(own.map(({ labels, value }) => [labels.get(label), value]));
 }
@@ -171,10 +121,11 @@ describe('liars beside one sound source', () => {
       { ...lotOf(SMALL_LOT, sound, 'sound'), readTimeoutMs: 600_000 },
     ];
     const world = await start(t, backends, environment);
-    const { service, ask, certificate } = world;
+    const { service } = world;
+    const ask = (path: string) => world.ask<AnswerBody>(path);
     await service.ready;
     for (const [{ name }, state, why] of liars) {
-      await soon(`${name} is ${state}`, async () => {
+      await until(`${name} is ${state}`, async () => {
         const { observedValue: now } = await stateOf(world, name);
         return now === state || now === 'closed';
       });
@@ -215,7 +166,7 @@ describe('liars beside one sound source', () => {
         const answer = await ask(path);
         assert.equal(answer.status, 200);
         assert.equal(answer.headers.get('x-entropy-origin'), 'simulated');
-        const { status, provenance, verification } = (await certificate(answer)).certificate;
+        const { status, provenance, verification } = (await certificateOf(world, answer)).certificate;
         assert.deepEqual([status, provenance.origin], ['test', 'simulated']);
         assert.ok(['sound', 'repeating'].includes(provenance.source));
         assert.ok(provenance.quantum_backend === 'test-sound' || provenance.source === 'repeating');
@@ -254,16 +205,16 @@ describe('one source that lies, heals and lies again', () => {
       },
     };
     const first = await start(t, [source], { QRN_RESERVOIR_BYTES: '1048576' });
-    await soon(
+    await until(
       'csprng is served',
       async () => (await first.ask('/integers?entropy_mode=csprng')).status === 200,
     );
-    await soon('the second alarm', async () => reads >= 3);
+    await until('the second alarm', async () => reads >= 3);
     assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 503, csprng: 200 });
-    assert.equal(await first.readiness(), 503);
+    assert.equal(await readiness(first), 503);
     assert.equal((await stateOf(first, 'lamp')).observedValue, 'failing');
     assert.equal((await first.checks())['pool:pure'][0].status, 'fail');
-    const ofSystem = await first.certificate(await first.ask('/uuid?entropy_mode=csprng'));
+    const ofSystem = await certificateOf(first, await first.ask<AnswerBody>('/uuid?entropy_mode=csprng'));
     assert.deepEqual(
       [ofSystem.certificate.provenance.source, ofSystem.certificate.provenance.origin],
       ['system', 'system'],
@@ -272,13 +223,13 @@ describe('one source that lies, heals and lies again', () => {
     gates.sound.resolve();
     await first.service.ready;
     assert.deepEqual(await answers(first), { pure: 200, 'quantum-seeded': 200, csprng: 200 });
-    assert.equal(await first.readiness(), 200);
-    const before = await first.ask('/bytes?entropy_mode=pure');
+    assert.equal(await readiness(first), 200);
+    const before = await first.ask<AnswerBody>('/bytes?entropy_mode=pure');
 
-    await soon('the third good lot', async () => reads >= 6);
+    await until('the third good lot', async () => reads >= 6);
     isStuck = true;
     gates.stuck.resolve();
-    await soon('the tap closes', async () => (await stateOf(first, 'lamp')).observedValue === 'closed');
+    await until('the tap closes', async () => (await stateOf(first, 'lamp')).observedValue === 'closed');
     const stuckLots = (await first.service.ledger.lots(1)).map(({ id }) => id);
     // pure ends at once, though bytes of good lots are left; the seed in force came from a lot that had passed
     assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 200, csprng: 200 });
@@ -286,7 +237,7 @@ describe('one source that lies, heals and lies again', () => {
     assert.equal(health['pool:pure'][0].status, 'fail');
     assert.equal((health['source:health_tests'][0].details as { name: string }).name, 'lamp');
     assert.equal((await told(first, 'qrn_health_test_latched', 'lamp', '')).get(undefined), 1);
-    const { certificate } = await first.certificate(before);
+    const { certificate } = await certificateOf(first, before);
     assert.ok(certificate.provenance.lots.every(({ id }) => !stuckLots.includes(id)));
     await first.stop();
 
@@ -294,7 +245,7 @@ describe('one source that lies, heals and lies again', () => {
     const second = await start(t, [source], { QRN_RESERVOIR_BYTES: '1048576' }, first.dataDir);
     await second.service.ready;
     assert.deepEqual(await answers(second), { pure: 200, 'quantum-seeded': 200, csprng: 200 });
-    const kept = await second.certificate(before);
+    const kept = await certificateOf(second, before);
     assert.deepEqual(kept.certificate.provenance, certificate.provenance);
     const evidence = (await second.service.ledger.lots(1_000)).filter(
       ({ accepted, source: name }) => name === 'lamp' && !accepted,
@@ -306,10 +257,10 @@ describe('one source that lies, heals and lies again', () => {
     await second.stop();
   });
 
-  async function answers({ ask }: Started) {
+  async function answers({ ask }: LocalService) {
     const status: Record<string, number> = {};
     for (const mode of ['pure', 'quantum-seeded', 'csprng']) {
-      const answer = await ask(`/integers?entropy_mode=${mode}`);
+      const answer = await ask<AnswerBody>(`/integers?entropy_mode=${mode}`);
       status[mode] = answer.status;
       if (answer.status === 200) {
         assert.equal(answer.headers.get('x-entropy-mode'), mode);

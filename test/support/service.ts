@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createAccount, createKey } from '../../src/account/administration.ts';
+import { loadConfig } from '../../src/config/sources.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import type { HealthReport } from '../../src/http/plain-routes.ts';
+import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
+import { type ParsedFamily, parseExposition } from './prometheus.ts';
+import { type Environment, SMALL_POOL, until } from './server.ts';
+
+export interface Asked<Body = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/**
+ * The real service on a real socket in this process, on sources of the test's own, with an account of tier Pro. In this
+ * process, so that tests can give it backends, see what it draws and plant bugs in it.
+ */
+export class LocalService {
+  readonly service: Service;
+  readonly dataDir: string;
+  readonly key: string;
+  #stopped: Promise<void> | undefined;
+
+  private constructor(service: Service, dataDir: string, key: string) {
+    this.service = service;
+    this.dataDir = dataDir;
+    this.key = key;
+  }
+
+  /** A given folder is the caller's to remove. */
+  static async start(
+    environment: Environment,
+    parts: ServiceParts,
+    { dataDir, log = silentLog }: { readonly dataDir?: string; readonly log?: Log } = {},
+  ): Promise<LocalService> {
+    const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'qrn-local-'));
+    const fixed = { QRN_DATA_DIR: folder, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' };
+    const service = await startService(loadConfig({ ...SMALL_POOL, ...fixed, ...environment }), log, parts);
+    const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
+    const { text } = await createKey(service.ledger, systemClock, { accountId: account.id });
+    return new LocalService(service, folder, text);
+  }
+
+  /** The same, stopped with the test. Its folder is removed unless it was given. */
+  static async startFor(
+    t: TestContext,
+    environment: Environment,
+    parts: ServiceParts = {},
+    dataDir?: string,
+  ): Promise<LocalService> {
+    const own = dataDir ?? mkdtempSync(join(tmpdir(), 'qrn-local-'));
+    if (dataDir === undefined) t.after(() => rmSync(own, { recursive: true, force: true }));
+    const local = await LocalService.start(environment, parts, { dataDir: own });
+    t.after(() => local.stop());
+    return local;
+  }
+
+  get origin(): string {
+    return new URL(this.service.baseUrl).origin;
+  }
+
+  readonly ask = async <Body = unknown>(path: string, key = this.key): Promise<Asked<Body>> => {
+    const response = await fetch(`${this.service.baseUrl}${path}`, { headers: { 'x-api-key': key } });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Body,
+    };
+  };
+
+  readonly checks = async (): Promise<HealthReport['checks']> =>
+    (await this.ask<HealthReport>('/health')).body.checks;
+
+  /** The states of its sources, without the system's. */
+  readonly states = async (): Promise<unknown[]> => {
+    const all = (await this.checks())['source:state'].slice(0, -1);
+    return all.map(({ observedValue }) => observedValue);
+  };
+
+  async metrics(): Promise<Map<string, ParsedFamily>> {
+    return parseExposition(await (await fetch(`${this.origin}/metrics`)).text());
+  }
+
+  /** Resolves when it follows its books so far that it knows the key. */
+  knows(key: string): Promise<void> {
+    return until('the key is known', async () => (await this.ask('/health', key)).status !== 401);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.service.stop();
+    return this.#stopped;
+  }
+}
