@@ -207,7 +207,8 @@ export class Router {
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
     call.exchange.hasUnknownLength = true;
-    call.send(describedHead(call.form, call.mode, remaining, ignored, call), new Uint8Array(0));
+    const told = request.dryRun ? '' : ignored; // a quote does not list them either
+    call.send(describedHead(call.form, call.mode, remaining, told, call), new Uint8Array(0));
   }
 
   #plain(call: Call, route: Route, handler: Handler): void {
