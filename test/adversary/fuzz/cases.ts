@@ -52,7 +52,7 @@ export const ACCEPTS: readonly Accept[] = [
   { field: 'no-media-type, application/msgpack', wants: ['msgpack'] },
   { field: ', ,application/msgpack,', wants: ['msgpack'] },
   { field: 'application/msgpack;q=2', wants: ['json'] },
-  { field: 'application/problem+json', wants: [], wantsProblem: true },
+  { field: 'application/problem+json', wants: ['json'], wantsProblem: true },
   { field: 'application/problem+json, application/msgpack;q=0.1', wants: ['msgpack'], wantsProblem: true },
 ];
 
