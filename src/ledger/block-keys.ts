@@ -232,7 +232,8 @@ function readPlaces(fd: number): Places | undefined {
   return places;
 }
 
-function syncFolder(path: string): void {
+/** Makes names that were added to a folder, or taken from it, durable. */
+export function syncFolder(path: string): void {
   if (process.platform === 'win32') return; // has no handle of a folder to flush
   const folder = openSync(path, 'r');
   try {

@@ -1,14 +1,27 @@
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { assert } from '../core/assert.ts';
 
 const MAGIC = 0x6a_6e_72_71; // "qrnj" read little-endian
 const HEADER_BYTES = 32;
 
+const CHUNK_BYTES = 2 ** 20;
+const flushData = promisify(fdatasync);
+
 /**
- * Records that are committed (in the page cache: a killed process loses none) before the ledger's own commit has
- * brought them to disk. Two halves of one file take turns: while the ledger commits one generation, the next gathers
- * in the other half, and a half is written again only after its generation is on disk.
+ * Records that are acknowledged before the ledger's own commit has stored them. What is appended survives the end of
+ * the process; what is flushed survives a power cut. Two halves of one file take turns: while the ledger commits one
+ * generation, the next gathers in the other half, and a half is written again only after the ledger has stored its
+ * generation. The file keeps its length, so that a flush writes the records and nothing else.
  *
  *   offset size
  *        0    4  magic
@@ -22,40 +35,35 @@ const HEADER_BYTES = 32;
 export class Journal {
   readonly #fd: number;
   readonly #halfBytes: number;
-  #generation: number;
+  /** False when the disk had no room for the whole file: then nothing is appended. */
+  readonly #hasRoom: boolean;
+  readonly #path: string;
+  #generation = 1;
   #index = 0;
   #at = 0;
 
-  private constructor(fd: number, halfBytes: number, generation: number) {
+  private constructor(path: string, fd: number, halfBytes: number, hasRoom: boolean) {
+    this.#path = path;
     this.#fd = fd;
     this.#halfBytes = halfBytes;
-    this.#generation = generation;
+    this.#hasRoom = hasRoom;
   }
 
-  /**
-   * Opens or creates the file and gives what a dead process left in it, oldest first. Throws what the file system
-   * says. Records that never were whole (torn by the end of the process or of the power) were never acknowledged.
-   */
-  static open(path: string, halfBytes: number): { journal: Journal; leftover: Uint8Array[] } {
-    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-    const content = new Uint8Array(fstatSync(fd).size);
-    const read = readSync(fd, content, 0, content.length, 0);
-    assert(read === content.length, 'the journal was read whole');
-    const halves = [0, 1]
-      .map((half) => readHalf(content.subarray(half * halfBytes, (half + 1) * halfBytes)))
-      .filter(({ records }) => records.length > 0)
-      .sort((a, b) => a.generation - b.generation);
-    const generation = (halves.at(-1)?.generation ?? 0) + 1;
-    return {
-      journal: new Journal(fd, halfBytes, generation),
-      leftover: halves.flatMap(({ records }) => records),
-    };
+  /** Makes the file at its full length; the folder is the caller's to flush. Throws the error of the file system. */
+  static create(path: string, halfBytes: number): Journal {
+    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
+    try {
+      return new Journal(path, fd, halfBytes, fillWithZeros(fd, 2 * halfBytes));
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
   }
 
   /** Appends to the generation that gathers; false when its half has no room. */
   append(payload: Uint8Array): boolean {
     const size = HEADER_BYTES + payload.length;
-    if (this.#at + size > this.#halfBytes) return false;
+    if (!this.#hasRoom || this.#at + size > this.#halfBytes) return false;
     const record = new Uint8Array(size);
     const view = new DataView(record.buffer);
     view.setUint32(0, MAGIC, true);
@@ -70,6 +78,11 @@ export class Journal {
     return true;
   }
 
+  /** Everything appended before the call is on disk when this resolves. The event loop goes on meanwhile. */
+  flush(): Promise<void> {
+    return flushData(this.#fd);
+  }
+
   /** Begins the next generation; the one that gathered until now is returned, for `settle`. */
   turn(): number {
     this.#at = 0;
@@ -77,15 +90,14 @@ export class Journal {
     return this.#generation++;
   }
 
-  /** The generation is on disk: its records need no repeat. */
+  /** The ledger has stored the generation: its records need no repeat, and its half may be written again. */
   settle(generation: number): void {
     this.#write(new Uint8Array(HEADER_BYTES), (generation % 2) * this.#halfBytes);
   }
 
-  /** Everything in the file is on disk. */
-  settleAll(): void {
-    this.settle(0);
-    this.settle(1);
+  /** Takes the file's name away: nothing in it needs a repeat. */
+  remove(): void {
+    rmSync(this.#path, { force: true });
   }
 
   close(): void {
@@ -102,6 +114,33 @@ export class Journal {
       written += writeSync(this.#fd, bytes, written, bytes.length - written, position + written);
     }
   }
+}
+
+/** False when the disk has no room for it. */
+function fillWithZeros(fd: number, bytes: number): boolean {
+  const zeros = new Uint8Array(Math.min(CHUNK_BYTES, bytes));
+  try {
+    for (let at = 0; at < bytes; ) at += writeSync(fd, zeros, 0, Math.min(zeros.length, bytes - at), at);
+    fsyncSync(fd);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+      return false;
+    throw error;
+  }
+}
+
+/**
+ * The records that a dead process left in its journal, oldest first. A record that is not whole was torn by the end of the
+ * process or by a power cut, and was never acknowledged: it ends the reading of its half. Throws the error of the file system.
+ */
+export function readJournal(path: string, halfBytes: number): Uint8Array[] {
+  const content = new Uint8Array(readFileSync(path));
+  return [content.subarray(0, halfBytes), content.subarray(halfBytes, 2 * halfBytes)]
+    .map(readHalf)
+    .filter(({ records }) => records.length > 0)
+    .sort((a, b) => a.generation - b.generation)
+    .flatMap(({ records }) => records);
 }
 
 /** The unbroken run of records from the start of a half, all of one generation. */

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
@@ -127,6 +127,40 @@ suite('kill -9', () => {
       assert.equal(new Set(claimed).size, claimed.length, 'a block was given twice');
     });
   }
+});
+
+const SECTOR_BYTES = 512;
+
+suite('a power cut', () => {
+  test('loses nothing acknowledged, whichever sectors of the journal written since its last flush survive', async (t) => {
+    const folder = temporaryFolder(t);
+    const path = join(folder, 'ledger');
+    const journal = join(path, 'journal-1');
+    const ledger = await openTestLedger(path);
+    const acknowledged = new Set<number>();
+    let chance = 1;
+    const coin = () => (chance = (chance * 48_271) % 2_147_483_647) % 2 === 0; // MINSTD: the same images each time
+    for (let n = 1; n <= 24; n++) {
+      await ledger.commit([filledSegment(n, ENTRIES)], []);
+      acknowledged.add(n);
+      const flushed = readFileSync(journal);
+      // What follows is written and not flushed: a half settled behind LMDB's commit, an append that is not acknowledged.
+      if (n % 3 === 0) await ledger.balances(202611);
+      const waiting = n % 4 === 0 ? ledger.commit([filledSegment(1_000 + n, ENTRIES)], []) : undefined;
+      const image = join(folder, `image ${n}`);
+      mkdirSync(image);
+      for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
+      const written = readFileSync(journal);
+      for (let at = 0; at < written.length; at += SECTOR_BYTES) {
+        if (coin()) flushed.copy(written, at, at, at + SECTOR_BYTES);
+      }
+      writeFileSync(join(image, 'journal-1'), written);
+      await waiting;
+      await assertNothingLost(image, acknowledged, new Set());
+      if (waiting !== undefined) acknowledged.add(1_000 + n);
+    }
+    await ledger.close();
+  });
 });
 
 const COMPILER = process.env['CC'] ?? 'gcc';
@@ -306,7 +340,7 @@ suite('damaged pages', () => {
     const outcomes = await readAll(cut);
     // Final bytes may have been unused: then nothing is missing, and all that was said is said.
     for (const outcome of outcomes) if (typeof outcome !== 'string') assert.equal(outcome.digest, digest);
-    assert.ok(outcomes.slice(2).every((outcome) => typeof outcome === 'string'));
+    assert.ok(outcomes.slice(3).every((outcome) => typeof outcome === 'string'));
   });
 
   test('a journal with flipped bytes leaves the ledger sound', async (t) => {
@@ -315,11 +349,11 @@ suite('damaged pages', () => {
     await said.heard('ack', 20);
     said.child.kill('SIGKILL');
     await said.ended();
-    const journal = join(path, 'journal');
-    assert.ok(existsSync(journal));
+    const name = readdirSync(path).find((each) => each.startsWith('journal-'));
+    assert.ok(name !== undefined);
+    const journal = join(path, name);
     const content = readFileSync(journal);
-    const half = 4 * 2 ** 20;
-    for (const at of [40, half + 40]) if (at < content.length) content[at] ^= 1;
+    for (const at of [40, content.length / 2 + 40]) content[at] ^= 1;
     writeFileSync(journal, content);
     const ledger = await openTestLedger(path, { durability: 'commit' });
     assert.deepEqual((await ledger.audit()).problems, []);

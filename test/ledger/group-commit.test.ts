@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
@@ -76,7 +78,6 @@ suite('a commit that fails', () => {
     await ledger.addLot(lot(1), [block('pure', 7)]);
     disk.broken = true;
     const results = await Promise.allSettled([
-      ledger.commit([filledSegment(2, 3)], []),
       ledger.createAccount(account(1)),
       ledger.claimBlocks('pure', 1),
       ledger.revokeLot({ lotId: lotId(1), why: 'x', atMs: 0 }),
@@ -92,34 +93,56 @@ suite('a commit that fails', () => {
     await assertRejects(ledger.commit([filledSegment(3, 1)], []), 'stopped');
     await assertRejects(ledger.claimBlocks('pure', 1), 'stopped');
     assert.equal(disk.transactions, before, 'the disk is not asked again');
-    await assertHolds(ledger, [1], [2, 3]);
+    await assertHolds(ledger, [1], [3]);
     assert.equal((await ledger.blockLevels()).pure.blocks, 1);
     assert.deepEqual(await ledger.accounts(), []);
-    await ledger.close();
+    await ledger.close().catch(() => {}); // what is in the journal cannot be stored
     const again = await openTestLedger(path);
-    await assertHolds(again, [1], [2, 3]);
+    await assertHolds(again, [1], [3]);
     assert.deepEqual((await again.audit()).problems, []);
     await again.close();
   });
 
-  test('with durability commit, what was acknowledged before it comes back at the next start', async (t) => {
-    const { path, disk, ledger } = await open(t, 'commit');
+  for (const durability of ['fsync', 'commit'] as const) {
+    test(`${durability}: what was acknowledged before it comes back at the next start`, async (t) => {
+      const { path, disk, ledger } = await open(t, durability);
+      await ledger.commit([filledSegment(1, 3)], []);
+      await ledger.balances(202611); // in LMDB from here on
+      disk.broken = true;
+      await ledger.commit([filledSegment(2, 3)], [answer(1, 1, NOON_MS + 5)]);
+      await ledger.failed;
+      await assertRejects(ledger.commit([filledSegment(3, 3)], []), 'stopped');
+      await assertRejects(ledger.balances(202611), 'stopped');
+      await assert.rejects(ledger.close());
+      for (const next of ['fsync', 'commit'] as const) {
+        const again = await openTestLedger(path, { durability: next });
+        await assertHolds(again, [1, 2], [3]);
+        assert.equal((await again.balances(202611))[0].requests, 6);
+        assert.deepEqual(await again.storedAnswer(1, answer(1, 1, 0).keyDigest), answer(1, 1, NOON_MS + 5));
+        assert.deepEqual((await again.audit()).problems, []);
+        await again.close();
+      }
+    });
+  }
+
+  test('a journal that cannot be flushed stops the ledger', {
+    skip: process.platform !== 'linux',
+  }, async (t) => {
+    const { path, ledger } = await open(t);
     await ledger.commit([filledSegment(1, 3)], []);
-    await ledger.balances(202611); // on disk from here on
-    disk.broken = true;
-    await ledger.commit([filledSegment(2, 3)], [answer(1, 1, NOON_MS + 5)]);
-    await ledger.failed;
-    await assertRejects(ledger.commit([filledSegment(3, 3)], []), 'stopped');
-    await assertRejects(ledger.balances(202611), 'stopped');
-    await assert.rejects(ledger.close());
-    for (const durability of ['fsync', 'commit'] as const) {
-      const again = await openTestLedger(path, { durability });
-      await assertHolds(again, [1, 2], [3]);
-      assert.equal((await again.balances(202611))[0].requests, 6);
-      assert.deepEqual(await again.storedAnswer(1, answer(1, 1, 0).keyDigest), answer(1, 1, NOON_MS + 5));
-      assert.deepEqual((await again.audit()).problems, []);
-      await again.close();
-    }
+    await ledger.balances(202611);
+    const descriptor = readdirSync('/proc/self/fd').find((fd) => isFile(fd, join(path, 'journal-1')));
+    assert.ok(descriptor !== undefined);
+    closeSync(Number(descriptor));
+    assert.equal(openSync('/dev/full', 'r+'), Number(descriptor), 'a full disk in its place');
+    await assertRejects(ledger.commit([filledSegment(2, 3)], []), 'stopped');
+    assert.match((await ledger.failed).message, /ENOSPC/);
+    await assertHolds(ledger, [1], [2]);
+    await assertRejects(ledger.createAccount(account(1)), 'stopped');
+    await ledger.close().catch(() => {});
+    const again = await openTestLedger(path);
+    await assertHolds(again, [1], [2]);
+    await again.close();
   });
 });
 
@@ -158,4 +181,12 @@ async function assertHolds(
     assert.deepEqual(segment, filledSegment(sequence, segment?.count ?? -1));
   }
   for (const sequence of absent) assert.equal(await ledger.segment(sequence), undefined);
+}
+
+function isFile(fd: string, path: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`) === path;
+  } catch {
+    return false; // the descriptor that listed the folder
+  }
 }

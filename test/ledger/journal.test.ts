@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Journal } from '../../src/ledger/journal.ts';
+import { Journal, readJournal } from '../../src/ledger/journal.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 
 const HALF_BYTES = 256;
@@ -12,15 +12,13 @@ function record(n: number, size = 20): Uint8Array {
 }
 
 function leftIn(path: string): number[] {
-  const { journal, leftover } = Journal.open(path, HALF_BYTES);
-  journal.close();
-  return leftover.map((bytes) => bytes[0]);
+  return readJournal(path, HALF_BYTES).map((bytes) => bytes[0]);
 }
 
 function journalOf(t: TestContext): { path: string; journal: Journal } {
-  const path = join(temporaryFolder(t), 'journal');
-  const { journal, leftover } = Journal.open(path, HALF_BYTES);
-  assert.deepEqual(leftover, []);
+  const path = join(temporaryFolder(t), 'journal-1');
+  const journal = Journal.create(path, HALF_BYTES);
+  assert.deepEqual(leftIn(path), []);
   return { path, journal };
 }
 
@@ -38,23 +36,28 @@ test('what was appended and not settled is found, oldest first', (t) => {
   journal.close();
 });
 
-test('generations take turns in the two halves, also after reopening', (t) => {
+test('generations take turns in the two halves', (t) => {
   const { path, journal } = journalOf(t);
+  for (let n = 1; n <= 6; n++) {
+    journal.append(record(n));
+    assert.deepEqual(leftIn(path), n === 1 ? [1] : [n - 1, n]);
+    const generation = journal.turn();
+    if (n > 1) journal.settle(generation - 1);
+  }
+  journal.close(); // killed here
+  assert.deepEqual(leftIn(path), [6]);
+});
+
+test('the file has its length from the start, and is gone after a clean end', async (t) => {
+  const { path, journal } = journalOf(t);
+  assert.equal(statSync(path).size, 2 * HALF_BYTES);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
   journal.append(record(1));
-  journal.turn();
-  journal.append(record(2));
-  journal.close(); // killed here: both generations are left
-  const again = Journal.open(path, HALF_BYTES);
-  assert.deepEqual(
-    again.leftover.map((bytes) => bytes[0]),
-    [1, 2],
-  );
-  again.journal.settleAll();
-  again.journal.append(record(3));
-  again.journal.turn();
-  again.journal.append(record(4));
-  assert.deepEqual(leftIn(path), [3, 4]);
-  again.journal.close();
+  await journal.flush();
+  assert.equal(statSync(path).size, 2 * HALF_BYTES);
+  journal.remove();
+  journal.close();
+  assert.ok(!existsSync(path));
 });
 
 test('a half that is full takes no more, and says so', (t) => {

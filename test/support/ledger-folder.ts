@@ -27,6 +27,7 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     durability: 'fsync',
     growAheadBytes: 0,
     freeBytesMin: 0,
+    journalHalfBytes: 64 * 1_024,
     ...more,
   });
 }

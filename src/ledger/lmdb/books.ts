@@ -32,9 +32,15 @@ const SEGMENTS_PER_SWEEP = 8;
 /** Usage records kept at hand. Each takes 0.6 KB. */
 const CURRENT_MAX = 65_536;
 
-interface EncodedSegment {
+export interface EncodedSegment {
   readonly segment: SegmentRecord;
+  /** As encodeSegment gives them. */
   readonly bytes: Uint8Array;
+}
+
+/** Throws what encodeSegment throws for a segment whose parts do not agree. */
+export function encoded(segment: SegmentRecord): EncodedSegment {
+  return { segment, bytes: encodeSegment(segment) };
 }
 
 /** Answers: segments of certificates, the counters that follow from them, idempotent answers, limiter states. */
@@ -58,10 +64,20 @@ export class LmdbBooks implements Books, LogStore {
     return count(this.#tables.meta, 'lastSegment') + 1;
   }
 
+  /** True when no segment has this sequence, nor had it before retention dropped it. */
+  mayTake(sequence: number): boolean {
+    const { meta, segments } = this.#tables;
+    return sequence > count(meta, 'droppedSegment') && !segments.has(sequence);
+  }
+
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
     // Encoding checks the segments; a flaw is the caller's bug and must not stop a whole group.
-    const encoded = segments.map((segment) => ({ segment, bytes: encodeSegment(segment) }));
-    await this.#writer.submit(() => this.#commit(encoded, answers));
+    await this.store(segments.map(encoded), answers);
+  }
+
+  /** As commit, of segments that are encoded already. */
+  store(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): Promise<void> {
+    return this.#writer.submit(() => this.#commit(segments, answers));
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
@@ -188,8 +204,8 @@ export class LmdbBooks implements Books, LogStore {
     return [...this.#tables.segments.entries({ from, limit })].map(({ value }) => decodeSegment(value));
   }
 
-  #commit(encoded: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
-    const fresh = this.#unstored(encoded);
+  #commit(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
+    const fresh = this.#unstored(segments);
     const { meta, segmentTimes } = this.#tables;
     const tally = new UsageTally();
     const displaced = new DisplacedTally();
@@ -221,10 +237,10 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   /** The segments that are not stored yet. Refuses all when one must not be stored. */
-  #unstored(encoded: readonly EncodedSegment[]): EncodedSegment[] {
+  #unstored(segments: readonly EncodedSegment[]): EncodedSegment[] {
     const fresh = new Map<number, EncodedSegment>();
     const dropped = count(this.#tables.meta, 'droppedSegment');
-    for (const item of encoded) {
+    for (const item of segments) {
       const { sequence } = item.segment;
       if (fresh.has(sequence))
         throw new LedgerError('conflict', `segment ${sequence} is twice in one commit`);

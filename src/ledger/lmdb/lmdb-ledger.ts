@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { BlockKeys } from '../block-keys.ts';
-import type { Journal } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import type { ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
@@ -42,8 +41,8 @@ export interface LmdbLedgerParts {
   readonly entropy: LmdbEntropyStore;
   /** Present for a server. */
   readonly blockKeys: BlockKeys | undefined;
-  /** Present with durability `commit`. */
-  readonly journaled: { readonly books: JournaledBooks; readonly journal: Journal } | undefined;
+  /** Present for a server. */
+  readonly journaled: JournaledBooks | undefined;
   readonly space: FreeSpace;
   readonly role: 'server' | 'tool';
   readonly lock: ServerLock | undefined;
@@ -60,13 +59,12 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     if (role !== 'server')
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a tool`);
   };
-  const flush = async () => journaled?.books.flush();
 
   async function copyTo(directory: string, compact: boolean): Promise<void> {
     if (existsSync(directory) && readdirSync(directory).length > 0) {
       throw new LedgerError('refused', `${directory} is not empty: a copy goes into a new folder`);
     }
-    await flush();
+    await journaled?.store();
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     await environment.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
@@ -81,10 +79,9 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
 
   async function closeAll(): Promise<void> {
     try {
-      await flush();
+      await journaled?.close();
       writer.close();
     } finally {
-      journaled?.journal.close();
       parts.blockKeys?.close();
       await environment.close();
       await parts.lock?.release();
@@ -93,7 +90,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
 
   const upkeep = {
     async audit() {
-      await flush();
+      await journaled?.store();
       return auditTables(tables, environment.snapshot());
     },
     /**
@@ -107,7 +104,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       directory: new LmdbDirectory(environment, tables, writer),
       entropy: parts.entropy,
       sources: parts.sources,
-      books: journaled?.books ?? parts.books,
+      books: journaled ?? parts.books,
       log: parts.books,
       upkeep,
     },

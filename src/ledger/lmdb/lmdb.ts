@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
-import { BlockKeys } from '../block-keys.ts';
-import { Journal } from '../journal.ts';
+import { BlockKeys, syncFolder } from '../block-keys.ts';
+import { Journal, readJournal } from '../journal.ts';
 import { LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
@@ -14,7 +14,7 @@ import { FreeSpace, freeBytesOf, growAhead, lengthen, makePrivate, requireLmdbFi
 import { LmdbEntropyStore } from './entropy.ts';
 import { Environment, type RawEnvironment } from './environment.ts';
 import { GroupWriter } from './group-writer.ts';
-import { JournaledBooks, replayJournal } from './journaled-books.ts';
+import { type Durability, JournaledBooks, replayJournal } from './journaled-books.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbSourceStore } from './sources.ts';
 import type { Key, RawDatabase } from './table.ts';
@@ -31,7 +31,7 @@ export interface LmdbLedgerOptions {
    */
   readonly role: 'server' | 'tool';
   /** fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks. */
-  readonly durability: 'fsync' | 'commit';
+  readonly durability: Durability;
   /** Only for a tool: changes nothing, and the folder must hold a ledger. */
   readonly readOnly?: boolean;
   /** Below this much free space on the file system, commit and addLot are rejected with `storage_unavailable`. */
@@ -40,6 +40,8 @@ export interface LmdbLedgerOptions {
   readonly freeBytes?: () => number;
   /** A server makes the data file this much longer than its content when it starts, see growAhead. */
   readonly growAheadBytes?: number;
+  /** Bytes of each half of a server's journal. */
+  readonly journalHalfBytes?: number;
   /** Wraps the environment; tests make it fail. */
   readonly wrap?: (raw: RawEnvironment) => RawEnvironment;
 }
@@ -50,13 +52,13 @@ const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
 /** Address space, not memory; LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 1024 * MEBIBYTE;
 const TABLES_MAX = 32;
-/** A commit window of 10 ms at 100,000 certificates a second takes 80 KB. */
+/** 25 ms at 100,000 certificates a second take 200 KB; the rest is for a ledger that falls behind by half a second. */
 const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
-const FLUSH_INTERVAL_MS = 10;
 
 const DATA_FILE = 'data.mdb';
 const LOCK_FILE = 'lock.mdb';
-const JOURNAL_FILE = 'journal';
+/** Of one start of a server each, by its epoch; a folder of format 2 has one without a number. */
+const JOURNAL_FILES = /^journal(-\d+)?$/;
 const BLOCK_KEYS_FILE = 'block-keys';
 
 /** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
@@ -102,6 +104,10 @@ async function openLocked(
     const writer = new GroupWriter(environment, log, () => {
       if (isServer) requireEpoch(tables, epoch);
     });
+    const requireOwned = () => {
+      environment.refresh();
+      requireEpoch(tables, epoch);
+    };
     const books = new LmdbBooks(tables, writer, clock);
     const sources = new LmdbSourceStore(environment, tables, writer);
     blockKeys = isServer
@@ -118,7 +124,9 @@ async function openLocked(
       epoch,
     });
     if (isServer && count(tables.meta, 'format') < FORMAT) environment.transact(() => separateLog(tables));
-    const journaled = isServer ? await openJournal(options, books, writer) : undefined;
+    const journaled = isServer
+      ? await openJournal(options, { books, writer, epoch, requireOwned })
+      : undefined;
     if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
     return lmdbLedger({
       environment,
@@ -151,6 +159,7 @@ async function openLocked(
       durability: 'fsync',
       growAheadBytes: 0,
       freeBytesMin: 0,
+      journalHalfBytes: 0,
     });
     try {
       await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
@@ -274,28 +283,27 @@ function requireEpoch({ meta }: Tables, epoch: number): void {
   );
 }
 
-/** In either durability, what a killed process left in the journal comes first. */
+/**
+ * Stores what an unclean stop left in journals, then begins one of its own. A server that was fenced off while it lived
+ * may still write into its own file, which nobody reads any more.
+ */
 async function openJournal(
-  { path, durability, log }: LmdbLedgerOptions,
-  books: LmdbBooks,
-  writer: GroupWriter,
-): Promise<{ books: JournaledBooks; journal: Journal } | undefined> {
-  const file = join(path, JOURNAL_FILE);
-  if (durability === 'fsync' && !existsSync(file)) return undefined;
-  const { journal, leftover } = Journal.open(file, JOURNAL_HALF_BYTES);
-  await replayJournal(books, leftover);
-  if (leftover.length > 0)
-    log.warn({ commits: leftover.length }, 'ledger: commits of a killed process recovered');
-  journal.settleAll();
-  if (durability === 'commit') {
-    const requireRunning = () => writer.requireRunning();
-    const stop = (error: unknown) => writer.stop(error);
-    return {
-      books: await JournaledBooks.over(books, journal, FLUSH_INTERVAL_MS, requireRunning, stop),
-      journal,
-    };
+  { path, durability, log, journalHalfBytes = JOURNAL_HALF_BYTES }: LmdbLedgerOptions,
+  ledger: { books: LmdbBooks; writer: GroupWriter; epoch: number; requireOwned: () => void },
+): Promise<JournaledBooks> {
+  const { books, writer, epoch, requireOwned } = ledger;
+  let recovered = 0;
+  for (const name of readdirSync(path).filter((each) => JOURNAL_FILES.test(each))) {
+    const leftover = readJournal(join(path, name), journalHalfBytes);
+    await replayJournal(books, leftover);
+    recovered += leftover.length;
+    rmSync(join(path, name));
   }
-  journal.close();
-  rmSync(file);
-  return undefined;
+  if (recovered > 0) {
+    log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journal');
+  }
+  const journal = Journal.create(join(path, `journal-${epoch}`), journalHalfBytes);
+  syncFolder(path);
+  const last = (await books.nextSegment()) - 1;
+  return new JournaledBooks({ books, journal, writer, durability, last, requireOwned });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
-import { Journal } from '../../../../src/ledger/journal.ts';
+import { readJournal } from '../../../../src/ledger/journal.ts';
 import { LedgerError } from '../../../../src/ledger/ledger.ts';
 import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
 import { scratchFile } from './scratch.ts';
@@ -82,20 +82,11 @@ const journal: FuzzTarget = {
     const isSealed = ((input[0] ?? 0) & 1) === 1;
     if (isSealed) sealRecords(content);
     const path = scratchFile('journal', content);
-    const { journal, leftover } = Journal.open(path, HALF_BYTES);
+    const leftover = readJournal(path, HALF_BYTES);
     assert.deepEqual(leftover.map(hex).sort(), recordsIn(content).map(hex).sort());
-    const next = new Uint8Array([1, 2, 3]);
-    if (isSealed) assert.ok(journal.append(next), 'the gathering half is empty after a start');
-    journal.close();
-    if (!isSealed) return `${magnitude(leftover.length)} records of anybody`;
-    const again = Journal.open(path, HALF_BYTES);
-    again.journal.close();
-    assert.equal(hex(again.leftover.at(-1) ?? NOTHING), hex(next), 'what is appended now is the newest');
-    return `${magnitude(leftover.length)} records`;
+    return `${magnitude(leftover.length)} records${isSealed ? '' : ' of anybody'}`;
   },
 };
-
-const NOTHING = new Uint8Array(0);
 
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
