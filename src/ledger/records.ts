@@ -47,6 +47,10 @@ export interface KeyRecord {
 export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'system'> {
   readonly of: Of;
   readonly bits: number;
+  /** Place of the first bit in what was tested, read in `order`. Absent in blocks of releases that tested from bit 0 on. */
+  readonly firstBit?: number;
+  /** Of raw noise: shot after shot, or all shots of channel 0, then of channel 1, and so on. */
+  readonly order?: 'shots' | 'channels';
   /** SHA-256 (hex) of the tested bits, packed most significant bit first. */
   readonly sha256: string;
   readonly sp80022: {
@@ -100,10 +104,28 @@ export interface LotRecord {
   readonly minEntropyMethod: string;
   /** How quantum the lot is shown to be; absent in lots of releases that did not ask. */
   readonly evidence?: LotEvidence;
+  /**
+   * SP 800-22: of the raw noise the first window and the one of least min-entropy, of the conditioned output every window. Lots
+   * without `rawWindows` are of releases that tested the first 10^6 bits of each alone.
+   */
   readonly assessments: readonly AssessedBlock[];
+  /** Windows of 10^6 bits that cover every raw bit in each order; each was through SP 800-90B and SP 800-22. */
+  readonly rawWindows?: number;
+  /** How the whole lot was hashed at once; absent where pieces of it were conditioned. */
+  readonly extraction?: LotExtraction;
   readonly accepted: boolean;
   /** Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from. */
   readonly rejection: string;
+}
+
+/** A two-universal hash of a whole lot (pool/intake/extractor.ts). */
+export interface LotExtraction {
+  /** The public key, 32 bytes in hex, drawn when the raw bits had been hashed; it gives the Toeplitz matrix. */
+  readonly seed: string;
+  readonly inputBits: number;
+  readonly outputBits: number;
+  /** The output is within 2^-epsilonBits of uniform, given the seed and everything the adversary holds. */
+  readonly epsilonBits: number;
 }
 
 /** From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted. */
@@ -158,11 +180,12 @@ function rankOf(claim: EvidenceClaim): number {
 }
 
 /**
- * The block that `nist_verified` speaks of: the last SP 800-22 run on what answers are drawn from, that is the
- * conditioned output, or the system source's own block.
+ * The block that `nist_verified` speaks of: the last SP 800-22 run that passed on what answers are drawn from, that is the
+ * conditioned output, or the system source's own block; else the last run. What lies in a window that failed is not drawn from.
  */
 export function verifyingBlock(lot: LotRecord): AssessedBlock | undefined {
-  return lot.assessments.findLast((each) => each.of !== 'raw');
+  const drawn = lot.assessments.filter((each) => each.of !== 'raw');
+  return drawn.findLast((each) => each.sp80022.verified) ?? drawn.at(-1);
 }
 
 export function nistVerified(lot: LotRecord): boolean {

@@ -1,6 +1,6 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { WorkerOrder } from '../answer/make.ts';
-import type { LotAssessment } from '../pool/intake/assess-lot.ts';
+import type { LotAssessment } from '../pool/intake/assessor.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
 import type { SequenceOutcome } from '../stats/sp800-22/verdict.ts';
 

@@ -8,7 +8,8 @@ import {
   PURE_BLOCK_BYTES,
   SEED_BLOCK_BYTES,
 } from '../../src/ledger/records.ts';
-import { ASSESSED_BITS, type Assessor } from '../../src/pool/intake/assessor.ts';
+import { ASSESSED_BITS, type Assessor, type LotAssessment } from '../../src/pool/intake/assessor.ts';
+import { toeplitzHash, toeplitzSeed } from '../../src/pool/intake/extractor.ts';
 
 /** The record of an accepted lot; equal names give equal records. */
 export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotRecord {
@@ -136,8 +137,10 @@ export class ScriptedAssessor implements Assessor {
   failure: Error | undefined;
   /** SP 800-22 verdicts on conditioned blocks, one a block; then all pass. */
   verdicts: boolean[] = [];
-  /** SP 800-90B estimates, one a lot; then 0.85. */
+  /** SP 800-90B estimates, one a lot; then `estimate`. */
   estimates: number[] = [];
+  /** Of 10^6 bits and more. */
+  estimate = 0.85;
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
     this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
@@ -152,8 +155,24 @@ export class ScriptedAssessor implements Assessor {
 
   async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
     this.tested.push({ of: 'min-entropy', bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
-    const estimate = this.estimates.shift();
-    return estimate ?? (bitLength < ASSESSED_BITS ? null : 0.85);
+    return this.#estimate(bitLength);
+  }
+
+  /** One window of all bits. */
+  async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
+    const bitLength = width * shots;
+    this.tested.push({ of: 'lot', bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
+    const minEntropyPerBit = this.#estimate(bitLength);
+    const block = assessedBlock('raw', bitLength, bitLength >= ASSESSED_BITS);
+    return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
+  }
+
+  async extract(bits: Uint8Array, bitLength: number, key: Uint8Array, outputBits: number) {
+    return toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits);
+  }
+
+  #estimate(bitLength: number): number | null {
+    return this.estimates.shift() ?? (bitLength < ASSESSED_BITS ? null : this.estimate);
   }
 }
 

@@ -1,31 +1,12 @@
 import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import type { AssessedBlock } from '../../ledger/records.ts';
 import { testSequence } from '../../stats/sp800-22/verdict.ts';
 import { assessBits } from '../../stats/sp800-90b/assess.ts';
-import { ASSESSED_BITS, SCREENED_BITS } from './assessor.ts';
+import { ASSESSED_BITS, type AssessedWindow, type LotAssessment, SCREENED_BITS } from './assessor.ts';
 
-/**
- * In which order the bits of a lot are read: shot after shot, as they came, or all shots of channel 0, then of channel 1,
- * and so on. A pattern within one channel is spread out in the first order and stands side by side in the second.
- */
-type BitOrder = 'shots' | 'channels';
-
-/** One window of a lot, assessed by itself. */
-interface AssessedWindow extends AssessedBlock<'raw'> {
-  readonly order: BitOrder;
-  /** Place of its first bit in that order. */
-  readonly firstBit: number;
-  /** SP 800-90B 6.3, the least of the non-IID estimates; null with fewer than SCREENED_BITS bits. */
-  readonly minEntropyPerBit: number | null;
-}
-
-export interface LotAssessment {
-  readonly windows: readonly AssessedWindow[];
-  /** The least estimate of all windows, bits per bit; null for a lot that is too short for any. */
-  readonly minEntropyPerBit: number | null;
-}
+/** A pattern within one channel is spread out in the order of shots and stands side by side in that of channels. */
+type BitOrder = AssessedWindow['order'];
 
 /**
  * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. The last window
@@ -70,8 +51,8 @@ function assessInOrder(order: BitOrder, bits: Uint8Array, total: number): Assess
   });
 }
 
-/** First bits of the windows that cover `total` bits. */
-function windowStarts(total: number): number[] {
+/** First bits of the windows of ASSESSED_BITS that cover `total` bits; the last reaches back where they do not divide it. */
+export function windowStarts(total: number): number[] {
   const starts: number[] = [];
   for (let at = 0; at + ASSESSED_BITS <= total; at += ASSESSED_BITS) starts.push(at);
   if (total % ASSESSED_BITS !== 0) starts.push(Math.max(0, total - ASSESSED_BITS));

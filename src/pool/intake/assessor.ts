@@ -14,6 +14,32 @@ export interface Assessor {
   testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>>;
   /** SP 800-90B §6.3: the least of the non-IID estimates, per bit. Null with fewer than SCREENED_BITS. */
   minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null>;
+  /** Every bit of a lot through both, in windows and in both orders (assess-lot.ts). */
+  assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment>;
+  /**
+   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public `key` of 32 bytes
+   * gives (extractor.ts). The caller erases the output.
+   */
+  extract(
+    bits: Uint8Array,
+    bitLength: number,
+    key: Uint8Array,
+    outputBits: number,
+  ): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** One window of a lot, assessed by itself. */
+export interface AssessedWindow extends AssessedBlock<'raw'> {
+  readonly order: 'shots' | 'channels';
+  readonly firstBit: number;
+  /** SP 800-90B 6.3, the least of the non-IID estimates; null with fewer than SCREENED_BITS bits. */
+  readonly minEntropyPerBit: number | null;
+}
+
+export interface LotAssessment {
+  readonly windows: readonly AssessedWindow[];
+  /** The least estimate of all windows, bits per bit; null for a lot that is too short for any. */
+  readonly minEntropyPerBit: number | null;
 }
 
 /** The length that SP 800-22 asks of one sequence for all of its tests, and SP 800-90B §3.1.1 of a data set. */
@@ -36,9 +62,9 @@ export const HISTORY_BLOCKS = 100;
 export class BlockHistory {
   readonly #rejections: boolean[] = [];
 
-  /** Blocks too short for a verdict say nothing and are left out. */
+  /** Blocks too short for a verdict say nothing and are left out, as are windows that reach back into the one before. */
   add(block: AssessedBlock<string>): void {
-    if (block.bits < ASSESSED_BITS) return;
+    if (block.bits < ASSESSED_BITS || (block.firstBit ?? 0) % ASSESSED_BITS !== 0) return;
     this.#rejections.push(!block.sp80022.verified);
     if (this.#rejections.length > HISTORY_BLOCKS) this.#rejections.shift();
   }
@@ -57,7 +83,10 @@ export type DeliveredSample = AssessedBlock<'delivered'>;
  * and the system source's lot is such a sample; in pure mode the conditioned block of each lot is what is delivered,
  * and a sample would spend quantum bytes to say the same again.
  */
-export async function sampleDelivered(reader: EntropyReader, assessor: Assessor): Promise<DeliveredSample> {
+export async function sampleDelivered(
+  reader: EntropyReader,
+  assessor: Pick<Assessor, 'testBits'>,
+): Promise<DeliveredSample> {
   const bits = new Uint8Array(ASSESSED_BITS / 8);
   try {
     reader.fill(bits);
@@ -86,7 +115,7 @@ export interface DeliveredState {
 export interface DeliveredSamplerOptions {
   /** The streams in use; asked for anew each time. */
   readonly streams: () => readonly DeliveredStream[];
-  readonly assessor: Assessor;
+  readonly assessor: Pick<Assessor, 'testBits'>;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -8,12 +8,13 @@ import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
 import { type DriftState, DriftTest } from '../../stats/drift.ts';
 import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
-import { type Assessor, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
+import { ASSESSED_BITS, type Assessor, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, SourceReader } from './jobs.ts';
 import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
 import { RefusalTest, refusalChance } from './refusals.ts';
+import { ShortLots } from './short-lots.ts';
 
 export type SourceState =
   /** The last read became a lot, or there has been no need of one since the start: the reservoir was full. */
@@ -82,7 +83,7 @@ export const LOT_RAW_BITS = 4 * 1024 * 1024;
 export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
 /**
  * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses a good lot
- * once in 250,000 (lots.ts): three of them in a row are no chance. Reads that fail the health tests are not among
+ * once in 500 at most (refusals.ts): three of them in a row are no chance. Reads that fail the health tests are not among
  * them: the monitor counts those itself and has its own, derived limit.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
@@ -114,6 +115,7 @@ export class Collector {
    */
   readonly #results = new RecentEntries(REMEMBERED_LOTS);
   readonly #drift = new DriftTest();
+  readonly #shortLots = new ShortLots();
   readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
@@ -151,6 +153,7 @@ export class Collector {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
+    this.#shortLots.erase();
   }
 
   /** True once a permanent failure closed the tap. */
@@ -215,8 +218,14 @@ export class Collector {
 
   #remember(lot: LotRecord): void {
     if (this.#results.get(lot.rawSha256) === undefined) this.#results.set(lot.rawSha256, lot.id);
-    if (lot.minEntropyPerBit !== null) this.#drift.add(lot.minEntropyPerBit);
-    for (const block of lot.assessments) if (block.of !== 'system') this.#across[block.of].add(block);
+    // Estimates compare when each is of one lot's own windows: not of pooled short lots, nor of one window as in older releases.
+    const isOwn = lot.rawWindows !== undefined && lot.rawBits >= ASSESSED_BITS;
+    if (lot.minEntropyPerBit !== null && isOwn) this.#drift.add(lot.minEntropyPerBit);
+    for (const block of lot.assessments) {
+      // Of the raw noise the first window alone: the one of least entropy was chosen by what it scored.
+      const isChosen = block.of === 'raw' && (block.order === 'channels' || (block.firstBit ?? 0) > 0);
+      if (block.of !== 'system' && !isChosen) this.#across[block.of].add(block);
+    }
   }
 
   /** Looks at the levels and, when they are low or a job is paid for, makes one lot. Gives the pause before the next step. */
@@ -333,7 +342,7 @@ export class Collector {
     const earlier = health.grade === 'pass' ? this.#results.get(read.rawSha256) : undefined;
     const making =
       earlier === undefined
-        ? makeLot(backend, read, health, assessor, clock)
+        ? makeLot(backend, read, health, assessor, clock, this.#shortLots)
         : replayedLot(backend, read, health, earlier, assessor, clock);
     const late = () => new Error(`the tests of a lot took longer than ${ASSESSMENT_TIMEOUT_MS / 1000} s`);
     const limit = { timeoutMs: ASSESSMENT_TIMEOUT_MS, late };

@@ -9,14 +9,19 @@ import {
   type AssessedBlock,
   type BlockKind,
   type LotEvidence,
+  type LotExtraction,
   type LotRecord,
   PURE_BLOCK_BYTES,
   SEED_BLOCK_BYTES,
 } from '../../ledger/records.ts';
-import { ASSESSED_BITS, type Assessor } from './assessor.ts';
+import { verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
+import { windowStarts } from './assess-lot.ts';
+import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts';
 import { condition, rawBitsFor } from './conditioner.ts';
 import { evidenceOf } from './evidence/evidence.ts';
+import { extractableBits } from './extractor.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
+import { ShortLots } from './short-lots.ts';
 
 /**
  * Seeds set aside from each lot, of a small one half of what it gives: two days of the busiest default schedule (288
@@ -34,6 +39,7 @@ export interface Lot {
 /**
  * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned bytes
  * cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the read (`wipeRead`).
+ * `shortLots` is the source's own memory of lots below 10^6 bits.
  */
 export async function makeLot(
   backend: Backend,
@@ -41,6 +47,7 @@ export async function makeLot(
   health: HealthVerdict,
   assessor: Assessor,
   clock: Clock,
+  shortLots = new ShortLots(),
 ): Promise<Lot> {
   const reject = (rejection: string, findings: Findings): Lot => ({
     record: { ...recordOf(backend, read, health, clock, findings), rejection },
@@ -51,37 +58,51 @@ export async function makeLot(
     return reject(`health tests: ${inWords(health.failures)}`, { assessments: [], measured: null });
   const rawBits = read.width * read.shots;
   const evidence = await evidenceOf(backend.origin, read);
-  const raw = await assessor.testBits('raw', read.bits, Math.min(rawBits, ASSESSED_BITS));
-  const estimate = await assessor.minEntropyPerBit(read.bits, Math.min(rawBits, ASSESSED_BITS));
-  // SP 800-90B §3.1.1 asks for a million bits before a figure may be used; fewer are enough to refuse a lot by.
-  const measured = rawBits < ASSESSED_BITS ? null : estimate;
-  const found = { assessments: [raw], measured, evidence };
+  const { windows, minEntropyPerBit: estimate } = await assessor.assessLot(read.bits, read.width, read.shots);
+  const raw = toldOf(windows);
+  const rawWindows = windows.length;
   if (estimate !== null && estimate < floorOf(read)) {
+    const measured = rawBits < ASSESSED_BITS ? null : estimate;
+    const found = { assessments: raw, rawWindows, measured, evidence };
     return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
   }
+  // SP 800-90B §3.1.1 asks for a million bits before a figure counts; a short lot waits for others of its source.
+  const measured = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
+  const found = { assessments: raw, rawWindows, measured, evidence };
+  if (measured !== null && measured < floorOf(read)) {
+    return reject(`min-entropy ${measured.toFixed(3)} per bit of the last lots is below the floor`, found);
+  }
   const claimed = backend.claimedMinEntropyPerBit;
-  const least = Math.min(claimed, measured ?? claimed, evidence.minEntropyPerBit ?? claimed);
-  const output = await conditionInSlices(read.bits, rawBits, least);
+  const assessed = measured ?? estimate ?? claimed;
+  const least = Math.min(claimed, assessed, evidence.minEntropyPerBit ?? claimed);
+  // A bound on a lot says nothing of a piece of it: only the whole may be hashed under that claim.
+  const isJoint = evidence.claim === 'source-independent';
+  const { output, extraction } = isJoint
+    ? await extracted(read.bits, rawBits, least, assessor)
+    : { output: await conditionInSlices(read.bits, rawBits, least), extraction: undefined };
   let isAccepted = false;
   try {
     if (output.length < SEED_BLOCK_BYTES) return reject('too few bits for one seed', found);
     const tested = await testConditioned(assessor, output);
-    const findings = { ...found, assessments: [raw, ...tested] };
-    if (tested.every((block) => block.bits >= ASSESSED_BITS && !block.sp80022.verified)) {
-      const blocks = tested.length === 1 ? 'the only block' : 'two blocks';
-      return reject(`SP 800-22 failed on ${blocks} of the conditioned output`, findings);
-    }
+    const findings = {
+      ...found,
+      assessments: [...raw, ...tested],
+      ...(extraction === undefined ? {} : { extraction }),
+    };
+    const rejection = rejectionOf(tested);
+    if (rejection !== undefined) return reject(rejection, findings);
+    const kept = withoutFailed(output, tested);
     isAccepted = true;
     return {
       record: {
         ...recordOf(backend, read, health, clock, findings),
-        conditionedBytes: output.length,
-        processedSha256: toHex(sha256(output)),
+        conditionedBytes: kept.length,
+        processedSha256: toHex(sha256(kept)),
         accepted: true,
         rejection: '',
       },
-      blocks: cutBlocks(output),
-      output,
+      blocks: cutBlocks(kept),
+      output: kept,
     };
   } finally {
     if (!isAccepted) wipe(output);
@@ -144,15 +165,79 @@ async function conditionInSlices(
 }
 
 /**
- * SP 800-22 on the first block of the conditioned output and, when that fails, on the next one (§4.2, §4.3 of the
- * document): never again on the same bits. A good block fails once in 500, two in a row once in 250,000.
+ * -log2 of the extractor's error by the leftover hash lemma. With the smoothing of the evidence, 2^-40 counted twice
+ * (Tomamichel and others, arXiv:1002.2436), the whole is below 2^-38.
+ */
+const EXTRACTION_ERROR_BITS = 40;
+const EPSILON_BITS = 38;
+
+/** The whole lot through one Toeplitz matrix, whose seed is drawn here: the raw bits have been hashed. */
+async function extracted(
+  bits: Uint8Array,
+  inputBits: number,
+  minEntropyPerBit: number,
+  assessor: Assessor,
+): Promise<{ readonly output: Uint8Array<ArrayBuffer>; readonly extraction?: LotExtraction }> {
+  const extractable = extractableBits(Math.floor(inputBits * minEntropyPerBit), EXTRACTION_ERROR_BITS);
+  const outputBits = extractable - (extractable % (8 * SEED_BLOCK_BYTES));
+  if (outputBits === 0) return { output: new Uint8Array(0) };
+  const key = randomFillSync(new Uint8Array(32));
+  const output = await assessor.extract(bits, inputBits, key, outputBits);
+  const extraction = { seed: toHex(key), inputBits, outputBits, epsilonBits: EPSILON_BITS };
+  return { output, extraction };
+}
+
+/** Of the raw windows, the first and the one of least min-entropy: all ten would make every certificate 2 KB longer. */
+function toldOf(windows: readonly AssessedWindow[]): AssessedBlock[] {
+  const scoreOf = ({ minEntropyPerBit }: AssessedWindow) => minEntropyPerBit ?? 1;
+  const least = windows.reduce((worst, each) => (scoreOf(each) < scoreOf(worst) ? each : worst));
+  const told = least === windows[0] ? [least] : [windows[0], least];
+  return told.map(({ minEntropyPerBit: _, ...block }) => block);
+}
+
+/**
+ * SP 800-22 on every bit of the conditioned output, in windows: what an answer is drawn from has been tested. Never twice on
+ * the same window (§4.2, §4.3 of the document).
  */
 async function testConditioned(assessor: Assessor, output: Uint8Array): Promise<AssessedBlock[]> {
-  const blockBytes = ASSESSED_BITS / 8;
-  const first = await assessor.testBits('conditioned', output, Math.min(output.length * 8, ASSESSED_BITS));
-  if (first.sp80022.verified || output.length < 2 * blockBytes) return [first];
-  const second = await assessor.testBits('conditioned', output.subarray(blockBytes), ASSESSED_BITS);
-  return [first, second];
+  const tested: AssessedBlock[] = [];
+  for (const firstBit of windowStarts(output.length * 8)) {
+    const window = output.subarray(firstBit / 8);
+    const bits = Math.min(window.length * 8, ASSESSED_BITS);
+    tested.push({ ...(await assessor.testBits('conditioned', window, bits)), firstBit });
+  }
+  return tested;
+}
+
+/** Refused when no window passed, or when more failed than chance explains (2 of 3 are, 1 of 2 is not). */
+function rejectionOf(tested: readonly AssessedBlock[]): string | undefined {
+  const failed = tested.filter(hasFailed).length;
+  const isRefused = failed === tested.length || !verdictOnRejections(tested.length, failed).passed;
+  return isRefused && failed > 0
+    ? `SP 800-22 failed on ${failed} of ${tested.length} blocks of the conditioned output`
+    : undefined;
+}
+
+/** Too few bits for a verdict are no failure. */
+function hasFailed({ bits, sp80022 }: AssessedBlock): boolean {
+  return bits >= ASSESSED_BITS && !sp80022.verified;
+}
+
+/** The output without the windows that failed, whole seeds long. Erases the output when it gives less of it. */
+function withoutFailed(
+  output: Uint8Array<ArrayBuffer>,
+  tested: readonly AssessedBlock[],
+): Uint8Array<ArrayBuffer> {
+  const failed = tested
+    .filter(hasFailed)
+    .map(({ firstBit = 0, bits }) => [firstBit / 8, (firstBit + bits) / 8]);
+  if (failed.length === 0) return output;
+  const isKept = (_: number, at: number) => failed.every(([from, to]) => at < from || at >= to);
+  const kept = output.filter(isKept);
+  wipe(output);
+  const whole = kept.length - (kept.length % SEED_BLOCK_BYTES);
+  wipe(kept.subarray(whole));
+  return kept.slice(0, whole);
 }
 
 /** Failures named in a rejection; a dead device may fail on every channel. */
@@ -169,6 +254,8 @@ function inWords(failures: readonly HealthFailure[]): string {
 /** What the tests of a read that is not discarded unseen came to. */
 interface Findings {
   readonly assessments: readonly AssessedBlock[];
+  readonly rawWindows?: number;
+  readonly extraction?: LotExtraction;
   /** SP 800-90B §6.3; null when not assessed. */
   readonly measured: number | null;
   readonly evidence?: LotEvidence;
@@ -199,16 +286,16 @@ function recordOf(
       grade: health.grade,
     },
     minEntropyPerBit: measured === null ? null : Math.min(measured, backend.claimedMinEntropyPerBit),
-    minEntropyMethod:
-      measured === null
-        ? 'not assessed: too few raw bits'
-        : 'SP 800-90B 6.3, least of ten estimators on raw bits; at most what the source claims',
+    minEntropyMethod: measured === null ? 'not assessed: too few raw bits' : MEASURED,
     ...evidence,
     assessments,
     accepted: false,
     rejection: '',
   };
 }
+
+const MEASURED =
+  'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what the source claims';
 
 function newLotId(clock: Clock): string {
   return `lot_${base32Of(stampUuidV7(randomFillSync(new Uint8Array(16)), clock.wallMs()))}`;

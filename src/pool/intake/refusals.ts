@@ -50,8 +50,8 @@ export class RefusalTest {
 
 /**
  * How often a lot of a source that meets its claim is refused, at most: by its health tests, or by SP 800-22 on a single
- * block. A second block makes it rarer, and the floor of min-entropy adds less than lies between a block's 0.08 % and its
- * bound of 0.2 %.
+ * block. Several blocks are refused by a rule that good ones meet with 0.1 % at most, and the floor of min-entropy adds less than
+ * lies between a block's 0.08 % and its bound of 0.2 %.
  */
 export function refusalChance(read: Pick<RawRead, 'shots' | 'width'>): number {
   return Math.min(1, falseAlarmChance(read) + FALSE_REJECT_RATE);

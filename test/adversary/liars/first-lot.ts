@@ -1,19 +1,16 @@
 import { ManualClock } from '../../../src/core/clock.ts';
-import { type Assessor, SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { assessLot } from '../../../src/pool/intake/assess-lot.ts';
+import type { Assessor } from '../../../src/pool/intake/assessor.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { makeLot } from '../../../src/pool/intake/lots.ts';
-import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { ScriptedAssessor } from '../../pool/fixtures.ts';
 import { type Model, modelBackend } from './models.ts';
 
 /** SP 800-22 says yes to everything, as it does to conditioned bits; SP 800-90B is the real one. */
 function assessor(): Assessor {
-  const scripted = new ScriptedAssessor();
-  return {
-    testBits: (of, bits, bitLength) => scripted.testBits(of, bits, bitLength),
-    minEntropyPerBit: async (bits, bitLength) =>
-      bitLength < SCREENED_BITS ? null : assessBits(bits, bitLength).minEntropyPerBit,
-  };
+  return Object.assign(new ScriptedAssessor(), {
+    assessLot: async (bits: Uint8Array, width: number, shots: number) => assessLot(bits, width, shots),
+  });
 }
 
 /** The first lot of a source that claims full entropy, when the health tests have nothing against it. */

@@ -2,7 +2,7 @@ import { type DrawOrder, type MadeByWorker, makeValues, type WorkerOrder } from 
 import { ApiError } from '../../../src/core/errors.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
-import type { Assessor } from '../../../src/pool/intake/assessor.ts';
+import type { Assessor, LotAssessment } from '../../../src/pool/intake/assessor.ts';
 import { fillRing, type RefillOrder } from '../../../src/pool/supply/keystream.ts';
 import type { Workers } from '../../../src/workers/dispatch.ts';
 import type { Chance } from '../../support/chance.ts';
@@ -77,6 +77,16 @@ export class SimWorkers implements Assessor {
     const estimate = this.#entropyOf(bits);
     await this.#wait(TEST_MS);
     return estimate;
+  }
+
+  async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
+    const minEntropyPerBit = await this.minEntropyPerBit(bits);
+    const block = await this.testBits('raw', bits, width * shots);
+    return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
+  }
+
+  async extract(): Promise<Uint8Array<ArrayBuffer>> {
+    throw new Error('a simulated lot has no claim under which it is hashed as a whole');
   }
 
   async #task<T>(work: () => T): Promise<T> {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead } from '../../../src/backend/backend.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
-import { ASSESSED_BITS, type Assessor } from '../../../src/pool/intake/assessor.ts';
+import { assessLot } from '../../../src/pool/intake/assess-lot.ts';
+import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { makeLot } from '../../../src/pool/intake/lots.ts';
-import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
 import { ScriptedAssessor } from '../fixtures.ts';
 
@@ -30,11 +30,9 @@ function pairsRead(equal: number): RawRead {
 }
 
 async function lotOf(read: RawRead) {
-  const scripted = new ScriptedAssessor();
-  const assessor: Assessor = {
-    testBits: (of, bits, bitLength) => scripted.testBits(of, bits, bitLength),
-    minEntropyPerBit: async (bits, bitLength) => assessBits(bits, bitLength).minEntropyPerBit,
-  };
+  const assessor = Object.assign(new ScriptedAssessor(), {
+    assessLot: async (bits: Uint8Array, width: number, shots: number) => assessLot(bits, width, shots),
+  });
   const health = new HealthMonitor({ width: 16, minEntropyPerBit: 0.5 }).check(read);
   assert.equal(health.grade, 'pass');
   const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };

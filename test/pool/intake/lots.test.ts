@@ -2,17 +2,24 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import { simulatorWith } from '../../../src/backend/simulator/simulator.ts';
-import { concatBytes } from '../../../src/core/bytes.ts';
+import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
-import { PURE_BLOCK_BYTES, SEED_BLOCK_BYTES } from '../../../src/ledger/records.ts';
+import {
+  type LotRecord,
+  nistVerified,
+  PURE_BLOCK_BYTES,
+  SEED_BLOCK_BYTES,
+} from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
+import { toeplitzHash, toeplitzSeed } from '../../../src/pool/intake/extractor.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
-import { biasedBackend, fixedBytes, soundBackend, stuckBackend } from '../../support/backends.ts';
+import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
+import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { isZero, ScriptedAssessor } from '../fixtures.ts';
 
 const NEVER = new AbortController().signal;
@@ -81,10 +88,10 @@ describe('a lot that may serve', () => {
       new DataView(idBytes.buffer).getUint32(0) * 65_536 + ((idBytes[4] << 8) | idBytes[5]),
       clock.wall,
     );
-    const [raw, conditioned] = record.assessments;
+    const windows = [0, ASSESSED_BITS, 8 * output.length - ASSESSED_BITS];
     assert.deepEqual(
-      [raw.of, raw.bits, conditioned.of, conditioned.bits],
-      ['raw', ASSESSED_BITS, 'conditioned', ASSESSED_BITS],
+      record.assessments.map(({ of, bits, firstBit }) => [of, bits, firstBit]),
+      [['raw', 4 * MEBIBIT, 0], ...windows.map((firstBit) => ['conditioned', ASSESSED_BITS, firstBit])],
     );
     assert.deepEqual(record, {
       source: 'test-sound',
@@ -98,9 +105,11 @@ describe('a lot that may serve', () => {
       processedSha256: sha256Hex(output),
       health: { samples: 4 * MEBIBIT, rctFailures: 0, aptFailures: 0, grade: 'pass' },
       minEntropyPerBit: 0.85,
-      minEntropyMethod: 'SP 800-90B 6.3, least of ten estimators on raw bits; at most what the source claims',
+      minEntropyMethod:
+        'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what the source claims',
       evidence: await evidenceOf('simulated', read),
-      assessments: [raw, conditioned],
+      assessments: record.assessments,
+      rawWindows: 1,
       accepted: true,
       rejection: '',
     });
@@ -108,9 +117,11 @@ describe('a lot that may serve', () => {
     assert.deepEqual(
       assessor.tested.map(({ of, bits, bitLength }) => [of, sha256Hex(bits), bitLength]),
       [
-        ['raw', sha256Hex(read.bits.subarray(0, ASSESSED_BITS / 8)), ASSESSED_BITS],
-        ['min-entropy', sha256Hex(read.bits.subarray(0, ASSESSED_BITS / 8)), ASSESSED_BITS],
-        ['conditioned', sha256Hex(output.subarray(0, ASSESSED_BITS / 8)), ASSESSED_BITS],
+        ['lot', sha256Hex(read.bits), 4 * MEBIBIT],
+        ...windows.map((firstBit) => {
+          const window = output.subarray(firstBit / 8, (firstBit + ASSESSED_BITS) / 8);
+          return ['conditioned', sha256Hex(window), ASSESSED_BITS];
+        }),
       ],
     );
   });
@@ -160,7 +171,7 @@ describe('a lot that may serve', () => {
     }
   });
 
-  it('is conditioned at what its evidence gives, when that is the least, and keeps the evidence', async () => {
+  it('is hashed as a whole at what its evidence gives, under a seed that its record names', async () => {
     const clock = new ManualClock();
     const options = { ...SIMULATOR, circuit: 'x-check', readout_e01: 0.02 } as const;
     const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
@@ -170,12 +181,24 @@ describe('a lot that may serve', () => {
     const { evidence, minEntropyPerBit } = lot.record;
     assert.equal(evidence?.claim, 'source-independent');
     assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
-    assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, evidence.minEntropyPerBit).output);
+    // Hashed as a whole: N h - 80 bits, rounded down to whole seeds.
+    const { extraction } = lot.record;
+    const inputBits = 2 * MEBIBIT;
+    const bits = Math.floor(inputBits * evidence.minEntropyPerBit) - 80;
+    assert.equal(extraction?.outputBits, bits - (bits % 256));
+    assert.deepEqual([extraction.inputBits, extraction.epsilonBits], [inputBits, 38]);
+    const seed = toeplitzSeed(fromHex(extraction.seed), inputBits, extraction.outputBits);
+    assert.deepEqual(lot.output, toeplitzHash(read.bits, inputBits, seed, extraction.outputBits));
+    assert.notEqual((await lotOf(backend, 2 * MEBIBIT)).lot.record.extraction?.seed, extraction.seed);
 
     const simulated = await makeLot(simulator, read, PASSED, new ScriptedAssessor(), clock);
     assert.equal(simulated.record.evidence?.claim, 'simulated');
     assert.deepEqual(simulated.record.evidence?.figures, evidence.figures);
-    assert.ok(simulated.output.length > lot.output.length, 'no figure: claim and estimate alone');
+    assert.equal(
+      simulated.record.extraction,
+      undefined,
+      'no claim, no figure: pieces, at claim and estimate',
+    );
   });
 
   it('with a Bell test is conditioned at claim and estimate alone: a witness is no figure of entropy', async () => {
@@ -222,10 +245,10 @@ describe('a lot that may serve', () => {
     );
   });
 
-  it('that fails one block of conditioned output is tested on the next, never on the same', async () => {
+  it('serves without the window of its output that failed, and is verified by the others', async () => {
     const assessor = new ScriptedAssessor();
-    assessor.verdicts = [false, true];
-    const { lot } = await lotOf(soundBackend(), 4 * MEBIBIT, assessor);
+    assessor.verdicts = [false, true, true];
+    const { lot, read } = await lotOf(soundBackend(), 4 * MEBIBIT, assessor);
     assert.equal(lot.record.accepted, true);
     assert.deepEqual(
       lot.record.assessments.map(({ of, sp80022 }) => [of, sp80022.verified]),
@@ -233,10 +256,44 @@ describe('a lot that may serve', () => {
         ['raw', true],
         ['conditioned', false],
         ['conditioned', true],
+        ['conditioned', true],
       ],
     );
-    const second = assessor.tested.at(-1)!;
-    assert.deepEqual(second.bits, lot.output.slice(ASSESSED_BITS / 8, ASSESSED_BITS / 4));
+    assert.equal(nistVerified(lot.record), true);
+    const { output } = condition(read.bits, 4 * MEBIBIT, 0.85);
+    const rest = output.slice(ASSESSED_BITS / 8);
+    assert.deepEqual(lot.output, rest.slice(0, rest.length - (rest.length % SEED_BLOCK_BYTES)));
+    assert.equal(lot.record.conditionedBytes, lot.output.length);
+    assert.equal(lot.record.processedSha256, sha256Hex(lot.output));
+    assert.deepEqual(concatBytes(...lot.blocks.map(({ bytes }) => bytes)), lot.output);
+    for (const bytes of assessor.lent)
+      assert.ok(isZero(bytes), 'the output that held the failed window is erased');
+  });
+
+  it('tells of many raw windows the first and the one of least min-entropy, which decides', async () => {
+    const assessor = new ScriptedAssessor();
+    const { assessLot } = assessor;
+    assessor.assessLot = async (bits, width, shots) => {
+      const [window] = (await assessLot.call(assessor, bits, width, shots)).windows;
+      const scores = [0.85, 0.7, 0.6, 0.8];
+      const windows = scores.map((minEntropyPerBit, at) => ({
+        ...window,
+        firstBit: at * ASSESSED_BITS,
+        order: at < 2 ? ('shots' as const) : ('channels' as const),
+        minEntropyPerBit,
+      }));
+      return { windows, minEntropyPerBit: 0.6 };
+    };
+    const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
+    const { assessments, rawWindows, minEntropyPerBit } = lot.record;
+    assert.deepEqual([rawWindows, minEntropyPerBit], [4, 0.6]);
+    assert.deepEqual(
+      assessments.filter(({ of }) => of === 'raw').map(({ order, firstBit }) => [order, firstBit]),
+      [
+        ['shots', 0],
+        ['channels', 2 * ASSESSED_BITS],
+      ],
+    );
   });
 });
 
@@ -274,14 +331,14 @@ describe('a lot that may not serve', () => {
     assert.deepEqual([lot.blocks, lot.output.length], [[], 0]);
     assert.deepEqual(
       assessor.tested.map(({ of }) => of),
-      ['raw', 'min-entropy'],
+      ['lot'],
     );
   });
 
-  it('has failed every block of conditioned output that it holds', async () => {
+  it('has failed on more windows of its output than chance explains', async () => {
     for (const [bits, verdicts, rejection] of [
-      [4 * MEBIBIT, [false, false], 'SP 800-22 failed on two blocks of the conditioned output'],
-      [2 * MEBIBIT, [false], 'SP 800-22 failed on the only block of the conditioned output'],
+      [4 * MEBIBIT, [false, true, false], 'SP 800-22 failed on 2 of 3 blocks of the conditioned output'],
+      [2 * MEBIBIT, [false, false], 'SP 800-22 failed on 2 of 2 blocks of the conditioned output'],
     ] as const) {
       const assessor = new ScriptedAssessor();
       assessor.verdicts = [...verdicts, true];
@@ -310,6 +367,69 @@ describe('a lot that may not serve', () => {
     await assert.rejects(lotOf(soundBackend(), MEBIBIT / 4, assessor), /no worker/);
     assert.equal(assessor.lent.length, 1);
     assert.ok(isZero(assessor.lent[0]));
+  });
+});
+
+describe('lots below a million bits', () => {
+  const short = (estimate: number | null) => {
+    const assessor = new ScriptedAssessor();
+    if (estimate !== null) assessor.estimates = [estimate];
+    return assessor;
+  };
+
+  it('are conditioned at the smaller of claim and their own estimate until a million bits are together', async () => {
+    const shortLots = new ShortLots();
+    const clock = new ManualClock();
+    const backend = soundBackend();
+    const bits = MEBIBIT / 4;
+    const lots: LotRecord[] = [];
+    for (const estimates of [[0.6], [0.6], [0.6], [0.6, 0.75], [0.6]]) {
+      const { read, health } = await readOf(backend, bits);
+      const assessor = short(null);
+      assessor.estimates = estimates;
+      const passed: HealthVerdict = { ...health, grade: 'pass', failures: [] };
+      const { record, output } = await makeLot(backend, read, passed, assessor, clock, shortLots);
+      const assessed = record.minEntropyPerBit ?? 0.6;
+      assert.deepEqual(output, condition(read.bits, bits, assessed).output);
+      lots.push(record);
+    }
+    assert.deepEqual(
+      lots.map(({ minEntropyPerBit }) => minEntropyPerBit),
+      [null, null, null, 0.75, 0.75],
+    );
+  });
+
+  it('are refused when the million that they complete has too little entropy', async () => {
+    const shortLots = new ShortLots();
+    const { read, health } = await readOf(soundBackend(), MEBIBIT / 2);
+    const passed: HealthVerdict = { ...health, grade: 'pass', failures: [] };
+    const clock = new ManualClock();
+    await makeLot(soundBackend(), read, passed, short(0.6), clock, shortLots);
+    const assessor = short(null);
+    assessor.estimates = [0.6, 0.1];
+    const { record } = await makeLot(soundBackend(), read, passed, assessor, clock, shortLots);
+    assert.equal(record.rejection, 'min-entropy 0.100 per bit of the last lots is below the floor');
+  });
+
+  it('are pooled bit by bit, and erased when they were assessed', async () => {
+    const shortLots = new ShortLots();
+    const shots = 3 * 33_335; // 10 channels, and shots that end within a byte
+    const bits = new Uint8Array(Math.ceil((shots * 10) / 8));
+    fixedBytes('pooled')(bits);
+    const read = rawRead(bits, 10, shots);
+    const seen: Uint8Array[] = [];
+    const assessor = new ScriptedAssessor();
+    assessor.assessLot = async (pooled) => {
+      seen.push(pooled, pooled.slice());
+      return { windows: [], minEntropyPerBit: 0.5 };
+    };
+    const third = { ...read, shots: 33_335, bits: bits.slice(0, Math.ceil(333_350 / 8)) };
+    third.bits[third.bits.length - 1] &= 0b1111_1100;
+    for (let lot = 0; lot < 3; lot++) await shortLots.add(third, assessor);
+    assert.equal(seen.length, 2);
+    const bit = (of: Uint8Array, at: number) => (of[at >>> 3] >>> (7 - (at & 7))) & 1;
+    for (let at = 0; at < 1_000_050; at += 7) assert.equal(bit(seen[1], at), bit(third.bits, at % 333_350));
+    assert.ok(isZero(seen[0]));
   });
 });
 
