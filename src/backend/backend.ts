@@ -13,6 +13,8 @@ interface BackendIdentity {
   /** The name under which it is configured, e.g. `simulator`. */
   readonly name: string;
   readonly origin: Origin;
+  /** True when nobody but the operator says what the origin is: it is declared, and nothing attests it. */
+  readonly isDeclared?: boolean;
   /** `quantum_backend` of answers, e.g. `simulator-statevector`. */
   readonly quantumBackend: string;
   /** True for a deterministic source: its certificates say status `test`. */

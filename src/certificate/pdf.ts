@@ -116,6 +116,10 @@ function bannersOf({ certificate, revocation }: Document): Banner[] {
     const text = 'A deterministic source made it, for tests; anyone who knows its seed knows the values.';
     banners.push({ title: 'Test source: this answer is not random.', text, ...amber });
   }
+  if (certificate.provenance.lots.some((lot) => lot.declared === true)) {
+    const text = 'The operator says that the device is quantum; neither the device nor a test attests it.';
+    banners.push({ title: 'Declared source: its origin is not attested.', text, ...amber });
+  }
   const origin = ORIGIN_BANNERS[certificate.provenance.origin];
   if (origin !== undefined) banners.push({ title: origin[0], text: origin[1], ...amber });
   return banners;

@@ -9,6 +9,7 @@ import {
   type DrawSource,
   type EvidenceClaim,
   type LotEvidence,
+  type LotExtraction,
   type LotRecord,
   type LotRevocation,
   nistVerified,
@@ -25,9 +26,12 @@ import {
  *
  * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence, and the system
  * source's, has none: whatever draws on such a lot is certified in version 1.
+ *
+ * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, how the lot was hashed as a
+ * whole if it was, and whether its origin is declared alone.
  */
 export interface Certificate {
-  readonly version: 1 | 2;
+  readonly version: 1 | 2 | 3;
   readonly id: string;
   readonly issued_at: string;
   readonly request_id: string;
@@ -84,6 +88,22 @@ interface CertifiedLot {
   readonly read?: CertifiedRead;
   /** Version 2. */
   readonly evidence?: CertifiedEvidence;
+  /** Version 3: the operator alone says that the origin is quantum. */
+  readonly declared?: boolean;
+  /** Version 3: windows of raw bits, in both orders, that were assessed; together they cover every bit. */
+  readonly raw_windows?: number;
+  /** Version 3: the hash of the whole lot; null where pieces of it were conditioned. */
+  readonly extraction?: CertifiedExtraction | null;
+}
+
+/** A Toeplitz hash of the whole lot under a public seed. */
+interface CertifiedExtraction {
+  /** 64 hex digits; ChaCha20 expands them to the matrix. */
+  readonly seed: string;
+  readonly input_bits: number;
+  readonly output_bits: number;
+  /** The output is within 2^-epsilon_bits of uniform, under the assumptions of the evidence. */
+  readonly epsilon_bits: number;
 }
 
 /** What was read, and how: the provenance of one lot. Facts that the source does not give are null. */
@@ -123,6 +143,10 @@ interface CertifiedEvidence {
 interface CertifiedTest {
   readonly of: 'raw' | 'conditioned' | 'system';
   readonly bits: number;
+  /** Version 3: place of the first bit. What lay in a window of conditioned bits that failed was erased. */
+  readonly first_bit?: number;
+  /** Version 3, of raw bits: shot after shot, or channel after channel. */
+  readonly order?: 'shots' | 'channels';
   readonly sha256: string;
   readonly passed: number;
   readonly total: number;
@@ -194,16 +218,17 @@ export function issueCertificate(
     lots.length === source.lotIds.length && lots.every((lot, i) => lot.id === source.lotIds[i]),
     'the lots are those the source names',
   );
+  const version = versionOf(lots);
   return {
-    version: hasEvidence(lots) ? 2 : 1,
+    version,
     id: members.id,
     issued_at: members.issuedAt,
     request_id: members.requestId,
     endpoint,
     entropy_mode: source.mode,
     powered_by: context.poweredBy,
-    provenance: provenanceOf(source, lots),
-    verification: verificationOf(lots),
+    provenance: provenanceOf(source, lots, version),
+    verification: verificationOf(source.mode, lots, version),
     hashes: {
       raw_output: prefixed(joinedDigest(lots.map((lot) => lot.rawSha256))),
       processed: prefixed(joinedDigest(lots.map((lot) => lot.processedSha256))),
@@ -231,6 +256,11 @@ export function originOf(lots: readonly LotRecord[]): Origin {
   return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
 }
 
+function versionOf(lots: readonly LotRecord[]): Certificate['version'] {
+  if (!hasEvidence(lots)) return 1;
+  return lots.every((lot) => lot.rawWindows !== undefined) ? 3 : 2;
+}
+
 /** Lots that all say what they are evidence of. */
 function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & { evidence: LotEvidence })[] {
   return lots.every((lot) => lot.evidence !== undefined);
@@ -239,13 +269,17 @@ function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & 
 /**
  * The first lot names circuit, backend and job; each lot of several names its own backend and job in `lots`.
  */
-function provenanceOf(source: DrawSource, lots: readonly LotRecord[]): CertifiedProvenance {
+function provenanceOf(
+  source: DrawSource,
+  lots: readonly LotRecord[],
+  version: Certificate['version'],
+): CertifiedProvenance {
   const [first] = lots;
   const origin = originOf(lots);
   // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
   const quantum = source.mode !== 'csprng';
   const evidence = hasEvidence(lots) ? weakestClaim(lots.map((lot) => lot.evidence.claim)) : undefined;
-  const meaning = `${MODE_MEANINGS[source.mode]} ${ORIGIN_MEANINGS[origin]}`;
+  const meaning = `${MODE_MEANINGS[source.mode]} ${originMeaning(origin, lots)}`;
   return {
     lang_circuit: quantum ? first.circuit : 'none',
     lang_version: quantum ? first.circuitVersion : 'none',
@@ -259,7 +293,7 @@ function provenanceOf(source: DrawSource, lots: readonly LotRecord[]): Certified
     job_id: first.jobId,
     shots: lots.reduce((shots, lot) => shots + lot.shots, 0),
     generation: source.generation,
-    lots: lots.map((lot) => certifiedLot(lot, evidence !== undefined)),
+    lots: lots.map((lot) => certifiedLot(lot, version)),
     ...(evidence === undefined
       ? { meaning }
       : { evidence, meaning: `${meaning} ${CLAIM_MEANINGS[evidence]}` }),
@@ -282,6 +316,14 @@ const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
   system: 'Raw bits: from the operating system; no quantum origin.',
 };
 
+/** A declaration is no attestation, and one declared lot among several makes the whole declared. */
+function originMeaning(origin: Origin, lots: readonly LotRecord[]): string {
+  const isDeclared = origin === 'qrng-device' && lots.some((lot) => lot.isDeclared === true);
+  return isDeclared
+    ? 'Raw bits: from a device that its operator declares to be quantum; nothing attests it.'
+    : ORIGIN_MEANINGS[origin];
+}
+
 /** The claim and what it rests on, in a sentence; the lots have the assumptions in full. */
 const CLAIM_MEANINGS: Readonly<Record<EvidenceClaim, string>> = {
   simulated: 'Evidence: none of a quantum origin.',
@@ -294,7 +336,7 @@ const CLAIM_MEANINGS: Readonly<Record<EvidenceClaim, string>> = {
     'Evidence: a Bell test of these very shots, assuming no crosstalk or collusion; not device-independent.',
 };
 
-function certifiedLot(lot: LotRecord, isWithEvidence: boolean): CertifiedLot {
+function certifiedLot(lot: LotRecord, version: Certificate['version']): CertifiedLot {
   return {
     id: lot.id,
     origin: lot.origin,
@@ -314,6 +356,8 @@ function certifiedLot(lot: LotRecord, isWithEvidence: boolean): CertifiedLot {
     tested: lot.assessments.map((assessed) => ({
       of: assessed.of,
       bits: assessed.bits,
+      ...(version >= 3 && assessed.firstBit !== undefined ? { first_bit: assessed.firstBit } : {}),
+      ...(version >= 3 && assessed.order !== undefined ? { order: assessed.order } : {}),
       sha256: assessed.sha256,
       passed: assessed.sp80022.passed,
       total: assessed.sp80022.total,
@@ -321,9 +365,25 @@ function certifiedLot(lot: LotRecord, isWithEvidence: boolean): CertifiedLot {
       verified: assessed.sp80022.verified,
       ...(assessed.sp80022.verified ? {} : { reason: assessed.sp80022.reason }),
     })),
-    ...(isWithEvidence && lot.evidence !== undefined
+    ...(version >= 2 && lot.evidence !== undefined
       ? { read: certifiedRead(lot), evidence: certifiedEvidence(lot.evidence) }
       : {}),
+    ...(version >= 3 && lot.rawWindows !== undefined
+      ? {
+          declared: lot.isDeclared === true,
+          raw_windows: lot.rawWindows,
+          extraction: lot.extraction === undefined ? null : certifiedExtraction(lot.extraction),
+        }
+      : {}),
+  };
+}
+
+function certifiedExtraction(extraction: LotExtraction): CertifiedExtraction {
+  return {
+    seed: extraction.seed,
+    input_bits: extraction.inputBits,
+    output_bits: extraction.outputBits,
+    epsilon_bits: extraction.epsilonBits,
   };
 }
 
@@ -362,7 +422,11 @@ function certifiedEvidence(evidence: LotEvidence): CertifiedEvidence {
   };
 }
 
-function verificationOf(lots: readonly LotRecord[]): CertifiedVerification {
+function verificationOf(
+  mode: EntropyMode,
+  lots: readonly LotRecord[],
+  version: Certificate['version'],
+): CertifiedVerification {
   const estimates = lots.map((lot) => lot.minEntropyPerBit);
   return {
     nist_sp800_22: sp80022Text(lots),
@@ -371,11 +435,21 @@ function verificationOf(lots: readonly LotRecord[]): CertifiedVerification {
     min_entropy_per_bit: estimates.includes(null)
       ? null
       : Math.min(...estimates.filter((each) => each !== null)),
-    meaning:
-      'Tests can refute randomness, not prove it; min-entropy is estimated on raw bits. ' +
-      'Certified: what was delivered, when, to which request, from which lots; not that a qubit was measured.',
+    meaning: `${TESTS_MEANING}${version >= 3 ? ` ${TESTED_MEANINGS[mode]}` : ''}`,
   };
 }
+
+const TESTS_MEANING =
+  'Tests can refute randomness, not prove it; min-entropy is estimated on raw bits. ' +
+  'Certified: what was delivered, when, to which request, from which lots; not that a qubit was measured.';
+
+/** What `nist_verified` is about, from version 3 on. */
+const TESTED_MEANINGS: Readonly<Record<EntropyMode, string>> = {
+  'quantum-seeded':
+    'nist_verified is about the lot that gave the seed: every bit that serves lies in a tested window that passed. The values themselves are output of ChaCha20.',
+  pure: 'nist_verified is about the blocks drawn on: every bit of the lots that serves lies in a tested window that passed.',
+  csprng: 'nist_verified is about the sample of the generator, not about the values.',
+};
 
 /** One result over all lots: a lot that was not tested leaves nothing to report. */
 function sp80022Text(lots: readonly LotRecord[]): string {

@@ -73,6 +73,8 @@ export interface LotRecord {
   /** The configured source, e.g. `simulator`. */
   readonly source: string;
   readonly origin: Origin;
+  /** The operator alone says that the origin is quantum. */
+  readonly isDeclared?: boolean;
   readonly deterministic: boolean;
   readonly quantumBackend: string;
   readonly provider: string;

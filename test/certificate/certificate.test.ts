@@ -371,3 +371,80 @@ describe('LeafHasher', () => {
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
+
+describe('version 3', () => {
+  const assessed = (name: string, changes: Partial<LotRecord> = {}): LotRecord => ({
+    ...lotWithEvidence(name, 'source-independent'),
+    rawWindows: 10,
+    ...changes,
+  });
+
+  it('is version 2, the tested windows, the hash of the whole lot and whether its origin is declared', () => {
+    const extraction = { seed: '5e'.repeat(32), inputBits: 1_048_576, outputBits: 512_000, epsilonBits: 38 };
+    const lot = assessed('a', { extraction });
+    const windows = lot.assessments.map((each) => ({
+      ...each,
+      firstBit: 1_000_000,
+      order: 'channels' as const,
+    }));
+    const { version, provenance, verification } = issue([{ ...lot, assessments: windows }], PURE);
+    const { version: before, provenance: provenanceBefore } = issue(
+      [lotWithEvidence('a', 'source-independent')],
+      PURE,
+    );
+    assert.deepEqual([version, before], [3, 2]);
+    const { lots: certified, ...facts } = provenance;
+    const { lots: certifiedBefore, ...factsBefore } = provenanceBefore;
+    assert.deepEqual(facts, factsBefore);
+    const [{ declared, raw_windows: rawWindows, extraction: hashed, tested, ...rest }] = certified;
+    assert.deepEqual([declared, rawWindows], [false, 10]);
+    assert.deepEqual(hashed, {
+      seed: extraction.seed,
+      input_bits: 1_048_576,
+      output_bits: 512_000,
+      epsilon_bits: 38,
+    });
+    const [{ tested: testedBefore, ...restBefore }] = certifiedBefore;
+    assert.deepEqual(rest, restBefore);
+    assert.deepEqual(
+      tested,
+      testedBefore.map((each) => ({ ...each, first_bit: 1_000_000, order: 'channels' })),
+    );
+    assert.match(verification.meaning, / nist_verified is about the blocks drawn on: /);
+  });
+
+  it('is given only when every bit of every lot was assessed', () => {
+    const old = lotWithEvidence('b', 'calibrated');
+    assert.equal(issue([assessed('a'), old], PURE).version, 2);
+    const { evidence: _, ...none } = assessed('c');
+    assert.equal(issue([none], PURE).version, 1);
+  });
+
+  it('says of a declared device that nothing attests it, also when only one lot of several is declared', () => {
+    const device = { origin: 'qrng-device' } as const;
+    const declared = assessed('a', { ...device, isDeclared: true });
+    const { provenance } = issue([assessed('b', device), declared], PURE);
+    assert.deepEqual(
+      provenance.lots.map((lot) => lot.declared),
+      [false, true],
+    );
+    assert.match(provenance.meaning, /operator declares to be quantum; nothing attests it\./);
+    assert.doesNotMatch(provenance.meaning, /from a quantum random number device/);
+    assert.match(
+      issue([assessed('b', device)], PURE).provenance.meaning,
+      /from a quantum random number device/,
+    );
+  });
+
+  it('says of a seeded answer that its values are output of ChaCha20', () => {
+    const { verification } = issue([assessed('a')]);
+    assert.match(verification.meaning, /lot that gave the seed.*output of ChaCha20\.$/);
+  });
+
+  it('counts the last window that passed, whatever failed behind it', () => {
+    const [raw, conditioned] = assessed('a').assessments;
+    const failed = { ...conditioned, sp80022: { ...conditioned.sp80022, verified: false, reason: 'failed' } };
+    const { verification } = issue([assessed('a', { assessments: [raw, conditioned, failed] })], PURE);
+    assert.equal(verification.nist_verified, true);
+  });
+});

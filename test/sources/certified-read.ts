@@ -103,7 +103,7 @@ async function assertAnswer(
     [response.metadata['lang_circuit'], response.metadata['lang_version']],
     [given.circuit, given.circuitVersion],
   );
-  assert.equal(certificate.version, 2);
+  assert.equal(certificate.version, 3);
   assert.equal(certificate.status, 'valid');
   assert.equal(provenance.lots.length, 1);
   assert.deepEqual(provenanceOf(provenance), provenanceFor(given));

@@ -100,6 +100,7 @@ export class Device implements StreamBackend {
   readonly kind = 'stream';
   readonly name: string;
   readonly origin: Origin;
+  readonly isDeclared: boolean;
   readonly quantumBackend: string;
   readonly deterministic = false;
   readonly claimedMinEntropyPerBit: number;
@@ -121,6 +122,7 @@ export class Device implements StreamBackend {
   ) {
     this.name = name;
     this.origin = values.origin;
+    this.isDeclared = values.origin === 'qrng-device';
     this.quantumBackend = values.origin === 'qrng-device' ? values.model : 'none';
     this.claimedMinEntropyPerBit = values.min_entropy;
     this.lotRawBits = values.lot_bits;

@@ -10,6 +10,8 @@ export interface QrngService {
   /** `quantum_backend` of answers. */
   readonly quantumBackend: string;
   readonly origin: Origin;
+  /** The operator named the origin; a known service has its own. */
+  readonly isDeclared?: boolean;
   readonly method: 'GET' | 'POST';
   /** `{items}` and `{bytes}` stand for what a call asks; without either every call asks the same. */
   readonly url: string;

@@ -62,6 +62,7 @@ export class QrngHttp implements StreamBackend {
   readonly kind = 'stream';
   readonly name: string;
   readonly origin: StreamBackend['origin'];
+  readonly isDeclared: boolean;
   readonly quantumBackend: string;
   readonly deterministic = false;
   readonly claimedMinEntropyPerBit: number;
@@ -80,6 +81,7 @@ export class QrngHttp implements StreamBackend {
     const { service, callTimeoutMs } = settings;
     this.name = name;
     this.origin = service.origin;
+    this.isDeclared = service.isDeclared ?? false;
     this.quantumBackend = service.quantumBackend;
     this.claimedMinEntropyPerBit = service.minEntropyPerBit;
     this.lotRawBits = service.callsPerLot * bytesPerCall(service) * 8;

@@ -106,6 +106,7 @@ function described(values: Values): QrngService {
     quantumBackend: preset?.quantumBackend ?? 'qrng-http',
     // Nobody but the operator knows what an unknown service is made of.
     origin: required('origin', values.origin ?? preset?.origin),
+    isDeclared: values.origin === 'qrng-device',
     method: values.method ?? preset?.method ?? 'GET',
     url: values.base_url === null ? url : url.replace(/^https?:\/\/[^/?#]*/, values.base_url),
     body: values.body ?? preset?.body ?? '',

@@ -183,7 +183,14 @@ const test = object(
     smallest_p: { type: 'number' },
     verified: boolean,
   },
-  { reason: described(text, 'Why it is not verified.') },
+  {
+    reason: described(text, 'Why it is not verified.'),
+    first_bit: described(count, 'Version 3: place of the first bit.'),
+    order: oneOfWords(
+      ['shots', 'channels'],
+      'Version 3, of raw bits: shot after shot, or channel after channel.',
+    ),
+  },
   'One run of SP 800-22 on named bits.',
 );
 
@@ -233,6 +240,18 @@ const read = object(
   'Version 2: what was read, and how.',
 );
 
+const extraction = described(
+  orNull(
+    object({
+      seed: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      input_bits: count,
+      output_bits: count,
+      epsilon_bits: count,
+    }),
+  ),
+  'Version 3: the Toeplitz hash of the whole lot under a public seed; null where pieces of it were conditioned.',
+);
+
 const lot = object(
   {
     id: { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' },
@@ -248,13 +267,19 @@ const lot = object(
     min_entropy_per_bit: orNull({ type: 'number' }),
     tested: listOf(test),
   },
-  { read, evidence },
+  {
+    read,
+    evidence,
+    declared: described(boolean, 'Version 3: the operator alone says that the origin is quantum.'),
+    raw_windows: described(count, 'Version 3: windows of raw bits that were assessed; they cover every bit.'),
+    extraction,
+  },
 );
 
 const certificate = object({
   version: described(
-    { type: 'integer', enum: [1, 2] },
-    '2 has the evidence of every lot; 1 is of lots that have none.',
+    { type: 'integer', enum: [1, 2, 3] },
+    '3 names the tested windows of every lot; 2 has the evidence of every lot; 1 is of lots that have none.',
   ),
   id: certificateId,
   status: oneOfWords(['valid', 'revoked', 'test']),

@@ -19,6 +19,7 @@ export function certificateMain(document: CertificateDocument): Markup {
 ${statusOf(document)}
 ${testBanner(certificate)}
 ${originBanner(provenance.origin)}
+${declaredBanner(provenance.lots)}
 ${checkForm(certificate.id)}
 <div class="groups">
 ${group('The answer', answerRows(certificate))}
@@ -95,6 +96,12 @@ const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, t
 function originBanner(origin: Origin): Markup | null {
   const known = ORIGIN_BANNERS[origin];
   return known === undefined ? null : banner('wait', known[0], known[1]);
+}
+
+function declaredBanner(lots: readonly Lot[]): Markup | null {
+  if (!lots.some((lot) => lot.declared === true)) return null;
+  const text = 'The operator says that the device is quantum; neither the device nor a test attests it.';
+  return banner('wait', 'Declared source: its origin is not attested.', text);
 }
 
 export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: Content): Markup {
@@ -177,7 +184,10 @@ function lotDetails(lot: Lot, isOpen: boolean): Markup {
 <dl class="wide">
 ${rows([
   ['Finished', time(lot.finished_at)],
-  ['Origin and backend', html`${lot.origin}, ${text(lot.quantum_backend)}`],
+  [
+    'Origin and backend',
+    html`${lot.origin}${lot.declared === true ? ' (declared)' : ''}, ${text(lot.quantum_backend)}`,
+  ],
   lot.job_id === null ? null : ['Job', text(lot.job_id)],
   ['Raw bits', grouped(lot.raw_bits)],
   ['raw_output', code(lot.raw_output)],
@@ -188,7 +198,11 @@ ${rows([
       `${lot.health.apt_failures} of adaptive proportion`,
   ],
   ['Min-entropy per bit', lot.min_entropy_per_bit ?? 'not assessed'],
+  lot.raw_windows === undefined
+    ? null
+    : ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
   ...lot.tested.map(testedRow),
+  ...extractionRows(lot.extraction),
   ...readRows(lot.read),
   ...evidenceRows(lot.evidence),
 ])}
@@ -200,9 +214,23 @@ function testedRow(tested: Lot['tested'][number]): Row {
     ? 'verified'
     : html`not verified: ${text(tested.reason ?? 'no reason is given')}`;
   return [
-    `SP 800-22 on ${grouped(tested.bits)} ${tested.of} bits`,
+    `SP 800-22 on ${grouped(tested.bits)} ${tested.of} bits${placeOf(tested)}`,
     html`${tested.passed}/${tested.total} passed, smallest p ${tested.smallest_p}, ${verdict}; of the bits with
 ${code(`sha256:${tested.sha256}`)}`,
+  ];
+}
+
+function placeOf({ first_bit: first, order }: Lot['tested'][number]): string {
+  if (first === undefined) return '';
+  return ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
+}
+
+function extractionRows(extraction: Lot['extraction']): Row[] {
+  if (extraction === undefined || extraction === null) return [];
+  const { seed, input_bits: input, output_bits: output, epsilon_bits: epsilon } = extraction;
+  return [
+    ['Hashed as a whole', `${grouped(input)} bits to ${grouped(output)}, within 2^-${epsilon} of uniform`],
+    ['Public seed of the hash', code(seed)],
   ];
 }
 

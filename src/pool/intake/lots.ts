@@ -273,6 +273,7 @@ function recordOf(
     id: newLotId(clock),
     source: backend.name,
     origin: backend.origin,
+    ...(backend.isDeclared === true ? { isDeclared: true } : {}),
     deterministic: backend.deterministic,
     quantumBackend: backend.quantumBackend,
     rawBits: read.width * read.shots,
