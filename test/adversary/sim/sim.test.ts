@@ -41,7 +41,7 @@ const FOUND: Readonly<Record<string, { readonly seed: number; readonly steps: nu
   'the quota is not given back': { seed: 3, steps: 10 },
   'what was used is forgotten at a restart': { seed: 1, steps: 30 },
   'the limiter forgets at a restart': { seed: 7, steps: 60 },
-  'the origin is that of the first lot alone': { seed: 9, steps: 60 },
+  'the origin is that of the first lot alone': { seed: 16, steps: 90 },
   'pure turns into csprng when there is none': { seed: 2, steps: 10 },
   'withdrawn lots go on': { seed: 2, steps: 20 },
   'the first answer is not kept': { seed: 13, steps: 60 },
