@@ -100,6 +100,8 @@ export class Exchange extends RequestHead implements Timed {
   #owner: BodyOwner | undefined = undefined;
   /** What this exchange adds to `ownBytes` of its host. */
   #ownBytes = 0;
+  /** What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a view. */
+  #heldBytes = 0;
   readonly #host: ExchangeHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Exchange> | null = null;
@@ -251,24 +253,47 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   #hold(body: Uint8Array): void {
-    const host = this.#host;
-    const taken = this.#response.getWriteOffset();
-    const isCopied = body.length < HELD_BODY_FROM_BYTES;
-    this.#rest = isCopied ? body.slice(taken) : body.subarray(taken);
-    this.#restStart = taken;
-    host.heldBytes += this.#rest.length;
-    if (isCopied) this.#releaseBody();
-    if (this.#owner === undefined) this.#ownBytes = this.#rest.length;
-    host.ownBytes += this.#ownBytes;
-    this.#enter(host.sending);
+    this.#keep(body, this.#response.getWriteOffset());
+    this.#enter(this.#host.sending);
     this.#response.onWritable((offset) => this.#resume(offset));
+  }
+
+  /**
+   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a view of it
+   * would keep the whole body in memory for as long as its reader rests.
+   */
+  #keep(unsent: Uint8Array, taken: number): void {
+    const host = this.#host;
+    this.#uncount();
+    const rest = unsent.subarray(taken - this.#restStart);
+    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
+    this.#rest = isCopied ? rest.slice() : rest;
+    this.#restStart = taken;
+    this.#heldBytes = isCopied ? rest.length : unsent.length;
+    host.heldBytes += this.#heldBytes;
+    if (isCopied) this.#releaseBody();
+    if (this.#owner === undefined) this.#ownBytes = this.#heldBytes;
+    host.ownBytes += this.#ownBytes;
+  }
+
+  #uncount(): void {
+    this.#host.heldBytes -= this.#heldBytes;
+    this.#host.ownBytes -= this.#ownBytes;
+    this.#heldBytes = 0;
+    this.#ownBytes = 0;
   }
 
   /** `offset` counts the bytes of the body that the socket has taken. */
   #resume(offset: number): boolean {
     const total = this.#restStart + this.#rest.length;
     const [wroteAll, finished] = this.#offer(this.#rest.subarray(offset - this.#restStart), total);
-    if (finished) this.#finish();
+    if (finished) {
+      this.#finish();
+      return wroteAll;
+    }
+    const taken = this.#response.getWriteOffset();
+    const isLarge = this.#rest.length >= HELD_BODY_FROM_BYTES;
+    if (isLarge && total - taken < HELD_BODY_FROM_BYTES) this.#keep(this.#rest, taken);
     return wroteAll;
   }
 
@@ -292,9 +317,7 @@ export class Exchange extends RequestHead implements Timed {
   #release(): void {
     this.#queue?.leave(this);
     this.#queue = null;
-    this.#host.heldBytes -= this.#rest.length;
-    this.#host.ownBytes -= this.#ownBytes;
-    this.#ownBytes = 0;
+    this.#uncount();
     this.#rest = NO_BYTES;
     this.#releaseBody();
   }

@@ -155,7 +155,7 @@ describe('an exchange', () => {
   });
 
   it('holds a large body instead of copying it', () => {
-    const body = new Uint8Array(HELD_BODY_FROM_BYTES);
+    const body = new Uint8Array(HELD_BODY_FROM_BYTES + 2_000);
     const response = new ModelResponse([1_000]);
     const { exchange } = exchangeOn(response);
     exchange.send(HEAD, body);
@@ -163,6 +163,25 @@ describe('an exchange', () => {
     body.fill(7, 1_000);
     response.writable!(1_000);
     assert.equal(response.sent[1_000], 7);
+  });
+
+  it('keeps a copy of a small rest, and not the whole body for it', () => {
+    const size = 4 * HELD_BODY_FROM_BYTES;
+    const body = Uint8Array.from({ length: size }, (_, i) => i % 251);
+    const expected = [...body];
+    const response = new ModelResponse([1_000, 3 * HELD_BODY_FROM_BYTES, 10]);
+    const { exchange, host } = exchangeOn(response);
+    let released = 0;
+    exchange.send(HEAD, body, { release: () => void released++ });
+    exchange.leaveHandler();
+    assert.deepEqual([host.heldBytes, released], [size, 0], 'a large rest is a view of the whole body');
+    response.writable!(1_000);
+    const rest = size - 1_000 - 3 * HELD_BODY_FROM_BYTES;
+    assert.deepEqual([host.heldBytes, released], [rest, 1], 'a small one is a copy');
+    body.fill(255);
+    while (!response.ended) response.writable!(response.sent.length);
+    assert.deepEqual(response.sent, expected);
+    assertNothingHeld(host);
   });
 
   it('lets go of its body when the client goes away or is cut off', () => {
@@ -180,7 +199,7 @@ describe('an exchange', () => {
   });
 
   it('releases its body exactly once, whatever becomes of the reply', () => {
-    const body = new Uint8Array(HELD_BODY_FROM_BYTES);
+    const body = new Uint8Array(HELD_BODY_FROM_BYTES + 1_000);
     /** What happens to the reply. */
     const ends: Record<string, (exchange: Exchange, response: ModelResponse, owner: BodyOwner) => void> = {
       'taken at once': (exchange, _response, owner) => exchange.send(HEAD, body, owner),
@@ -201,7 +220,7 @@ describe('an exchange', () => {
       },
       'its rest is copied'(exchange, response, owner) {
         response.takes.push(10);
-        exchange.send(HEAD, body.subarray(1), owner);
+        exchange.send(HEAD, body.subarray(1_000), owner);
         assert.equal(told, 1, 'the copy is held');
         exchange.leaveHandler();
         response.abortHandler!();
