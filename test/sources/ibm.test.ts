@@ -44,7 +44,7 @@ describe('the service with IBM Quantum', () => {
     const read = ibmRead(ibm, {
       circuit: 'superposition-6+x-check-6',
       depth: 4, // sx, rz, sx and the measurement
-      evidence: 'source-independent',
+      evidence: 'calibrated',
       isTest: isXTest,
     });
     await assertNamed(service, read);
