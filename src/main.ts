@@ -26,7 +26,7 @@ const commands = [
   ),
   later(
     'ledger',
-    'Audits, backs up and compacts the ledger.',
+    'Audits, backs up, restores and compacts the ledger.',
     async () => (await import('./cli/ledger.ts')).ledger,
   ),
   later(
