@@ -1,4 +1,6 @@
 import { assert } from '../core/assert.ts';
+import { periodEndMs } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
 import {
   adapt,
@@ -290,6 +292,12 @@ export class Meter {
     words[REQUESTS] = 0;
     words[CREDITS] = 0;
   }
+}
+
+/** Throws 429 `quota_exceeded` when the month's requests are used up; `atMs` is the Unix time of the request. */
+export function requireRequest({ hasRequest }: Pick<Reservation, 'hasRequest'>, atMs: number): void {
+  if (hasRequest) return;
+  throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
 }
 
 /** X-RateLimit-Reset: the Unix second at which the full burst is there again; now without a limit. */

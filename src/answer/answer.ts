@@ -197,7 +197,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
 
   /** From the committer: the answer is durable, or not known to be. */
   settled(failure: Error | undefined, atMonotonicMs?: number): void {
-    this.first?.finish();
+    this.first?.finish(failure === undefined);
     this.first = undefined;
     if (failure === undefined) this.asker.answered(this, atMonotonicMs);
     else this.refuse(failure);
@@ -205,7 +205,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
 
   /** Gives back all that it holds, and tells its asker why. */
   refuse(error: unknown): void {
-    this.first?.finish();
+    this.first?.finish(false);
     this.first = undefined;
     this.reservation.release();
     this.release();

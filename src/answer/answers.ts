@@ -1,5 +1,5 @@
 import type { Account } from '../account/directory.ts';
-import type { Reservation } from '../account/meter.ts';
+import { type Reservation, requireRequest } from '../account/meter.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -19,6 +19,7 @@ import {
   DATA_START,
   DIGEST_BYTES,
   type DrawOrder,
+  type MadeByWorker,
   makeFrom,
   REPLY_TAIL_BYTES_MAX,
   SALT_BYTES,
@@ -37,7 +38,12 @@ export interface AnswersOptions {
   /** System entropy for salts, not for values. */
   readonly random: EntropyReader;
   readonly poweredBy: string;
+  /** What the reservoir of pure bytes holds when it is full. */
+  readonly reservoirBytes: number;
 }
+
+/** More than header fields, envelope and seal of a stored answer ever take. */
+const STORED_HEAD_BYTES_MAX = 8_192;
 
 /**
  * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that comes in is
@@ -63,13 +69,16 @@ export class Answers {
   answer(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
     let answer: Answer;
     try {
+      // a replay needs no quota, and whether the request is one is not known before its key was looked up
+      if (!request.dryRun && asker.idempotencyKey === undefined) requireRequest(reservation, asker.atMs);
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       asker.mode = mode;
+      const plan = this.#planOf(request);
+      if (mode === 'pure') this.#requirePossible(plan);
       if (request.dryRun) {
         this.#quote(asker, account, reservation, request);
         return;
       }
-      const plan = this.#planOf(request);
       const { admission } = this.#options;
       answer = new Answer(asker, account, reservation, plan, mode, admission, this.#salt, this.#delivered);
     } catch (error) {
@@ -77,9 +86,19 @@ export class Answers {
       asker.refused(error);
       return;
     }
-    if (answer.mode === 'pure' && asker.idempotencyKey !== undefined) {
+    if (asker.idempotencyKey !== undefined) {
       this.#beginOnce(answer, asker.idempotencyKey).catch((error: unknown) => answer.refuse(error));
     } else this.#begin(answer);
+  }
+
+  /** A draw that the full reservoir could not serve would be told to retry for ever. */
+  #requirePossible({ drawBytesMax }: Plan): void {
+    const { reservoirBytes } = this.#options;
+    if (drawBytesMax <= reservoirBytes) return;
+    throw new ApiError('pure_too_large', {
+      message: `This request may draw up to ${drawBytesMax} pure bytes; the reservoir holds ${reservoirBytes} when it is full. Ask for fewer or shorter values, or use another entropy mode.`,
+      details: { bytes: drawBytesMax, limit: reservoirBytes },
+    });
   }
 
   #quote(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
@@ -95,11 +114,14 @@ export class Answers {
 
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, keyText: string): Promise<void> {
-    const { asker, accountNumber } = answer;
+    const { asker, accountNumber, plan, form } = answer;
     const { idempotency } = this.#options;
-    const outcome = await idempotency.begin(accountNumber, keyText, asker.fingerprint(), asker.atMs);
+    const bytesMax = plan.textBytesMax * (form === 'json' ? 1 : 2) + STORED_HEAD_BYTES_MAX;
+    const request = { accountNumber, keyText, fingerprint: asker.fingerprint(), bytesMax };
+    const outcome = await idempotency.begin(request, asker.atMs);
     if ('first' in outcome) {
       answer.first = outcome.first;
+      requireRequest(answer.reservation, asker.atMs);
       this.#begin(answer);
     } else {
       answer.reservation.release();
@@ -199,7 +221,10 @@ export class Answers {
     answer.frameWith(answer.plan.frameFor('pure', desk.backendOf(blocks[0].lotId)));
     const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
     // the pieces move to the worker: nothing is left of them here
-    await this.#workerMakes(answer, { from: 'pieces', pieces: blocks.map(({ bytes }) => bytes) });
+    const pieces = blocks.map(({ bytes }) => bytes);
+    const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
+    const firstLeft = blocks.length - left.length;
+    desk.pure.giveBack(left.map((bytes, i) => ({ lotId: blocks[firstLeft + i].lotId, bytes })));
     answer.from = desk.pureFrom(sharesOf(held, answer.consumedBytes));
     this.#issue(answer);
   }
@@ -209,17 +234,19 @@ export class Answers {
     this.#issue(answer);
   }
 
-  async #workerMakes(answer: Answer, draw: DrawOrder): Promise<void> {
+  /** Returns the pieces that were not read. */
+  async #workerMakes(answer: Answer, draw: DrawOrder): Promise<MadeByWorker['left']> {
     const { workers, memory } = this.#options;
     const { values, form, before, after } = answer;
     const buffer = memory.large(answerBytesMax(answer, answer.textBytesMax));
     answer.hold(buffer);
     answer.salt = this.#newSalt(new Uint8Array(SALT_BYTES));
     const order = { values, form, before, after, salt: answer.salt, draw, memory: buffer.bytes };
-    const { busyMs, ...made } = await workers.make(order);
+    const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
     buffer.returned(made.bytes, made.dataEnd + REPLY_TAIL_BYTES_MAX);
     answer.leaveQueue(busyMs);
+    return left;
   }
 
   #makeHere(answer: Answer, reader: EntropyReader): void {

@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, randomFillSync } from 'node:crypto';
+import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
 import { deriveKey } from '../crypto/digest.ts';
 import type { Books } from '../ledger/ledger.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
@@ -25,39 +27,96 @@ export interface FirstAnswer {
 /** The first use of a key: `complete` seals its answer for the commit, `abandon` lets the key be used anew. */
 export interface FirstUse {
   complete(answer: FirstAnswer, nowMs: number): StoredAnswer;
-  /** Called when the answer is durable, or when there is none. */
-  finish(): void;
+  /** Called when the answer is durable, or when there is none and none is kept. */
+  finish(isKept: boolean): void;
 }
 
 export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly first: FirstUse };
 
-/** The keys whose first request runs now, for all fronts of a process. */
+/** The keys whose first request runs now, for all fronts of a process, and the room that kept answers take. */
 export interface RunningKeys {
-  /** `claimed`, or what the request that holds the key is to this one. */
+  /** Takes a key; else what the request that holds it is to this one. */
   claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'>;
-  release(keyDigest: string): Promise<void>;
+  /**
+   * Sets aside room for an answer of up to `bytesMax` bytes that is kept under the key; false when the answers of the
+   * account take too much. The first answer of an account always has room.
+   */
+  reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean>;
+  /** Lets go of a key. `keptBytes` is the size of the answer that is kept under it, 0 without one. */
+  release(keyDigest: string, keptBytes: number): Promise<void>;
 }
 
-/** The one holder of the running keys; fronts in other threads ask it. */
+interface RunningKey {
+  readonly fingerprint: string;
+  accountNumber: number;
+  reservedBytes: number;
+  hour: number;
+}
+
+/** Bytes of an account's kept answers: by the hour of their request, and those that are being made. */
+interface KeptAnswers {
+  readonly byHour: Map<number, number>;
+  reservedBytes: number;
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/**
+ * The one holder of the running keys; fronts in other threads ask it. What earlier runs of the service kept is not
+ * counted: it expires within a day.
+ */
 export class OwnedRunningKeys implements RunningKeys {
-  /** Fingerprints by key digest. */
-  readonly #running = new Map<string, string>();
+  readonly #running = new Map<string, RunningKey>();
+  readonly #kept = new Map<number, KeptAnswers>();
 
   async claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'> {
     const running = this.#running.get(keyDigest);
-    if (running !== undefined) return running === fingerprint ? 'same' : 'other';
-    this.#running.set(keyDigest, fingerprint);
+    if (running !== undefined) return running.fingerprint === fingerprint ? 'same' : 'other';
+    this.#running.set(keyDigest, { fingerprint, accountNumber: -1, reservedBytes: 0, hour: 0 });
     return 'claimed';
   }
 
-  async release(keyDigest: string): Promise<void> {
+  async reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean> {
+    const running = this.#running.get(keyDigest);
+    assert(running !== undefined, 'room is set aside for a key that is held');
+    const hour = Math.floor(nowMs / HOUR_MS);
+    const kept = this.#kept.get(accountNumber) ?? { byHour: new Map<number, number>(), reservedBytes: 0 };
+    const lastHour = hour - IDEMPOTENCY_LIFETIME_MS / HOUR_MS;
+    let bytes = kept.reservedBytes;
+    for (const [each, size] of kept.byHour) {
+      if (each < lastHour) kept.byHour.delete(each);
+      else bytes += size;
+    }
+    if (bytes > 0 && bytes + bytesMax > LIMITS.keptAnswerBytesMax) return false;
+    this.#kept.set(accountNumber, kept);
+    kept.reservedBytes += bytesMax;
+    Object.assign(running, { accountNumber, reservedBytes: bytesMax, hour });
+    return true;
+  }
+
+  async release(keyDigest: string, keptBytes: number): Promise<void> {
+    const running = this.#running.get(keyDigest);
     this.#running.delete(keyDigest);
+    const kept = running && this.#kept.get(running.accountNumber);
+    if (running === undefined || kept === undefined) return;
+    kept.reservedBytes -= running.reservedBytes;
+    if (keptBytes > 0) kept.byHour.set(running.hour, (kept.byHour.get(running.hour) ?? 0) + keptBytes);
+    if (kept.reservedBytes === 0 && kept.byHour.size === 0) this.#kept.delete(running.accountNumber);
   }
 }
 
+/** A request under an Idempotency-Key. */
+interface KeyedRequest {
+  readonly accountNumber: number;
+  readonly keyText: string;
+  readonly fingerprint: string;
+  /** Size of its sealed answer, at most. */
+  readonly bytesMax: number;
+}
+
 /**
- * Idempotency-Key in pure mode, where an answer costs credits. The stored answer is sealed with AES-256-GCM under a
- * key derived from the node's secret, the account and the key text itself: the ledger alone cannot open it.
+ * Idempotency-Key, in every mode. The stored answer is sealed with AES-256-GCM under a key derived from the node's
+ * secret, the account and the key text itself: the ledger alone cannot open it.
  */
 export class Idempotency {
   readonly #books: Books;
@@ -78,15 +137,12 @@ export class Idempotency {
   }
 
   /**
-   * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`, else
-   * the first answer or the right to make it.
+   * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`, 429
+   * `idempotency_full` when the account's kept answers leave no room for this one, else the first answer or the right to
+   * make it.
    */
-  async begin(
-    accountNumber: number,
-    keyText: string,
-    fingerprint: string,
-    nowMs: number,
-  ): Promise<IdempotencyOutcome> {
+  async begin(request: KeyedRequest, nowMs: number): Promise<IdempotencyOutcome> {
+    const { accountNumber, keyText, fingerprint, bytesMax } = request;
     if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
     const claim = await this.#running.claim(keyDigest, fingerprint);
@@ -99,23 +155,26 @@ export class Idempotency {
         if (stored.fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
         return { replay: this.#open(stored, keyText) };
       }
+      if (!(await this.#running.reserve(accountNumber, keyDigest, bytesMax, nowMs))) {
+        throw new ApiError('idempotency_full', { retryAfterS: HOUR_MS / 1000 });
+      }
       kept = true;
       return { first: this.#firstUse(accountNumber, keyText, keyDigest, fingerprint) };
     } finally {
-      if (!kept) await this.#running.release(keyDigest);
+      if (!kept) await this.#running.release(keyDigest, 0);
     }
   }
 
   #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {
+    let keptBytes = 0;
     return {
-      complete: (answer, nowMs) => ({
-        accountNumber,
-        keyDigest,
-        fingerprint,
-        expiresAtMs: nowMs + IDEMPOTENCY_LIFETIME_MS,
-        sealed: this.#seal(accountNumber, keyText, answer),
-      }),
-      finish: () => void this.#running.release(keyDigest),
+      complete: (answer, nowMs) => {
+        const sealed = this.#seal(accountNumber, keyText, answer);
+        keptBytes = sealed.length;
+        const expiresAtMs = nowMs + IDEMPOTENCY_LIFETIME_MS;
+        return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed };
+      },
+      finish: (isKept) => void this.#running.release(keyDigest, isKept ? keptBytes : 0),
     };
   }
 

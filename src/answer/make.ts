@@ -66,6 +66,8 @@ export interface WorkerOrder extends MakeOrder {
 /** As the worker returns it. */
 export interface MadeByWorker
   extends Pick<Making, 'bytes' | 'dataEnd' | 'delivered' | 'consumedBytes' | 'octets' | 'packed'> {
+  /** Pieces that were not read, or what is left of one, in order: the next draw takes them. */
+  readonly left: readonly Uint8Array<ArrayBuffer>[];
   /** What it took of the worker's time: the answers to come are weighed by it. */
   readonly busyMs: number;
 }
@@ -99,14 +101,16 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     octets: undefined,
     packed: undefined,
   };
+  let left: Uint8Array<ArrayBuffer>[];
   try {
     makeFrom(stream.reader, making);
+    left = stream.takeRest();
   } finally {
     stream.close();
     wipe(order.salt);
   }
   const { bytes, dataEnd, delivered, consumedBytes, octets, packed } = making;
-  return { bytes, dataEnd, delivered, consumedBytes, octets, packed };
+  return { bytes, dataEnd, delivered, consumedBytes, octets, packed, left };
 }
 
 /** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
@@ -146,6 +150,8 @@ function commitInPlace({ bytes, start, dataEnd, salt, delivered }: Making): void
 
 interface EntropyStream {
   readonly reader: EntropyReader;
+  /** The pieces that were not read; nothing of what can be made again. */
+  takeRest(): Uint8Array<ArrayBuffer>[];
   close(): void;
 }
 
@@ -155,7 +161,7 @@ function openStream(draw: DrawOrder): EntropyStream {
       return expansionOf(draw.key);
     case 'system': {
       const reader = new EntropyReader(() => randomFillSync(new Uint8Array(KEYSTREAM_SLOT_BYTES)));
-      return { reader, close: () => reader.discard() };
+      return { reader, takeRest: () => [], close: () => reader.discard() };
     }
     case 'pieces':
       return concatenationOf(draw.pieces);
@@ -175,7 +181,7 @@ function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
     reader.discard();
     root.erase();
   };
-  return { reader, close };
+  return { reader, takeRest: () => [], close };
 }
 
 function concatenationOf(pieces: readonly Uint8Array<ArrayBuffer>[]): EntropyStream {
@@ -184,9 +190,15 @@ function concatenationOf(pieces: readonly Uint8Array<ArrayBuffer>[]): EntropyStr
     assert(next < pieces.length, 'the pieces hold the bound of the draw');
     return pieces[next++];
   });
+  let kept = pieces;
   const close = () => {
     reader.discard();
-    wipe(...pieces);
+    wipe(...kept);
   };
-  return { reader, close };
+  const takeRest = () => {
+    const rest = [...reader.takeRest(), ...pieces.slice(next)];
+    kept = pieces.slice(0, next);
+    return rest;
+  };
+  return { reader, takeRest, close };
 }

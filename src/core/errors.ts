@@ -52,6 +52,11 @@ export const ERRORS = {
     status: 400,
     message: 'Leave out parameters that the endpoint does not have; the service checks them strictly.',
   },
+  pure_too_large: {
+    status: 400,
+    message:
+      'This request may draw more pure bytes than the reservoir holds when it is full; ask for fewer values.',
+  },
   // 401, 402, 403
   auth_missing: { status: 401, message: 'Send an API key: Authorization: Bearer KEY.' },
   auth_invalid: { status: 401, message: 'This API key is not valid: mistyped, expired or revoked.' },
@@ -84,6 +89,11 @@ export const ERRORS = {
   quota_exceeded: {
     status: 429,
     message: 'The monthly request quota is used up; it renews as Retry-After says.',
+  },
+  idempotency_full: {
+    status: 429,
+    message:
+      'The answers kept for the Idempotency-Keys of this account take all of their room; send the request without a key, or when keys of the last 24 hours have expired.',
   },
   // 431
   head_too_large: { status: 431, message: 'Send at most 64 KiB of request line and headers.' },

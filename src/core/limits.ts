@@ -27,6 +27,8 @@ export const LIMITS = Object.freeze({
   /** Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few. */
   connectionsMax: 65_536,
   idempotencyKeyLengthMax: 255,
+  /** Answers that are kept for an account's Idempotency-Keys, together: those of the last 24 hours. */
+  keptAnswerBytesMax: 64 * 1024 * 1024,
   /** Answers that wait for their certificate to be durable, per front; beyond it 503 `overloaded`. */
   pendingRepliesMax: 16_384,
   /** Memory of those that were made in the front itself: some megabytes, more only before a slow disk. */

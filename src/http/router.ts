@@ -1,9 +1,9 @@
 import type { Account, AccountDirectory } from '../account/directory.ts';
-import { retryAfterS } from '../account/meter.ts';
+import { requireRequest, retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Answers } from '../answer/answers.ts';
 import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
-import { type Clock, periodEndMs, periodOf } from '../core/clock.ts';
+import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
@@ -202,7 +202,7 @@ export class Router {
     call.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = meter.creditsRemaining(period);
     if (!request.dryRun) {
-      if (meter.requestsRemaining(period) === 0) throw quotaExceeded(call);
+      requireRequest({ hasRequest: meter.requestsRemaining(period) > 0 }, call.atMs);
       const required = call.mode === 'pure' ? entropyBytes(request.values) : 0;
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
@@ -294,11 +294,12 @@ export class Router {
     this.#requireRate(call, account, account.meter.decision);
     let parsed: Parsed;
     try {
-      if (!reservation.hasRequest) throw quotaExceeded(call);
       this.#requireScope(call, route.scope);
       parsed = this.#parse(call, endpoint);
       call.form = answerFormOf(call.exchange.accept, parsed.request); // throws not_acceptable
     } catch (error) {
+      // a used-up quota comes before what is wrong with the request; a quote and a replay need none (answer/answers.ts)
+      requireRequest(reservation, call.atMs);
       reservation.release();
       throw error;
     }
@@ -354,10 +355,6 @@ function plainRoute(route: PlainRoute): Route {
 function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed {
   const { request, ignored } = endpoint.parse(exchange);
   return { request, ignored: ignored.join(', ') };
-}
-
-function quotaExceeded({ atMs }: Call): ApiError {
-  return new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
 }
 
 /** The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or none. */

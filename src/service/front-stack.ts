@@ -186,6 +186,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       clock,
       random,
       poweredBy: config.poweredBy,
+      reservoirBytes: config.reservoirBytes,
     }),
     clock,
     log,

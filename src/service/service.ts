@@ -135,8 +135,9 @@ async function startOn(
   const metricMemory = createMetricMemory(config.fronts);
   const running = new OwnedRunningKeys();
   const centre: FrontCentre = {
-    claim: (keyDigest, fingerprint) => running.claim(keyDigest, fingerprint),
-    release: (keyDigest) => running.release(keyDigest),
+    claim: (...args) => running.claim(...args),
+    reserve: (...args) => running.reserve(...args),
+    release: (...args) => running.release(...args),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     health: async () => watching().health(),

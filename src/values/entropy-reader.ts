@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { secretCopy } from '../core/bytes.ts';
 import { copyBytes } from './copy-bytes.ts';
 
 const EMPTY = new Uint8Array(0);
@@ -75,6 +76,18 @@ export class EntropyReader {
     this.#ahead.length = 0;
     this.#bytesBefore += this.#at;
     this.#open(EMPTY);
+  }
+
+  /**
+   * Ends the reader: the bytes at hand that nobody has read, in order, each array in memory of its own. What was read is
+   * erased, and so is the memory that the rest was in.
+   */
+  takeRest(): Uint8Array<ArrayBuffer>[] {
+    const rest = [this.#chunk.subarray(this.#at), ...this.#ahead]
+      .filter(({ length }) => length > 0)
+      .map((bytes) => secretCopy(bytes));
+    this.discard();
+    return rest;
   }
 
   #u32AcrossChunks(): number {

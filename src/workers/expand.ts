@@ -9,6 +9,8 @@ export default function expand(task: ExpandTask): number | MadeByWorker {
   const startedMs = systemClock.monotonicMs();
   const made = makeValues(task.order);
   const busyMs = systemClock.monotonicMs() - startedMs;
-  const buffers = [made.bytes, made.octets, made.packed].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
+  const buffers = [made.bytes, made.octets, made.packed, ...made.left].flatMap((bytes) =>
+    bytes ? [bytes.buffer] : [],
+  );
   return transferring({ ...made, busyMs }, buffers);
 }

@@ -44,7 +44,7 @@ function systemGives(t: TestContext, source: ByteSource): void {
   });
 }
 
-type Made = Omit<MadeByWorker, 'busyMs'>;
+type Made = Omit<MadeByWorker, 'busyMs' | 'left'>;
 
 /** `start` and `end` of the memory that it was made in. */
 function assertMade(
@@ -123,8 +123,28 @@ describe('an answer', () => {
     }
   });
 
-  it('leaves no key, no piece and no salt behind, also when it fails', () => {
-    const pieces = [bytesOf('a', 8_192), bytesOf('b', 8_192)];
+  it('returns the pieces that it did not read, cut where it stopped', () => {
+    const stream = bytesOf('pieces', 16_384);
+    const cut = (...ends: number[]) => ends.map((end, i) => stream.slice(i === 0 ? 0 : ends[i - 1], end));
+    const left = (pieces: Uint8Array<ArrayBuffer>[]) => {
+      const made = makeValues(orderOf({ from: 'pieces', pieces }, REQUESTS.uuid));
+      assert.equal(made.consumedBytes, 4_800);
+      return made.left;
+    };
+    const pieces = cut(4_096, 8_192, 12_288, 16_384);
+    const rest = left(pieces);
+    assert.deepEqual(rest, [stream.slice(4_800, 8_192), stream.slice(8_192, 12_288), stream.slice(12_288)]);
+    assert.ok(
+      rest.every(({ byteLength, buffer }) => byteLength === buffer.byteLength),
+      'so that they move',
+    );
+    assert.ok(isZero(pieces[0]) && isZero(pieces[1]), 'what was read, and what its rest was in, is erased');
+    assert.deepEqual(left(cut(4_800, 8_192)), [stream.slice(4_800, 8_192)]);
+    assert.deepEqual(left(cut(4_800)), []);
+  });
+
+  it('leaves no key, no piece that was read and no salt behind, also when it fails', () => {
+    const pieces = [bytesOf('a', 2_400), bytesOf('b', 2_400)];
     const key = bytesOf('key', 32);
     const short = [bytesOf('short', 10)];
     for (const order of [

@@ -157,7 +157,7 @@ describe('credits', () => {
   });
 });
 
-describe('Idempotency-Key in pure mode', () => {
+describe('Idempotency-Key', () => {
   it('gives the first answer again, byte for byte, and spends nothing', async () => {
     const { key } = await server.account('pro');
     const headers = { ...bearer(key), 'idempotency-key': 'draw-1' };
@@ -201,13 +201,63 @@ describe('Idempotency-Key in pure mode', () => {
     }
   });
 
-  it('is ignored in the other modes, where a retry is free', async () => {
-    const headers = { 'idempotency-key': 'same' };
-    const texts = [await server.get('/uuid', headers), await server.get('/uuid', headers)].map((each) =>
-      each.text(),
+  it('works in the other modes and forms too', async () => {
+    const { key } = await server.account('pro');
+    const forms = [
+      ['/uuid?entropy_mode=csprng', {}],
+      ['/integers?count=5&ignored=1', { accept: 'application/msgpack' }],
+      ['/bytes?count=64', { accept: 'application/octet-stream' }],
+    ] as const;
+    for (const [path, accept] of forms) {
+      const headers = { ...bearer(key), ...accept, 'idempotency-key': path.slice(1, 8) };
+      const [one, two] = [await server.get(path, headers), await server.get(path, headers)];
+      assert.deepEqual([one.status, two.status], [200, 200]);
+      assert.deepEqual(await two.arrayBuffer(), await one.arrayBuffer(), path);
+      const kept = ['content-type', 'x-request-id', 'x-certificate-salt', 'x-ignored-parameters'];
+      for (const name of kept) assert.equal(two.headers.get(name), one.headers.get(name), name);
+    }
+    assert.equal((await usageOf(key)).requests.used, forms.length);
+  });
+
+  it('keeps at most 64 MiB of answers for an account', async () => {
+    const { key } = await server.account('business');
+    const batch = (name: string) =>
+      server.batch({ type: 'uuid', count: 100_000 }, { ...bearer(key), 'idempotency-key': name });
+    const statuses: number[] = [];
+    for (let i = 0; i < 20 && !statuses.includes(429); i++) {
+      const reply = await batch(`large-${i}`);
+      statuses.push(reply.status);
+      if (reply.status === 200) await reply.arrayBuffer();
+      else assert.equal((await bodyOf(reply)).error?.code, 'idempotency_full');
+    }
+    // each takes 3.9 MB; the last was refused before anything was drawn for it
+    assert.equal(statuses.indexOf(429), 17);
+    assert.equal((await usageOf(key)).requests.used, 17);
+    assert.equal((await batch('large-0')).status, 200, 'what is kept is answered');
+    const stranger = await server.account('business');
+    assert.equal(
+      (await server.get('/uuid', { ...bearer(stranger.key), 'idempotency-key': 'a' })).status,
+      200,
     );
-    const [one, two] = await Promise.all(texts);
-    assert.notEqual(one, two);
+  });
+
+  it('needs no quota for a replay, nor does a quote, and a new request does', async () => {
+    const { key } = await server.account('enterprise', '--requests-per-month', '2');
+    const headers = { ...bearer(key), 'idempotency-key': 'last' };
+    const path = '/bytes?count=50&entropy_mode=pure';
+    const first = await server.get(path, headers);
+    const text = await first.text();
+    assert.equal((await server.get('/uuid', bearer(key))).status, 200);
+    const codeOf = async (reply: Response) => `${reply.status} ${(await bodyOf(reply)).error?.code}`;
+    assert.equal(await codeOf(await server.get('/uuid', bearer(key))), '429 quota_exceeded');
+    assert.equal(await (await server.get(path, headers)).text(), text);
+    const fresh = { ...bearer(key), 'idempotency-key': 'new' };
+    assert.equal(await codeOf(await server.get(path, fresh)), '429 quota_exceeded');
+    assert.equal(await codeOf(await server.get('/uuid?count=0', bearer(key))), '429 quota_exceeded');
+    const quote = await server.get(`${path}&dry_run=true`, bearer(key));
+    assert.equal(quote.status, 200);
+    const { requests, credits } = await usageOf(key);
+    assert.deepEqual([requests.used, credits.used], [2, 50]);
   });
 
   it('survives a restart, as credits, quota and the burst do', async () => {

@@ -31,6 +31,10 @@ describe('batch: what it asks for', () => {
       { type: 'integers', params: { min: -0, max: 1e3 } },
       { kind: 'integers', min: 0, max: 1_000, unique: false, sort: 'none' },
     ],
+    [
+      { type: 'integers', params: { unique: true, sort: 'descending' } },
+      { kind: 'integers', min: 0, max: 100, unique: true, sort: 'descending' },
+    ],
     [{ type: 'floats' }, { kind: 'floats', precision: null }],
     [
       { type: 'floats', params: { precision: 15 } },

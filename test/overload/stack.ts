@@ -71,7 +71,13 @@ export interface Reply {
   readonly headers: Headers;
   readonly body: {
     readonly data?: { readonly values?: readonly unknown[] } & Readonly<Record<string, unknown>>;
-    readonly error?: { readonly code: string; readonly status: number; readonly request_id: string };
+    readonly error?: {
+      readonly code: string;
+      readonly status: number;
+      readonly request_id: string;
+      readonly details?: Readonly<Record<string, unknown>>;
+    };
+    readonly metadata?: { readonly entropy_consumed_bytes: number };
     readonly quantum_credits?: { readonly remaining: number; readonly used: number };
   };
 }
@@ -127,7 +133,8 @@ export class OverloadedFront {
       workers: workers as unknown as Workers, // whose fields are private
       centre: {
         claim: (...args) => running.claim(...args),
-        release: (keyDigest) => running.release(keyDigest),
+        reserve: (...args) => running.reserve(...args),
+        release: (...args) => running.release(...args),
         askForSeed: async () => false,
         health: nobody,
         metrics: nobody,

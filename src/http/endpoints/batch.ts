@@ -13,6 +13,7 @@ import {
   grouped,
   ignore,
   type ParameterDefinition,
+  type ReadValues,
   readJson,
   readParameters,
   readText,
@@ -20,7 +21,7 @@ import {
   type ValuesOf,
 } from '../params.ts';
 import { isJson } from '../representation.ts';
-import { ENCODING, PRECISION, RANGE } from './values.ts';
+import { ENCODING, PRECISION, RANGE, requirePossible, SORT, UNIQUE } from './values.ts';
 
 const MEMBERS = [
   {
@@ -59,7 +60,7 @@ const BYTES_PARAMS = [
 ] as const satisfies readonly ParameterDefinition[];
 
 const PARAMS = {
-  integers: RANGE,
+  integers: [...RANGE, UNIQUE, SORT],
   floats: [PRECISION],
   bytes: BYTES_PARAMS,
   uuid: [],
@@ -76,7 +77,13 @@ export const BATCH: DataEndpointDefinition = {
   summary: 'Up to 100,000 values in one answer.',
   parameters: COMMON,
   body: { members: [...MEMBERS, ...COMMON], params: PARAMS },
-  errors: ['unsupported_media_type', 'payload_too_large', 'invalid_json', 'invalid_params'],
+  errors: [
+    'unsupported_media_type',
+    'payload_too_large',
+    'invalid_json',
+    'invalid_params',
+    'unique_impossible',
+  ],
   parse,
 };
 
@@ -115,8 +122,10 @@ function readValues(
   const read = <const D extends readonly ParameterDefinition[]>(definitions: D): ValuesOf<D> =>
     readParameters(definitions, given, readJson, 'params.');
   switch (type) {
-    case 'integers':
-      return { kind: 'integers', count, ...read(PARAMS.integers), unique: false, sort: 'none' };
+    case 'integers': {
+      const unique = { ...UNIQUE, check: (values: ReadValues) => requirePossible(values, count) };
+      return { kind: 'integers', count, ...read([...RANGE, unique, SORT]) };
+    }
     case 'floats':
       return { kind: 'floats', count, ...read(PARAMS.floats) };
     case 'bytes':

@@ -29,6 +29,23 @@ export const RANGE = [
   },
 ] as const satisfies readonly ParameterDefinition[];
 
+export const UNIQUE = {
+  name: 'unique',
+  kind: 'boolean',
+  default: false,
+  error: 'invalid_boolean',
+  description: 'No value twice; the range must hold at least count values.',
+} as const satisfies ParameterDefinition;
+
+export const SORT = {
+  name: 'sort',
+  kind: 'choice',
+  values: ['none', 'ascending', 'descending'],
+  default: 'none',
+  error: 'invalid_sort',
+  description: 'Order of the values.',
+} as const satisfies ParameterDefinition;
+
 const INTEGERS_PARAMETERS = [
   {
     name: 'count',
@@ -40,22 +57,8 @@ const INTEGERS_PARAMETERS = [
     description: 'How many integers.',
   },
   ...RANGE,
-  {
-    name: 'unique',
-    kind: 'boolean',
-    default: false,
-    error: 'invalid_boolean',
-    description: 'No value twice; the range must hold at least count values.',
-    check: requirePossible,
-  },
-  {
-    name: 'sort',
-    kind: 'choice',
-    values: ['none', 'ascending', 'descending'],
-    default: 'none',
-    error: 'invalid_sort',
-    description: 'Order of the values.',
-  },
+  { ...UNIQUE, check: (values) => requirePossible(values, values['count'] as number) },
+  SORT,
   ENTROPY_MODE,
   DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
@@ -93,9 +96,9 @@ function requireRange(values: ReadValues): void {
   throw new ApiError('invalid_range', { details: { min, max } });
 }
 
-function requirePossible(values: ReadValues): void {
+/** Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without repeats. */
+export function requirePossible(values: ReadValues, count: number): void {
   if (values['unique'] !== true) return;
-  const count = values['count'] as number;
   const span = (values['max'] as number) - (values['min'] as number) + 1;
   if (span >= count) return;
   throw new ApiError('unique_impossible', {

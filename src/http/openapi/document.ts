@@ -83,7 +83,7 @@ const IDEMPOTENCY_KEY: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Pure mode: the same key and request within 24 h gives the first answer again and spends nothing. Ignored in the other modes.',
+    'The same key and request within 24 h gives the first answer again, byte for byte, and spends nothing: no credit and no request of the month.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 
@@ -222,10 +222,12 @@ const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter', 'unknown_par
 const OF_DATA: readonly ErrorCode[] = [
   'quota_exceeded',
   'mode_not_allowed',
+  'pure_too_large',
   'credits_exhausted',
   'invalid_idempotency_key',
   'idempotency_in_flight',
   'idempotency_mismatch',
+  'idempotency_full',
   'entropy_unavailable',
   'storage_unavailable',
 ];

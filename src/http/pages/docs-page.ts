@@ -198,10 +198,10 @@ function modesSection(): Markup {
 <div><dt><code>quantum-seeded</code></dt><dd>A 32-byte quantum seed, renewed at the interval of the tier, expanded by ChaCha20 and mixed with
 system entropy. The default above Free.</dd></div>
 <div><dt><code>pure</code></dt><dd>Conditioned quantum bytes and nothing else, each delivered at most once. Costs credits: the information that the
-answer holds, in bytes, which <code>dry_run=true</code> tells before. With an <code>Idempotency-Key</code> a retry gets the first answer
-again and costs nothing.</dd></div>
+answer holds, in bytes, which <code>dry_run=true</code> tells before.</dd></div>
 <div><dt><code>csprng</code></dt><dd>The generator of the operating system; no quantum origin. The default of Free.</dd></div>
 </dl>
+<p>In every mode a retry with the same <code>Idempotency-Key</code> gets the first answer again for 24 hours and costs nothing.</p>
 <p>No mode ever turns into another: what cannot be served is 503 <a href="#error-entropy_unavailable"><code>entropy_unavailable</code></a>.</p></section>`;
 }
 

@@ -97,12 +97,19 @@ export class PureSupply {
 
   /**
    * Claims whole blocks for one large draw, or undefined when the reservoir cannot give `bytes`. The caller owns and
-   * wipes them; what it leaves over is burned.
+   * wipes them, and gives back what it did not read (`giveBack`).
    */
   async claim(bytes: number): Promise<ClaimedBlock[] | undefined> {
-    if (!this.#open || (await this.#store.blockLevels()).pure.bytes < bytes) return undefined;
-    const claimed = await this.#claimBytes(bytes);
-    if (sizeOf(claimed) >= bytes) return claimed.map(({ lot, bytes }) => ({ lotId: lot.id, bytes }));
+    if (!this.#open) return undefined;
+    const claimed = this.#takeSpare(bytes);
+    const missing = bytes - sizeOf(claimed);
+    if (missing > 0 && (await this.#store.blockLevels()).pure.bytes >= missing) {
+      claimed.push(...(await this.#claimBytes(missing, claimed)));
+    }
+    if (this.#open && sizeOf(claimed) >= bytes) {
+      for (const { lot } of claimed) this.#catalog.add(lot);
+      return claimed.map(({ lot, bytes }) => ({ lotId: lot.id, bytes }));
+    }
     for (const block of claimed) {
       if (this.#open)
         this.#hold(block); // another front was faster: small draws use what we got
@@ -111,8 +118,36 @@ export class PureSupply {
     return undefined;
   }
 
-  /** In several steps where blocks are short; less than asked for when the reservoir is empty before. */
-  async #claimBytes(bytes: number): Promise<HeldBlock[]> {
+  /**
+   * Takes back claimed bytes that a large draw did not read: they serve the next draws. They are the supply's from now on,
+   * and are erased when the tap is closed or their lot was withdrawn meanwhile.
+   */
+  giveBack(left: readonly ClaimedBlock[]): void {
+    for (const { lotId, bytes } of left) {
+      if (!this.#open || this.#withdrawn.has(lotId)) wipe(bytes);
+      else this.#hold({ lot: this.#catalog.get(lotId), bytes, left: bytes.length });
+    }
+  }
+
+  /** Blocks that the ring holds beyond what small draws need at hand, the newest first: mostly what was given back. */
+  #takeSpare(bytes: number): HeldBlock[] {
+    const spare: HeldBlock[] = [];
+    for (let size = 0; size < bytes && this.#held.length > this.#opened; ) {
+      const block = this.#held[this.#held.length - 1];
+      if (this.#available - block.left < RING_BYTES - REFILL_BYTES) break;
+      this.#held.pop();
+      this.#available -= block.left;
+      size += block.left;
+      spare.push(block);
+    }
+    return spare;
+  }
+
+  /**
+   * In several steps where blocks are short; less than asked for when the reservoir is empty before. When it fails, what it
+   * claimed and `taken` are erased.
+   */
+  async #claimBytes(bytes: number, taken: readonly HeldBlock[]): Promise<HeldBlock[]> {
     const claimed: HeldBlock[] = [];
     try {
       while (sizeOf(claimed) < bytes) {
@@ -122,7 +157,7 @@ export class PureSupply {
       }
       return claimed;
     } catch (error) {
-      for (const { bytes } of claimed) wipe(bytes);
+      for (const { bytes } of [...taken, ...claimed]) wipe(bytes);
       throw error;
     }
   }

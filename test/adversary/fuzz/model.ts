@@ -275,7 +275,7 @@ const TYPES = ['integers', 'floats', 'bytes', 'uuid'] as const;
 type BatchType = (typeof TYPES)[number];
 const BATCH_MEMBERS = ['type', 'count', 'params', ...COMMON];
 const PARAMS: Readonly<Record<BatchType, readonly string[]>> = {
-  integers: ['min', 'max'],
+  integers: ['min', 'max', 'unique', 'sort'],
   floats: ['precision'],
   bytes: ['encoding', 'length'],
   uuid: [],
@@ -331,7 +331,13 @@ function valuesOf(type: BatchType, count: number, params: JsonObject): ValueRequ
     case 'integers': {
       const read = (name: string) =>
         has(name) ? jsonWhole(own(name), -MAX, MAX, 'invalid_range') : undefined;
-      return { kind: 'integers', count, ...range(read), unique: false, sort: 'none' };
+      const { min, max } = range(read);
+      const unique = has('unique') ? jsonTruth(own('unique')) : false;
+      if (unique && BigInt(max) - BigInt(min) + 1n < BigInt(count)) refuse('unique_impossible');
+      const sort = has('sort')
+        ? word(jsonText(own('sort'), 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort')
+        : 'none';
+      return { kind: 'integers', count, min, max, unique, sort: sort ?? 'none' };
     }
     case 'floats': {
       const given = has('precision') && own('precision') !== null; // null stands for left out

@@ -97,7 +97,8 @@ export class SimNode {
     };
     const centre: FrontCentre = {
       claim: (digest, fingerprint) => running.claim(digest, fingerprint),
-      release: (digest) => running.release(digest),
+      reserve: (...args) => running.reserve(...args),
+      release: (...args) => running.release(...args),
       askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
       health: unwatched,
       metrics: unwatched,
@@ -260,7 +261,8 @@ function remoteCentre(centre: FrontCentre, there: Line, back: Line): FrontCentre
     });
   return {
     claim: (digest, fingerprint) => ask(() => centre.claim(digest, fingerprint)),
-    release: (digest) => ask(() => centre.release(digest)),
+    reserve: (...args) => ask(() => centre.reserve(...args)),
+    release: (...args) => ask(() => centre.release(...args)),
     askForSeed: (group) => ask(() => centre.askForSeed(structuredClone(group))),
     health: () => ask(() => centre.health()),
     metrics: () => ask(() => centre.metrics()),

@@ -149,8 +149,8 @@ export class BookKeeper {
   }
 
   /** The answer is that of an earlier request: see idempotency.ts. */
-  #isReplay({ idempotencyKey, mode, requestId, reply }: Sent): boolean {
-    if (mode !== 'pure' || idempotencyKey === '' || reply === undefined) return false;
+  #isReplay({ idempotencyKey, requestId, reply }: Sent): boolean {
+    if (idempotencyKey === '' || reply === undefined) return false;
     return (reply.headers['x-request-id'] ?? '').replaceAll('-', '') !== requestId;
   }
 

@@ -87,8 +87,8 @@ export class KeyKeeper {
   }
 }
 
-function isKeyed({ idempotencyKey, mode, plan }: Sent): boolean {
-  return idempotencyKey !== '' && mode === 'pure' && plan.data?.dryRun === false;
+function isKeyed({ idempotencyKey, plan }: Sent): boolean {
+  return idempotencyKey !== '' && plan.data?.dryRun === false;
 }
 
 function isSame(one: Sent, other: Sent): boolean {
