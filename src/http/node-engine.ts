@@ -49,13 +49,21 @@ class NodeEngine implements Engine {
         ? createServer(http)
         : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
     this.#server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
+    // A client that closes its half after a request still gets the answer. The published types leave the property out.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on('request', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
       this.#refuse(socket as Socket, error),
     );
-    this.#server.on('connect', (_request, socket) =>
-      socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n'),
-    );
+    this.#server.on('connect', (_request, stream) => {
+      const socket = stream as Socket;
+      if (this.#unanswered.get(socket)?.isOpen === true) {
+        this.#cut(socket);
+        return;
+      }
+      socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
+      socket.destroySoon(); // node:http keeps no deadline for it: a client that never closes would keep it for ever
+    });
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
       const connection = { close: () => socket.destroy() };
       this.#connections.add(socket);
@@ -95,7 +103,7 @@ class NodeEngine implements Engine {
     const { socket } = request;
     // A request behind one that is not answered yet is not served, nor one behind the last of its connection.
     if (this.#closing.has(socket) || this.#unanswered.get(socket)?.isOpen === true) {
-      socket.destroy();
+      this.#cut(socket);
       return;
     }
     if (request.httpVersion !== '1.1' || !request.url!.startsWith('/')) {
@@ -112,10 +120,15 @@ class NodeEngine implements Engine {
     this.#options.receive(native, new NodeRequest(request), request.method!);
   }
 
-  /** The parser gave up on a connection: what it says is the last thing that is written to it. */
+  /**
+   * The parser gave up on a connection: what it says is the last thing that is written to it. Behind a whole request that
+   * is not answered yet it would be read as the answer to that request.
+   */
   #refuse(socket: Socket, error: { readonly code?: string | undefined }): void {
-    if (!socket.writable || this.#closing.has(socket) || this.#unanswered.get(socket)?.hasBegun === true) {
-      socket.destroy();
+    const pending = this.#unanswered.get(socket);
+    const isBehindRequest = pending?.isOpen === true && pending.isReceived;
+    if (!socket.writable || this.#closing.has(socket) || isBehindRequest || pending?.hasBegun === true) {
+      this.#cut(socket);
       return;
     }
     this.#closing.add(socket);
@@ -123,6 +136,15 @@ class NodeEngine implements Engine {
     const { head, body } = this.#options.refusal(isTooLarge ? 'head_too_large' : 'bad_request');
     const rest = `\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.end(Buffer.concat([Buffer.from('HTTP/1.1 '), head, Buffer.from(rest), body]));
+  }
+
+  /**
+   * Cuts a connection and tells the request that waits on it at once: node:http tells it in a later turn, and by then an
+   * answer that nobody can get would be drawn and charged.
+   */
+  #cut(socket: Socket): void {
+    socket.destroy();
+    this.#unanswered.get(socket)?.close();
   }
 }
 
@@ -165,6 +187,11 @@ class NodeResponse implements NativeResponse {
     this.#request = request;
     this.#response = response;
     this.#lastOfConnection = lastOfConnection;
+  }
+
+  /** The request came whole, body included. */
+  get isReceived(): boolean {
+    return this.#request.complete;
   }
 
   writeStatus(head: Uint8Array): void {

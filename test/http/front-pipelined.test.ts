@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { EngineName } from '../../src/http/engine.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import type { Front } from '../../src/http/front.ts';
+import { talk } from '../support/http.ts';
+import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
+
+/*
+ * What follows a request that is not answered yet. As the router does it, the handler waits for the loop to turn before it
+ * serves: what it serves then is charged, so it must be answered.
+ */
+
+const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
+
+const BEHIND: readonly [name: string, bytes: string][] = [
+  ['another request', GET],
+  ['another request without a host', 'GET /y HTTP/1.1\r\n\r\n'],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['bytes that are no request', 'garbage\r\n\r\n'],
+  ['a head that is too large', `GET /y HTTP/1.1\r\nHost: a\r\nA: ${'a'.repeat(70_000)}\r\n\r\n`],
+];
+
+for (const engine of ['uws', 'node'] as const) describe(`a front on ${engine}`, () => contract(engine));
+
+function contract(engine: EngineName): void {
+  let front: Front;
+  let served = 0;
+
+  before(async () => {
+    const handle = (exchange: Exchange) => {
+      setImmediate(() => {
+        if (exchange.aborted || exchange.answered) return;
+        served++;
+        exchange.send(PLAIN_HEAD, Buffer.from('served'));
+      });
+    };
+    ({ front } = await frontWith(handle, { engine }));
+  });
+  after(() => front.drain(0));
+  beforeEach(() => {
+    served = 0;
+  });
+
+  for (const [name, bytes] of BEHIND) {
+    it(`answers a request that is followed by ${name}, or does not serve it`, async () => {
+      for (const request of [GET, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]) {
+        served = 0;
+        const { replies } = await talk(front.port, request + bytes, { silenceMs: 60 });
+        const answers = replies.filter(({ body }) => body === 'served');
+        assert.equal(answers.length, served);
+      }
+    });
+  }
+
+  it('keeps no connection whose client asked for CONNECT and never closes it', async () => {
+    const socket = connect({ port: front.port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'connect');
+    socket.on('error', () => {}); // the front may reset it
+    socket.resume();
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(socket, 'end');
+    await until(() => front.openConnections === 0);
+    socket.destroy();
+  });
+
+  if (engine === 'node')
+    it('answers a client that closes its half of the connection', async () => {
+      const socket = connect({ port: front.port, host: '127.0.0.1', allowHalfOpen: true });
+      let received = '';
+      socket.on('data', (chunk) => {
+        received += chunk.toString('latin1');
+      });
+      socket.end(GET);
+      await once(socket, 'close');
+      assert.match(received, /^HTTP\/1\.1 200 /);
+      assert.match(received, /served$/);
+      assert.equal(served, 1);
+    });
+}
