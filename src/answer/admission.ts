@@ -18,7 +18,7 @@ export interface WeighedAnswer {
 export interface AdmissionOptions {
   /** Worker threads that make this front's large answers. */
   readonly threads: number;
-  /** Bytes of replies that wait beside those of workers: for the ledger, or as copies for slow readers. */
+  /** Bytes of answers that this thread has made and that wait for the ledger. */
   readonly replyBytes: () => number;
   readonly clock: Clock;
 }
@@ -78,6 +78,9 @@ const START_NS: Averages = {
 
 /** Weight of the newest answer in a running average: the last three dozen count. */
 const NEWEST_SHARE = 1 / 16;
+/** Stands for the number of an account where there is none: all clients without a key share it. */
+const KEYLESS = -1;
+
 /** One answer that was held up for long, by another process or a collection of garbage, is no new price. */
 const STEP_MAX = 4;
 
@@ -184,6 +187,23 @@ export class Admission {
     this.#replies.remove(answer.accountNumber, replyBytesOf(answer));
   }
 
+  /** Whether the account may hold so many bytes of replies more. Clients without a key count as one account. */
+  hasRoom(accountNumber: number | undefined, bytes: number): boolean {
+    return this.#replies.fits(accountNumber ?? KEYLESS, bytes, this.#options.replyBytes());
+  }
+
+  /** Throws `overloaded` when the account may not hold a reply of so many bytes that is sent without being made. */
+  requireRoom(accountNumber: number, bytes: number): void {
+    if (bytes >= WEIGHED_FROM_BYTES && !this.hasRoom(accountNumber, bytes)) throw overloaded();
+  }
+
+  /** Counts replies that the front holds for slow readers and that are in no queue: the account has so many bytes more, or fewer. */
+  book(accountNumber: number | undefined, changeBytes: number): void {
+    const account = accountNumber ?? KEYLESS;
+    if (changeBytes >= 0) this.#replies.add(account, changeBytes);
+    else this.#replies.remove(account, -changeBytes);
+  }
+
   /** An answer that must wait for a seed or for pure bytes first. Throws `overloaded` when too many do. */
   afterWaiting<T>(wait: () => Promise<T>): Promise<T> {
     if (this.#waiting >= LIMITS.waitingDrawsMax) throw overloaded();
@@ -194,7 +214,7 @@ export class Admission {
   }
 
   #fitsInMemory(answer: WeighedAnswer): boolean {
-    return this.#replies.fits(answer.accountNumber, replyBytesOf(answer), this.#options.replyBytes());
+    return this.hasRoom(answer.accountNumber, replyBytesOf(answer));
   }
 
   /** The turn ends when all that was ready with it has been looked at. */

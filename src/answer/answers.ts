@@ -124,6 +124,7 @@ export class Answers {
       requireRequest(answer.reservation, asker.atMs);
       this.#begin(answer);
     } else {
+      this.#options.admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();
       asker.replayed(outcome.replay);
     }

@@ -10,6 +10,14 @@ export interface BodyOwner {
   release(): void;
 }
 
+/** Books the memory of replies that wait for their readers, by number of the account; undefined stands for all without a key. */
+export interface ReplyBooks {
+  /** Whether the account may hold so many bytes more. */
+  hasRoom(accountNumber: number | undefined, bytes: number): boolean;
+  /** The account holds so many bytes more, or fewer. */
+  book(accountNumber: number | undefined, changeBytes: number): void;
+}
+
 /** What an exchange needs of its front. */
 export interface ExchangeHost {
   /** True once the front is going down: every reply then closes its connection. */
@@ -22,8 +30,8 @@ export interface ExchangeHost {
   readonly sending: DeadlineQueue<Exchange>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
-  /** Those of them that nobody else counts: bodies without an owner, and copies. */
-  ownBytes: number;
+  /** Where those of them are booked that no owner accounts for: bodies without an owner, and copies. */
+  readonly replyBooks: ReplyBooks | undefined;
   /** A listener of ours threw. */
   fault(exchange: Exchange, error: unknown): void;
 }
@@ -98,8 +106,8 @@ export class Exchange extends RequestHead implements Timed {
   next: Timed | null = null;
   /** Owner of the body, while it is read. */
   #owner: BodyOwner | undefined = undefined;
-  /** What this exchange adds to `ownBytes` of its host. */
-  #ownBytes = 0;
+  /** What this exchange has booked in `replyBooks` of its host. */
+  #bookedBytes = 0;
   /** What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a view. */
   #heldBytes = 0;
   readonly #host: ExchangeHost;
@@ -252,8 +260,18 @@ export class Exchange extends RequestHead implements Timed {
     return this.#response.tryEnd(rest, totalBytes);
   }
 
+  /**
+   * A document or a replay whose account already holds its share of memory is cut: its client can ask again without
+   * paying. An answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
+   */
   #hold(body: Uint8Array): void {
-    this.#keep(body, this.#response.getWriteOffset());
+    const taken = this.#response.getWriteOffset();
+    const isFree = this.#owner === undefined;
+    if (isFree && this.#host.replyBooks?.hasRoom(this.#accountNumber, body.length - taken) === false) {
+      this.destroy();
+      return;
+    }
+    this.#keep(body, taken);
     this.#enter(this.#host.sending);
     this.#response.onWritable((offset) => this.#resume(offset));
   }
@@ -272,15 +290,22 @@ export class Exchange extends RequestHead implements Timed {
     this.#heldBytes = isCopied ? rest.length : unsent.length;
     host.heldBytes += this.#heldBytes;
     if (isCopied) this.#releaseBody();
-    if (this.#owner === undefined) this.#ownBytes = this.#heldBytes;
-    host.ownBytes += this.#ownBytes;
+    if (this.#owner === undefined) this.#book(this.#heldBytes);
   }
 
   #uncount(): void {
     this.#host.heldBytes -= this.#heldBytes;
-    this.#host.ownBytes -= this.#ownBytes;
     this.#heldBytes = 0;
-    this.#ownBytes = 0;
+    if (this.#bookedBytes > 0) this.#book(0);
+  }
+
+  #book(bytes: number): void {
+    this.#host.replyBooks?.book(this.#accountNumber, bytes - this.#bookedBytes);
+    this.#bookedBytes = bytes;
+  }
+
+  get #accountNumber(): number | undefined {
+    return this.call?.account?.record.number;
   }
 
   /** `offset` counts the bytes of the body that the socket has taken. */

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
-import { Exchange, type ExchangeHost } from './exchange.ts';
+import { Exchange, type ExchangeHost, type ReplyBooks } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
@@ -57,6 +57,8 @@ export interface FrontOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
+  /** Bounds the replies that are held for slow readers; without it they are only counted. */
+  readonly replyBooks?: ReplyBooks;
 }
 
 export interface Front {
@@ -68,8 +70,6 @@ export interface Front {
   /** Replies that their readers have not taken yet, and the bytes of bodies that are held for them. */
   readonly sendingReplies: number;
   readonly heldBytes: number;
-  /** Those of `heldBytes` that nobody else counts. */
-  readonly ownBytes: number;
   /**
    * Accepts no more connections, closes each connection with its next reply, waits until all requests are
    * answered and taken or `deadlineMs` has passed, then closes what is left: idle connections, and those whose
@@ -114,8 +114,8 @@ class ListeningFront implements Front, ExchangeHost {
   nowMs: number;
   openConnections = 0;
   heldBytes = 0;
-  ownBytes = 0;
   port = -1;
+  readonly replyBooks: ReplyBooks | undefined;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
@@ -129,6 +129,7 @@ class ListeningFront implements Front, ExchangeHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
+    this.replyBooks = options.replyBooks;
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);

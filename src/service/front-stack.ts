@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import type { Cells } from '../account/cells.ts';
 import { AccountDirectory } from '../account/directory.ts';
 import { usageOf } from '../account/usage.ts';
@@ -18,7 +19,7 @@ import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { corsPolicy } from '../http/cors.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
-import { type Front, startFront } from '../http/front.ts';
+import { startFront } from '../http/front.ts';
 import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
@@ -43,8 +44,11 @@ import type { Workers } from '../workers/dispatch.ts';
 const OWN_DESCRIPTORS = 64;
 const OWN_DESCRIPTORS_PER_THREAD = 16;
 
-/** Even where descriptors are too few for everything. */
+/** Even where descriptors or memory are too few for everything. */
 const CONNECTIONS_MIN = 16;
+
+/** Unfinished request heads take at most one part in this many of the memory. */
+const HEADS_SHARE = 4;
 
 /** What the one centre of a process does for each of its fronts. */
 export interface FrontCentre extends RunningKeys {
@@ -136,11 +140,10 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
     onCommit: gauges.onCommit,
   });
-  let listening: Front | undefined;
   const memory = new ReplyMemory();
   const admission = new Admission({
     threads: workers.threads,
-    replyBytes: () => memory.waitingBytes + (listening?.ownBytes ?? 0),
+    replyBytes: () => memory.waitingBytes,
     clock,
   });
   const random = new SystemStream().reader;
@@ -207,10 +210,13 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     log,
     clock,
     limits: {
-      connectionsMax: connectionsMax(descriptorLimit(), config.fronts, config.fronts + config.workers),
+      connectionsMax: Math.min(
+        connectionsMax(descriptorLimit(), config.fronts, config.fronts + config.workers),
+        connectionsWithin(memoryLimit(), config.fronts),
+      ),
     },
+    replyBooks: admission,
   });
-  listening = front;
   Object.assign(urls, urlsOf(config, front.port));
   gauges.start({ front, committer, workers, desk });
   return {
@@ -256,6 +262,22 @@ function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase:
 export function connectionsMax(descriptorLimit: number, fronts: number, threads: number): number {
   const left = descriptorLimit - OWN_DESCRIPTORS - OWN_DESCRIPTORS_PER_THREAD * threads;
   return Math.min(LIMITS.connectionsMax, Math.max(CONNECTIONS_MIN, Math.floor(left / fronts)));
+}
+
+/**
+ * How many connections each front may have open in so much memory. Neither engine tells how much of an unfinished request
+ * it holds, so each connection counts as one that has sent the longest head and waits: together they take a quarter.
+ */
+export function connectionsWithin(memoryBytes: number, fronts: number): number {
+  const each = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
+  const fitting = Math.floor(memoryBytes / HEADS_SHARE / each / fronts);
+  return Math.min(LIMITS.connectionsMax, Math.max(CONNECTIONS_MIN, fitting));
+}
+
+/** Bytes that this process may use: what its control group allows (Node takes the lower of max and high), or all there is. */
+export function memoryLimit(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /** What the system allows this process; infinite where it sets no limit or does not say. */

@@ -9,6 +9,7 @@ import {
   type ExchangeHost,
   HELD_BODY_FROM_BYTES,
   isLoopback,
+  type ReplyBooks,
 } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 
@@ -96,10 +97,10 @@ class ModelResponse implements NativeResponse {
 }
 
 class ModelHost implements ExchangeHost {
+  replyBooks: ReplyBooks | undefined = undefined;
   draining = false;
   nowMs = 0;
   heldBytes = 0;
-  ownBytes = 0;
   readonly waiting = new DeadlineQueue<Exchange>(10);
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
@@ -249,6 +250,34 @@ describe('an exchange', () => {
       exchange.destroy();
       assert.equal(told, 1, name);
     }
+  });
+
+  it('books what no owner accounts for while it is held, and cuts a document that has no room', () => {
+    let booked = 0;
+    const host = new ModelHost();
+    host.replyBooks = {
+      hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
+      book: (_account, change) => void (booked += change),
+    };
+    const hold = (bytes: number, owner?: BodyOwner) => {
+      const response = new ModelResponse([10]);
+      const { exchange } = exchangeOn(response, host);
+      exchange.send(HEAD, new Uint8Array(bytes), owner);
+      exchange.leaveHandler();
+      return { response, exchange };
+    };
+    const first = hold(20_010);
+    assert.equal(booked, 20_000);
+    assert.ok(hold(20_010).exchange.aborted, 'there is no room for a second document');
+    assert.equal(booked, 20_000);
+    const answer = hold(20_010, { release: () => {} });
+    assert.equal(answer.exchange.aborted, false, 'an answer was paid for');
+    assert.equal(booked, 40_000, 'its copy is booked');
+    const large = hold(HELD_BODY_FROM_BYTES + 10, { release: () => {} });
+    assert.equal(booked, 40_000, 'a large answer is counted by its owner');
+    for (const { exchange } of [first, answer, large]) exchange.destroy();
+    assert.equal(booked, 0);
+    assertNothingHeld(host);
   });
 
   it('waits under the deadline of answers, then under that of replies', () => {

@@ -158,11 +158,33 @@ describe('the queue of the workers', () => {
     const left = letIn[0].made(60);
     assert.throws(() => held(admission, large, 99), isOverloaded, 'it waits for its reader now');
     left();
-    made.bytes = jsonBytesMax(large); // of copies for slow readers
+    made.bytes = jsonBytesMax(large); // of answers that wait for the ledger
     assert.throws(() => held(admission, large, 99), isOverloaded);
     made.bytes = 0;
     letIn.push(held(admission, large, 99));
     for (const each of letIn.slice(1)) each.finish(60);
+  });
+
+  it('counts what slow readers hold against their account, and clients without a key as one account', () => {
+    const { admission } = subject({ threads: 64 });
+    const half = LIMITS.largeReplyBytesMax / 2;
+    const isShed = (account: number, bytes: number) => {
+      assert.throws(() => admission.requireRoom(account, bytes), isOverloaded);
+      assert.equal(admission.hasRoom(account, bytes), false);
+    };
+    admission.book(1, half - 20_000);
+    admission.book(undefined, half - 40_000);
+    admission.requireRoom(1, 20_000);
+    isShed(1, 20_001);
+    assert.throws(() => held(admission, uuids(5_000), 1), isOverloaded);
+    assert.equal(admission.hasRoom(undefined, 40_001), false);
+    assert.equal(admission.hasRoom(undefined, 40_000), true);
+    admission.requireRoom(2, 60_000);
+    isShed(2, 60_001);
+    admission.book(1, 20_000 - half);
+    admission.requireRoom(1, half);
+    admission.book(undefined, 40_000 - half);
+    assert.equal(admission.replyBytes, 0);
   });
 
   it('is never above its bounds, gives each account its half, and ends empty', () => {

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
+import { totalmem } from 'node:os';
 import { describe, it } from 'node:test';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
-import { connectionsMax, descriptorLimit } from '../../../src/service/front-stack.ts';
+import {
+  connectionsMax,
+  connectionsWithin,
+  descriptorLimit,
+  memoryLimit,
+} from '../../../src/service/front-stack.ts';
 import { frontWith, PLAIN_HEAD, until } from '../../http/front-fixture.ts';
 import { HttpConnection } from '../../support/http.ts';
 
@@ -66,6 +72,16 @@ describe('connections beyond the limit', () => {
     assert.equal(connectionsMax(10, 1, 2), 16);
     assert.equal(connectionsMax(Number.POSITIVE_INFINITY, 2, 4), LIMITS.connectionsMax);
     assert.ok(descriptorLimit() > 0);
+  });
+
+  it('are counted so that their unfinished heads fit into a quarter of the memory', () => {
+    const GIB = 1024 ** 3;
+    assert.equal(connectionsWithin(GIB, 1), 3_971);
+    assert.equal(connectionsWithin(GIB, 2), 1_985);
+    assert.equal(connectionsWithin(1.5 * GIB, 1), 5_957);
+    assert.equal(connectionsWithin(1, 1), 16);
+    assert.equal(connectionsWithin(64 * GIB, 2), LIMITS.connectionsMax);
+    assert.ok(memoryLimit() > 0 && memoryLimit() <= totalmem());
   });
 });
 

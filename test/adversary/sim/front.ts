@@ -2,7 +2,7 @@ import { ApiError } from '../../../src/core/errors.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
 import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
-import { Exchange, type ExchangeHost } from '../../../src/http/exchange.ts';
+import { Exchange, type ExchangeHost, type ReplyBooks } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
 
@@ -33,7 +33,7 @@ export class SimFront implements Front, ExchangeHost {
   draining = false;
   nowMs: number;
   heldBytes = 0;
-  ownBytes = 0;
+  readonly replyBooks: ReplyBooks | undefined;
   readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
   readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
   readonly #options: FrontOptions;
@@ -41,6 +41,7 @@ export class SimFront implements Front, ExchangeHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
+    this.replyBooks = options.replyBooks;
     this.nowMs = options.clock.monotonicMs();
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
   }

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { createAccount, createKey } from '../../src/account/administration.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { until } from '../support/server.ts';
+import { LocalService } from '../support/service.ts';
+
+const MIB = 1024 * 1024;
+/** 20 MB of text, which is more than the sockets of this machine take from a stalled reader. */
+const LARGE = {
+  type: 'bytes',
+  count: 10_000,
+  entropy_mode: 'csprng',
+  params: { length: 1_024, encoding: 'hex' },
+};
+const LARGE_BYTES = 10_000 * 2_051;
+/** Of one account. */
+const SHARE_BYTES = LIMITS.largeReplyBytesMax / 2;
+/** More than the share, and more than the whole bound. */
+const READERS = 14;
+const OTHERS_BATCH = { type: 'uuid', count: 50_000, entropy_mode: 'csprng' };
+
+describe('an account whose readers stall', () => {
+  let local: LocalService;
+  let stalling: string;
+  let other: string;
+  const stalled: ClientRequest[] = [];
+
+  /** Asks for a batch and resolves with its head; nothing of the body is read before `resume` is called. */
+  function batch(key: string, body: object, idempotencyKey = ''): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const headers: Record<string, string> = { 'x-api-key': key, 'content-type': 'application/json' };
+      if (idempotencyKey !== '') headers['idempotency-key'] = idempotencyKey;
+      const url = `${local.service.baseUrl}/batch`;
+      const asked = request(url, { method: 'POST', headers, agent: false }, resolve);
+      asked.on('error', reject);
+      asked.end(JSON.stringify(body));
+      stalled.push(asked);
+    });
+  }
+
+  /** The statuses of as many batches, one after the other, of which no body is read. */
+  async function stall(count: number, idempotencyKey = ''): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let i = 0; i < count; i++) statuses.push((await batch(stalling, LARGE, idempotencyKey)).statusCode!);
+    return statuses;
+  }
+
+  async function taken(key: string, body: object, idempotencyKey = ''): Promise<number> {
+    const reply = await batch(key, body, idempotencyKey);
+    let bytes = 0;
+    for await (const piece of reply) bytes += (piece as Buffer).length;
+    if (reply.statusCode === 200) assert.ok(bytes > MIB);
+    return reply.statusCode!;
+  }
+
+  async function heldBytes(): Promise<number> {
+    return (await local.metrics()).get('qrn_http_held_bytes')!.samples.get('qrn_http_held_bytes')![0].value;
+  }
+
+  function letGo(): void {
+    for (const asked of stalled.splice(0)) asked.destroy();
+  }
+
+  async function othersAreServed(): Promise<void> {
+    for (let i = 0; i < 10; i++) assert.equal(await taken(other, OTHERS_BATCH), 200);
+  }
+
+  before(async () => {
+    local = await LocalService.start({}, {});
+    const keyOf = async (name: string) => {
+      const account = await createAccount(local.service.ledger, systemClock, { name, tier: 'enterprise' });
+      return (await createKey(local.service.ledger, systemClock, { accountId: account.id })).text;
+    };
+    stalling = await keyOf('stalling');
+    other = await keyOf('other');
+    await until('the service answers', async () => (await taken(stalling, OTHERS_BATCH)) === 200);
+  });
+  after(async () => {
+    for (const asked of stalled) asked.destroy();
+    await local.stop();
+  });
+
+  it('is refused further batches at half of the bound on replies, while another account is served', async () => {
+    assert.equal(await taken(stalling, LARGE), 200); // what is allocated once is allocated
+    const rssBefore = process.memoryUsage.rss();
+    const statuses = await stall(READERS);
+    const served = statuses.filter((status) => status === 200).length;
+    assert.equal(served, Math.floor(SHARE_BYTES / LARGE_BYTES));
+    assert.deepEqual(statuses.slice(served), new Array(READERS - served).fill(503));
+    const grownBytes = process.memoryUsage.rss() - rssBefore;
+    // the clients are in this process too
+    assert.ok(grownBytes < 2 * SHARE_BYTES, `${served} replies took ${grownBytes / MIB} MiB`);
+    const heldBytesMin = served * LARGE_BYTES;
+    await until('the gauge counts whole replies', async () => (await heldBytes()) >= heldBytesMin);
+    await othersAreServed();
+    assert.equal(await taken(stalling, LARGE), 503, 'the replies are held still');
+    letGo();
+    await until('the account is served', async () => (await taken(stalling, LARGE)) === 200);
+  });
+
+  it('is refused further replays at half of the bound on replies, while another account is served', async () => {
+    await until('the first is kept', async () => (await taken(stalling, LARGE, 'once')) === 200);
+    const statuses = await stall(READERS, 'once');
+    const served = statuses.filter((status) => status === 200).length;
+    assert.equal(served, Math.floor(SHARE_BYTES / LARGE_BYTES));
+    await othersAreServed();
+    letGo();
+    await until('the account is served', async () => (await taken(stalling, LARGE, 'once')) === 200);
+  });
+});
