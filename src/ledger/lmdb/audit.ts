@@ -16,13 +16,20 @@ import type { Key, Snapshot, Table } from './table.ts';
 import { count, type MetaName, type StoredLot, type Tables } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
-const RECORDS_PER_TURN = 64;
+const RECORDS_PER_TURN = 16;
 /** Problems reported in words; beyond that one line says how many more. */
 const PROBLEMS_MAX = 100;
 
-/** Reads every record of one snapshot and checks it against its checksum and against every other that it implies. */
-export async function auditTables(tables: Tables, snapshot: Snapshot): Promise<AuditReport> {
-  const audit = new Audit(tables, snapshot);
+/**
+ * Reads every record of one snapshot and checks it against its checksum and against every other that it implies. Awaits
+ * `rest` after each slice; what that throws ends the audit.
+ */
+export async function auditTables(
+  tables: Tables,
+  snapshot: Snapshot,
+  rest: () => Promise<void> = nextTurn,
+): Promise<AuditReport> {
+  const audit = new Audit(tables, snapshot, rest);
   try {
     return await audit.run();
   } finally {
@@ -33,14 +40,16 @@ export async function auditTables(tables: Tables, snapshot: Snapshot): Promise<A
 class Audit {
   readonly #tables: Tables;
   readonly #at: Snapshot;
+  readonly #rest: () => Promise<void>;
   readonly #problems: string[] = [];
   #problemCount = 0;
   #certificates = 0;
   #creditsSpent = 0;
 
-  constructor(tables: Tables, at: Snapshot) {
+  constructor(tables: Tables, at: Snapshot, rest: () => Promise<void>) {
     this.#tables = tables;
     this.#at = at;
+    this.#rest = rest;
   }
 
   async run(): Promise<AuditReport> {
@@ -100,7 +109,7 @@ class Audit {
     for (const { key, value } of table.entriesOrDamage(this.#at)) {
       if (value instanceof LedgerError) this.#problem(value.message);
       else visit(key, value);
-      if (++read % RECORDS_PER_TURN === 0) await nextTurn();
+      if (++read % RECORDS_PER_TURN === 0) await this.#rest();
     }
   }
 

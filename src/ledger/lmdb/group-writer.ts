@@ -75,6 +75,10 @@ export class GroupWriter {
     for (const done of settle) done();
   }
 
+  get isRunning(): boolean {
+    return this.#stopped === undefined;
+  }
+
   /** Throws when nothing more will be written. */
   requireRunning(): void {
     if (this.#stopped !== undefined) throw this.#stopped;
@@ -84,10 +88,13 @@ export class GroupWriter {
   stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
     const why = cause instanceof Error ? cause.message : String(cause);
+    const isDamage = cause instanceof LedgerError && cause.reason === 'damaged';
     this.#stopped =
       cause instanceof LedgerError && cause.reason === 'stopped'
         ? cause
-        : new LedgerError('stopped', `the ledger stopped: a commit failed (${why})`, { cause });
+        : new LedgerError('stopped', `the ledger stopped: ${isDamage ? why : `a commit failed (${why})`}`, {
+            cause,
+          });
     this.#log.error({ cause: why }, 'ledger: no further writes');
     this.#rejectAll(this.#queue.splice(0));
     this.#announceFailure(this.#stopped);

@@ -122,11 +122,14 @@ export class JournaledBooks implements Books {
     return this.#stored;
   }
 
-  /** The clean end: stores everything and lets go of the journal. Rejects when LMDB cannot take it. */
-  async close(): Promise<void> {
+  /**
+   * The clean end: stores everything and closes the journal. Rejects when LMDB cannot take it. A journal that is kept
+   * has nothing to repeat and makes the next start audit the ledger.
+   */
+  async close({ keepsJournal }: { keepsJournal: boolean }): Promise<void> {
     try {
       await this.store();
-      this.#journal.remove();
+      if (!keepsJournal) this.#journal.remove();
     } finally {
       await this.#flushing.catch(() => {}); // told to those who waited for it
       this.#journal.close();

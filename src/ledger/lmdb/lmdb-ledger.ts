@@ -21,6 +21,7 @@ import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { JournaledBooks } from './journaled-books.ts';
 import type { LmdbSourceStore } from './sources.ts';
+import type { StartAudit } from './start-audit.ts';
 import type { Tables } from './tables.ts';
 
 /** The ledger in an LMDB folder: one process writes answers and claims, tools beside it write accounts and keys. */
@@ -44,6 +45,8 @@ export interface LmdbLedgerParts {
   /** Present for a server. */
   readonly journaled: JournaledBooks | undefined;
   readonly space: FreeSpace;
+  /** Present for a server that started after an unclean stop. */
+  readonly startAudit: StartAudit | undefined;
   readonly role: 'server' | 'tool';
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
@@ -79,7 +82,9 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
 
   async function closeAll(): Promise<void> {
     try {
-      await journaled?.close();
+      // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
+      const isSound = (await parts.startAudit?.stop()) ?? true;
+      await journaled?.close({ keepsJournal: !isSound || !writer.isRunning });
       writer.close();
     } finally {
       parts.blockKeys?.close();

@@ -17,6 +17,7 @@ import { GroupWriter } from './group-writer.ts';
 import { type Durability, JournaledBooks, replayJournal } from './journaled-books.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbSourceStore } from './sources.ts';
+import { StartAudit } from './start-audit.ts';
 import type { Key, RawDatabase } from './table.ts';
 import { count, FORMAT, increase, openMeta, openTables, separateLog, type Tables } from './tables.ts';
 
@@ -42,6 +43,8 @@ export interface LmdbLedgerOptions {
   readonly growAheadBytes?: number;
   /** Bytes of each half of a server's journal. */
   readonly journalHalfBytes?: number;
+  /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
+  readonly startAuditWaitMs?: number;
   /** Wraps the environment; tests make it fail. */
   readonly wrap?: (raw: RawEnvironment) => RawEnvironment;
 }
@@ -54,6 +57,7 @@ const MAP_BYTES = 64 * 1024 * MEBIBYTE;
 const TABLES_MAX = 32;
 /** 25 ms at 100,000 certificates a second take 200 KB; the rest is for a ledger that falls behind by half a second. */
 const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
+const START_AUDIT_WAIT_MS = 10_000;
 
 const DATA_FILE = 'data.mdb';
 const LOCK_FILE = 'lock.mdb';
@@ -88,14 +92,20 @@ async function openLocked(
   const raw = await openRaw(path, readOnly);
   const environment = new Environment(options.wrap === undefined ? raw : options.wrap(raw));
   let blockKeys: BlockKeys | undefined;
+  let startAudit: StartAudit | undefined;
   try {
     const tables = openFormat(environment, path, readOnly);
     if (raw.lengthened) await requireWhole(environment, tables, path);
+    const isServer = role === 'server';
+    // before the first write: a write into damaged pages damages more
+    if (isServer && journalsIn(path).length > 0) {
+      const waitMs = options.startAuditWaitMs ?? START_AUDIT_WAIT_MS;
+      startAudit = await StartAudit.begin(environment, tables, { path, log, waitMs });
+    }
     const space = new FreeSpace(
       options.freeBytes ?? (() => freeBytesOf(path)),
       options.freeBytesMin ?? FREE_BYTES_MIN,
     );
-    const isServer = role === 'server';
     const epoch = isServer ? takeEpoch(environment, tables) : count(tables.meta, 'epoch');
     if (isServer) {
       const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor());
@@ -108,6 +118,7 @@ async function openLocked(
       environment.refresh();
       requireEpoch(tables, epoch);
     };
+    startAudit?.damage.then((damage) => damage && writer.stop(damage));
     const books = new LmdbBooks(tables, writer, clock);
     const sources = new LmdbSourceStore(environment, tables, writer);
     blockKeys = isServer
@@ -138,12 +149,14 @@ async function openLocked(
       blockKeys,
       journaled,
       space,
+      startAudit,
       role,
       lock,
       audited,
       yielded,
     });
   } catch (error) {
+    await startAudit?.stop();
     blockKeys?.close();
     await environment.close();
     throw error;
@@ -283,6 +296,11 @@ function requireEpoch({ meta }: Tables, epoch: number): void {
   );
 }
 
+/** The journals of servers that did not end cleanly: a clean end removes its own. */
+function journalsIn(path: string): string[] {
+  return readdirSync(path).filter((each) => JOURNAL_FILES.test(each));
+}
+
 /**
  * Stores what an unclean stop left in journals, then begins one of its own. A server that was fenced off while it lived
  * may still write into its own file, which nobody reads any more.
@@ -293,7 +311,7 @@ async function openJournal(
 ): Promise<JournaledBooks> {
   const { books, writer, epoch, requireOwned } = ledger;
   let recovered = 0;
-  for (const name of readdirSync(path).filter((each) => JOURNAL_FILES.test(each))) {
+  for (const name of journalsIn(path)) {
     const leftover = readJournal(join(path, name), journalHalfBytes);
     await replayJournal(books, leftover);
     recovered += leftover.length;

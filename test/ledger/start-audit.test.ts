@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { silentLog } from '../../src/core/log.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { account, filledSegment } from '../support/ledger-records.ts';
+import { TestServer } from '../support/server.ts';
+
+const PAGE_BYTES = 4_096;
+/** More than one slice of the audit reads, so that a start which does not wait goes on before the audit is complete. */
+const SEGMENTS = 3_000;
+
+/** Flips 64 bytes in each page of the middle third of the content; values stand at the end of a page. */
+function damageMiddle(file: string): void {
+  const content = readFileSync(file);
+  const zeros = Buffer.alloc(PAGE_BYTES);
+  const pageAt = (page: number) => content.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
+  let used = content.length / PAGE_BYTES;
+  while (pageAt(used - 1).equals(zeros)) used--; // a server's file is longer than its content
+  const fd = openSync(file, 'r+');
+  for (let page = Math.floor(used / 3); page < (2 * used) / 3; page++) {
+    const bytes = pageAt(page)
+      .subarray(-128, -64)
+      .map((byte) => byte ^ 0xa5);
+    writeSync(fd, bytes, 0, bytes.length, (page + 1) * PAGE_BYTES - 128);
+  }
+  closeSync(fd);
+}
+
+/** What the ledger logs, and a log that gathers it. */
+function gatheringLog() {
+  const lines: string[] = [];
+  const take = (_fields: object, line: string) => {
+    lines.push(line);
+  };
+  return { lines, log: { ...silentLog, info: take, warn: take, error: take } };
+}
+
+/** A closed ledger with enough segments for several slices. */
+async function closedLedger(path: string): Promise<void> {
+  const ledger = await openTestLedger(path);
+  await ledger.createAccount(account(1));
+  await ledger.commit(
+    Array.from({ length: SEGMENTS }, (_, i) => filledSegment(i + 1, 1)),
+    [],
+  );
+  await ledger.close();
+}
+
+const journalsOf = (path: string) => readdirSync(path).filter((name) => name.startsWith('journal-'));
+/** What a killed server leaves behind when it had nothing to repeat. */
+const leaveJournal = (path: string) => writeFileSync(join(path, 'journal-1'), '');
+
+suite('the audit after an unclean stop', () => {
+  test('a service killed with SIGKILL refuses to start on a ledger whose pages were overwritten', async (t) => {
+    const first = TestServer.spawnFor(t, {});
+    await first.ready();
+    const { key } = await first.account('pro');
+    for (let i = 0; i < 20; i++) {
+      const answer = await first.get('/bytes?count=64&entropy_mode=pure', { authorization: `Bearer ${key}` });
+      assert.equal(answer.status, 200, await answer.text());
+    }
+    await first.kill('SIGKILL');
+    const ledgerPath = join(first.dataDir, 'ledger');
+    assert.equal(journalsOf(ledgerPath).length, 1);
+    damageMiddle(join(ledgerPath, 'data.mdb'));
+    for (let start = 1; start <= 2; start++) {
+      const next = TestServer.spawnFor(t, {}, first.dataDir);
+      await assert.rejects(
+        next.ready(),
+        /the ledger in \S+ is damaged: .*restore a backup with `qrn ledger restore`/,
+      );
+      assert.notEqual(await next.ended, 0);
+    }
+  });
+
+  test('a service killed with SIGKILL audits a sound ledger and becomes ready', async (t) => {
+    const first = TestServer.spawnFor(t, {});
+    await first.ready();
+    await first.kill('SIGKILL');
+    const next = await TestServer.spawnFor(t, {}, first.dataDir).ready();
+    assert.match(next.output(), /the last stop was unclean; auditing the ledger/);
+    assert.match(next.output(), /the audit found the ledger sound/);
+  });
+
+  test('a start after a clean stop does not audit', async (t) => {
+    const path = temporaryFolder(t);
+    await closedLedger(path);
+    const { lines, log } = gatheringLog();
+    await (await openTestLedger(path, { log })).close();
+    assert.deepEqual(lines, ['ledger: open']);
+  });
+
+  test('damage that the audit finds after the start stops the ledger, and the next start is refused', async (t) => {
+    const path = temporaryFolder(t);
+    await closedLedger(path);
+    leaveJournal(path);
+    damageMiddle(join(path, 'data.mdb'));
+    const { lines, log } = gatheringLog();
+    const ledger = await openTestLedger(path, { log, startAuditWaitMs: 0 });
+    assert.ok(
+      lines.includes('ledger: serving while the audit continues; damage that it finds stops the service'),
+    );
+    assert.match((await ledger.failed).message, /^the ledger stopped: the ledger in \S+ is damaged: /);
+    await assert.rejects(ledger.createAccount(account(2)), { reason: 'stopped' });
+    await ledger.close();
+    await assert.rejects(openTestLedger(path), { reason: 'damaged' });
+  });
+
+  test('an audit that a clean stop interrupts is repeated at the next start', async (t) => {
+    const path = temporaryFolder(t);
+    await closedLedger(path);
+    leaveJournal(path);
+    await (await openTestLedger(path, { startAuditWaitMs: 0 })).close();
+    assert.equal(journalsOf(path).length, 1);
+    const { lines, log } = gatheringLog();
+    await (await openTestLedger(path, { log })).close();
+    assert.ok(lines.includes('ledger: the audit found the ledger sound'));
+    assert.deepEqual(journalsOf(path), []);
+  });
+});
