@@ -7,7 +7,7 @@ import { Connection, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
 import { type Mutant, unchanged } from './mutants.ts';
 import { Violation } from './oracle/violation.ts';
-import { isAnswer, type Sent } from './sent.ts';
+import { isAnswer, type Sent, watchAdmission } from './sent.ts';
 import { World } from './simulation.ts';
 import { openStore, type StoreKind } from './stores.ts';
 import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
@@ -128,9 +128,10 @@ class Course {
   }
 
   totals(): Record<string, number> {
-    const { books, jobs, lots, pure, seeds, certificates } = this.#world.keepers;
+    const { admittedCount, books, jobs, lots, pure, seeds, certificates } = this.#world.keepers;
     return {
       requests: this.#number,
+      'requests admitted': admittedCount,
       'answers in the ledger': books.entries,
       'answers acknowledged': books.answered.length,
       'proofs verified': certificates.verified,
@@ -298,7 +299,7 @@ class Course {
       mode:
         plan.data === undefined ? undefined : (plan.data.mode ?? TIER_ALLOWANCES[client.tier].defaultMode),
       requestId: '',
-      admitted: false,
+      before: undefined,
       hungUp: false,
       reply: undefined,
       repliedAtMs: undefined,
@@ -307,18 +308,32 @@ class Course {
     const connection = new Connection((reply) => {
       sent.reply = reply;
       sent.repliedAtMs = machine.nowMs;
-      if (sent.requestId !== '') this.#replied(sent);
+      if (sent.requestId === '') return; // still in receive()
+      this.#replied(sent);
+      const { before } = sent;
+      if (before !== undefined && !isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
     });
     world.note(`sends ${sent.number} ${client.name} ${plan.method} ${plan.path}?${plan.query.slice(0, 60)}`);
     const before = this.#standing();
     const exchange = node.fronts[front].front.receive(requestOf(plan, key.text, idempotencyKey), connection);
     const { call, requestId } = exchange;
     sent.requestId = Buffer.from(requestId ?? []).toString('hex');
-    sent.admitted = call?.rate !== undefined && call.error !== 'rate_limited';
     this.#sent.push({ sent, connection });
     if (this.#sent.length > 400) this.#sent.splice(0, 200);
     world.check(() => world.keepers.named(sent));
-    if (sent.reply === undefined) return;
+    const admitted = () => world.check(() => world.keepers.admitted(sent));
+    if (call?.rate !== undefined && call.error !== 'rate_limited') admitted();
+    if (sent.reply === undefined) {
+      if (call !== undefined && call.rate === undefined) {
+        const isCounted = (allowed: boolean, standing: string) => {
+          sent.before = standing;
+          queueMicrotask(() => (sent.before = undefined)); // then others have changed what stands
+          if (allowed) admitted();
+        };
+        watchAdmission(call, () => this.#standing(), isCounted);
+      }
+      return;
+    }
     this.#replied(sent);
     if (!isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
   }

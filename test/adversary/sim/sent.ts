@@ -1,5 +1,6 @@
 import { unpack } from 'msgpackr';
 import type { EntropyMode } from '../../../src/core/vocabulary.ts';
+import type { Call } from '../../../src/http/call.ts';
 import type { AnswerEntry, DrawSource } from '../../../src/ledger/records.ts';
 import type { SimClient } from './clients.ts';
 import type { WireReply } from './front.ts';
@@ -30,8 +31,8 @@ export interface Sent {
   readonly mode: EntropyMode | undefined;
   /** Hex; '' until a front named it. */
   requestId: string;
-  /** It took one of the account's requests of the minute. */
-  admitted: boolean;
+  /** What stood right before the front counted it, while the front has not let go of it. */
+  before: string | undefined;
   hungUp: boolean;
   reply: WireReply | undefined;
   /** True time. */
@@ -76,4 +77,34 @@ export function isAnswer({ plan, reply }: Sent): boolean {
 /** What the front itself says when an answer takes too long: the answer may still come to be. */
 export function isDeadline({ reply }: Sent): boolean {
   return reply?.status === 503 && Buffer.from(reply.body).toString('utf8').includes('not answered in time');
+}
+
+/**
+ * Follows a request that its front counts in a later turn of the event loop (http/router.ts). The front reads the account
+ * right before it counts the request and sets the rate right after. `counted` hears whether the rate limit let the request
+ * through, and what `standing` gave right before.
+ */
+export function watchAdmission(
+  call: Call,
+  standing: () => string,
+  counted: (allowed: boolean, standing: string) => void,
+): void {
+  let { account, rate } = call;
+  let before = '';
+  Object.defineProperties(call, {
+    account: {
+      get: () => {
+        if (rate === undefined) before = standing();
+        return account;
+      },
+      set: (found: Call['account']) => (account = found),
+    },
+    rate: {
+      get: () => rate,
+      set: (facts: Call['rate']) => {
+        rate = facts;
+        counted(account!.meter.decision.allowed, before);
+      },
+    },
+  });
 }

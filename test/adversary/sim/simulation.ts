@@ -187,7 +187,9 @@ export class World {
       log: this.#log(),
       keys: this.#keys,
       door: (of) => this.#door(life, of, random.fork(`door ${of}`)),
-      workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf),
+      workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf, (pieces, left) =>
+        this.check(() => keepers.pure.worked(pieces, left)),
+      ),
       sources,
       seen: {
         seed: (front, seed, bytes) => {

@@ -26,6 +26,8 @@ export class SimWorkers implements Assessor {
   readonly #faults: () => WorkerFaults;
   /** What a lot of so many raw bits scores; the least that may serve is 0.3. */
   readonly #entropyOf: (bits: Uint8Array) => number;
+  /** Told of the pieces of pure entropy that a large answer was made of, and of what was not read of them. */
+  readonly #worked: (pieces: readonly Uint8Array[], left: readonly Uint8Array[]) => void;
   queueLength = 0;
   readonly threads = 1;
 
@@ -34,11 +36,13 @@ export class SimWorkers implements Assessor {
     random: Chance,
     faults: () => WorkerFaults,
     entropyOf: (bits: Uint8Array) => number,
+    worked: (pieces: readonly Uint8Array[], left: readonly Uint8Array[]) => void,
   ) {
     this.#machine = machine;
     this.#random = random;
     this.#faults = faults;
     this.#entropyOf = entropyOf;
+    this.#worked = worked;
   }
 
   /** In the place of the real ones, whose fields are private. */
@@ -53,7 +57,9 @@ export class SimWorkers implements Assessor {
   async make(order: WorkerOrder): Promise<MadeByWorker> {
     try {
       const work = () => makeValues({ ...order, draw: copyOf(order.draw), salt: order.salt.slice() });
-      return { ...(await this.#task(work)), busyMs: this.#random.gap(TASK_MS) };
+      const made = await this.#task(work);
+      if (order.draw.from === 'pieces') this.#worked(order.draw.pieces, made.left);
+      return { ...made, busyMs: this.#random.gap(TASK_MS) };
     } finally {
       for (const secret of secretsOf(order.draw)) secret.fill(0);
     }

@@ -37,6 +37,8 @@ export class Keepers {
   readonly jobs = new JobKeeper();
   readonly lots = new LotKeeper();
   readonly certificates: CertificateKeeper;
+  /** Requests that were held to their keys and rates. */
+  admittedCount = 0;
 
   constructor(options: {
     machine: SimMachine;
@@ -119,7 +121,11 @@ export class Keepers {
   named(sent: Sent): void {
     this.books.named(sent);
     this.keys.sent(sent);
-    if (!sent.admitted) return;
+  }
+
+  /** A front took the key of the request and let it through the rate limit. */
+  admitted(sent: Sent): void {
+    this.admittedCount += 1;
     this.rates.admitted(sent);
     this.#checkKey(sent);
   }

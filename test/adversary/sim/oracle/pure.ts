@@ -4,7 +4,7 @@ import type { ValueRequest } from '../../../../src/values/value-request.ts';
 import type { WireReply } from '../front.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';
-import { hold } from './violation.ts';
+import { hold, Violation } from './violation.ts';
 
 /** A pure block of a lot as it was stored, and what of it was delivered. */
 interface Block {
@@ -27,8 +27,10 @@ interface Piece {
  */
 export class PureKeeper {
   readonly #blocks = new Map<string, Block>();
-  /** Of each front of each life, in the order of the claims. */
-  readonly #claimed = new Map<string, Block[]>();
+  /** What each front of each life may draw from: blocks it claimed and pieces that a worker returned, in order of time. */
+  readonly #claimed = new Map<string, Piece[]>();
+  /** What each front sent to a worker for one large answer, in order. */
+  readonly #sentToWorker = new Map<string, (readonly Piece[])[]>();
   /** Where the last draw of a front ended. */
   readonly #stood = new Map<string, { readonly block: Block; readonly offset: number }>();
   bytesDelivered = 0;
@@ -47,8 +49,28 @@ export class PureKeeper {
     for (const bytes of blocks) {
       const block = this.#blocks.get(textOf(bytes));
       hold(block !== undefined, 'pure bytes once', () => 'a block was claimed that no lot has');
-      claimed.push(block);
+      claimed.push({ block, from: 0, to: block.bytes.length });
     }
+  }
+
+  /** A front sent these bytes to a worker, which returned what it did not read: the front draws from that later. */
+  worked(pieces: readonly Uint8Array[], left: readonly Uint8Array[]): void {
+    const route = pieces.map((bytes) => this.#pieceOf(bytes));
+    for (const [front, claimed] of this.#claimed) {
+      if (!claimed.some(({ block }) => block === route[0].block)) continue;
+      const routes = this.#sentToWorker.get(front) ?? [];
+      this.#sentToWorker.set(front, routes);
+      routes.push(route);
+      claimed.push(...left.map((bytes) => this.#pieceOf(bytes)));
+    }
+  }
+
+  #pieceOf(bytes: Uint8Array): Piece {
+    for (const block of this.#blocks.values()) {
+      const from = Buffer.from(block.bytes.buffer, block.bytes.byteOffset, block.bytes.length).indexOf(bytes);
+      if (from >= 0) return { block, from, to: from + bytes.length };
+    }
+    throw new Violation('pure bytes once', 'a worker was sent bytes that no lot has');
   }
 
   /** A pure answer reached its client; its body is there in one form or the other. */
@@ -84,10 +106,14 @@ export class PureKeeper {
 
   /** The pieces that the values were read from; undefined when there are none. */
   #find(front: string, lotIds: readonly string[], draw: Draw): readonly Piece[] | undefined {
-    const claimed = (this.#claimed.get(front) ?? []).filter(({ lotId }) => lotIds.includes(lotId));
+    for (const route of this.#sentToWorker.get(front) ?? []) {
+      const pieces = readOn(route, route[0].from, draw);
+      if (pieces !== undefined) return pieces;
+    }
+    const claimed = (this.#claimed.get(front) ?? []).filter(({ block }) => lotIds.includes(block.lotId));
     const stood = this.#stood.get(front);
     for (const { index, offset } of placesFrom(claimed, stood)) {
-      const isWithin = claimed[index].bytes.length - offset >= draw.bytes;
+      const isWithin = claimed[index].to - offset >= draw.bytes;
       for (const route of isWithin ? [[claimed[index]]] : routesFrom(index, claimed)) {
         const pieces = readOn(route, offset, draw);
         if (pieces === undefined) continue;
@@ -111,27 +137,29 @@ interface Draw {
 
 /** The likeliest first: where the last draw ended, the starts of blocks, and then every byte. */
 function* placesFrom(
-  claimed: readonly Block[],
+  claimed: readonly Piece[],
   stood: { readonly block: Block; readonly offset: number } | undefined,
 ): Iterable<{ readonly index: number; readonly offset: number }> {
-  const index = stood === undefined ? -1 : claimed.lastIndexOf(stood.block);
+  const index = stood === undefined ? -1 : claimed.findLastIndex(({ block }) => block === stood.block);
   if (stood !== undefined && index >= 0) yield { index, offset: stood.offset };
-  for (let i = 0; i < claimed.length; i++) yield { index: i, offset: 0 };
+  for (let i = 0; i < claimed.length; i++) yield { index: i, offset: claimed[i].from };
   for (let i = 0; i < claimed.length; i++) {
     const at = (Math.max(index, 0) + i) % claimed.length;
-    for (let offset = 1; offset < claimed[at].bytes.length; offset++) yield { index: at, offset };
+    const { from, to } = claimed[at];
+    for (let offset = from + 1; offset < to; offset++) yield { index: at, offset };
   }
 }
 
 /**
- * The blocks that a draw may go on in: each next one; or, once, some later one, when what lies between was claimed for a
- * large answer or was withdrawn.
+ * The pieces that a draw may go on in: each next one; or, once, some other one, when what lies between was taken for a large
+ * answer or was withdrawn, or when blocks came back into the ring.
  */
-function* routesFrom(index: number, claimed: readonly Block[]): Iterable<readonly Block[]> {
+function* routesFrom(index: number, claimed: readonly Piece[]): Iterable<readonly Piece[]> {
   yield claimed.slice(index);
-  for (let before = index + 1; before < claimed.length; before++) {
-    for (let after = before + 1; after < claimed.length; after++) {
-      yield [...claimed.slice(index, before), ...claimed.slice(after)];
+  for (let before = index + 1; before <= claimed.length; before++) {
+    for (let after = 0; after < claimed.length; after++) {
+      if (after !== before && after !== index)
+        yield [...claimed.slice(index, before), ...claimed.slice(after)];
     }
   }
 }
@@ -139,13 +167,13 @@ function* routesFrom(index: number, claimed: readonly Block[]): Iterable<readonl
 class NoMoreBytes extends Error {}
 
 /** The pieces, if the values come of these blocks from this byte of the first on. */
-function readOn(route: readonly Block[], offset: number, draw: Draw): readonly Piece[] | undefined {
+function readOn(route: readonly Piece[], offset: number, draw: Draw): readonly Piece[] | undefined {
   let next = 0;
   const reader = new EntropyReader(() => {
-    const block = route.at(next++);
-    const from = next === 1 ? offset : 0;
-    if (block === undefined || from === block.bytes.length) throw new NoMoreBytes();
-    return block.bytes.slice(from, from + draw.bytes);
+    const piece = route.at(next++);
+    const from = next === 1 ? offset : piece?.from;
+    if (piece === undefined || from === undefined || from >= piece.to) throw new NoMoreBytes();
+    return piece.block.bytes.slice(from, Math.min(piece.to, from + draw.bytes));
   });
   try {
     if (comparable(draw.values, reader) !== draw.given) return undefined;
@@ -156,11 +184,11 @@ function readOn(route: readonly Block[], offset: number, draw: Draw): readonly P
   // words that a sampler refuses may stand before the draw as well as in it: the length decides
   if (reader.consumedBytes !== draw.bytes) return undefined;
   let left = draw.bytes;
-  const pieces = route.map((block, i) => {
-    const from = i === 0 ? offset : 0;
-    const to = Math.min(block.bytes.length, from + left);
+  const pieces = route.map((piece, i) => {
+    const from = i === 0 ? offset : piece.from;
+    const to = Math.min(piece.to, from + left);
     left -= to - from;
-    return { block, from, to };
+    return { block: piece.block, from, to };
   });
   return pieces.filter(({ from, to }) => to > from);
 }
