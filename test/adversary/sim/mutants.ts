@@ -177,7 +177,12 @@ export const MUTANTS: readonly Mutant[] = [
               asker.refused = refused;
               const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
               if (!isEmpty || asker.mode !== 'pure') refused.call(asker, error);
-              else own.call(this, asker, account, reservation, { ...request, mode: 'csprng' });
+              else {
+                // the refusal released what the request held, and an answer needs a request of the month
+                const { period, creditsRemaining } = reservation;
+                const held = new Reservation(account.meter, true, period, true, creditsRemaining);
+                own.call(this, asker, account, held, { ...request, mode: 'csprng' });
+              }
             };
             own.call(this, asker, account, reservation, request);
           },
