@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -21,13 +22,13 @@ export interface Authenticated {
 }
 
 export interface AccountDirectoryOptions {
-  readonly directory: Pick<Directory, 'directoryVersion' | 'accounts' | 'keys'>;
+  readonly directory: Pick<Directory, 'directoryVersion' | 'directoryApplied' | 'accounts' | 'keys'>;
   readonly cells: Cells;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Four looks a second, so that a key revoked by another process is refused within one second. */
+/** Four looks a second: a command that revokes a key waits for the next one. */
 const POLL_INTERVAL_MS = 250;
 /** Look-ups of unknown keys in one second: whoever makes keys up must not keep the ledger busy. */
 const LOOK_UPS_PER_SECOND = 20;
@@ -53,7 +54,11 @@ export class AccountDirectory {
   readonly #cells: Cells;
   readonly #clock: Clock;
   readonly #log: Log;
+  /** Names this reader to the ledger, which tells commands what every reader goes by. */
+  readonly #reader = randomUUID();
   #view = NOTHING_YET;
+  /** The version that the ledger was last told of. */
+  #toldVersion = Number.NaN;
   /** Monotonic time at which the view was known to be the ledger's. */
   #confirmedAtMs = 0;
   #failing = false;
@@ -77,6 +82,7 @@ export class AccountDirectory {
   static async open(options: AccountDirectoryOptions): Promise<AccountDirectory> {
     const accounts = new AccountDirectory(options);
     try {
+      await options.directory.directoryApplied(accounts.#reader, -1); // a change from now on waits for the first look
       await accounts.#look();
     } catch (error) {
       throw new Error('the accounts and keys cannot be read from the ledger', { cause: error });
@@ -94,9 +100,12 @@ export class AccountDirectory {
     }, POLL_INTERVAL_MS).unref();
   }
 
+  /** Call it when nothing is served by the directory any more: a command does not wait for it from then on. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
+    // a ledger that is gone has no command waiting
+    this.#directory.directoryApplied(this.#reader, Number.MAX_SAFE_INTEGER).catch(() => {});
     this.#cache.clear();
   }
 
@@ -186,6 +195,9 @@ export class AccountDirectory {
       this.#cache.clear();
     }
     this.#confirmedAtMs = askedAtMs;
+    if (this.#toldVersion === version || this.#closed) return;
+    await this.#directory.directoryApplied(this.#reader, version);
+    this.#toldVersion = version;
   }
 
   async #viewOf(

@@ -3,7 +3,7 @@ import { allowanceOf, UNLIMITED } from '../account/tiers.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
 import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
-import { withLedger } from './ledger.ts';
+import { changeDirectory, withLedger } from './ledger.ts';
 
 const OVERRIDE_OF_OPTION = {
   'requests-per-minute': 'requestsPerMinute',
@@ -39,7 +39,7 @@ const create = action({
       tier: oneOf('tier', input.option('tier')!, TIERS),
       overrides: overridesOf(input),
     };
-    const made = await withLedger(context, 'create', async (ledger) => {
+    const made = await changeDirectory(context, async (ledger) => {
       const account = await createAccount(ledger, context.clock, wish);
       const key = await createKey(ledger, context.clock, { accountId: account.id });
       return {
@@ -83,7 +83,7 @@ const list = action({
 
 const set = action({
   path: 'accounts set',
-  summary: 'Changes what is named and leaves the rest. A running service follows within a second.',
+  summary: 'Changes what is named and leaves the rest. Returns when a running service goes by it.',
   operands: [{ name: 'ACCOUNT_ID', meaning: 'acct_ and 26 characters' }],
   options: {
     name: { value: 'NAME', meaning: 'what the account is called' },
@@ -110,9 +110,7 @@ const set = action({
       ...(tier === undefined ? {} : { tier: oneOf('tier', tier, TIERS) }),
       overrides,
     };
-    const account = await withLedger(context, 'write', (ledger) =>
-      setAccount(ledger, input.operands[0], change),
-    );
+    const account = await changeDirectory(context, (ledger) => setAccount(ledger, input.operands[0], change));
     const described = describeAccount(account);
     context.out(input.has('json') ? json(described) : facts(textsOf(described)));
     return 0;

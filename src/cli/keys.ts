@@ -2,7 +2,7 @@ import { createKey, ROTATION_GRACE_MS, revokeKey, rotateKey } from '../account/a
 import { SCOPES } from '../core/vocabulary.ts';
 import type { KeyRecord } from '../ledger/records.ts';
 import { action, CommandError, duration, facts, group, json, listOf, moment, table } from './command.ts';
-import { withLedger } from './ledger.ts';
+import { changeDirectory, withLedger } from './ledger.ts';
 
 const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
 
@@ -23,7 +23,7 @@ const create = action({
       scopes: scopes === undefined ? SCOPES : listOf('scopes', scopes, SCOPES),
       expiresAtMs: expires === undefined ? null : moment('expires', expires),
     };
-    const { record, text } = await withLedger(context, 'write', (ledger) =>
+    const { record, text } = await changeDirectory(context, (ledger) =>
       createKey(ledger, context.clock, wish),
     );
     const made = {
@@ -91,7 +91,7 @@ const rotate = action({
   run: async (input, context) => {
     const grace = input.option('grace');
     const graceMs = grace === undefined ? ROTATION_GRACE_MS : duration('grace', grace);
-    const { created, old } = await withLedger(context, 'write', (ledger) => {
+    const { created, old } = await changeDirectory(context, (ledger) => {
       return rotateKey(ledger, context.clock, input.operands[0], graceMs);
     });
     const made = {
@@ -121,11 +121,11 @@ const rotate = action({
 
 const revoke = action({
   path: 'keys revoke',
-  summary: 'Ends a key for ever. A running service refuses it within a second.',
+  summary: 'Ends a key for ever. A running service refuses it from the moment that the command returns.',
   operands: [KEY_ID],
   options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
   run: async (input, context) => {
-    const key = await withLedger(context, 'write', (ledger) =>
+    const key = await changeDirectory(context, (ledger) =>
       revokeKey(ledger, context.clock, input.operands[0]),
     );
     const done = { key_id: key.keyId, revoked_at: new Date(key.revokedAtMs!).toISOString() };

@@ -12,12 +12,15 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptMove, beginIncarnation, type CertificateFolders } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
 import type { AuditReport, Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import { serverHasApplied } from '../ledger/server-lock.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
+import { requireOwnFolder } from './data-folder.ts';
 
 const audit = action({
   path: 'ledger audit',
@@ -47,12 +50,15 @@ const backup = action({
 });
 
 const COMPACTED = 'compacted';
+/** A service looks four times a second; one that has not followed by now has trouble with its ledger. */
+const FOLLOW_DEADLINE_MS = 2_000;
+const FOLLOW_INTERVAL_MS = 10;
 
 const compact = action({
   path: 'ledger compact',
   summary: 'Rewrites the ledger without its free pages. The service must be stopped.',
   run: async (_input, context) => {
-    const path = ledgerPath(context);
+    const path = existingLedger(context);
     const copy = join(path, COMPACTED);
     rmSync(copy, { recursive: true, force: true }); // what an interrupted run left: never the ledger itself
     // as the server, so that no service can be running beside it; grown ahead by nothing
@@ -97,6 +103,7 @@ const restore = action({
   },
   run: async (input, context) => {
     const path = ledgerPath(context);
+    requireOwnFolder(loadSettings(context.environment).dataDir);
     const from = resolve(input.operands[0]);
     if (from !== resolve(path)) copyBackup(from, path);
     const { incarnation, blocksBurned } = await asServer(context, async (folders) => {
@@ -166,8 +173,7 @@ async function asServer<T>(
   use: (folders: CertificateFolders) => Promise<T>,
 ): Promise<T> {
   const { dataDir, logName } = loadSettings(context.environment);
-  const path = ledgerPath(context);
-  if (!existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
+  const path = existingLedger(context);
   const { clock } = context;
   const opened = await openLmdbLedger({
     path,
@@ -194,6 +200,18 @@ function ledgerPath(context: CommandContext): string {
   return join(loadSettings(context.environment).dataDir, 'ledger');
 }
 
+/** The folder of a ledger that is there and belongs to this user. Commands make none: a missing one is a misspelt one. */
+function existingLedger(context: CommandContext): string {
+  const path = ledgerPath(context);
+  if (!existsSync(path)) {
+    throw new CommandError(
+      `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,
+    );
+  }
+  requireOwnFolder(loadSettings(context.environment).dataDir);
+  return path;
+}
+
 function describe(report: AuditReport) {
   return {
     ok: report.ok,
@@ -214,17 +232,15 @@ function described(report: AuditReport): Record<string, string> {
 }
 
 /**
- * Runs `use` on the ledger of the configured data folder, beside a running service or without one. Only `create` makes
- * the folder when it is missing: elsewhere a missing folder is a misspelt one. What is written is on disk before `use`
- * goes on.
+ * Runs `use` on the ledger of the configured data folder, beside a running service or without one. What is written is
+ * on disk before `use` goes on. A reader must own the folder too: LMDB makes a lock file when it finds none.
  */
 export async function withLedger<T>(
   context: CommandContext,
-  access: 'read' | 'write' | 'create',
+  access: 'read' | 'write',
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const path = ledgerPath(context);
-  if (access !== 'create' && !existsSync(path)) throw new CommandError(`there is no ledger in ${path}`);
+  const path = existingLedger(context);
   const ledger = await openLmdbLedger({
     path,
     clock: context.clock,
@@ -238,6 +254,32 @@ export async function withLedger<T>(
   } finally {
     await ledger.close();
   }
+}
+
+/**
+ * Runs `use`, which changes accounts or keys, and returns when the running service goes by the change: a revoked key is
+ * refused from then on. Without a service it returns at once.
+ */
+export async function changeDirectory<T>(
+  context: CommandContext,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const { result, version } = await withLedger(context, 'write', async (ledger) => ({
+    result: await use(ledger),
+    version: await ledger.directoryVersion(),
+  }));
+  const path = ledgerPath(context);
+  const deadline = AbortSignal.timeout(FOLLOW_DEADLINE_MS);
+  while (!(await serverHasApplied(path, version).catch(() => false))) {
+    if (deadline.aborted) {
+      context.talk(
+        'The change is stored, but the running service has not confirmed it: it may still go by the old accounts and keys. See its log.\n',
+      );
+      break;
+    }
+    await sleep(FOLLOW_INTERVAL_MS);
+  }
+  return result;
 }
 
 /** As `withLedger`, on undefined where there is no ledger yet. */

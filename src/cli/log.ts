@@ -7,7 +7,8 @@ import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
-import { withLedger } from './ledger.ts';
+import { requireOwnFolder } from './data-folder.ts';
+import { withLedger, withLedgerIfAny } from './ledger.ts';
 
 const show = action({
   path: 'log show',
@@ -44,6 +45,8 @@ const rotateKey = action({
     const config = loadSettings(context.environment);
     const keysPath = join(config.dataDir, 'keys');
     if (!existsSync(keysPath)) throw new CommandError(`there are no keys in ${keysPath}`);
+    requireOwnFolder(config.dataDir);
+    await withLedgerIfAny(context, 'read', async () => {}); // refuses the folder of a newer version
     const { directory, origin } = logOf(keysPath, config.logName, readAnchor(keysPath)?.incarnation ?? 0);
     const { published } = rotateLogKeys(directory, origin, context.clock);
     const [old, current] = published.slice(-2) as [PublishedKey, PublishedKey];

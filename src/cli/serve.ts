@@ -9,6 +9,7 @@ import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
 import { type Service, startService } from '../service/service.ts';
 import { action, type CommandContext } from './command.ts';
+import { requireOwnFolder } from './data-folder.ts';
 
 /** What is not done this long after SIGTERM is given up. */
 const STOP_DEADLINE_MS = 4_500;
@@ -22,6 +23,7 @@ export const serve = action({
   options: { 'no-demo': { meaning: 'make no demo account, and end the key of one that was made' } },
   async run(input, context) {
     const config = loadConfig(context.environment, availableParallelism());
+    requireOwnFolder(config.dataDir);
     const log = createLog(config.logLevel);
     for (const { name, warnings } of config.sources) {
       for (const warning of warnings) log.warn({ source: name }, warning);

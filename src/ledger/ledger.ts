@@ -46,6 +46,11 @@ export interface Upkeep {
 export interface Directory {
   /** Grows with every change to an account, a key or a lot's revocation, by whatever process. */
   directoryVersion(): Promise<number>;
+  /**
+   * Tells that `reader`, one of those who serve by the directory, now goes by this version of it; -1 before its first
+   * look, and Number.MAX_SAFE_INTEGER when it serves no more. A command that changes the directory waits for all readers.
+   */
+  directoryApplied(reader: string, version: number): Promise<void>;
   accounts(): Promise<AccountRecord[]>;
   keys(): Promise<KeyRecord[]>;
   /** Creates an account under a new dense number. */
@@ -168,6 +173,7 @@ type Rules<Seam, Part extends string> = { readonly [K in keyof Seam]: CallRule<P
  */
 export const LEDGER_CALLS = {
   directoryVersion: { part: 'directory' },
+  directoryApplied: { part: 'directory', server: true },
   accounts: { part: 'directory' },
   keys: { part: 'directory' },
   createAccount: { part: 'directory' },

@@ -24,10 +24,14 @@ async function world() {
   const { text, record: key } = await createKey(ledger, clock, { accountId: record.id });
   let broken = false;
   let reads = 0;
+  const applied: number[] = [];
   const orFail = <T>(answer: Promise<T>): Promise<T> =>
     broken ? Promise.reject(new Error('disk gone')) : answer;
   const directory: AccountDirectoryOptions['directory'] = {
     directoryVersion: () => orFail(ledger.directoryVersion()),
+    directoryApplied: async (_reader, version) => {
+      applied.push(version);
+    },
     accounts: () => {
       reads++;
       return orFail(ledger.accounts());
@@ -49,6 +53,7 @@ async function world() {
     key,
     text,
     logged,
+    applied,
     open,
     breakLedger: (isBroken = true) => {
       broken = isBroken;
@@ -169,6 +174,20 @@ describe('the view of accounts', () => {
     assert.equal(directory.authenticate(text), undefined, 'a closed directory looks no more');
   });
 
+  it('tells the ledger which version it goes by, before its first look and when it closes', async () => {
+    const { ledger, clock, key, open, applied } = await world();
+    const first = await ledger.directoryVersion();
+    const directory = await open();
+    assert.deepEqual(applied, [-1, first]);
+    await directory.refresh();
+    assert.deepEqual(applied, [-1, first], 'once for each version');
+    await revokeKey(ledger, clock, key.keyId);
+    await directory.refresh();
+    assert.deepEqual(applied, [-1, first, first + 1]);
+    directory.close();
+    assert.deepEqual(applied, [-1, first, first + 1, Number.MAX_SAFE_INTEGER]);
+  });
+
   it('an older look never replaces a newer one', async () => {
     const { ledger, clock, key, text } = await world();
     const slow = Promise.withResolvers<void>();
@@ -176,6 +195,7 @@ describe('the view of accounts', () => {
     const directory = await AccountDirectory.open({
       directory: {
         directoryVersion: () => ledger.directoryVersion(),
+        directoryApplied: async () => {},
         accounts: () => ledger.accounts(),
         keys: async () => {
           const keys = await ledger.keys();

@@ -24,6 +24,7 @@ describe('accounts and keys beside a running service', () => {
     ledger = await openTestLedger(join(dataDir, 'ledger'), { clock: systemClock });
     const cells = await OwnedCells.open(ledger, systemClock);
     directory = await AccountDirectory.open({ directory: ledger, cells, clock: systemClock, log: silentLog });
+    directory.start();
     commands = fork(new URL('../support/command-process.ts', import.meta.url), {
       env: { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir },
     });
@@ -76,7 +77,7 @@ describe('accounts and keys beside a running service', () => {
       account_id: made.account_id,
       name: 'E2',
       tier: 'enterprise',
-      requests_per_minute: null,
+      requests_per_minute: Number.MAX_SAFE_INTEGER,
       requests_per_month: 7_000,
       credits_per_month: 0,
       seed_interval_ms: 60_000,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { openTestLedger } from '../support/ledger-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
@@ -43,8 +44,14 @@ describe('the program', () => {
     const there = join(dataDir, 'ledger');
     const wrong: readonly [readonly string[], Record<string, string>, number, string][] = [
       [['frob'], {}, 2, 'qrn: there is no command "frob"; the commands are '],
-      [['accounts', 'list'], {}, 1, `qrn accounts list: there is no ledger in ${there}\n`],
-      [['keys', 'revoke', 'x'], {}, 1, `qrn keys revoke: there is no ledger in ${there}\n`],
+      [['accounts', 'list'], {}, 1, `qrn accounts list: there is no ledger in ${there}: `],
+      [['keys', 'revoke', 'x'], {}, 1, `qrn keys revoke: there is no ledger in ${there}: `],
+      [
+        ['accounts', 'create', '--name', 'A', '--tier', 'free'],
+        {},
+        1,
+        `qrn accounts create: there is no ledger in ${there}: `,
+      ],
       [['keys', 'list'], { QRN_DATADIR: 'x' }, 1, 'qrn keys list: QRN_DATADIR is not a setting; '],
       [
         ['accounts', 'create', '--name', 'A', '--tier', 'gold'],
@@ -62,7 +69,8 @@ describe('the program', () => {
     assert.ok(!existsSync(dataDir));
   });
 
-  it('makes the first account in a new folder that is closed to others', async () => {
+  it('makes the first account of a ledger without a running service', async () => {
+    await (await openTestLedger(join(dataDir, 'ledger'))).close();
     const { status, out, talk } = await qrn([
       'accounts',
       'create',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { acquireServerLock } from '../../src/ledger/server-lock.ts';
+import { acquireServerLock, serverHasApplied } from '../../src/ledger/server-lock.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 
 test('a living server keeps a second one out, and a released folder is free', async (t) => {
@@ -30,4 +30,19 @@ test('a file that no socket listens on blocks nobody', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'server.sock'), '');
   await (await acquireServerLock(folder)).release();
+});
+
+test('a server has applied a directory version when the last of its readers has', async (t) => {
+  const folder = temporaryFolder(t);
+  assert.equal(await serverHasApplied(folder, 9), true, 'no server lives');
+  const lock = await acquireServerLock(folder);
+  assert.equal(await serverHasApplied(folder, 9), true, 'nobody is served yet');
+  lock.appliedVersions.set('a', 9);
+  lock.appliedVersions.set('b', -1);
+  assert.equal(await serverHasApplied(folder, 9), false);
+  lock.appliedVersions.set('b', 8);
+  assert.equal(await serverHasApplied(folder, 9), false);
+  lock.appliedVersions.set('b', 10);
+  assert.equal(await serverHasApplied(folder, 9), true);
+  await lock.release();
 });

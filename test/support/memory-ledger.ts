@@ -66,6 +66,9 @@ export class MemoryLedger implements Ledger {
     return this.#directoryVersion;
   }
 
+  /** No command waits for a model in memory. */
+  async directoryApplied(): Promise<void> {}
+
   async accounts(): Promise<AccountRecord[]> {
     return structuredClone([...this.#accounts.values()]);
   }

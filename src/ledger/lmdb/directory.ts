@@ -10,16 +10,28 @@ export class LmdbDirectory implements Directory {
   readonly #environment: Environment;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
+  readonly #appliedVersions: Map<string, number>;
 
-  constructor(environment: Environment, tables: Tables, writer: GroupWriter) {
+  /** `appliedVersions` is what the server's lock tells to commands, see ServerLock. */
+  constructor(
+    environment: Environment,
+    tables: Tables,
+    writer: GroupWriter,
+    appliedVersions: Map<string, number>,
+  ) {
     this.#environment = environment;
     this.#tables = tables;
     this.#writer = writer;
+    this.#appliedVersions = appliedVersions;
   }
 
   async directoryVersion(): Promise<number> {
     this.#environment.refresh();
     return count(this.#tables.meta, 'directoryVersion');
+  }
+
+  async directoryApplied(reader: string, version: number): Promise<void> {
+    this.#appliedVersions.set(reader, version);
   }
 
   async accounts(): Promise<AccountRecord[]> {

@@ -106,7 +106,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   };
   const calls = callsOver(
     {
-      directory: new LmdbDirectory(environment, tables, writer),
+      directory: new LmdbDirectory(environment, tables, writer, parts.lock?.appliedVersions ?? new Map()),
       entropy: parts.entropy,
       sources: parts.sources,
       books: journaled ?? parts.books,

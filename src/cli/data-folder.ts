@@ -1,0 +1,40 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandError } from './command.ts';
+
+/** Root's user id. A folder that a platform mounts may belong to root and be shared by its group. */
+const ROOT = 0;
+
+/**
+ * Throws a CommandError when the data folder belongs to another user than the effective one of this process: files
+ * that root leaves behind stop a service that runs as another user. Without a ledger in it, a folder of root's is left
+ * to its permissions. Not checked on Windows, which has no user ids, nor for a folder that is missing.
+ */
+export function requireOwnFolder(dataDir: string): void {
+  const user = process.geteuid?.();
+  if (user === undefined) return;
+  const ledger = ownerOf(join(dataDir, 'ledger'));
+  const owner = ledger ?? ownerOf(dataDir);
+  if (owner === undefined || owner === user || (ledger === undefined && owner === ROOT)) return;
+  const name = nameOf(owner);
+  throw new CommandError(
+    `the data folder ${dataDir} belongs to user ${name ?? owner} (id ${owner}), and this command runs as id ${user}: ` +
+      `run it as the owner, e.g. sudo -u ${name ?? `'#${owner}'`} qrn ...`,
+  );
+}
+
+function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid;
+}
+
+/** The name of the user in the local list; undefined when it is not there. */
+function nameOf(user: number): string | undefined {
+  let list: string;
+  try {
+    list = readFileSync('/etc/passwd', 'utf8');
+  } catch {
+    return undefined; // the id alone is enough for sudo
+  }
+  const lines = list.split('\n').map((line) => line.split(':'));
+  return lines.find((fields) => fields[2] === String(user))?.[0];
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { open } from 'lmdb';
+import { accounts } from '../../src/cli/accounts.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { keys } from '../../src/cli/keys.ts';
+import { ledger } from '../../src/cli/ledger.ts';
+import { log } from '../../src/cli/log.ts';
+import { lots } from '../../src/cli/lots.ts';
+import { serve } from '../../src/cli/serve.ts';
+import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
+import { acquireServerLock } from '../../src/ledger/server-lock.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { runCommand } from './run-command.ts';
+
+/** A user other than root; `nobody` on most systems. */
+const STRANGER = 65_534;
+const needsRoot = process.geteuid?.() !== 0 && 'only root can give a folder to another user';
+
+const COMMANDS: readonly (readonly [Command, readonly string[]])[] = [
+  [accounts, ['create', '--name', 'A', '--tier', 'free']],
+  [accounts, ['set', 'acct_x', '--name', 'B']],
+  [accounts, ['list']],
+  [keys, ['create', '--account', 'acct_x']],
+  [keys, ['rotate', 'x']],
+  [keys, ['revoke', 'x']],
+  [lots, ['revoke', 'lot_x', '--why', 'test']],
+  [ledger, ['audit']],
+  [ledger, ['backup', 'copy']],
+  [ledger, ['compact']],
+  [ledger, ['moved']],
+  [ledger, ['restore', 'copy']],
+  [log, ['show']],
+  [log, ['rotate-key']],
+  [serve, []],
+];
+
+/** A data folder with a ledger, and keys where `log rotate-key` looks for them. */
+async function dataFolder(t: TestContext): Promise<string> {
+  const dataDir = temporaryFolder(t);
+  mkdirSync(join(dataDir, 'keys'));
+  await (await openTestLedger(join(dataDir, 'ledger'))).close();
+  return dataDir;
+}
+
+function give(dataDir: string, user: number): void {
+  for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
+    chownSync(join(dataDir, name), user, user);
+  chownSync(dataDir, user, user);
+}
+
+describe('a data folder that belongs to another user', { skip: needsRoot }, () => {
+  it('is refused by every command that opens it, with the user to run as, and nothing is written', async (t) => {
+    const dataDir = await dataFolder(t);
+    give(dataDir, STRANGER);
+    const before = readdirSync(dataDir, { recursive: true }).sort();
+    for (const [command, args] of COMMANDS) {
+      const { status, out, talk } = await runCommand(command, args, { QRN_DATA_DIR: dataDir });
+      assert.deepEqual([status, out], [1, ''], args.join(' '));
+      assert.match(
+        talk,
+        /^qrn [a-z -]+: the data folder \S+ belongs to user \S+ \(id 65534\)[^\n]* sudo -u \S+ qrn \.\.\.\n$/,
+      );
+    }
+    assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), before);
+  });
+
+  it('is refused by serve while it is still empty', async (t) => {
+    const dataDir = temporaryFolder(t);
+    chownSync(dataDir, STRANGER, STRANGER);
+    const { status, talk } = await runCommand(serve, [], { QRN_DATA_DIR: dataDir });
+    assert.equal(status, 1);
+    assert.match(talk, /belongs to user/);
+    assert.deepEqual(readdirSync(dataDir), []);
+  });
+});
+
+describe('a data folder of a newer program', () => {
+  it('is refused by every command that opens it', async (t) => {
+    const dataDir = await dataFolder(t);
+    const path = join(dataDir, 'ledger');
+    const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 32 });
+    const database = raw.openDB({ name: 'meta', encoding: 'binary' }) as unknown as RawDatabase;
+    const meta = new Table<string, number>('meta', database, plainCodec(), { open: true, wrote() {} });
+    raw.transactionSync(() => meta.put('format', FORMAT + 1));
+    await raw.close();
+    for (const [command, args] of COMMANDS) {
+      if (command === serve || args[0] === 'restore') continue; // a thread of its own; a folder that is not empty
+      const { status, out, talk } = await runCommand(command, args, { QRN_DATA_DIR: dataDir });
+      assert.deepEqual([status, out], [1, ''], args.join(' '));
+      assert.ok(
+        talk.includes(`has format ${FORMAT + 1}, and this program reads formats up to ${FORMAT}`),
+        talk,
+      );
+    }
+    assert.deepEqual(readdirSync(join(dataDir, 'keys')), []);
+  });
+});
+
+describe('a change of accounts and keys', () => {
+  it('says on stderr when the running service has not followed within two seconds', async (t) => {
+    const dataDir = await dataFolder(t);
+    const lock = await acquireServerLock(join(dataDir, 'ledger'));
+    lock.appliedVersions.set('front', 0);
+    const create = ['create', '--name', 'A', '--tier', 'free', '--json'];
+    const { status, out, talk } = await runCommand(accounts, create, { QRN_DATA_DIR: dataDir });
+    assert.equal(status, 0);
+    assert.equal(JSON.parse(out).name, 'A');
+    assert.match(talk, /^The change is stored, but the running service has not confirmed it[^\n]*\n$/);
+    await lock.release();
+  });
+});
