@@ -359,4 +359,25 @@ suite('damaged pages', () => {
     assert.deepEqual((await ledger.audit()).problems, []);
     await ledger.close();
   });
+
+  test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {
+    const path = temporaryFolder(t);
+    const said = start(['write', path, 'commit', '0']);
+    await said.heard('ack', 20);
+    said.child.kill('SIGKILL');
+    await said.ended();
+    const newest = Math.max(...wordsOf(said, 'ack').map(Number));
+    const name = readdirSync(path).find((each) => each.startsWith('journal-'));
+    assert.ok(name !== undefined);
+    writeFileSync(join(path, name), new Uint8Array(statSync(join(path, name)).size));
+    // as `qrn ledger compact` does it: its clean end takes the journal away before a service starts
+    await (await openTestLedger(path)).close();
+    const ledger = await openTestLedger(path);
+    assert.ok((await ledger.nextSegment()) > newest + 64 * 2 ** 17);
+    assert.deepEqual((await ledger.audit()).problems, []);
+    await ledger.close();
+    const again = await openTestLedger(path);
+    assert.ok((await again.nextSegment()) < newest + 2 ** 25, 'a clean end skips nothing');
+    await again.close();
+  });
 });
