@@ -54,8 +54,8 @@ export async function createAccount(
 }
 
 /**
- * Changes what is named and leaves the rest; an override of null goes back to the tier's figure. An account that
- * leaves Enterprise loses its overrides. What the account has used stays used.
+ * Changes what is named and leaves the rest; an override of null goes back to the tier's figure. An account
+ * that leaves Enterprise loses its overrides. What the account has used stays used.
  */
 export async function setAccount(
   directory: Directory,
@@ -98,8 +98,8 @@ export async function createKey(
 }
 
 /**
- * A new key with the old one's scopes and expiry; the old one goes on for the grace period and then expires. The new
- * key is stored first: an interruption between the two leaves both alive, never none.
+ * A new key with the old one's scopes and expiry; the old one goes on for the grace period and then expires.
+ * The new key is stored first: an interruption between the two leaves both alive, never none.
  */
 export async function rotateKey(
   directory: Directory,

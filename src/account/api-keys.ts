@@ -5,10 +5,11 @@ import type { Tier } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 
 /**
- * API keys: `qrn_<tier initial>_<22 key id><26 secret><6 checksum>` in base62, 60 characters. The prefix lets secret
- * scanners find a leaked key, the CRC-32 (of everything before it) catches a typo before any look-up, the key id is
- * public and names the record. The secret's 26 characters hold 26 * log2(62) = 154.8 bits, so a plain SHA-256 of the
- * whole key is a safe thing to store: there is nothing to guess, and no slow hash is needed.
+ * API keys: `qrn_<tier initial>_<22 key id><26 secret><6 checksum>` in base62, 60 characters. The prefix lets
+ * secret scanners find a leaked key, the CRC-32 (of everything before it) catches a typo before any look-up,
+ * the key id is public and names the record. The secret's 26 characters hold 26 * log2(62) = 154.8 bits, so a
+ * plain SHA-256 of the whole key is a safe thing to store: there is nothing to guess, and no slow hash is
+ * needed.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_ID_LENGTH = 22;
@@ -35,7 +36,9 @@ export interface MintedKey {
   readonly digest: string;
 }
 
-/** A new key. The tier is that of the account now; it tells a reader what the key was for and grants nothing. */
+/**
+ * A new key. The tier is that of the account now; it tells a reader what the key was for and grants nothing.
+ */
 export function mintKey(tier: Tier): MintedKey {
   const keyId = randomBase62(KEY_ID_LENGTH);
   const checked = `qrn_${TIER_INITIAL[tier]}_${keyId}${randomBase62(SECRET_LENGTH)}`;
@@ -55,7 +58,9 @@ export function digestOfKey(text: string): string {
   return sha256Hex(utf8Bytes(text));
 }
 
-/** Whether the key is the one behind the stored digest, in a time that does not depend on where they differ. */
+/**
+ * Whether the key is the one behind the stored digest, in a time that does not depend on where they differ.
+ */
 export function keyMatches(text: string, storedDigest: string): boolean {
   const given = utf8Bytes(digestOfKey(text));
   const stored = utf8Bytes(storedDigest);

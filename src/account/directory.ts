@@ -34,7 +34,10 @@ const POLL_INTERVAL_MS = 250;
 const LOOK_UPS_PER_SECOND = 20;
 /** How long the last view of accounts and keys may serve while the ledger cannot be read. */
 const VIEW_AGE_MAX_MS = 5_000;
-/** Keys that authenticate by one Map look-up; beyond it the cache starts anew. 60 characters and a reference each. */
+/**
+ * Keys that authenticate by one Map look-up; beyond it the cache starts anew. 60 characters and a reference
+ * each.
+ */
 const CACHED_KEYS_MAX = 10_000;
 
 interface View {
@@ -46,8 +49,8 @@ interface View {
 const NOTHING_YET: View = { version: Number.NaN, accountsById: new Map(), keysById: new Map() };
 
 /**
- * All accounts and keys in memory, kept equal to the ledger's by looking at its version. Who cannot be checked is
- * refused: when the ledger has not been readable for 5 seconds, authentication fails closed.
+ * All accounts and keys in memory, kept equal to the ledger's by looking at its version. Who cannot be
+ * checked is refused: when the ledger has not been readable for 5 seconds, authentication fails closed.
  */
 export class AccountDirectory {
   readonly #directory: AccountDirectoryOptions['directory'];
@@ -78,11 +81,14 @@ export class AccountDirectory {
     this.#log = options.log;
   }
 
-  /** Reads everything once; rejects when the ledger cannot be read. Nothing is looked at again before start(). */
+  /**
+   * Reads everything once; rejects when the ledger cannot be read. Nothing is looked at again before start().
+   */
   static async open(options: AccountDirectoryOptions): Promise<AccountDirectory> {
     const accounts = new AccountDirectory(options);
     try {
-      await options.directory.directoryApplied(accounts.#reader, -1); // a change from now on waits for the first look
+      // a change from now on waits for the first look
+      await options.directory.directoryApplied(accounts.#reader, -1);
       await accounts.#look();
     } catch (error) {
       throw new Error('the accounts and keys cannot be read from the ledger', { cause: error });
@@ -100,7 +106,9 @@ export class AccountDirectory {
     }, POLL_INTERVAL_MS).unref();
   }
 
-  /** Call it when nothing is served by the directory any more: a command does not wait for it from then on. */
+  /**
+   * Call it when nothing is served by the directory any more: a command does not wait for it from then on.
+   */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -110,9 +118,10 @@ export class AccountDirectory {
   }
 
   /**
-   * The account and key behind the text; undefined for a key that is mistyped, unknown, expired or revoked. The same
-   * object for the same key until the directory changes. Throws ApiError `storage_unavailable` when the view is too
-   * old to answer. A Map finds the text by a keyed hash and compares only equals, so its time tells a guesser nothing.
+   * The account and key behind the text; undefined for a key that is mistyped, unknown, expired or revoked.
+   * The same object for the same key until the directory changes. Throws ApiError `storage_unavailable` when
+   * the view is too old to answer. A Map finds the text by a keyed hash and compares only equals, so its time
+   * tells a guesser nothing.
    */
   authenticate(keyText: string): Authenticated | undefined {
     if (this.#clock.monotonicMs() - this.#confirmedAtMs > VIEW_AGE_MAX_MS) {
@@ -127,8 +136,8 @@ export class AccountDirectory {
   }
 
   /**
-   * Whether a key that was not found could have been made since the ledger was read: well formed, of an unknown id, and
-   * within the bound on such look-ups. Then `refresh` and authenticate again.
+   * Whether a key that was not found could have been made since the ledger was read: well formed, of an
+   * unknown id, and within the bound on such look-ups. Then `refresh` and authenticate again.
    */
   mayBeNew(keyText: string): boolean {
     const keyId = parseKey(keyText)?.keyId;

@@ -18,8 +18,9 @@ import { lock, unlock } from './spin-lock.ts';
 import { type Allowance, burstOf } from './tiers.ts';
 
 /**
- * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then float64 words:
- * the calendar month that is being counted, its requests, its credits, and the state of the rate limit (rate.ts).
+ * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then
+ * float64 words: the calendar month that is being counted, its requests, its credits, and the state of the
+ * rate limit (rate.ts).
  */
 const LOCK = 0;
 const WORDS_OFFSET = 8;
@@ -33,7 +34,10 @@ const SLOTS_MIN = 64;
 /** 4,096 admissions, 64 KiB: exact for every tier of the table; beyond, one slot stands for several. */
 const SLOTS_MAX = 4_096;
 
-/** Memory for the limits of a new account. It keeps its size for ever: a greater burst later widens the stride. */
+/**
+ * Memory for the limits of a new account. It keeps its size for ever: a greater burst later widens the
+ * stride.
+ */
 export function createCell(allowance: Allowance): SharedArrayBuffer {
   const burst = burstOf(allowance.requestsPerMinute);
   let slots = SLOTS_MIN;
@@ -42,8 +46,8 @@ export function createCell(allowance: Allowance): SharedArrayBuffer {
 }
 
 /**
- * What one request holds of its account's month, from `Meter.enter` on. Its answer keeps it; a request that is not
- * answered releases it.
+ * What one request holds of its account's month, from `Meter.enter` on. Its answer keeps it; a request that
+ * is not answered releases it.
  */
 export class Reservation {
   readonly #meter: Meter;
@@ -53,7 +57,10 @@ export class Reservation {
   readonly period: number;
   /** It is counted against the month's requests. False when they are used up. */
   hasRequest: boolean;
-  /** Credits that it holds, and the month that they were taken of: a later one when the request waited over its end. */
+  /**
+   * Credits that it holds, and the month that they were taken of: a later one when the request waited over
+   * its end.
+   */
   credits = 0;
   creditsPeriod: number;
   /** Credits left in the month after this request. */
@@ -86,13 +93,14 @@ export class Reservation {
 }
 
 /**
- * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter over the
- * account's cell; each call is one short critical section, so the counts are exact however many threads share them.
- * A data request enters it once, a pure one once more when its price is known. A returned decision belongs to the meter
- * and holds until the next call. 0.03 to 0.1 µs a call, measured by bench/meter.bench.ts.
+ * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter
+ * over the account's cell; each call is one short critical section, so the counts are exact however many
+ * threads share them. A data request enters it once, a pure one once more when its price is known. A returned
+ * decision belongs to the meter and holds until the next call. 0.03 to 0.1 µs a call, measured by
+ * bench/meter.bench.ts.
  *
- * A period is a calendar month as periodOf gives it. It never goes back: a period before the one being counted (the
- * wall clock was set back) is charged to the later month.
+ * A period is a calendar month as periodOf gives it. It never goes back: a period before the one being
+ * counted (the wall clock was set back) is charged to the later month.
  */
 export class Meter {
   readonly #lock: Int32Array;
@@ -143,8 +151,9 @@ export class Meter {
   }
 
   /**
-   * One data request at the monotonic time `nowMs`, in the month `period`: takes its place in the rate limit, and then one
-   * request of the month. `decision` tells how the rate limit stands. A request beyond the rate changes nothing.
+   * One data request at the monotonic time `nowMs`, in the month `period`: takes its place in the rate limit,
+   * and then one request of the month. `decision` tells how the rate limit stands. A request beyond the rate
+   * changes nothing.
    */
   enter(nowMs: number, period: number): Reservation {
     const words = this.#words;
@@ -238,8 +247,9 @@ export class Meter {
   }
 
   /**
-   * The rate limit's state in Unix time, for restore() after a restart; undefined when the full burst is there anyway.
-   * An admission is rounded up to a whole millisecond, so that the entry of the same request is not later than it.
+   * The rate limit's state in Unix time, for restore() after a restart; undefined when the full burst is
+   * there anyway. An admission is rounded up to a whole millisecond, so that the entry of the same request is
+   * not later than it.
    */
   snapshot(accountNumber: number, wallMs: number, nowMs: number): RateRecord | undefined {
     this.#enter();
@@ -256,8 +266,8 @@ export class Meter {
   }
 
   /**
-   * Takes a saved state: a restart is no way to a new burst. Whatever the wall clock did meanwhile, the account waits
-   * no longer than for one full bucket and window.
+   * Takes a saved state: a restart is no way to a new burst. Whatever the wall clock did meanwhile, the
+   * account waits no longer than for one full bucket and window.
    */
   restore(record: RateRecord, wallMs: number, nowMs: number): void {
     const shift = nowMs - wallMs;
@@ -294,7 +304,9 @@ export class Meter {
   }
 }
 
-/** Throws 429 `quota_exceeded` when the month's requests are used up; `atMs` is the Unix time of the request. */
+/**
+ * Throws 429 `quota_exceeded` when the month's requests are used up; `atMs` is the Unix time of the request.
+ */
 export function requireRequest({ hasRequest }: Pick<Reservation, 'hasRequest'>, atMs: number): void {
   if (hasRequest) return;
   throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });

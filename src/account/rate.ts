@@ -2,26 +2,35 @@ import { assert } from '../core/assert.ts';
 import { burstOf, UNLIMITED } from './tiers.ts';
 
 /**
- * The rate limit of one account: decisions from (state, now, limit), nothing else. A request passes when both allow it:
+ * The rate limit of one account: decisions from (state, now, limit), nothing else. A request passes when both
+ * allow it:
  *
- * - the bucket: GCRA in its continuous-state leaky bucket form (ITU-T I.371 §A.1). `level` requests are in the bucket, each
+ * - the bucket: GCRA in its continuous-state leaky bucket form (ITU-T I.371 §A.1). `level` requests are in
+ *   the bucket, each
  *   adds one, `requestsPerMinute` a minute drain away, and it holds the burst. The theoretical arrival time of the
  *   other form is `updatedAt + level * 60 s / requestsPerMinute`; the level keeps its precision at any clock value.
- * - the window: never more than the burst in any 60 seconds. The bucket alone would let 24 requests through in the
+ * - the window: never more than the burst in any 60 seconds. The bucket alone would let 24 requests through
+ *   in the
  *   first minute of a tier with 10 a minute (15 at once, and the 9 that drain before its end).
  *
- * The state is plain float64 words, so that it may lie in shared memory. Times are milliseconds of a clock that never
- * goes back.
+ * The state is plain float64 words, so that it may lie in shared memory. Times are milliseconds of a clock
+ * that never goes back.
  */
 export const WINDOW_MS = 60_000;
 
-/** Rounding adds less than 2^-53 of the burst a step; a millionth of a request is far above it and below notice. */
+/**
+ * Rounding adds less than 2^-53 of the burst a step; a millionth of a request is far above it and below
+ * notice.
+ */
 const ROUNDING = 1e-6;
 
-/** Admissions written down for a restart: 128 KiB of float64, five times the largest burst of the tier table. */
+/**
+ * Admissions written down for a restart: 128 KiB of float64, five times the largest burst of the tier table.
+ */
 const ADMISSIONS_REMEMBERED_MAX = 16_384;
 
-// the words of a state; behind them a ring of groups, two words each: newest admission of the group, admissions in it
+// the words of a state; behind them a ring of groups, two words each: newest admission of the group,
+// admissions in it
 const LEVEL = 0;
 const UPDATED_AT = 1;
 const IN_WINDOW = 2;
@@ -90,14 +99,18 @@ export function peek(state: Float64Array, nowMs: number, limit: RateLimit, decis
   decision.allowed = decision.remaining >= 1;
 }
 
-/** A smaller burst takes effect at once: an old level would bar the account for longer than a full bucket does. */
+/**
+ * A smaller burst takes effect at once: an old level would bar the account for longer than a full bucket
+ * does.
+ */
 export function adapt(state: Float64Array, limit: RateLimit): void {
   state[LEVEL] = Math.min(state[LEVEL], limit.burst);
 }
 
 /**
- * What a restart must know; undefined when the full burst is there anyway. Of more than ADMISSIONS_REMEMBERED_MAX
- * admissions the oldest are left out: then the bucket alone keeps a restart from giving a new burst.
+ * What a restart must know; undefined when the full burst is there anyway. Of more than
+ * ADMISSIONS_REMEMBERED_MAX admissions the oldest are left out: then the bucket alone keeps a restart from
+ * giving a new burst.
  */
 export function remember(state: Float64Array, nowMs: number, limit: RateLimit): RateMemory | undefined {
   if (limit.requestsPerMinute >= UNLIMITED) return undefined;
@@ -115,9 +128,9 @@ export function remember(state: Float64Array, nowMs: number, limit: RateLimit): 
 }
 
 /**
- * Puts a remembered state into a fresh one. The level is what the memory's bucket still holds, clamped to the burst,
- * and at least what its admissions alone would have left in an empty bucket: a ledger may know of admissions that
- * came after the bucket was written down. Admissions later than now count as made now.
+ * Puts a remembered state into a fresh one. The level is what the memory's bucket still holds, clamped to the
+ * burst, and at least what its admissions alone would have left in an empty bucket: a ledger may know of
+ * admissions that came after the bucket was written down. Admissions later than now count as made now.
  */
 export function recall(state: Float64Array, memory: RateMemory, nowMs: number, limit: RateLimit): void {
   state.fill(0);
@@ -132,7 +145,9 @@ export function recall(state: Float64Array, memory: RateMemory, nowMs: number, l
   state[LEVEL] = Math.min(Math.max(state[LEVEL], remembered), limit.burst);
 }
 
-/** Lets the bucket drain and the window slide up to now; returns now, which never lies before the last call's. */
+/**
+ * Lets the bucket drain and the window slide up to now; returns now, which never lies before the last call's.
+ */
 function settle(state: Float64Array, nowMs: number, limit: RateLimit): number {
   const passedMs = nowMs - state[UPDATED_AT];
   if (passedMs <= 0) return state[UPDATED_AT];
@@ -154,8 +169,9 @@ function roomOf(state: Float64Array, limit: RateLimit): number {
 }
 
 /**
- * One group of the ring stands for up to `stride` admissions and leaves the window with its newest: exact while the
- * burst fits the ring, and beyond that strict by less than the stride. A full ring lets its newest group grow.
+ * One group of the ring stands for up to `stride` admissions and leaves the window with its newest: exact
+ * while the burst fits the ring, and beyond that strict by less than the stride. A full ring lets its newest
+ * group grow.
  */
 function take(state: Float64Array, now: number, limit: RateLimit): void {
   state[LEVEL] += 1;

@@ -1,8 +1,9 @@
 import { InvariantError } from '../core/assert.ts';
 
 /**
- * A lock word in shared memory around a few lines of arithmetic. Uncontended it costs two atomic operations; a waiter
- * spins, then sleeps (three states as in Drepper, "Futexes Are Tricky", mutex 2): FREE, HELD, and HELD with sleepers.
+ * A lock word in shared memory around a few lines of arithmetic. Uncontended it costs two atomic operations;
+ * a waiter spins, then sleeps (three states as in Drepper, "Futexes Are Tricky", mutex 2): FREE, HELD, and
+ * HELD with sleepers.
  */
 const FREE = 0;
 const HELD = 1;

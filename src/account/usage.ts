@@ -56,7 +56,8 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
   const nowMs = clock.wallMs();
   const { meter, allowance, record } = account;
   const today = dayOf(nowMs);
-  const firstDay = today - DAYS_SHOWN + 1; // never after the first of the month: no month has more than 31 days
+  // never after the first of the month: no month has more than 31 days
+  const firstDay = today - DAYS_SHOWN + 1;
   const recorded = (await books.usage(record.number, firstDay)).filter(({ day }) => day <= today);
   const month = calendarMonth(meter.periodAt(periodOf(nowMs)));
   const used = meter.used(month.period);

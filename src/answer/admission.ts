@@ -36,9 +36,9 @@ type WorkKind =
 type Averages = Record<AnswerForm, Record<WorkKind, number>>;
 
 /**
- * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages start,
- * about what the table of costs of bench `overload` shows on a quiet core. They are replaced by what answers really
- * take.
+ * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages
+ * start, about what the table of costs of bench `overload` shows on a quiet core. They are replaced by what
+ * answers really take.
  */
 const START_NS: Averages = {
   json: {
@@ -84,20 +84,24 @@ const KEYLESS = -1;
 /** One answer that was held up for long, by another process or a collection of garbage, is no new price. */
 const STEP_MAX = 4;
 
-/** Answers cheaper and shorter than this are never shed for what they cost: only a full commit queue refuses them. */
+/**
+ * Answers cheaper and shorter than this are never shed for what they cost: only a full commit queue refuses
+ * them.
+ */
 const WEIGHED_FROM_US = 25;
 /** From here on a body that its reader does not take stays in our memory (http/exchange.ts). */
 const WEIGHED_FROM_BYTES = 16 * 1024;
 
 /**
- * Decides before anything is drawn whether a dear answer is made now or shed with 503 `overloaded`. What a queue holds
- * is counted in time and bytes, not in requests: a batch of 100,000 UUIDs costs a thousand times what 100 integers do.
- * So small requests go on while large ones are shed, and what was let in is done within a bound.
+ * Decides before anything is drawn whether a dear answer is made now or shed with 503 `overloaded`. What a
+ * queue holds is counted in time and bytes, not in requests: a batch of 100,000 UUIDs costs a thousand times
+ * what 100 integers do. So small requests go on while large ones are shed, and what was let in is done within
+ * a bound.
  *
- * Three bounds (core/limits.ts): the work that waits for workers, the work that one turn of this thread's loop does
- * (what is ready in one turn is the queue of the front), and the bytes of large replies from here to their readers.
- * No account has more than half of a bound, so that there is room for the next; what is dearer than a bound is served
- * alone.
+ * Three bounds (core/limits.ts): the work that waits for workers, the work that one turn of this thread's
+ * loop does (what is ready in one turn is the queue of the front), and the bytes of large replies from here
+ * to their readers. No account has more than half of a bound, so that there is room for the next; what is
+ * dearer than a bound is served alone.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -139,8 +143,8 @@ export class Admission {
   }
 
   /**
-   * Lets an answer be made in this thread, now. Returns when that began, for `madeHere`, or NaN for one that is too cheap to
-   * be weighed. Throws `overloaded` when this turn has done enough.
+   * Lets an answer be made in this thread, now. Returns when that began, for `madeHere`, or NaN for one that
+   * is too cheap to be weighed. Throws `overloaded` when this turn has done enough.
    */
   enterTurn(answer: WeighedAnswer): number {
     const costUs = this.costUs(answer);
@@ -158,8 +162,8 @@ export class Admission {
   }
 
   /**
-   * Lets an answer be made by a worker. Throws `overloaded` when enough wait. `leaveQueue` is due when it is made or
-   * failed, and `replyLeft` when its reply has left or there is none.
+   * Lets an answer be made by a worker. Throws `overloaded` when enough wait. `leaveQueue` is due when it is
+   * made or failed, and `replyLeft` when its reply has left or there is none.
    */
   enterQueue(answer: WeighedAnswer): QueuedWork {
     const costUs = this.costUs(answer);
@@ -187,17 +191,25 @@ export class Admission {
     this.#replies.remove(answer.accountNumber, replyBytesOf(answer));
   }
 
-  /** Whether the account may hold so many bytes of replies more. Clients without a key count as one account. */
+  /**
+   * Whether the account may hold so many bytes of replies more. Clients without a key count as one account.
+   */
   hasRoom(accountNumber: number | undefined, bytes: number): boolean {
     return this.#replies.fits(accountNumber ?? KEYLESS, bytes, this.#options.replyBytes());
   }
 
-  /** Throws `overloaded` when the account may not hold a reply of so many bytes that is sent without being made. */
+  /**
+   * Throws `overloaded` when the account may not hold a reply of so many bytes that is sent without being
+   * made.
+   */
   requireRoom(accountNumber: number, bytes: number): void {
     if (bytes >= WEIGHED_FROM_BYTES && !this.hasRoom(accountNumber, bytes)) throw overloaded();
   }
 
-  /** Counts replies that the front holds for slow readers and that are in no queue: the account has so many bytes more, or fewer. */
+  /**
+   * Counts replies that the front holds for slow readers and that are in no queue: the account has so many
+   * bytes more, or fewer.
+   */
   book(accountNumber: number | undefined, changeBytes: number): void {
     const account = accountNumber ?? KEYLESS;
     if (changeBytes >= 0) this.#replies.add(account, changeBytes);
@@ -243,7 +255,9 @@ export interface QueuedWork {
   readonly costUs: number;
 }
 
-/** What is under way against its bound, by account. Whole numbers, so that what is taken away leaves nothing. */
+/**
+ * What is under way against its bound, by account. Whole numbers, so that what is taken away leaves nothing.
+ */
 class Load {
   readonly #max: number;
   readonly #byAccount = new Map<number, number>();

@@ -11,7 +11,10 @@ import type { Making } from './make.ts';
 import type { AnswerForm, DataRequest, Plan } from './request.ts';
 import type { DataFrame, PrintedAnswer } from './text.ts';
 
-/** Who asks for an answer, and how it is told of it. An HTTP call is one. Exactly one of its replies is called, once. */
+/**
+ * Who asks for an answer, and how it is told of it. An HTTP call is one. Exactly one of its replies is
+ * called, once.
+ */
 export interface Asker {
   /** 16 bytes. */
   readonly requestId: Uint8Array<ArrayBuffer>;
@@ -50,8 +53,8 @@ export interface Quote {
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * One answer on its way from the request to the reply: what is asked, what is drawn, the bytes it becomes, its entry in
- * the ledger, and what must be given back if there is none. Its steps stand in answers.ts.
+ * One answer on its way from the request to the reply: what is asked, what is drawn, the bytes it becomes,
+ * its entry in the ledger, and what must be given back if there is none. Its steps stand in answers.ts.
  */
 export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnswer {
   readonly asker: Asker;
@@ -85,7 +88,10 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   consumedBytes = 0;
   octets: Uint8Array<ArrayBuffer> | undefined = undefined;
   packed: Uint8Array<ArrayBuffer> | undefined = undefined;
-  /** The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing ignored). */
+  /**
+   * The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing
+   * ignored).
+   */
   fields: FirstAnswer['fields'] | undefined = undefined;
   /** What is sent. */
   body: Uint8Array<ArrayBuffer> = NO_BYTES;

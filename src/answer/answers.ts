@@ -46,8 +46,8 @@ export interface AnswersOptions {
 const STORED_HEAD_BYTES_MAX = 8_192;
 
 /**
- * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that comes in is
- * valid and within its limits; one that is refused here has drawn nothing and spends nothing.
+ * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that
+ * comes in is valid and within its limits; one that is refused here has drawn nothing and spends nothing.
  */
 export class Answers {
   readonly #options: AnswersOptions;
@@ -65,7 +65,10 @@ export class Answers {
     this.#options = options;
   }
 
-  /** Answers the asker. Never throws. What is reserved was reserved by the caller; it is released here when it is not used. */
+  /**
+   * Answers the asker. Never throws. What is reserved was reserved by the caller; it is released here when it
+   * is not used.
+   */
   answer(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
     let answer: Answer;
     try {

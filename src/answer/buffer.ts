@@ -15,8 +15,8 @@ const CAPACITY_MAX = 8 * 1024 * 1024;
 const SPARE_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Memory for one answer: `size` bytes from `start`, all zero when taken. Its owner releases it once, when nobody reads
- * the answer any more; then what was written is erased, since it held values and a salt.
+ * Memory for one answer: `size` bytes from `start`, all zero when taken. Its owner releases it once, when
+ * nobody reads the answer any more; then what was written is erased, since it held values and a salt.
  */
 export interface ReplyBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -32,9 +32,9 @@ export interface MovableBuffer extends ReplyBuffer {
 }
 
 /**
- * The one owner of the memory that answers are made in. Fresh memory for each answer would be the collector's main work:
- * for large answers it took 0.9 of the 2.3 ms of CPU that a batch of 100,000 small integers cost (bench `batch`), and the
- * allocator keeps what it cannot join.
+ * The one owner of the memory that answers are made in. Fresh memory for each answer would be the collector's
+ * main work: for large answers it took 0.9 of the 2.3 ms of CPU that a batch of 100,000 small integers cost
+ * (bench `batch`), and the allocator keeps what it cannot join.
  */
 export class ReplyMemory {
   #chunk = new Chunk();
@@ -180,7 +180,10 @@ class OwnMemory implements MovableBuffer {
   }
 }
 
-/** The next power of two, so that few sizes serve all answers; of what lies behind an answer no page is ever touched. */
+/**
+ * The next power of two, so that few sizes serve all answers; of what lies behind an answer no page is ever
+ * touched.
+ */
 function capacityFor(size: number): number {
   return size > CAPACITY_MAX ? size : Math.max(CAPACITY_MIN, 2 ** Math.ceil(Math.log2(size)));
 }

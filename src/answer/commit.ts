@@ -28,8 +28,8 @@ export interface PendingAnswer extends AnswerEntry {
 export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
 
 /**
- * While one segment is made durable the next stands in the ledger's queue already: its disk need not wait for a turn of
- * this thread.
+ * While one segment is made durable the next stands in the ledger's queue already: its disk need not wait for
+ * a turn of this thread.
  */
 const SEGMENTS_IN_FLIGHT_MAX = 2;
 
@@ -38,8 +38,8 @@ const ID_BATCH = 64;
 const ID_BYTES = 16;
 
 /**
- * Group commit of one front: the answers made while commits are under way form the next segment. An answer waits
- * here until its certificate, its spend and its counters are durable, and only then leaves.
+ * Group commit of one front: the answers made while commits are under way form the next segment. An answer
+ * waits here until its certificate, its spend and its counters are durable, and only then leaves.
  */
 export class Committer {
   readonly #books: Books;
@@ -99,7 +99,10 @@ export class Committer {
     if (this.pending >= LIMITS.pendingRepliesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 
-  /** The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one turn. */
+  /**
+   * The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one
+   * turn.
+   */
   nextCertificateId(): Uint8Array {
     const index = this.#writer.count;
     const batch = (index / ID_BATCH) | 0;
@@ -120,7 +123,10 @@ export class Committer {
     return source;
   }
 
-  /** Takes an answer into the open segment; its entry is copied now, its `settled` called when that is durable. */
+  /**
+   * Takes an answer into the open segment; its entry is copied now, its `settled` called when that is
+   * durable.
+   */
   add(answer: PendingAnswer, stored?: StoredAnswer): void {
     this.#writer.append(answer, answer.chargedPeriod);
     if (stored !== undefined) this.#answers.push(stored);
@@ -157,7 +163,8 @@ export class Committer {
       () => this.#finish(committed, undefined, startedMs),
       (error: unknown) => {
         const failure = error instanceof Error ? error : new Error(String(error));
-        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
+        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing
+        // more will
         if (!(failure instanceof ApiError)) this.#failed = failure;
         this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
         this.#finish(committed, failure, startedMs);

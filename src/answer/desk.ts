@@ -9,14 +9,19 @@ import { type RefillOrder, SeededKeystream, SystemStream } from '../pool/supply/
 import { type LotCatalog, type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
 
-/** What an answer says of where it came from. Made once per seed generation or lot, then shared by its answers. */
+/**
+ * What an answer says of where it came from. Made once per seed generation or lot, then shared by its
+ * answers.
+ */
 export interface DrawnFrom extends DrawSource {
   readonly origin: Origin;
   readonly circuit: string;
   readonly circuitVersion: string;
   readonly quantumBackend: string;
   readonly nistVerified: boolean;
-  /** When the last of the lots ended: no certificate is dated before it, even if the clock was set back since. */
+  /**
+   * When the last of the lots ended: no certificate is dated before it, even if the clock was set back since.
+   */
   readonly endedAtMs: number;
 }
 
@@ -159,7 +164,9 @@ export function unavailable(mode: EntropyMode): ApiError {
   });
 }
 
-/** With several lots the first names circuit and backend; every one must have passed for the answer to say so. */
+/**
+ * With several lots the first names circuit and backend; every one must have passed for the answer to say so.
+ */
 function drawnFrom(
   mode: EntropyMode,
   lots: readonly LotRecord[],

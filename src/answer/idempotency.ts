@@ -24,7 +24,9 @@ export interface FirstAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The first use of a key: `complete` seals its answer for the commit, `abandon` lets the key be used anew. */
+/**
+ * The first use of a key: `complete` seals its answer for the commit, `abandon` lets the key be used anew.
+ */
 export interface FirstUse {
   complete(answer: FirstAnswer, nowMs: number): StoredAnswer;
   /** Called when the answer is durable, or when there is none and none is kept. */
@@ -33,13 +35,15 @@ export interface FirstUse {
 
 export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly first: FirstUse };
 
-/** The keys whose first request runs now, for all fronts of a process, and the room that kept answers take. */
+/**
+ * The keys whose first request runs now, for all fronts of a process, and the room that kept answers take.
+ */
 export interface RunningKeys {
   /** Takes a key; else what the request that holds it is to this one. */
   claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'>;
   /**
-   * Sets aside room for an answer of up to `bytesMax` bytes that is kept under the key; false when the answers of the
-   * account take too much. The first answer of an account always has room.
+   * Sets aside room for an answer of up to `bytesMax` bytes that is kept under the key; false when the
+   * answers of the account take too much. The first answer of an account always has room.
    */
   reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean>;
   /** Lets go of a key. `keptBytes` is the size of the answer that is kept under it, 0 without one. */
@@ -62,8 +66,8 @@ interface KeptAnswers {
 const HOUR_MS = 60 * 60 * 1000;
 
 /**
- * The one holder of the running keys; fronts in other threads ask it. What earlier runs of the service kept is not
- * counted: it expires within a day.
+ * The one holder of the running keys; fronts in other threads ask it. What earlier runs of the service kept
+ * is not counted: it expires within a day.
  */
 export class OwnedRunningKeys implements RunningKeys {
   readonly #running = new Map<string, RunningKey>();
@@ -115,8 +119,8 @@ interface KeyedRequest {
 }
 
 /**
- * Idempotency-Key, in every mode. The stored answer is sealed with AES-256-GCM under a key derived from the node's
- * secret, the account and the key text itself: the ledger alone cannot open it.
+ * Idempotency-Key, in every mode. The stored answer is sealed with AES-256-GCM under a key derived from the
+ * node's secret, the account and the key text itself: the ledger alone cannot open it.
  */
 export class Idempotency {
   readonly #books: Books;
@@ -137,7 +141,8 @@ export class Idempotency {
   }
 
   /**
-   * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`, 429
+   * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`,
+   * 429
    * `idempotency_full` when the account's kept answers leave no room for this one, else the first answer or the right to
    * make it.
    */

@@ -13,7 +13,10 @@ import type { AnswerForm } from './request.ts';
 export const SALT_BYTES = 32;
 export const DIGEST_BYTES = 32;
 
-/** Where the `data` member starts in its memory: room for the opening of the reply, and for the salt when it is hashed. */
+/**
+ * Where the `data` member starts in its memory: room for the opening of the reply, and for the salt when it
+ * is hashed.
+ */
 export const DATA_START = 32;
 /** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
 export const REPLY_TAIL_BYTES_MAX = 2_048;
@@ -33,7 +36,10 @@ export interface MakeOrder {
 
 /** Where an answer is made, and what came of it. */
 export interface Making extends MakeOrder {
-  /** The answer may use [start, end) of these, at least `answerBytesMax` bytes. The `data` member begins DATA_START in. */
+  /**
+   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. The `data` member begins
+   * DATA_START in.
+   */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
@@ -47,7 +53,9 @@ export interface Making extends MakeOrder {
   packed: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Where a large answer's bytes come from. Key material and pieces are erased by the worker when it is done. */
+/**
+ * Where a large answer's bytes come from. Key material and pieces are erased by the worker when it is done.
+ */
 export type DrawOrder =
   /** Seeded mode: expansion of a one-time key, mixed with system entropy. */
   | { readonly from: 'one-time-key'; readonly key: Uint8Array<ArrayBuffer> }
@@ -75,7 +83,9 @@ export interface MadeByWorker
 /** The threads that make large answers. */
 export interface AnswerWorkers {
   readonly threads: number;
-  /** Takes over the memory and the secrets of the draw; they are erased when it settles, whatever came of it. */
+  /**
+   * Takes over the memory and the secrets of the draw; they are erased when it settles, whatever came of it.
+   */
   make(order: WorkerOrder): Promise<MadeByWorker>;
 }
 
@@ -85,8 +95,8 @@ export function answerBytesMax(order: Pick<MakeOrder, 'before' | 'after'>, textB
 }
 
 /**
- * Draws, samples, writes and hashes one answer's `data` member for a worker, whose order is its own copy: key, pieces and
- * salt are erased.
+ * Draws, samples, writes and hashes one answer's `data` member for a worker, whose order is its own copy:
+ * key, pieces and salt are erased.
  */
 export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
   const stream = openStream(draw);
@@ -139,7 +149,10 @@ export function makeFrom(reader: EntropyReader, making: Making): void {
   if (drawn !== undefined && form === 'msgpack') making.packed = new Uint8Array(pack(plainOf(drawn)));
 }
 
-/** SHA-256(salt ‖ data): the salt stands before the data for the moment of one call, a third of the time of three. */
+/**
+ * SHA-256(salt ‖ data): the salt stands before the data for the moment of one call, a third of the time of
+ * three.
+ */
 function commitInPlace({ bytes, start, dataEnd, salt, delivered }: Making): void {
   assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
   const saltStart = start + DATA_START - SALT_BYTES;

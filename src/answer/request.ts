@@ -14,8 +14,8 @@ import { type DataFrame, frameOf } from './text.ts';
 export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
 
 /**
- * What an endpoint asks for, once its parameters are valid: which values, and how the `data` member of the answer
- * names them. Handlers of data endpoints make one of these and nothing else.
+ * What an endpoint asks for, once its parameters are valid: which values, and how the `data` member of the
+ * answer names them. Handlers of data endpoints make one of these and nothing else.
  */
 export interface DataRequest {
   readonly endpoint: DataEndpoint;
@@ -31,8 +31,8 @@ export interface DataRequest {
 }
 
 /**
- * The mode of a request: the one it names when the tier has it, else the tier's default. Never `pure` unasked, and
- * never another than the one named. Throws 403 `mode_not_allowed`.
+ * The mode of a request: the one it names when the tier has it, else the tier's default. Never `pure`
+ * unasked, and never another than the one named. Throws 403 `mode_not_allowed`.
  */
 export function resolveMode(asked: EntropyMode | undefined, tier: Tier, allowance: Allowance): EntropyMode {
   if (asked === undefined) return allowance.defaultMode;
@@ -44,13 +44,17 @@ export function resolveMode(asked: EntropyMode | undefined, tier: Tier, allowanc
   });
 }
 
-/** The entropy of the answer in whole bytes, whatever the mode: its price in pure mode, and what `dry_run` quotes. */
+/**
+ * The entropy of the answer in whole bytes, whatever the mode: its price in pure mode, and what `dry_run`
+ * quotes.
+ */
 export function entropyBytes(values: ValueRequest): number {
   return Math.ceil(informationBits(values) / 8);
 }
 
 /**
- * Answers whose text may be longer than this are made by a worker; shorter ones are made in the front thread. Bench
+ * Answers whose text may be longer than this are made by a worker; shorter ones are made in the front thread.
+ * Bench
  * `dispatch` puts the break-even of the front's own time at 53 kB of text for integers 0..999,999, 84 for floats, 110 for
  * UUIDs and 175 for integers 0..100.
  */

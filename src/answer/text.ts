@@ -45,9 +45,9 @@ type Members = Readonly<Record<string, string | number | boolean | null>>;
 const VALUES_MARK = '\u0000';
 
 /**
- * The `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own number and
- * string forms), cut where the values go. All names and texts here are ours or checked ASCII, so JSON.stringify of
- * sorted members is canonical.
+ * The `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own number
+ * and string forms), cut where the values go. All names and texts here are ours or checked ASCII, so
+ * JSON.stringify of sorted members is canonical.
  */
 export function frameOf(
   valueKey: string,
@@ -72,7 +72,9 @@ function dataMetadata(entropyMode: string, quantumSource: string): Record<string
   return { entropy_mode: entropyMode, quantum_source: quantumSource };
 }
 
-/** `metadata`, `meta` and `quantum_credits` of every data answer (specification, Resources; one shape for all modes). */
+/**
+ * `metadata`, `meta` and `quantum_credits` of every data answer (specification, Resources; one shape for all modes).
+ */
 export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record<string, unknown> {
   const { from } = answer;
   return {
@@ -138,9 +140,11 @@ export function completeJson(
 }
 
 /**
- * The end of every JSON answer from one source: the text behind the `data` member. Members and values are those of
+ * The end of every JSON answer from one source: the text behind the `data` member. Members and values are
+ * those of
  * `envelopeObject`; a test holds the two equal. Ids, salt and time have fixed widths, numbers do not: the whole text is
- * laid out once for each combination of their widths, and an answer copies it and writes its own bytes over it.
+ * laid out once for each combination of their widths, and an answer copies it and writes its own bytes over
+ * it.
  */
 export class EnvelopeTemplate {
   /** Bytes that `write` takes at most. */
@@ -240,7 +244,10 @@ export class EnvelopeTemplate {
 
 /** A safe integer has 16 digits at most: a width is below 17, and five of them make a key. */
 const DIGITS_MAX = 16;
-/** Widths of the values between the pieces: duration, UUID, id, salt, consumed, duration, id, time, three counts. */
+/**
+ * Widths of the values between the pieces: duration, UUID, id, salt, consumed, duration, id, time, three
+ * counts.
+ */
 const WIDTHS_MAX = [
   DIGITS_MAX,
   36,

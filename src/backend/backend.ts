@@ -3,9 +3,9 @@ import type { Origin } from '../core/vocabulary.ts';
 
 /**
  * The seam of entropy sources. A backend gives raw noise and says exactly where it came from; it never tests,
- * conditions or invents bits. Two shapes: a job backend (submit, poll, fetch; minutes) and a stream backend (read;
- * milliseconds). Only ordered per-shot data counts as entropy: a backend that offers only a histogram or
- * probabilities fails with `no_raw_shots`.
+ * conditions or invents bits. Two shapes: a job backend (submit, poll, fetch; minutes) and a stream backend
+ * (read; milliseconds). Only ordered per-shot data counts as entropy: a backend that offers only a histogram
+ * or probabilities fails with `no_raw_shots`.
  */
 export type Backend = JobBackend | StreamBackend;
 
@@ -19,17 +19,31 @@ interface BackendIdentity {
   readonly quantumBackend: string;
   /** True for a deterministic source: its certificates say status `test`. */
   readonly deterministic: boolean;
-  /** Min-entropy per raw bit that the maker claims (SP 800-90B H_submitter); health-test cutoffs derive from it. */
+  /**
+   * Min-entropy per raw bit that the maker claims (SP 800-90B H_submitter); health-test cutoffs derive from
+   * it.
+   */
   readonly claimedMinEntropyPerBit: number;
-  /** Raw bits of one lot of this source; the pool's own figure when left out. One read, or one job, gives a lot. */
+  /**
+   * Raw bits of one lot of this source; the pool's own figure when left out. One read, or one job, gives a
+   * lot.
+   */
   readonly lotRawBits?: number;
-  /** What reading so many bits costs; left out by a source that costs nothing. Never a call to the provider. */
+  /**
+   * What reading so many bits costs; left out by a source that costs nothing. Never a call to the provider.
+   */
   estimate?(bits: number): Spend;
-  /** What the source says of itself: device, state, queue, calibration, limits. Reads no entropy, costs nothing. */
+  /**
+   * What the source says of itself: device, state, queue, calibration, limits. Reads no entropy, costs
+   * nothing.
+   */
   describe?(signal: AbortSignal): Promise<SourceFacts>;
 }
 
-/** What a read costs in the provider's own currency, and how many calls or jobs of the provider's quota it takes. */
+/**
+ * What a read costs in the provider's own currency, and how many calls or jobs of the provider's quota it
+ * takes.
+ */
 export interface Spend {
   readonly amount: number;
   /** ISO 4217 where it is money; else the provider's unit, e.g. `qpu-seconds`. */
@@ -56,7 +70,9 @@ export interface JobBackend extends BackendIdentity {
   fetch(job: JobReference, signal: AbortSignal): Promise<RawRead>;
   /** Asks the provider not to run a job that nobody will fetch. */
   cancel(job: JobReference): Promise<void>;
-  /** Deletes the raw results at the provider, once their lot is durable. Deleting what is gone is no error. */
+  /**
+   * Deletes the raw results at the provider, once their lot is durable. Deleting what is gone is no error.
+   */
   forget?(job: JobReference, signal: AbortSignal): Promise<void>;
 }
 
@@ -78,8 +94,8 @@ export type JobState =
 /** What one read of a backend gave. */
 export interface RawRead {
   /**
-   * The bits, shot-major and most significant bit first: bit (shot * width + i) is what channel i gave in that shot.
-   * The last byte is padded with zero bits.
+   * The bits, shot-major and most significant bit first: bit (shot * width + i) is what channel i gave in
+   * that shot. The last byte is padded with zero bits.
    */
   readonly bits: Uint8Array<ArrayBuffer>;
   /** Channels per shot: the qubits measured, or 1 for a plain bit stream. */
@@ -94,11 +110,11 @@ export interface RawRead {
 
 /**
  * `x-basis`: test shots beside the raw bits, of the same channels, prepared like them and measured in the X basis: ideally
- * all zeros. They are not raw bits. `chsh`: the raw bits are themselves the outcomes of Bell tests; channels 2k and 2k + 1
- * are the two sides of pair k, and each shot has one of the four settings of CHSH_SETTINGS.
+ * all zeros. They are not raw bits. `chsh`: the raw bits are themselves the outcomes of Bell tests; channels
+ * 2k and 2k + 1 are the two sides of pair k, and each shot has one of the four settings of CHSH_SETTINGS.
  *
- * The shots that share one drawn setting or basis are a cluster. Whatever a device does within a cluster, the cluster says
- * one thing about it; so bounds count clusters and not shots (docs/evidence.md).
+ * The shots that share one drawn setting or basis are a cluster. Whatever a device does within a cluster, the
+ * cluster says one thing about it; so bounds count clusters and not shots (docs/evidence.md).
  */
 export type Witness = XBasisWitness | ChshWitness;
 
@@ -125,7 +141,10 @@ export interface ChshWitness extends Clusters {
 interface Clusters {
   /** Shots that were ordered of each cluster. One that did not come counts against the device. */
   readonly shotsOrdered: number;
-  /** One sentence for certificates: by what the settings were drawn, when, and whether the device could know them. */
+  /**
+   * One sentence for certificates: by what the settings were drawn, when, and whether the device could know
+   * them.
+   */
   readonly drawn: string;
 }
 
@@ -145,13 +164,17 @@ export interface Provenance {
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   /**
-   * What the provider publishes of the device. By convention `id` and `date` name the calibration, and `readout_e01` and
+   * What the provider publishes of the device. By convention `id` and `date` name the calibration, and
+   * `readout_e01` and
    * `readout_e10` are lists by channel: the probability to read 1 for a prepared 0, and 0 for a prepared 1.
    */
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
 }
 
-/** retryable: try again later; quota: the provider's budget is spent; auth: credentials; permanent: needs a person. */
+/**
+ * retryable: try again later; quota: the provider's budget is spent; auth: credentials; permanent: needs a
+ * person.
+ */
 export type BackendErrorKind = 'retryable' | 'quota' | 'auth' | 'permanent' | 'no_raw_shots';
 
 export class BackendError extends Error {

@@ -19,8 +19,9 @@ export interface HttpReply {
 }
 
 /**
- * Sends the request and gives the reply whatever its status. A connection that fails or breaks off rejects with a
- * retryable BackendError; an aborted signal with its reason. Redirects are refused: a secret goes to the named host alone.
+ * Sends the request and gives the reply whatever its status. A connection that fails or breaks off rejects
+ * with a retryable BackendError; an aborted signal with its reason. Redirects are refused: a secret goes to
+ * the named host alone.
  */
 export async function httpCall(call: HttpCall): Promise<HttpReply> {
   const { method, url, headers = {}, body = null, signal } = call;
@@ -84,8 +85,9 @@ export function retryAfterMs(reply: HttpReply, nowMs: number): number | undefine
 }
 
 /**
- * The error that a status means where a provider has no rule of its own: 401 and 403 auth, 402 quota, 408, 425, 429 and
- * 5xx retryable, everything else permanent. `detail` comes from the provider: a few words, never a secret.
+ * The error that a status means where a provider has no rule of its own: 401 and 403 auth, 402 quota, 408,
+ * 425, 429 and 5xx retryable, everything else permanent. `detail` comes from the provider: a few words, never
+ * a secret.
  */
 export function statusError(reply: HttpReply, nowMs: number, what: string, detail = ''): BackendError {
   const { status } = reply;
@@ -101,7 +103,10 @@ export function statusError(reply: HttpReply, nowMs: number, what: string, detai
 
 const DETAIL_LENGTH_MAX = 200;
 
-/** Retry-After as delay-seconds or as an HTTP date (RFC 9110 §10.2.3), in milliseconds from `nowMs`; never negative. */
+/**
+ * Retry-After as delay-seconds or as an HTTP date (RFC 9110 §10.2.3), in milliseconds from `nowMs`; never
+ * negative.
+ */
 export function parseRetryAfter(field: string | null, nowMs: number): number | undefined {
   if (field === null) return undefined;
   const value = field.trim();

@@ -4,12 +4,14 @@ import { type RawRead, type Witness, wholeShots } from './backend.ts';
 import { CHSH_SETTINGS } from './circuit.ts';
 
 /**
- * Circuits for machines that run native gates as they are written. Everything is made of one pulse, a quarter turn about
- * an axis in the equator, and of one entangling gate: compilers that see H·H make nothing of it, and a test of the
- * preparation would test nothing.
+ * Circuits for machines that run native gates as they are written. Everything is made of one pulse, a quarter
+ * turn about an axis in the equator, and of one entangling gate: compilers that see H·H make nothing of it,
+ * and a test of the preparation would test nothing.
  */
 export interface PulseCircuit {
-  /** Qubits are channels: qubit i gives channel i of every shot. All are measured at the end, in the Z basis. */
+  /**
+   * Qubits are channels: qubit i gives channel i of every shot. All are measured at the end, in the Z basis.
+   */
   readonly qubits: number;
   readonly operations: readonly PulseOperation[];
 }
@@ -23,8 +25,8 @@ type PulseOperation =
   | { readonly kind: 'entangle'; readonly qubits: readonly [number, number] };
 
 /**
- * Two-qubit gates that entangle fully: cz; iswap; zz = exp(-i π/4 ZZ); xx and ms = exp(-i π/4 XX) (Mølmer and Sørensen,
- * with both phases 0).
+ * Two-qubit gates that entangle fully: cz; iswap; zz = exp(-i π/4 ZZ); xx and ms = exp(-i π/4 XX) (Mølmer and
+ * Sørensen, with both phases 0).
  */
 export const ENTANGLERS = ['cz', 'iswap', 'zz', 'ms', 'xx'] as const;
 export type Entangler = (typeof ENTANGLERS)[number];
@@ -41,8 +43,8 @@ export function superpositionPulses(qubits: number): PulseCircuit {
 }
 
 /**
- * The same pulse and its inverse: the state of `superpositionPulses` measured in its own basis. Ideally every bit is 0; the
- * rate of ones is the e_x of the source-independent bound (Vallone et al., arXiv:1401.7917).
+ * The same pulse and its inverse: the state of `superpositionPulses` measured in its own basis. Ideally every
+ * bit is 0; the rate of ones is the e_x of the source-independent bound (Vallone et al., arXiv:1401.7917).
  */
 function xTestPulses(qubits: number): PulseCircuit {
   const prepared = superpositionPulses(qubits).operations;
@@ -50,8 +52,8 @@ function xTestPulses(qubits: number): PulseCircuit {
 }
 
 /**
- * Angles on the equator in eighths of a turn: with (|00> + e^{iχ}|11>)/√2 measured along α and β, E = cos(α + β - χ). These
- * give S = E00 + E01 + E10 - E11 = 2√2.
+ * Angles on the equator in eighths of a turn: with (|00> + e^{iχ}|11>)/√2 measured along α and β, E = cos(α +
+ * β - χ). These give S = E00 + E01 + E10 - E11 = 2√2.
  */
 const ANGLES_A = [0, 2] as const;
 const ANGLES_B = [-1, 1] as const;
@@ -59,11 +61,12 @@ const ANGLES_B = [-1, 1] as const;
 /**
  * A Bell test on each pair of channels (2k, 2k + 1), all in the setting CHSH_SETTINGS[setting].
  *
- * A pulse at φ before a Z measurement measures along φ + 1/4 turn, so two of them turn E into cos(φ_a + φ_b + π - χ):
- * φ_a = α and φ_b = β + χ - π. What remains is χ. exp(-i π/4 XX)|00> has χ = -π/2. The others start from |++> (pulses at π/2);
- * cz then leaves (|0>|+> + |1>|->)/√2, which a pulse at 3π/2 on b turns into (|00> - |11>)/√2: χ = π. zz, and iswap but for
- * a SWAP of two equal qubits, are cz with a quarter turn about Z on both (CZ = exp(-i π/4 ZZ) Rz(-π/2)⊗Rz(-π/2) up to a phase):
- * the pulse on b turns with it, and χ grows by 2 · π/2.
+ * A pulse at φ before a Z measurement measures along φ + 1/4 turn, so two of them turn E into cos(φ_a + φ_b +
+ * π - χ): φ_a = α and φ_b = β + χ - π. What remains is χ. exp(-i π/4 XX)|00> has χ = -π/2. The others start
+ * from |++> (pulses at π/2); cz then leaves (|0>|+> + |1>|->)/√2, which a pulse at 3π/2 on b turns into (|00>
+ * - |11>)/√2: χ = π. zz, and iswap but for a SWAP of two equal qubits, are cz with a quarter turn about Z on
+ * both (CZ = exp(-i π/4 ZZ) Rz(-π/2)⊗Rz(-π/2) up to a phase): the pulse on b turns with it, and χ grows by 2
+ * · π/2.
  */
 export function chshPulses(qubits: number, setting: number, entangler: Entangler): PulseCircuit {
   assert(qubits >= 2 && qubits % 2 === 0, 'a Bell test takes pairs of qubits');
@@ -95,9 +98,9 @@ export function pulseDepth({ qubits, operations }: PulseCircuit): number {
 }
 
 /**
- * What a job runs, as an operator names it. A job has one part, or several that run one after the other with the same
- * number of shots each: `x-check` mixes parts that test the preparation into those that make bits, `bell-chsh` mixes the
- * four settings of a Bell test.
+ * What a job runs, as an operator names it. A job has one part, or several that run one after the other with
+ * the same number of shots each: `x-check` mixes parts that test the preparation into those that make bits,
+ * `bell-chsh` mixes the four settings of a Bell test.
  */
 export const PART_PLANS = ['superposition', 'x-check', 'bell-chsh'] as const;
 export type PartPlan = (typeof PART_PLANS)[number];
@@ -106,7 +109,8 @@ export type PartPlan = (typeof PART_PLANS)[number];
 export type Part = 'bits' | 'x-test' | 0 | 1 | 2 | 3;
 
 /**
- * Programs of one job, few enough for every provider. As clusters of a witness they are too few: `source-independent` and
+ * Programs of one job, few enough for every provider. As clusters of a witness they are too few:
+ * `source-independent` and
  * `bell-witness` take thousands (docs/evidence.md). The tests still refute a preparation that errs, and bound `calibrated`.
  */
 const PARTS = 16;
@@ -125,9 +129,10 @@ export function shotsOfPart(plan: PartPlan, bits: number, width: number): number
 }
 
 /**
- * The parts of the job with this idempotency key, in the order in which they run. They are drawn from the key, which is random
- * (122 bits of the operating system's CSPRNG) and made for one job: tests are placed by a shuffle, the settings of a Bell test are
- * independent of each other. Nobody who prepares shots beforehand knows them, and a repeated submission has the same.
+ * The parts of the job with this idempotency key, in the order in which they run. They are drawn from the
+ * key, which is random (122 bits of the operating system's CSPRNG) and made for one job: tests are placed by
+ * a shuffle, the settings of a Bell test are independent of each other. Nobody who prepares shots beforehand
+ * knows them, and a repeated submission has the same.
  */
 export function partsOf(plan: PartPlan, idempotencyKey: string): Part[] {
   if (plan === 'superposition') return ['bits'];
@@ -165,8 +170,8 @@ export const DRAWN_BEFORE_SUBMISSION =
   'This service drew the settings with its system’s generator before it submitted the job; the provider’s compiler and controller had them with the job, so the device could know them before it answered.';
 
 /**
- * The parts of a job, of each of which `shotsOrdered` shots were ordered, put together in the order in which they ran. A part
- * is a cluster of its witness. Erases what it was given.
+ * The parts of a job, of each of which `shotsOrdered` shots were ordered, put together in the order in which
+ * they ran. A part is a cluster of its witness. Erases what it was given.
  */
 export function joinParts(
   parts: readonly PartShots[],

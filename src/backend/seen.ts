@@ -4,8 +4,9 @@ import { BackendError } from './backend.ts';
 import type { SourceMemory } from './source.ts';
 
 /**
- * What was seen before. Bits that come a second time must not be used a second time, and a job that was submitted must not
- * be submitted again. One store, `RecentEntries`, serves all of it; what each use guarantees:
+ * What was seen before. Bits that come a second time must not be used a second time, and a job that was
+ * submitted must not be submitted again. One store, `RecentEntries`, serves all of it; what each use
+ * guarantees:
  *
  * | use | key → value | remembered | after a restart | a repetition is |
  * |---|---|---|---|---|
@@ -16,8 +17,8 @@ import type { SourceMemory } from './source.ts';
  * | begun readings of private IBM jobs | job | the last 4 | all | a result that may be gone |
  * | raw results of lots (pool/intake) | SHA-256 of a result → lot | the last 256 lots of the source | all, from the lots themselves | a refused lot |
  *
- * Nothing is forgotten but to make room: the entry that was set longest ago goes first. How far a file of recorded bits was
- * read is never forgotten; it is a note of its own for each file (replay/replay.ts).
+ * Nothing is forgotten but to make room: the entry that was set longest ago goes first. How far a file of
+ * recorded bits was read is never forgotten; it is a note of its own for each file (replay/replay.ts).
  */
 export class RecentEntries {
   readonly #max: number;
@@ -130,8 +131,8 @@ const REMEMBERED = 64;
 const COMPARED_BITS_MIN = 128;
 
 /**
- * Knows the last reads of a source, across restarts: a feeder that is a pseudo-random generator with a fixed seed
- * repeats itself each time it is started.
+ * Knows the last reads of a source, across restarts: a feeder that is a pseudo-random generator with a fixed
+ * seed repeats itself each time it is started.
  */
 export class SeenReads {
   readonly #digests: RecentEntries;
@@ -142,7 +143,10 @@ export class SeenReads {
     this.#minEntropyPerBit = minEntropyPerBit;
   }
 
-  /** Remembers a read, durably. Rejects with a permanent BackendError when it is one of those that are remembered. */
+  /**
+   * Remembers a read, durably. Rejects with a permanent BackendError when it is one of those that are
+   * remembered.
+   */
   async admit(rawSha256: string, bits: number): Promise<void> {
     if (bits * this.#minEntropyPerBit < COMPARED_BITS_MIN) return;
     await this.#digests.load();
@@ -155,8 +159,9 @@ export class SeenReads {
 }
 
 /**
- * Knows a result that was delivered before: a provider, a proxy or a cache that repeats one would have bits used twice. The
- * same job may be fetched again, since a crash between fetching and storing must not lose what was paid for.
+ * Knows a result that was delivered before: a provider, a proxy or a cache that repeats one would have bits
+ * used twice. The same job may be fetched again, since a crash between fetching and storing must not lose
+ * what was paid for.
  */
 export class SeenResults {
   readonly #jobs: RecentEntries;
@@ -165,7 +170,10 @@ export class SeenResults {
     this.#jobs = new RecentEntries(REMEMBERED, { memory, name: 'results', format: PAIRS });
   }
 
-  /** Rejects with a permanent BackendError when another job gave these very bytes; else remembers them, durably. */
+  /**
+   * Rejects with a permanent BackendError when another job gave these very bytes; else remembers them,
+   * durably.
+   */
   async admit(rawSha256: string, jobId: string): Promise<void> {
     await this.#jobs.load();
     const earlier = this.#jobs.get(rawSha256);
@@ -184,8 +192,8 @@ const RESPONSES_MAX = 10_000;
 const RESPONSES_KEPT_MAX = 128;
 
 /**
- * The bits that a service delivered before, by their hash. It goes over the decoded bytes: the same bytes in a fresh
- * envelope, with another time or id, are as used as a response that came twice.
+ * The bits that a service delivered before, by their hash. It goes over the decoded bytes: the same bytes in
+ * a fresh envelope, with another time or id, are as used as a response that came twice.
  */
 export class SeenResponses {
   readonly #digests: RecentEntries;

@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts';
 import { type Backend, MAX_READ_BITS } from './backend.ts';
 
 /**
- * A kind of source that an operator can configure: its options, each described once, and how a backend is made of them.
- * The configuration, `qrn sources` and docs/sources.md read the same definitions.
+ * A kind of source that an operator can configure: its options, each described once, and how a backend is
+ * made of them. The configuration, `qrn sources` and docs/sources.md read the same definitions.
  */
 export interface SourceKind<Options extends OptionDefinitions = OptionDefinitions> {
   /** As `type` names it in the configuration, e.g. `ibm`. */
@@ -22,7 +22,10 @@ export interface OptionDefinition<T> {
   readonly meaning: string;
   /** Text that stands for an absent option; without one the option must be given. */
   readonly fallback?: string;
-  /** A secret is given as a Secret and comes from the environment or from a file, never from the configuration. */
+  /**
+   * A secret is given as a Secret and comes from the environment or from a file, never from the
+   * configuration.
+   */
   readonly secret?: true;
   /** Throws an OptionError that says what the text may be. */
   parse(text: string): T;
@@ -131,7 +134,10 @@ export function secretOption(meaning: string) {
 
 const DECLARED_LENGTH_MAX = 80;
 
-/** A declared fact: it is printed in headers and certificates, so it is visible ASCII, with single spaces within. */
+/**
+ * A declared fact: it is printed in headers and certificates, so it is visible ASCII, with single spaces
+ * within.
+ */
 export function declaredText(text: string): string {
   if (text.length > DECLARED_LENGTH_MAX || !/^[!-~]+( [!-~]+)*$/.test(text)) {
     throw new OptionError(`1 to ${DECLARED_LENGTH_MAX} printable ASCII characters`);
@@ -151,7 +157,10 @@ export const minEntropyOption = {
   parse: decimal(0.001, 1),
 } as const;
 
-/** The default is the pool's own: two SP 800-22 sequences of conditioned output from a source near full entropy. */
+/**
+ * The default is the pool's own: two SP 800-22 sequences of conditioned output from a source near full
+ * entropy.
+ */
 export const lotBitsOption = {
   meaning: 'raw bits of one lot; a source of little entropy or speed may want more, or fewer',
   fallback: String(4 * 1024 * 1024),

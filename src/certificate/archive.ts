@@ -45,7 +45,10 @@ export class CertificateArchive {
   }
 }
 
-/** What the fronts ask of certificates and their log. Lives in the ledger thread, so that none of it delays a reply. */
+/**
+ * What the fronts ask of certificates and their log. Lives in the ledger thread, so that none of it delays a
+ * reply.
+ */
 export interface CertificateService {
   /** Why nothing is signed or delivered, and what the operator can do; null when all is well. */
   held(): Promise<string | null>;
@@ -57,7 +60,9 @@ export interface CertificateService {
   checkpoint(): Promise<string>;
   /** A tile of the newest checkpoint's tree (c2sp.org/tlog-tiles); undefined where there is none. */
   tile(level: number, index: number): Promise<Uint8Array | undefined>;
-  /** The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have. */
+  /**
+   * The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have.
+   */
   consistencyProof(from: number, to: number): Promise<Uint8Array[] | undefined>;
 }
 

@@ -65,8 +65,8 @@ export class CertificateIds {
   }
 
   /**
-   * The ids of `count` records of a segment from index `from` on, before they are printed: 16 bytes each, one behind the
-   * other, by one cipher call.
+   * The ids of `count` records of a segment from index `from` on, before they are printed: 16 bytes each, one
+   * behind the other, by one cipher call.
    */
   blocks(segment: number, from: number, count: number): Uint8Array<ArrayBuffer> {
     assert(isCount(segment, SEGMENT_MAX), 'a segment is numbered in 48 bits');

@@ -12,14 +12,16 @@ import type { LogStore } from '../ledger/ledger.ts';
 import { nodeReader } from './tiles.ts';
 
 /**
- * Incarnations of a ledger. A ledger that was restored, copied or set back would give out certificate ids that are already
- * taken, sign a second history of its log, and deliver blocks a second time. So the newest signed checkpoint is kept beside the
- * log's keys, outside the ledger, with what identifies the ledger's folder. A start that finds another folder, a smaller
- * log or another history holds back until the operator says what happened: `qrn ledger restore` begins a new
- * incarnation, which has a number of its own in the ids and a log of its own that names its predecessor; `qrn ledger
- * moved` says that the folder is the original in a new place.
+ * Incarnations of a ledger. A ledger that was restored, copied or set back would give out certificate ids
+ * that are already taken, sign a second history of its log, and deliver blocks a second time. So the newest
+ * signed checkpoint is kept beside the log's keys, outside the ledger, with what identifies the ledger's
+ * folder. A start that finds another folder, a smaller log or another history holds back until the operator
+ * says what happened: `qrn ledger restore` begins a new incarnation, which has a number of its own in the ids
+ * and a log of its own that names its predecessor; `qrn ledger moved` says that the folder is the original in
+ * a new place.
  *
- * A disk that is set back as a whole, keys and all, cannot be told from the past by anything on it. Witnesses tell.
+ * A disk that is set back as a whole, keys and all, cannot be told from the past by anything on it. Witnesses
+ * tell.
  */
 export interface Incarnation {
   /** 0 for the first one; in the ids' node field. */
@@ -44,7 +46,9 @@ export interface Predecessor {
 
 const RECORD_KEY = 'incarnations';
 
-/** All incarnations of a ledger, oldest first; undefined for one that no release with incarnations has served. */
+/**
+ * All incarnations of a ledger, oldest first; undefined for one that no release with incarnations has served.
+ */
 export async function readIncarnations(store: Pick<LogStore, 'getLog'>): Promise<Incarnation[] | undefined> {
   const record = await store.getLog(RECORD_KEY);
   return record && (JSON.parse(Buffer.from(record).toString('utf8')) as Incarnation[]);
@@ -63,7 +67,10 @@ export function firstIncarnation(logName: string, nowMs: number): Incarnation {
   return { number: 0, origin: logName, firstSegment: 0, begunAt, predecessor: null };
 }
 
-/** The log's records of one incarnation: each has keys of its own, so that no tile of an earlier log is written over. */
+/**
+ * The log's records of one incarnation: each has keys of its own, so that no tile of an earlier log is
+ * written over.
+ */
 export function logStoreOf<Store extends LogStore>(store: Store, number: number): Store {
   if (number === 0) return store;
   const prefix = `incarnation/${number}/`;
@@ -147,8 +154,8 @@ export function readAnchor(keysPath: string): Anchor | undefined {
 }
 
 /**
- * Replaces the anchor as a whole. After a power cut there may be the one before, never a torn one: an anchor that is behind its
- * ledger holds nothing back.
+ * Replaces the anchor as a whole. After a power cut there may be the one before, never a torn one: an anchor
+ * that is behind its ledger holds nothing back.
  */
 export function writeAnchor(keysPath: string, anchor: Anchor): void {
   const path = anchorPath(keysPath);
@@ -162,12 +169,16 @@ export function writeAnchor(keysPath: string, anchor: Anchor): void {
   renameSync(`${path}.draft`, path);
 }
 
-/** `original`: go on. `new`: there is neither an anchor nor an incarnation yet. Anything else must not sign. */
+/**
+ * `original`: go on. `new`: there is neither an anchor nor an incarnation yet. Anything else must not sign.
+ */
 export type Standing =
   | { readonly kind: 'original'; readonly incarnations: readonly Incarnation[] }
   | { readonly kind: 'new' }
   | {
-      /** `moved`: whole, but in another folder than before. `behind`: the log of the ledger is not the one that was signed. */
+      /**
+       * `moved`: whole, but in another folder than before. `behind`: the log of the ledger is not the one that was signed.
+       */
       readonly kind: 'moved' | 'behind';
       /** A sentence for the operator. */
       readonly reason: string;

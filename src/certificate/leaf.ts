@@ -10,10 +10,10 @@ import type { CertificateIds } from './ids.ts';
 import { type Certificate, type CertificateFacts, issueCertificate } from './record.ts';
 
 /**
- * Leaves of the log. `leafText` gives one plainly: the canonical JSON of the certificate. LeafHasher makes the same hashes faster,
- * for sealing: all certificates of one endpoint from one source differ in four members of fixed length, so it makes their text
- * once, writes those members over it, and hashes the buffer, which starts with the 0x00 of RFC 9162 §2.1.1. The tests of
- * test/certificate compare the two.
+ * Leaves of the log. `leafText` gives one plainly: the canonical JSON of the certificate. LeafHasher makes
+ * the same hashes faster, for sealing: all certificates of one endpoint from one source differ in four
+ * members of fixed length, so it makes their text once, writes those members over it, and hashes the buffer,
+ * which starts with the 0x00 of RFC 9162 §2.1.1. The tests of test/certificate compare the two.
  */
 
 /** The canonical JSON (RFC 8785) of a certificate as issued: what its leaf hashes. */
@@ -66,8 +66,8 @@ export class LeafHasher {
   }
 
   /**
-   * The leaf hashes of a segment's certificates, in order, and the latest time at which one was issued. `lotOf` gives every lot
-   * that its sources name.
+   * The leaf hashes of a segment's certificates, in order, and the latest time at which one was issued.
+   * `lotOf` gives every lot that its sources name.
    */
   leavesOf(
     segment: SegmentRecord,

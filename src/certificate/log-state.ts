@@ -22,10 +22,12 @@ import type { CertificateIds } from './ids.ts';
 import { nodeReader, paddedNumber, TileEdge, type TileRecord } from './tiles.ts';
 
 /**
- * Where the log stands, stored and in memory: its tree's growing edge, which segments are in it, and its newest checkpoint.
+ * Where the log stands, stored and in memory: its tree's growing edge, which segments are in it, and its
+ * newest checkpoint.
  *
- * The log signs a checkpoint twice with one key: the plain signature of c2sp.org/signed-note, and a cosignature of
- * c2sp.org/tlog-cosignature, which also says when. Readers that know only the first one ignore the other.
+ * The log signs a checkpoint twice with one key: the plain signature of c2sp.org/signed-note, and a
+ * cosignature of c2sp.org/tlog-cosignature, which also says when. Readers that know only the first one ignore
+ * the other.
  */
 
 /**
@@ -64,7 +66,10 @@ export interface LogState {
   readonly edge: TileEdge;
   readonly sealed: SealedRanges;
   readonly checkpoint: string;
-  /** When the newest checkpoint was signed, seconds since 1970; 0 when it does not say (releases before timestamps). */
+  /**
+   * When the newest checkpoint was signed, seconds since 1970; 0 when it does not say (releases before
+   * timestamps).
+   */
   readonly sealedAtS: number;
 }
 

@@ -168,14 +168,17 @@ export class CertificateLog {
     return sealed;
   }
 
-  /** Logs all that is committed: at the end of a service, so that no key of a later time has to sign for it. */
+  /**
+   * Logs all that is committed: at the end of a service, so that no key of a later time has to sign for it.
+   */
   async sealAll(): Promise<void> {
     while ((await this.seal()) > 0);
   }
 
   /**
-   * Stores a checkpoint that enough witnesses have cosigned: from now on what it is the first to cover is proven against it. Calls
-   * run one after the other; sizes ascend, and the same size replaces what was stored of it.
+   * Stores a checkpoint that enough witnesses have cosigned: from now on what it is the first to cover is
+   * proven against it. Calls run one after the other; sizes ascend, and the same size replaces what was
+   * stored of it.
    */
   addWitnessed(size: number, note: string): Promise<void> {
     const added = this.#witnessing.then(async () => {
@@ -193,8 +196,8 @@ export class CertificateLog {
   }
 
   /**
-   * The proof of a certificate, undefined until it is logged: against the first checkpoint that covers it and was witnessed, or
-   * before there is one against the checkpoint it was logged with.
+   * The proof of a certificate, undefined until it is logged: against the first checkpoint that covers it and
+   * was witnessed, or before there is one against the checkpoint it was logged with.
    */
   async proofOf(segment: number, index: number): Promise<string | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
@@ -290,7 +293,8 @@ export class CertificateLog {
       append(leafHash(sha256, utf8Bytes(text)));
       return { key: revocationKey(revocation.lotId), leaf, text };
     });
-    // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever the clock is set.
+    // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever
+    // the clock is set.
     let latestMs = this.#clock.wallMs();
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     const seals = segments.map((segment) => {
@@ -391,7 +395,10 @@ export interface KeysDocument {
   readonly keys: readonly PublishedKey[];
   /** The logs that this one has succeeded, oldest first; absent when there is none. */
   readonly predecessors?: readonly Predecessor[];
-  /** First leaf of this log: canonical JSON that names the last checkpoint before it; absent when there is none. */
+  /**
+   * First leaf of this log: canonical JSON that names the last checkpoint before it; absent when there is
+   * none.
+   */
   readonly first_leaf?: string;
 }
 

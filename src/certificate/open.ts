@@ -24,7 +24,10 @@ import {
 import { CertificateLog, keysDocument } from './log.ts';
 import { CertificateLogError, storedStateOf } from './log-state.ts';
 
-/** Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for last. */
+/**
+ * Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for
+ * last.
+ */
 export interface CertificateFolders {
   readonly ledger: Ledger;
   /** Folder of the ledger. */
@@ -45,8 +48,8 @@ export interface OpenCertificates {
 }
 
 /**
- * Opens the log for sealing. When the ledger is a copy or an earlier state it can only be read, and `held` says why. Throws
- * CertificateLogError when there is not even a log to read.
+ * Opens the log for sealing. When the ledger is a copy or an earlier state it can only be read, and `held`
+ * says why. Throws CertificateLogError when there is not even a log to read.
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
   const { ledger, ledgerPath, keysPath, logName, clock } = folders;
@@ -106,9 +109,9 @@ export interface BegunIncarnation {
 }
 
 /**
- * Begins a new incarnation of the ledger as it lies: unclaimed blocks are burned, certificate ids get a new number, and a new log,
- * with a key of its own, begins with a leaf that names the last checkpoint before it. The service must be stopped. After a crash,
- * run it again.
+ * Begins a new incarnation of the ledger as it lies: unclaimed blocks are burned, certificate ids get a new
+ * number, and a new log, with a key of its own, begins with a leaf that names the last checkpoint before it.
+ * The service must be stopped. After a crash, run it again.
  */
 export async function beginIncarnation(folders: CertificateFolders): Promise<BegunIncarnation> {
   const { ledger, keysPath, logName, clock } = folders;
@@ -132,7 +135,8 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
     keys: openLogKeys(directory, origin, clock),
     settledBelow: firstSegment,
     clock,
-    // segments that were not logged are left to the log before this one: no key signs for what is older than itself
+    // segments that were not logged are left to the log before this one: no key signs for what is older than
+    // itself
     beginning: { leafText: incarnationText(incarnation), sealed: [{ from: 0, before: firstSegment }] },
   });
   await writeIncarnations(ledger, incarnations);
@@ -170,8 +174,8 @@ async function burnBlocks(ledger: Ledger): Promise<number> {
 }
 
 /**
- * Takes the operator's word that the folder is the original in a new place. Throws CertificateLogError unless all that was signed is
- * in it: what is behind must be restored.
+ * Takes the operator's word that the folder is the original in a new place. Throws CertificateLogError unless
+ * all that was signed is in it: what is behind must be restored.
  */
 export async function acceptMove(folders: CertificateFolders): Promise<void> {
   const { ledger, ledgerPath, keysPath } = folders;

@@ -11,10 +11,10 @@ import {
 import { encodeQR } from 'qr';
 
 /**
- * One A4 page and what can be set on it. Lengths are points (1/72 inch), heights are measured from the top edge down.
- * The fonts are of the standard 14 (ISO 32000-1 §9.6.2.2), which every reader brings: text stays selectable and a
- * page small. They hold the Latin characters of WinAnsiEncoding; any other is printed as its code point, `{U+91CF}`,
- * so that no text can break the page or be shown as another one.
+ * One A4 page and what can be set on it. Lengths are points (1/72 inch), heights are measured from the top
+ * edge down. The fonts are of the standard 14 (ISO 32000-1 §9.6.2.2), which every reader brings: text stays
+ * selectable and a page small. They hold the Latin characters of WinAnsiEncoding; any other is printed as its
+ * code point, `{U+91CF}`, so that no text can break the page or be shown as another one.
  */
 export const PAGE = { width: 595.28, height: 841.89 } as const;
 

@@ -6,8 +6,9 @@ import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
 import type { CertificateDocument } from './record.ts';
 
 /**
- * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing stronger; what
- * does not fit (a seventh lot, a very long device name) is cut visibly and stands in the JSON in full.
+ * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing
+ * stronger; what does not fit (a seventh lot, a very long device name) is cut visibly and stands in the JSON
+ * in full.
  */
 
 const MARGIN = 48;
@@ -193,7 +194,10 @@ function testRows(verification: Document['certificate']['verification'], lots: L
   ];
 }
 
-/** The weakest claim and, where every lot has a figure, the least of them; a certificate of version 1 has none. */
+/**
+ * The weakest claim and, where every lot has a figure, the least of them; a certificate of version 1 has
+ * none.
+ */
 function evidenceRows(lots: Lots): Row[] {
   const evidence = lots.map((lot) => lot.evidence).filter((each) => each !== undefined);
   if (evidence.length < lots.length) return [];
@@ -264,7 +268,10 @@ function drawLog(sheet: Sheet, { certificate }: Document, from: number): void {
   });
 }
 
-/** Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does that. */
+/**
+ * Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does
+ * that.
+ */
 function logLines(proofText: string | null): Row[] {
   const proof = proofText === null ? undefined : parseProof(proofText);
   const note = proof && parseNote(proof.note);

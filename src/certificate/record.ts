@@ -24,11 +24,11 @@ import {
  * change of a byte here breaks the proofs of all certificates issued before. A new form takes a new `version`
  * and keeps those before it.
  *
- * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence, and the system
- * source's, has none: whatever draws on such a lot is certified in version 1.
+ * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence,
+ * and the system source's, has none: whatever draws on such a lot is certified in version 1.
  *
- * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, how the lot was hashed as a
- * whole if it was, and whether its origin is declared alone.
+ * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, how the lot
+ * was hashed as a whole if it was, and whether its origin is declared alone.
  */
 export interface Certificate {
   readonly version: 1 | 2 | 3;

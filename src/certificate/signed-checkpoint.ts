@@ -47,7 +47,10 @@ interface KnownKey {
   readonly publicKey: Uint8Array<ArrayBuffer>;
   /** It signs no checkpoint without the time. */
   readonly isTimed: boolean;
-  /** When the key began to sign, and when it had signed for the last time; NaN for what is no time, null for a key in use. */
+  /**
+   * When the key began to sign, and when it had signed for the last time; NaN for what is no time, null for a
+   * key in use.
+   */
   readonly beganMs: number;
   readonly retiredMs: number | null;
 }
@@ -139,7 +142,9 @@ export interface Cosigned {
   readonly atS: number;
 }
 
-/** The first cosignature of each of these witnesses; why not, when a key is none or a cosignature is wrong. */
+/**
+ * The first cosignature of each of these witnesses; why not, when a key is none or a cosignature is wrong.
+ */
 export async function readCosignatures(
   keys: readonly string[],
   logged: LoggedAt | string,

@@ -33,7 +33,9 @@ export interface VerificationInput {
 }
 
 export interface WitnessPolicy {
-  /** Verifier keys of the witnesses that are trusted, as they print them (c2sp.org/tlog-cosignature, Ed25519). */
+  /**
+   * Verifier keys of the witnesses that are trusted, as they print them (c2sp.org/tlog-cosignature, Ed25519).
+   */
   readonly keys: readonly string[];
   /** How many of them must have cosigned. */
   readonly quorum: number;
@@ -231,7 +233,9 @@ function evidenceText(document: unknown): string {
   return claim === undefined ? '' : `, and so is the evidence: ${claim}`;
 }
 
-/** From version 2 on: every lot has a claim that its origin allows, and the weakest of them stands for all. */
+/**
+ * From version 2 on: every lot has a claim that its origin allows, and the weakest of them stands for all.
+ */
 function checkEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
   const claims: EvidenceClaim[] = [];
   for (const lot of lots) {
@@ -310,8 +314,8 @@ function checkSignature(logged: LoggedAt | string, signed: readonly Signed[] | s
 }
 
 /**
- * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the checkpoint is
- * no older than the certificate in it.
+ * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
+ * the checkpoint is no older than the certificate in it.
  */
 function checkDates(document: unknown, signed: readonly Signed[] | string): Check {
   const issuedAt = member(document, 'issued_at');
@@ -348,7 +352,10 @@ function checkDates(document: unknown, signed: readonly Signed[] | string): Chec
   );
 }
 
-/** Enough witnesses have seen the tree, and the times at which they did say by when the certificate was logged. */
+/**
+ * Enough witnesses have seen the tree, and the times at which they did say by when the certificate was
+ * logged.
+ */
 function checkWitnesses(
   document: unknown,
   seen: readonly Cosigned[] | string,

@@ -33,9 +33,10 @@ import {
 import { type SigningKey, verifyEd25519 } from '../crypto/signing.ts';
 
 /**
- * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest checkpoint it has cosigned,
- * and cosigns another one only when that is the same tree or the same tree with more. What it has cosigned is on disk
- * before it answers, so no crash and no race makes it go back. It holds no leaf and knows no certificate.
+ * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest
+ * checkpoint it has cosigned, and cosigns another one only when that is the same tree or the same tree with
+ * more. What it has cosigned is on disk before it answers, so no crash and no race makes it go back. It holds
+ * no leaf and knows no certificate.
  */
 export interface WitnessOptions {
   /** Name of the witness: a URL without its scheme, by the habit of these protocols. */
@@ -84,7 +85,10 @@ export class Witness {
   readonly verifierKey: string;
   readonly #keyId: string;
 
-  /** Reads what was cosigned. Throws WitnessError for a file that cannot be read: a witness never begins anew on its own. */
+  /**
+   * Reads what was cosigned. Throws WitnessError for a file that cannot be read: a witness never begins anew
+   * on its own.
+   */
   constructor(options: WitnessOptions) {
     this.#options = options;
     const { name, key, logs, directory } = options;
@@ -180,7 +184,9 @@ function parseAddCheckpoint(body: string): AddCheckpoint | string {
   return { oldSize, proof, note, checkpoint };
 }
 
-/** The note's signatures of these keys; undefined when one of them is wrong, which makes the note malformed. */
+/**
+ * The note's signatures of these keys; undefined when one of them is wrong, which makes the note malformed.
+ */
 function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['signatures'] | undefined {
   const trusted: Note['signatures'][number][] = [];
   for (const signature of note.signatures) {

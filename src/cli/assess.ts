@@ -178,7 +178,9 @@ function describedAcross({ rows, rejections }: NonNullable<FileAssessment['acros
   };
 }
 
-/** What the tests say of a file. Every sequence has 10^6 bits; what is left over at the end is not looked at. */
+/**
+ * What the tests say of a file. Every sequence has 10^6 bits; what is left over at the end is not looked at.
+ */
 export interface FileAssessment {
   readonly path: string;
   readonly constants: Constants;
@@ -204,7 +206,10 @@ export interface AssessOptions {
   readonly progress: Progress;
 }
 
-/** Tests sequence by sequence, in memory that does not grow with the file. Throws a CommandError when it is too short. */
+/**
+ * Tests sequence by sequence, in memory that does not grow with the file. Throws a CommandError when it is
+ * too short.
+ */
 export async function assessFile(
   file: BitFile,
   path: string,
@@ -263,7 +268,10 @@ function fractionDone(file: BitFile, sequences: number, sequencesMax: number): n
 /** Rows below 0.01 that a report lists; a broken source has nearly all of them. */
 const LISTED_MAX = 24;
 
-/** The assessment for a person: what was tested, each test, the verdict and its rule, the entropy, and what it means. */
+/**
+ * The assessment for a person: what was tested, each test, the verdict and its rule, the entropy, and what it
+ * means.
+ */
 export function readable(assessment: FileAssessment): string {
   const { sequences, first, across, passed } = assessment;
   const parts = [

@@ -10,7 +10,10 @@ export interface BitFile {
   readonly sizeBytes: number | null;
   /** Bytes taken from the file so far. */
   readonly readBytes: () => number;
-  /** The next sequence, packed, in a buffer that the next call fills again; fewer bits only at the end of the file. */
+  /**
+   * The next sequence, packed, in a buffer that the next call fills again; fewer bits only at the end of the
+   * file.
+   */
   readonly next: () => Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly bitLength: number }>;
   readonly close: () => Promise<void>;
 }
@@ -18,7 +21,10 @@ export interface BitFile {
 const TEXT_CHUNK_BYTES = 64 * 1024;
 const WHITE_SPACE = new Set([0x09, 0x0a, 0x0d, 0x20]);
 
-/** Opens a file for sequences of `sequenceBits` bits, a multiple of 8. Throws a CommandError that says what is wrong. */
+/**
+ * Opens a file for sequences of `sequenceBits` bits, a multiple of 8. Throws a CommandError that says what is
+ * wrong.
+ */
 export async function openBitFile(path: string, form: BitForm, sequenceBits: number): Promise<BitFile> {
   const handle = await openForReading(path);
   try {
@@ -95,7 +101,9 @@ function isPrintable(byte: number): boolean {
   return (byte >= 0x20 && byte < 0x7f) || WHITE_SPACE.has(byte);
 }
 
-/** Packed bits that are all printable characters are none: 16 random bytes look so once in 4 million times. */
+/**
+ * Packed bits that are all printable characters are none: 16 random bytes look so once in 4 million times.
+ */
 function assertNotText(path: string, bytes: Uint8Array): void {
   if (bytes.length < 16 || !bytes.every(isPrintable)) return;
   const areDigits = bytes.every((byte) => byte === 0x30 || byte === 0x31 || WHITE_SPACE.has(byte));
@@ -134,7 +142,9 @@ class TextReader {
     return { bytes: this.#bytes, bitLength };
   }
 
-  /** Packs what the chunk holds behind the first `bitLength` bits, until either ends. Gives the new length. */
+  /**
+   * Packs what the chunk holds behind the first `bitLength` bits, until either ends. Gives the new length.
+   */
   #pack(bitLength: number): number {
     const bits = this.#bytes;
     let at = bitLength;

@@ -11,7 +11,10 @@ export interface CommandContext {
   readonly talk: (text: string) => void;
 }
 
-/** An entry of the table of `qrn`. `run` gives the exit status: 0 done, 1 it cannot be, 2 it was asked wrongly. */
+/**
+ * An entry of the table of `qrn`. `run` gives the exit status: 0 done, 1 it cannot be, 2 it was asked
+ * wrongly.
+ */
 export interface Command {
   readonly name: string;
   readonly summary: string;

@@ -6,9 +6,10 @@ import { CommandError } from './command.ts';
 const ROOT = 0;
 
 /**
- * Throws a CommandError when the data folder belongs to another user than the effective one of this process: files
- * that root leaves behind stop a service that runs as another user. Without a ledger in it, a folder of root's is left
- * to its permissions. Not checked on Windows, which has no user ids, nor for a folder that is missing.
+ * Throws a CommandError when the data folder belongs to another user than the effective one of this process:
+ * files that root leaves behind stop a service that runs as another user. Without a ledger in it, a folder of
+ * root's is left to its permissions. Not checked on Windows, which has no user ids, nor for a folder that is
+ * missing.
  */
 export function requireOwnFolder(dataDir: string): void {
   const user = process.geteuid?.();

@@ -9,7 +9,10 @@ import { CommandError, facts, table } from './command.ts';
 /** Symbols of the sequential data set and of the restart matrix (SP 800-90B 3.1.1). */
 const SYMBOLS = 1_000_000;
 
-/** How symbols lie in a file: bits packed eight to a byte, or one symbol of 1 to 8 bits a byte, as NIST's tools read them. */
+/**
+ * How symbols lie in a file: bits packed eight to a byte, or one symbol of 1 to 8 bits a byte, as NIST's
+ * tools read them.
+ */
 type SymbolForm = 'packed-bits' | { readonly symbolBits: number };
 
 export interface DossierOptions {
@@ -20,7 +23,10 @@ export interface DossierOptions {
   readonly claim: number | undefined;
 }
 
-/** What SP 800-90B asks of a noise source from outside: the initial estimate, the tests for IID, the restart tests. */
+/**
+ * What SP 800-90B asks of a noise source from outside: the initial estimate, the tests for IID, the restart
+ * tests.
+ */
 export interface EntropyDossier {
   readonly path: string;
   readonly bitsPerSymbol: number;
@@ -35,7 +41,10 @@ export interface EntropyDossier {
   readonly restarts: (RestartAssessment & { readonly path: string; readonly sha256: string }) | null;
 }
 
-/** Assesses the first 1,000,000 symbols of a file. Throws a CommandError for a file that is too short or holds other symbols. */
+/**
+ * Assesses the first 1,000,000 symbols of a file. Throws a CommandError for a file that is too short or holds
+ * other symbols.
+ */
 export async function assessDossier(path: string, options: DossierOptions): Promise<EntropyDossier> {
   const { form, claim = null } = options;
   const bitsPerSymbol = form === 'packed-bits' ? 1 : form.symbolBits;

@@ -200,7 +200,10 @@ function ledgerPath(context: CommandContext): string {
   return join(loadSettings(context.environment).dataDir, 'ledger');
 }
 
-/** The folder of a ledger that is there and belongs to this user. Commands make none: a missing one is a misspelt one. */
+/**
+ * The folder of a ledger that is there and belongs to this user. Commands make none: a missing one is a
+ * misspelt one.
+ */
 function existingLedger(context: CommandContext): string {
   const path = ledgerPath(context);
   if (!existsSync(path)) {
@@ -232,8 +235,9 @@ function described(report: AuditReport): Record<string, string> {
 }
 
 /**
- * Runs `use` on the ledger of the configured data folder, beside a running service or without one. What is written is
- * on disk before `use` goes on. A reader must own the folder too: LMDB makes a lock file when it finds none.
+ * Runs `use` on the ledger of the configured data folder, beside a running service or without one. What is
+ * written is on disk before `use` goes on. A reader must own the folder too: LMDB makes a lock file when it
+ * finds none.
  */
 export async function withLedger<T>(
   context: CommandContext,
@@ -257,8 +261,8 @@ export async function withLedger<T>(
 }
 
 /**
- * Runs `use`, which changes accounts or keys, and returns when the running service goes by the change: a revoked key is
- * refused from then on. Without a service it returns at once.
+ * Runs `use`, which changes accounts or keys, and returns when the running service goes by the change: a
+ * revoked key is refused from then on. Without a service it returns at once.
  */
 export async function changeDirectory<T>(
   context: CommandContext,

@@ -92,7 +92,10 @@ export const lots = group('qrn lots', 'Lots: the reads of a backend that answers
   revoke,
 ]);
 
-/** One line of text that canonical JSON can carry: control characters and lone surrogates have no place in a log. */
+/**
+ * One line of text that canonical JSON can carry: control characters and lone surrogates have no place in a
+ * log.
+ */
 function reasonOf(text: string): string {
   const why = text.trim();
   if (why === '' || why.length > REASON_LENGTH_MAX || !why.isWellFormed() || /\p{Cc}/u.test(why))

@@ -67,7 +67,10 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** On an empty data folder: one demo account of tier Pro, its key shown once, and a line that works when pasted. */
+/**
+ * On an empty data folder: one demo account of tier Pro, its key shown once, and a line that works when
+ * pasted.
+ */
 async function introduce(service: Service, dataDir: string, context: CommandContext): Promise<void> {
   const key = await demoKey(service.ledger, dataDir, context.clock);
   if (key === undefined) return;
@@ -87,7 +90,10 @@ async function demoKey(directory: Directory, dataDir: string, clock: Clock): Pro
   return key.text;
 }
 
-/** A start with the demo gives the key another day; a start without it ends the key. A revoked key stays revoked. */
+/**
+ * A start with the demo gives the key another day; a start without it ends the key. A revoked key stays
+ * revoked.
+ */
 async function renewDemoKey(
   directory: Directory,
   dataDir: string,

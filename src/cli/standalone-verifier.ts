@@ -2,8 +2,9 @@ import { verifyAnswer } from '../certificate/verify.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
 /**
- * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node and Deno run it;
- * where the file is imported, or loaded by a page, this does nothing. scripts/build-verifier.ts puts it together.
+ * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node and
+ * Deno run it; where the file is imported, or loaded by a page, this does nothing. scripts/build-verifier.ts
+ * puts it together.
  */
 
 const USAGE = `usage: qrn-verify.mjs [ANSWER.json] CERTIFICATE.json KEYS.json

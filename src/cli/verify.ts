@@ -5,7 +5,10 @@ import { loadSettings } from '../config/config.ts';
 import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
-/** An answer is certified at once and logged within a moment: how often its proof is asked for, and how far apart. */
+/**
+ * An answer is certified at once and logged within a moment: how often its proof is asked for, and how far
+ * apart.
+ */
 const PROOF_ATTEMPTS = 20;
 const PROOF_WAIT_MS = 250;
 const FETCH_DEADLINE_MS = 10_000;

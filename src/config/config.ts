@@ -19,9 +19,9 @@ import {
 import type { SourceSetting } from './sources.ts';
 
 /**
- * The only reader of the environment and of the configuration file. Read once at start, checked, frozen; nobody else
- * sees `process.env`. A variable wins over the file, the file over the default. An unknown `QRN_` variable or name in
- * the file is an error: a misspelt setting must not be silently ignored.
+ * The only reader of the environment and of the configuration file. Read once at start, checked, frozen;
+ * nobody else sees `process.env`. A variable wins over the file, the file over the default. An unknown `QRN_`
+ * variable or name in the file is an error: a misspelt setting must not be silently ignored.
  */
 export interface Settings {
   /** Address to listen on. */
@@ -218,8 +218,8 @@ export interface SettingInForce {
 }
 
 /**
- * Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. Options of sources
- * are left to whoever needs the sources.
+ * Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. Options of
+ * sources are left to whoever needs the sources.
  */
 export function readSettings(environment: Environment, cores = 2): SettingInForce[] {
   const table = settings(Math.max(1, cores - 1));
@@ -275,8 +275,8 @@ function readFile(path: string, names: readonly string[]): Map<string, string> {
 }
 
 /**
- * Reads and checks all settings but the options of sources, which a command that draws nothing needs neither to see nor
- * to have. Throws a ConfigError that names the setting and what it may be.
+ * Reads and checks all settings but the options of sources, which a command that draws nothing needs neither
+ * to see nor to have. Throws a ConfigError that names the setting and what it may be.
  */
 export function loadSettings(environment: Environment, cores = 2): Settings {
   const table = settings(Math.max(1, cores - 1));

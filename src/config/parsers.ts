@@ -133,7 +133,9 @@ function parseFile(variable: string, path: string): unknown {
   }
 }
 
-/** A value of a file as the text that a variable would have: strings, numbers, booleans, and lists of strings. */
+/**
+ * A value of a file as the text that a variable would have: strings, numbers, booleans, and lists of strings.
+ */
 export function settingText(value: unknown, where: string, [yes, no] = ['on', 'off']): string {
   if (typeof value === 'boolean') return value ? yes : no;
   if (typeof value === 'string' || typeof value === 'number') return String(value);

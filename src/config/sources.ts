@@ -22,9 +22,10 @@ import {
 } from './parsers.ts';
 
 /**
- * The sources that an operator configured. Options of a source come from `QRN_SOURCE_<NAME>_<OPTION>` or from the JSON file
- * that `QRN_SOURCES` names (`{"lab": {"type": "device", "path": "/dev/qrandom0"}}`); a secret comes from its variable or
- * from the file that `QRN_SOURCE_<NAME>_<OPTION>_FILE` names, never from the JSON. Whatever is misspelt is an error.
+ * The sources that an operator configured. Options of a source come from `QRN_SOURCE_<NAME>_<OPTION>` or from
+ * the JSON file that `QRN_SOURCES` names (`{"lab": {"type": "device", "path": "/dev/qrandom0"}}`); a secret
+ * comes from its variable or from the file that `QRN_SOURCE_<NAME>_<OPTION>_FILE` names, never from the JSON.
+ * Whatever is misspelt is an error.
  */
 export interface SourceSetting {
   readonly name: string;
@@ -87,8 +88,8 @@ const SOURCES_VARIABLE = 'QRN_SOURCES';
 type FiledSources = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /**
- * The named sources, in the order of the names. `path` is the JSON file; empty for none. Sources that are configured and
- * not named may lack options, but what is said of them must exist. Throws a ConfigError.
+ * The named sources, in the order of the names. `path` is the JSON file; empty for none. Sources that are
+ * configured and not named may lack options, but what is said of them must exist. Throws a ConfigError.
  */
 export function readSources(
   environment: Environment,
@@ -332,8 +333,8 @@ function parsed(definition: OptionDefinition<unknown>, given: GivenText, source:
 }
 
 /**
- * The whole configuration. Apart from `loadSettings`, because it reads the code of every kind of source. Throws a ConfigError
- * that names the setting, or the option of a source.
+ * The whole configuration. Apart from `loadSettings`, because it reads the code of every kind of source.
+ * Throws a ConfigError that names the setting, or the option of a source.
  */
 export function loadConfig(environment: Environment, cores = 2): Config {
   const settings = loadSettings(environment, cores);

@@ -29,9 +29,9 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
 }
 
 /**
- * Zeros for a secret, off the engine's heap. A typed array of up to 64 bytes that is made without a buffer lives on the heap
- * (V8): the collector moves it about, and the first native call that takes it moves it off, leaving a copy that `wipe`
- * does not reach.
+ * Zeros for a secret, off the engine's heap. A typed array of up to 64 bytes that is made without a buffer
+ * lives on the heap (V8): the collector moves it about, and the first native call that takes it moves it off,
+ * leaving a copy that `wipe` does not reach.
  */
 export function secretBytes(size: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new ArrayBuffer(size));
@@ -45,8 +45,8 @@ export function secretCopy(secret: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Erases key material. What moved to another thread is empty here, and erased there. JavaScript may hold copies elsewhere;
- * SECURITY.md says what this does and does not promise.
+ * Erases key material. What moved to another thread is empty here, and erased there. JavaScript may hold
+ * copies elsewhere; SECURITY.md says what this does and does not promise.
  */
 export function wipe(...secrets: readonly Uint8Array[]): void {
   for (const secret of secrets) if (secret.length > 0) secret.fill(0);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
 
 /**
- * The one home of `Date.now` and `performance.now`. Everything that needs time is handed a Clock, so that tests
- * and the simulation can drive it.
+ * The one home of `Date.now` and `performance.now`. Everything that needs time is handed a Clock, so that
+ * tests and the simulation can drive it.
  */
 export interface Clock {
   /** Unix time in milliseconds. Small corrections by NTP are followed; see GuardedClock for jumps. */
@@ -27,11 +27,12 @@ const JUMP_MIN_MS = 120_000;
 const BOOT_TIME_CHECK_MS = 1_000;
 
 /**
- * A clock whose wall time does not follow jumps. A wrong reading of the system's clock, even for a minute, would expire
- * certificates and start another month of quotas, and neither can be undone. So wall time is held against monotonic time:
- * a difference of up to two minutes is followed, a larger one is reported by `jumpMs` while `wallMs` goes on from where it
- * was. A jump is accepted when the machine was suspended for that long, which the time since boot shows, and by a restart
- * of the service. When the system's clock comes back, nothing has happened.
+ * A clock whose wall time does not follow jumps. A wrong reading of the system's clock, even for a minute,
+ * would expire certificates and start another month of quotas, and neither can be undone. So wall time is
+ * held against monotonic time: a difference of up to two minutes is followed, a larger one is reported by
+ * `jumpMs` while `wallMs` goes on from where it was. A jump is accepted when the machine was suspended for
+ * that long, which the time since boot shows, and by a restart of the service. When the system's clock comes
+ * back, nothing has happened.
  */
 export class GuardedClock implements Clock {
   readonly #source: Pick<Clock, 'wallMs' | 'monotonicMs'>;
@@ -98,7 +99,10 @@ function sinceBoot(): number | undefined {
   }
 }
 
-/** Waits `ms` milliseconds; rejects with the signal's reason as soon as that is aborted. Injected: tests do not wait. */
+/**
+ * Waits `ms` milliseconds; rejects with the signal's reason as soon as that is aborted. Injected: tests do
+ * not wait.
+ */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export const systemWait: Wait = async (ms, signal) => {

@@ -1,7 +1,7 @@
 /**
- * The one table of what a client may be told. Code, status and meaning are proven equal to docs/errors.md by a test.
- * Two kinds of failure exist: an ApiError (here, sent as it is) and a fault (anything else thrown: logged, answered
- * as a bare 500 `internal_error`).
+ * The one table of what a client may be told. Code, status and meaning are proven equal to docs/errors.md by
+ * a test. Two kinds of failure exist: an ApiError (here, sent as it is) and a fault (anything else thrown:
+ * logged, answered as a bare 500 `internal_error`).
  */
 interface ErrorDefinition {
   readonly status: number;
@@ -132,7 +132,8 @@ export class ApiError extends Error {
   readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, facts: ErrorFacts = {}) {
-    // An answer to a client, not a fault: nobody reads its stack, which took a quarter of the time of a flood of 401s.
+    // An answer to a client, not a fault: nobody reads its stack, which took a quarter of the time of a flood
+    // of 401s.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(facts.message ?? ERRORS[code].message);

@@ -1,8 +1,8 @@
 import { assert } from './assert.ts';
 
 /**
- * Identifiers are 128-bit values printed in lower-case Crockford base32 (26 characters; the first carries the two
- * leading zero bits, so it is one of 0..7). The alphabet leaves out i, l, o and u.
+ * Identifiers are 128-bit values printed in lower-case Crockford base32 (26 characters; the first carries the
+ * two leading zero bits, so it is one of 0..7). The alphabet leaves out i, l, o and u.
  */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const VALUE_OF = new Int8Array(128).fill(-1);

@@ -1,6 +1,8 @@
 import { assert } from './assert.ts';
 
-/** Every bound of the service, in one place; the relations between them are asserted when this file is loaded. */
+/**
+ * Every bound of the service, in one place; the relations between them are asserted when this file is loaded.
+ */
 export const LIMITS = Object.freeze({
   integersCountMax: 10_000,
   bytesCountMax: 1_024,
@@ -24,7 +26,9 @@ export const LIMITS = Object.freeze({
   requestHeadBytesMax: 64 * 1024,
   /** Read beyond that, so that a head that is a little too large gets a reply that programs can read. */
   requestHeadSpareBytes: 2 * 1024,
-  /** Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few. */
+  /**
+   * Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few.
+   */
   connectionsMax: 65_536,
   idempotencyKeyLengthMax: 255,
   /** Answers that are kept for an account's Idempotency-Keys, together: those of the last 24 hours. */

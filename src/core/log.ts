@@ -3,9 +3,9 @@ import { isatty } from 'node:tty';
 import { pino } from 'pino';
 
 /**
- * Where the service says what happened: a line for each error and each step of its life on stderr, never one for each
- * request. A line holds facts that the caller names; requests, headers and key material are never passed. Lines are JSON,
- * and text for a person where stderr is a terminal.
+ * Where the service says what happened: a line for each error and each step of its life on stderr, never one
+ * for each request. A line holds facts that the caller names; requests, headers and key material are never
+ * passed. Lines are JSON, and text for a person where stderr is a terminal.
  */
 export interface Log {
   debug(facts: object, message: string): void;
@@ -34,8 +34,8 @@ const WAITING_BYTES_MAX = 256 * 1024;
 const RETRY_MS = 100;
 
 /**
- * Writes lines to a file descriptor without ever waiting for it or failing: a log on a full disk, or on a pipe that nobody
- * reads, loses lines and stops nothing else. Lost lines are counted.
+ * Writes lines to a file descriptor without ever waiting for it or failing: a log on a full disk, or on a
+ * pipe that nobody reads, loses lines and stops nothing else. Lost lines are counted.
  */
 export class LineWriter {
   lost = 0;

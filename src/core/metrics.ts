@@ -3,10 +3,10 @@ import { ERRORS } from './errors.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES } from './vocabulary.ts';
 
 /**
- * What is counted while requests are served, as cells of one shared array of doubles. Each front thread has a part
- * of it ("shard") and is its only writer, so that a count is one addition, 6 ns, without a lock (bench/metrics.bench.ts);
- * whoever reads adds the shards up. ECMAScript allows a double that another thread writes to be read torn; the 64-bit
- * platforms that Node runs on store an aligned double whole.
+ * What is counted while requests are served, as cells of one shared array of doubles. Each front thread has a
+ * part of it ("shard") and is its only writer, so that a count is one addition, 6 ns, without a lock
+ * (bench/metrics.bench.ts); whoever reads adds the shards up. ECMAScript allows a double that another thread
+ * writes to be read torn; the 64-bit platforms that Node runs on store an aligned double whole.
  */
 
 /** Closed sets of label values: what is not in the table cannot become a time series. */
@@ -90,7 +90,9 @@ function histogram(
   return family;
 }
 
-/** Every endpoint under its own name; `public` is what needs no key, `unknown` what the service does not have. */
+/**
+ * Every endpoint under its own name; `public` is what needs no key, `unknown` what the service does not have.
+ */
 export const ENDPOINT_LABELS = [
   ...DATA_ENDPOINTS,
   'certificate',
@@ -131,7 +133,9 @@ export const MODE_LABELS = [...ENTROPY_MODES, 'none'] as const;
 
 const ERROR_LABELS = Object.keys(ERRORS) as readonly (keyof typeof ERRORS)[];
 
-/** From half a millisecond, a reply from a warm ring, to the deadline at which the front answers by itself. */
+/**
+ * From half a millisecond, a reply from a warm ring, to the deadline at which the front answers by itself.
+ */
 const REQUEST_BOUNDS_S = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
 ] as const;
@@ -328,7 +332,10 @@ export function labelsOf(family: MetricFamily, row: number): Record<string, stri
   return Object.fromEntries(labels);
 }
 
-/** An estimate of a quantile from counts of buckets: linear within a bucket. Undefined when nothing was counted. */
+/**
+ * An estimate of a quantile from counts of buckets: linear within a bucket. Undefined when nothing was
+ * counted.
+ */
 export function quantileOf(
   counts: Float64Array,
   bounds: readonly number[],

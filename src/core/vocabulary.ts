@@ -1,6 +1,8 @@
 /** The closed sets of words that several rooms share. Each is spelled here as it is answered on the wire. */
 
-/** Where values come from (specification, Common parameter `entropy_mode`). No mode ever turns into another. */
+/**
+ * Where values come from (specification, Common parameter `entropy_mode`). No mode ever turns into another.
+ */
 export const ENTROPY_MODES = ['quantum-seeded', 'pure', 'csprng'] as const;
 export type EntropyMode = (typeof ENTROPY_MODES)[number];
 

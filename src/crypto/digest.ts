@@ -23,8 +23,9 @@ export const KEY_LABELS = {
 export type KeyLabel = keyof typeof KEY_LABELS;
 
 /**
- * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` when the caller has memory for it. Node hands a digest over as
- * text much faster than as a buffer (0.5 µs against 1.4 µs at 466 bytes), so it comes as one character a byte.
+ * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` when the caller has memory for it. Node hands a
+ * digest over as text much faster than as a buffer (0.5 µs against 1.4 µs at 466 bytes), so it comes as one
+ * character a byte.
  */
 export function sha256(
   data: Uint8Array,
@@ -41,8 +42,9 @@ export function sha256Hex(data: Uint8Array): string {
 }
 
 /**
- * HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. By @noble/hashes, which erases its copies: node:crypto keeps
- * one of the keying material in an object of its own until the garbage collector takes it (test/secrets).
+ * HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. By @noble/hashes, which erases its copies:
+ * node:crypto keeps one of the keying material in an object of its own until the garbage collector takes it
+ * (test/secrets).
  */
 export function hkdfSha256(
   ikm: Uint8Array,

@@ -137,8 +137,8 @@ export function expandOnce(key: Uint8Array, out: Uint8Array, mix: EntropyMix): v
 }
 
 /**
- * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else, where they were made: without the copy
- * and its erasure a piece takes a tenth less time (bench `expand`). The caller wipes both.
+ * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else, where they were made: without
+ * the copy and its erasure a piece takes a tenth less time (bench `expand`). The caller wipes both.
  */
 export function expandPiece(key: Uint8Array, mix: EntropyMix): Uint8Array<ArrayBuffer> {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');

@@ -21,8 +21,9 @@ import { SigningKey } from './signing.ts';
 
 /**
  * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before
- * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key), `log-n.json` (public; kept
- * for ever, so that what an old key signed stays verifiable), and `log-n.retired` (since when it does not sign any more).
+ * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key),
+ * `log-n.json` (public; kept for ever, so that what an old key signed stays verifiable), and `log-n.retired`
+ * (since when it does not sign any more).
  */
 
 const SECRET_BYTES = 32;
@@ -44,7 +45,10 @@ export interface PublishedKey {
   readonly public_key: string;
   /** The same key as note tools read it. */
   readonly verifier_key: string;
-  /** The same key as cosigner: it gives every checkpoint a time too. Null for a key of a release that gave none. */
+  /**
+   * The same key as cosigner: it gives every checkpoint a time too. Null for a key of a release that gave
+   * none.
+   */
   readonly cosigner_key: string | null;
   /** From when on it signs. */
   readonly created_at: string;
@@ -75,8 +79,8 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The keys of the log `name` in `directory`, for the one process that signs with them; makes the first one when there is none, and
- * notes that those before the current one are retired. Throws KeyFileError.
+ * The keys of the log `name` in `directory`, for the one process that signs with them; makes the first one
+ * when there is none, and notes that those before the current one are retired. Throws KeyFileError.
  */
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
@@ -109,7 +113,10 @@ export function openSigningKey(path: string): SigningKey {
   return key;
 }
 
-/** The public keys of the log `name` in `directory`, oldest first; none where there is no folder. Changes nothing. */
+/**
+ * The public keys of the log `name` in `directory`, oldest first; none where there is no folder. Changes
+ * nothing.
+ */
 export function publishedKeys(directory: string, name: string): PublishedKey[] {
   if (!existsSync(directory)) return [];
   return keyNumbers(directory).map((number) => readPublished(directory, number, name));
@@ -162,7 +169,10 @@ function keyNumbers(directory: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** A service signs with an old key until it is restarted, so its last signature was made before the start that finds a newer key. */
+/**
+ * A service signs with an old key until it is restarted, so its last signature was made before the start that
+ * finds a newer key.
+ */
 function retire(directory: string, number: number, clock: Clock): void {
   const path = join(directory, `log-${number}.retired`);
   if (!existsSync(path)) createOnce(path, `${new Date(clock.wallMs()).toISOString()}\n`, PUBLIC_MODE);

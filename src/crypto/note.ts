@@ -8,7 +8,10 @@ import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
  * Parsers give undefined for text that is not exactly of the form.
  */
 
-/** Signature types of c2sp.org/signed-note: Ed25519 over the note's text, and the timestamped one of c2sp.org/tlog-cosignature. */
+/**
+ * Signature types of c2sp.org/signed-note: Ed25519 over the note's text, and the timestamped one of
+ * c2sp.org/tlog-cosignature.
+ */
 export const ED25519_TYPE = 0x01;
 export const COSIGNATURE_TYPE = 0x04;
 const PUBLIC_KEY_BYTES = 32;
@@ -90,7 +93,10 @@ export interface VerifierKey {
   readonly publicKey: Uint8Array<ArrayBuffer>;
 }
 
-/** A verifier key of either kind of Ed25519 signature; undefined for anything else, and when the id is not that of the key. */
+/**
+ * A verifier key of either kind of Ed25519 signature; undefined for anything else, and when the id is not
+ * that of the key.
+ */
 export function parseVerifierKey(sha256: Sha256, text: string): VerifierKey | undefined {
   const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const bytes = fromBase64(typed ?? '');

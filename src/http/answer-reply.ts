@@ -12,7 +12,10 @@ import { type Field, type HeadSlot, HeadTemplate, headOf, type PatchField } from
 import { type RateFacts, rateFields, STANDING } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 
-/** The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare values. */
+/**
+ * The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare
+ * values.
+ */
 export function answerFormOf(accept: string, request: DataRequest): AnswerForm {
   if (accept === '' || accept === '*/*') return 'json';
   const binary = !request.dryRun && (request.endpoint === 'bytes' || request.endpoint === 'batch');

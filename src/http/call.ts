@@ -112,8 +112,8 @@ export class Call implements Asker {
   }
 
   /**
-   * Answers the request, once; `head` and `body` as `Exchange.send` takes them. `atMonotonicMs` spares the clock where
-   * the time is known; `owner` releases the body once it is not read any more.
+   * Answers the request, once; `head` and `body` as `Exchange.send` takes them. `atMonotonicMs` spares the
+   * clock where the time is known; `owner` releases the body once it is not read any more.
    */
   send(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
     const { exchange } = this;
@@ -128,7 +128,9 @@ export class Call implements Asker {
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 
-  /** The fields that depend on who asks, not on what. A resource that is open to all origins says so itself. */
+  /**
+   * The fields that depend on who asks, not on what. A resource that is open to all origins says so itself.
+   */
   #fieldsBeside(head: Uint8Array): Field[] {
     const { exchange, trace } = this;
     const open = hasField(head, 'Access-Control-Allow-Origin');

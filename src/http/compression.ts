@@ -3,8 +3,8 @@ import type { Reply } from './error-reply.ts';
 import { hasField, withFields } from './head.ts';
 
 /*
- * Compression of documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are never
- * compressed: they do not shrink, and the size of a compressed reply would depend on them.
+ * Compression of documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are
+ * never compressed: they do not shrink, and the size of a compressed reply would depend on them.
  */
 
 /** Below this a compressed body saves no packet. */
@@ -49,7 +49,9 @@ function compress(body: Uint8Array, coding: Coding): Buffer {
   });
 }
 
-/** Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither. */
+/**
+ * Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither.
+ */
 export function codingOf(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined;
   const qualities = new Map<string, number>();

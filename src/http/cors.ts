@@ -1,10 +1,10 @@
 import type { Field } from './head.ts';
 
 /**
- * Cross-origin requests (the Fetch standard, https://fetch.spec.whatwg.org/#http-cors-protocol) from the origins that
- * the operator names. Keys travel in headers that a page must set itself and never in cookies, so credentials in the
- * sense of Fetch are never allowed. A browser that is refused gets its answer without these fields and hides it from
- * the page.
+ * Cross-origin requests (the Fetch standard, https://fetch.spec.whatwg.org/#http-cors-protocol) from the
+ * origins that the operator names. Keys travel in headers that a page must set itself and never in cookies,
+ * so credentials in the sense of Fetch are never allowed. A browser that is refused gets its answer without
+ * these fields and hides it from the page.
  */
 export interface CorsPolicy {
   /** The fields of every answer to a request from `origin`; empty when it is not allowed. */

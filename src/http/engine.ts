@@ -4,16 +4,16 @@ import type { NativeRequest } from './request-head.ts';
 
 /**
  * The seam between the front and the library that parses HTTP. Two engines implement it: `uws-engine.ts` on
- * uWebSockets.js, the default because it is faster, and `node-engine.ts` on node:http, which needs no binary package.
- * Both pass the same wire tests (test/http/front-wire.test.ts).
+ * uWebSockets.js, the default because it is faster, and `node-engine.ts` on node:http, which needs no binary
+ * package. Both pass the same wire tests (test/http/front-wire.test.ts).
  */
 export type EngineName = 'uws' | 'node';
 
 /**
- * The part of uWebSockets.js's response that the front uses, and its contract. A response is valid until the reply is
- * finished or `onAborted` fires; any call after that throws in uWebSockets.js. A handler that returns with neither a
- * finished reply nor an abort handler ends the process there. Bytes that are passed to a write are copied or sent
- * before the call returns: the caller may overwrite them.
+ * The part of uWebSockets.js's response that the front uses, and its contract. A response is valid until the
+ * reply is finished or `onAborted` fires; any call after that throws in uWebSockets.js. A handler that
+ * returns with neither a finished reply nor an abort handler ends the process there. Bytes that are passed to
+ * a write are copied or sent before the call returns: the caller may overwrite them.
  */
 export interface NativeResponse {
   /** `head` is the status line without the version, then fields, each after CR LF. */

@@ -10,7 +10,10 @@ export interface BodyOwner {
   release(): void;
 }
 
-/** Books the memory of replies that wait for their readers, by number of the account; undefined stands for all without a key. */
+/**
+ * Books the memory of replies that wait for their readers, by number of the account; undefined stands for all
+ * without a key.
+ */
 export interface ReplyBooks {
   /** Whether the account may hold so many bytes more. */
   hasRoom(accountNumber: number | undefined, bytes: number): boolean;
@@ -49,10 +52,11 @@ export const HELD_BODY_FROM_BYTES = 256 * 1024;
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 /**
- * So many replies are written where the library hands requests over, before its loop turns; then they wait for the end
- * of the turn. The library reads a connection again as long as its 512 KB buffer was filled, so one client that sends
- * without end requests that are answered at once would keep the loop for itself. With its reply outstanding, the next
- * of its requests cuts its connection; nobody else notices more than the wait.
+ * So many replies are written where the library hands requests over, before its loop turns; then they wait
+ * for the end of the turn. The library reads a connection again as long as its 512 KB buffer was filled, so
+ * one client that sends without end requests that are answered at once would keep the loop for itself. With
+ * its reply outstanding, the next of its requests cuts its connection; nobody else notices more than the
+ * wait.
  */
 const REPLIES_PER_TURN_MAX = 512;
 
@@ -108,12 +112,18 @@ export class Exchange extends RequestHead implements Timed {
   #owner: BodyOwner | undefined = undefined;
   /** What this exchange has booked in `replyBooks` of its host. */
   #bookedBytes = 0;
-  /** What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a view. */
+  /**
+   * What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a
+   * view.
+   */
   #heldBytes = 0;
   readonly #host: ExchangeHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Exchange> | null = null;
-  /** The library's parser is on the stack, where it has corked the socket already and may hold more bytes of it. */
+  /**
+   * The library's parser is on the stack, where it has corked the socket already and may hold more bytes of
+   * it.
+   */
   #insideParser = true;
   #finished = false;
   #watching = false;
@@ -142,7 +152,8 @@ export class Exchange extends RequestHead implements Timed {
   /**
    * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
    * A HEAD request gets the same head with the length that the body has. The second call, and any after the
-   * client has gone, does nothing. The body must not change until its owner releases it, which happens once in any case.
+   * client has gone, does nothing. The body must not change until its owner releases it, which happens once
+   * in any case.
    */
   send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
     if (this.answered || this.aborted) {
@@ -154,8 +165,8 @@ export class Exchange extends RequestHead implements Timed {
     if (!this.#insideParser) {
       this.#sendCorked(head, body);
     } else if (this.#closing || !isWithinTurn()) {
-      // Bytes that came behind a closing request would be served as the next one, although the reply says that the
-      // connection closes. While the reply is outstanding the library cuts the connection instead.
+      // Bytes that came behind a closing request would be served as the next one, although the reply says
+      // that the connection closes. While the reply is outstanding the library cuts the connection instead.
       const ownHead = head.slice();
       setImmediate(() => {
         if (!this.aborted) this.#sendCorked(ownHead, body);
@@ -211,9 +222,9 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the request is
-   * answered already cuts the connection: the reply waits for the loop to turn, which a client that goes on sending
-   * could prevent. `take` never throws: it stands on the library's stack.
+   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
+   * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
+   * that goes on sending could prevent. `take` never throws: it stands on the library's stack.
    */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
     this.#response.onData((chunk, isLast) => {
@@ -252,8 +263,9 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a closing
-   * connection: whatever else its client sends is not served, and the library cuts it when it has been idle for 10 s.
+   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a
+   * closing connection: whatever else its client sends is not served, and the library cuts it when it has
+   * been idle for 10 s.
    */
   #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
     if (this.#closing) this.#response.pause();
@@ -261,8 +273,9 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * A document or a replay whose account already holds its share of memory is cut: its client can ask again without
-   * paying. An answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
+   * A document or a replay whose account already holds its share of memory is cut: its client can ask again
+   * without paying. An answer is never cut for this, since it was admitted before it was paid for
+   * (answer/admission.ts).
    */
   #hold(body: Uint8Array): void {
     const taken = this.#response.getWriteOffset();
@@ -277,8 +290,8 @@ export class Exchange extends RequestHead implements Timed {
   }
 
   /**
-   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a view of it
-   * would keep the whole body in memory for as long as its reader rests.
+   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a
+   * view of it would keep the whole body in memory for as long as its reader rests.
    */
   #keep(unsent: Uint8Array, taken: number): void {
     const host = this.#host;

@@ -1,4 +1,5 @@
-import './front-environment.ts'; // first: the binary of uWebSockets.js reads its environment when it is loaded
+// first: the binary of uWebSockets.js reads its environment when it is loaded
+import './front-environment.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -13,8 +14,8 @@ import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 import { parseTraceparent } from './trace.ts';
 
 /*
- * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It refuses
- * ambiguous heads, collects bodies, keeps deadlines, and drains connections.
+ * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
+ * refuses ambiguous heads, collects bodies, keeps deadlines, and drains connections.
  */
 
 interface FrontLimits {
@@ -72,8 +73,8 @@ export interface Front {
   readonly heldBytes: number;
   /**
    * Accepts no more connections, closes each connection with its next reply, waits until all requests are
-   * answered and taken or `deadlineMs` has passed, then closes what is left: idle connections, and those whose
-   * last reply was large, which the library cannot be told to close.
+   * answered and taken or `deadlineMs` has passed, then closes what is left: idle connections, and those
+   * whose last reply was large, which the library cannot be told to close.
    */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -84,8 +85,9 @@ export interface Front {
 const BODY_DISCARDED_BYTES_MAX = 1024 * 1024;
 
 /**
- * A body may come in so many pieces: chunks of one byte each cost a call for every six bytes of the wire, and a client
- * that sends them without end would keep the loop for itself. Chunks of four bytes still bring a whole body.
+ * A body may come in so many pieces: chunks of one byte each cost a call for every six bytes of the wire, and
+ * a client that sends them without end would keep the loop for itself. Chunks of four bytes still bring a
+ * whole body.
  */
 const BODY_PIECES_MAX = 16_384;
 
@@ -218,7 +220,8 @@ class ListeningFront implements Front, ExchangeHost {
       if (refused !== undefined) this.#refuse(exchange, refused);
       else if (method === 'POST') this.#receiveBody(exchange);
       else {
-        if (exchange.hasBody) exchange.closeAfterReply(); // nobody reads it, so it must not precede another request
+        // nobody reads it, so it must not precede another request
+        if (exchange.hasBody) exchange.closeAfterReply();
         this.#dispatch(exchange);
       }
     } finally {
@@ -226,7 +229,10 @@ class ListeningFront implements Front, ExchangeHost {
     }
   }
 
-  /** Collects the body. Memory for it is taken as it comes, not as it is announced: whoever asks has shown no key yet. */
+  /**
+   * Collects the body. Memory for it is taken as it comes, not as it is announced: whoever asks has shown no
+   * key yet.
+   */
   #receiveBody(exchange: Exchange): void {
     const max = this.#limits.requestBodyBytesMax;
     if (exchange.contentLength === 0) {
@@ -332,7 +338,9 @@ class ListeningFront implements Front, ExchangeHost {
   }
 }
 
-/** Loads an engine when it is asked for, so that a service on node:http does without the binary of the other. */
+/**
+ * Loads an engine when it is asked for, so that a service on node:http does without the binary of the other.
+ */
 async function engineOf(name: EngineName): Promise<StartEngine> {
   if (name === 'node') return (await import('./node-engine.ts')).startNodeEngine;
   return (await import('./uws-engine.ts')).startUwsEngine;

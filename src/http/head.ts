@@ -176,8 +176,8 @@ export class HeadSlot {
   }
 
   /**
-   * Sets visible ASCII, a number, visible ASCII and a number in a row, without a string between. Throws as `setText`
-   * and `setNumber` do, but may leave a part of the value behind.
+   * Sets visible ASCII, a number, visible ASCII and a number in a row, without a string between. Throws as
+   * `setText` and `setNumber` do, but may leave a part of the value behind.
    */
   setLabelled(first: string, one: number, second: string, two: number): void {
     const length = first.length + decimalDigits(one) + second.length + decimalDigits(two);

@@ -81,7 +81,9 @@ function statusPage(facts: StatusFacts): Page {
   };
 }
 
-/** Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it. */
+/**
+ * Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it.
+ */
 export function metricsHandler(metrics: () => Promise<string>): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');

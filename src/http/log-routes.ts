@@ -6,8 +6,9 @@ import { headOf } from './head.ts';
 import type { PlainRoute } from './router.ts';
 
 /**
- * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles (c2sp.org/tlog-tiles)
- * and consistency proofs between any two sizes. Hashes alone: no certificate can be read from them.
+ * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles
+ * (c2sp.org/tlog-tiles) and consistency proofs between any two sizes. Hashes alone: no certificate can be
+ * read from them.
  */
 export function logRoutes(certificates: CertificateService): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;

@@ -6,14 +6,19 @@ import { type Engine, type EngineOptions, type NativeResponse, readTlsFiles } fr
 import type { NativeRequest } from './request-head.ts';
 
 /*
- * The engine on node:http. It needs no binary package and costs more CPU per request (bench `small`, row `node`). Its
- * parser is stricter than that of uWebSockets.js: it refuses folded fields, bad line ends and unknown methods with 400.
+ * The engine on node:http. It needs no binary package and costs more CPU per request (bench `small`, row
+ * `node`). Its parser is stricter than that of uWebSockets.js: it refuses folded fields, bad line ends and
+ * unknown methods with 400.
  */
 
-/** The largest part of a body that is handed to the socket at once: as much as a stalled reader can hold here. */
+/**
+ * The largest part of a body that is handed to the socket at once: as much as a stalled reader can hold here.
+ */
 const PIECE_BYTES = 128 * 1024;
 
-/** As uWebSockets.js does it: a head must arrive within this time, and an idle connection is closed after it. */
+/**
+ * As uWebSockets.js does it: a head must arrive within this time, and an idle connection is closed after it.
+ */
 const IDLE_MS = 10_000;
 /** The front answers before this; it ends requests whose body never ends. */
 const REQUEST_MS = 60_000;
@@ -49,7 +54,8 @@ class NodeEngine implements Engine {
         ? createServer(http)
         : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
     this.#server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
-    // A client that closes its half after a request still gets the answer. The published types leave the property out.
+    // A client that closes its half after a request still gets the answer. The published types leave the
+    // property out.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on('request', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
@@ -62,7 +68,8 @@ class NodeEngine implements Engine {
         return;
       }
       socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
-      socket.destroySoon(); // node:http keeps no deadline for it: a client that never closes would keep it for ever
+      // node:http keeps no deadline for it: a client that never closes would keep it for ever
+      socket.destroySoon();
     });
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
       const connection = { close: () => socket.destroy() };
@@ -121,8 +128,8 @@ class NodeEngine implements Engine {
   }
 
   /**
-   * The parser gave up on a connection: what it says is the last thing that is written to it. Behind a whole request that
-   * is not answered yet it would be read as the answer to that request.
+   * The parser gave up on a connection: what it says is the last thing that is written to it. Behind a whole
+   * request that is not answered yet it would be read as the answer to that request.
    */
   #refuse(socket: Socket, error: { readonly code?: string | undefined }): void {
     const pending = this.#unanswered.get(socket);
@@ -139,8 +146,8 @@ class NodeEngine implements Engine {
   }
 
   /**
-   * Cuts a connection and tells the request that waits on it at once: node:http tells it in a later turn, and by then an
-   * answer that nobody can get would be drawn and charged.
+   * Cuts a connection and tells the request that waits on it at once: node:http tells it in a later turn, and
+   * by then an answer that nobody can get would be drawn and charged.
    */
   #cut(socket: Socket): void {
     socket.destroy();
@@ -272,7 +279,9 @@ class NodeResponse implements NativeResponse {
     this.#response.uncork();
   }
 
-  /** Calls the abort handler before it returns, as uWebSockets.js does; node:http tells it in a later turn. */
+  /**
+   * Calls the abort handler before it returns, as uWebSockets.js does; node:http tells it in a later turn.
+   */
   close(): void {
     this.#request.socket.destroy();
     this.#aborted();

@@ -50,9 +50,9 @@ export interface ChoiceParameter extends ParameterBase {
 }
 
 /**
- * A comma-separated list of percent-encoded items. It is split before it is decoded, so that %2C is a comma in an item. A
- * value without a literal comma is split after it is decoded: form encoders (curl --data-urlencode, URLSearchParams, Python)
- * encode the separators too.
+ * A comma-separated list of percent-encoded items. It is split before it is decoded, so that %2C is a comma
+ * in an item. A value without a literal comma is split after it is decoded: form encoders (curl
+ * --data-urlencode, URLSearchParams, Python) encode the separators too.
  */
 interface ItemsParameter extends ParameterBase {
   readonly kind: 'items';
@@ -198,8 +198,8 @@ function readItems(definition: ItemsParameter, raw: string): readonly string[] |
 }
 
 /**
- * A name or value of a query as text. Undefined for a malformed escape, for escapes that are not UTF-8, and for bytes that must be escaped (RFC
- * 3986 §2).
+ * A name or value of a query as text. Undefined for a malformed escape, for escapes that are not UTF-8, and
+ * for bytes that must be escaped (RFC 3986 §2).
  */
 function percentDecoded(raw: string): string | undefined {
   if (NOT_VISIBLE_ASCII.test(raw)) return undefined;

@@ -33,7 +33,10 @@ export function rateFacts(
   };
 }
 
-/** The burst of any 60 seconds and the rate that is sustained. The same for all accounts of a limit, so it is made once. */
+/**
+ * The burst of any 60 seconds and the rate that is sustained. The same for all accounts of a limit, so it is
+ * made once.
+ */
 function policyOf({ requestsPerMinute, burst }: RateLimit): string {
   let policy = policies.get(requestsPerMinute);
   if (policy === undefined) {

@@ -94,9 +94,9 @@ function matchOf(mediaType: string, ranges: readonly MediaRange[]): Match | unde
 
 /**
  * The form to answer in, one of `offered`, of which the first is the default. The best quality wins; of
- * equals the one that the client names more exactly, then the one it names first, then the earlier offered. Where the client
- * accepts none of them `otherwise` is sent, or without one an ApiError not_acceptable is thrown (RFC 9110 §15.5.7). An Accept
- * field without a single well-formed range counts as absent.
+ * equals the one that the client names more exactly, then the one it names first, then the earlier offered.
+ * Where the client accepts none of them `otherwise` is sent, or without one an ApiError not_acceptable is
+ * thrown (RFC 9110 §15.5.7). An Accept field without a single well-formed range counts as absent.
  */
 export function negotiate<R extends Representation>(accept: string, offered: readonly R[], otherwise?: R): R {
   const preset = offered[0];

@@ -99,8 +99,9 @@ export class RequestHead {
   }
 
   /**
-   * The body comes in chunks. The library reads those laxly: LF alone ends a size, nothing checks what stands between
-   * two chunks, a size without digits counts as the last. Where a proxy in front reads on, we would see a next request.
+   * The body comes in chunks. The library reads those laxly: LF alone ends a size, nothing checks what stands
+   * between two chunks, a size without digits counts as the last. Where a proxy in front reads on, we would
+   * see a next request.
    */
   get isChunked(): boolean {
     return (this.#seen & TRANSFER_ENCODING) !== 0;

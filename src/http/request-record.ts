@@ -31,8 +31,8 @@ export interface RequestRecordOptions {
 }
 
 /**
- * Lines about refused requests in one second: a line costs 4 µs, and whoever floods the service with bad requests must
- * not have that much of it. What is left out is counted.
+ * Lines about refused requests in one second: a line costs 4 µs, and whoever floods the service with bad
+ * requests must not have that much of it. What is left out is counted.
  */
 const ERROR_LINES_PER_SECOND = 100;
 
@@ -63,8 +63,9 @@ export function endpointRow(label: EndpointLabel): number {
 }
 
 /**
- * What is kept of the requests of one front once they are answered: counts, and a line in the log for a sample of
- * them and for every error. A line names the request and nothing that its client sent but the method.
+ * What is kept of the requests of one front once they are answered: counts, and a line in the log for a
+ * sample of them and for every error. A line names the request and nothing that its client sent but the
+ * method.
  */
 export class RequestRecord {
   readonly #shard: MetricShard;

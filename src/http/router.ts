@@ -74,8 +74,9 @@ export interface RouterOptions {
 }
 
 /**
- * The one place that walks a request through its life: route → key → rate → quota → scope → parameters, and then to
- * its handler. A request refused at any step has drawn nothing, spent nothing and changed nothing but its rate token.
+ * The one place that walks a request through its life: route → key → rate → quota → scope → parameters, and
+ * then to its handler. A request refused at any step has drawn nothing, spent nothing and changed nothing but
+ * its rate token.
  */
 export class Router {
   readonly #options: RouterOptions;
@@ -119,7 +120,10 @@ export class Router {
     }
   }
 
-  /** Answers what the front itself refuses: before it handed the request over, or past its deadline. Never throws. */
+  /**
+   * Answers what the front itself refuses: before it handed the request over, or past its deadline. Never
+   * throws.
+   */
   refuse(exchange: Exchange, error: ApiError): void {
     const call = exchange.call ?? this.#callOf(exchange);
     call.endpoint = this.#routeOf(exchange.path)?.endpoint ?? call.endpoint;
@@ -168,8 +172,9 @@ export class Router {
   }
 
   /**
-   * Holds a request for values until the loop has turned. The HTTP library reads a connection on after it handed a request
-   * over, and cuts it for a pipelined request: a client that is gone by then is neither counted nor charged.
+   * Holds a request for values until the loop has turned. The HTTP library reads a connection on after it
+   * handed a request over, and cuts it for a pipelined request: a client that is gone by then is neither
+   * counted nor charged.
    */
   #later(call: Call, route: Route): void {
     if (this.#waiting.length === 0) setImmediate(this.#turn);
@@ -190,7 +195,9 @@ export class Router {
     }
   };
 
-  /** HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw. */
+  /**
+   * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw.
+   */
   #describe(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
     const account = call.account!;
     const { record, allowance, meter } = account;
@@ -240,7 +247,9 @@ export class Router {
     call.send(headOf(204, fields), new Uint8Array(0));
   }
 
-  /** A key that a command has just made is not in memory yet: the ledger is asked before the key is refused. */
+  /**
+   * A key that a command has just made is not in memory yet: the ledger is asked before the key is refused.
+   */
   #lookUpKey(call: Call, route: Route): void {
     this.#options.directory
       .refresh()
@@ -298,7 +307,8 @@ export class Router {
       parsed = this.#parse(call, endpoint);
       call.form = answerFormOf(call.exchange.accept, parsed.request); // throws not_acceptable
     } catch (error) {
-      // a used-up quota comes before what is wrong with the request; a quote and a replay need none (answer/answers.ts)
+      // a used-up quota comes before what is wrong with the request; a quote and a replay need none
+      // (answer/answers.ts)
       requireRequest(reservation, call.atMs);
       reservation.release();
       throw error;
@@ -357,7 +367,10 @@ function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed 
   return { request, ignored: ignored.join(', ') };
 }
 
-/** The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or none. */
+/**
+ * The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or
+ * none.
+ */
 function bearerOf(authorization: string): string {
   const scheme = authorization.slice(0, 7);
   return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';

@@ -1,7 +1,7 @@
 /**
- * W3C Trace Context (https://www.w3.org/TR/trace-context/): a request that carries a valid `traceparent` is answered
- * with one of the same trace, and its log lines name the trace. Anything else is as good as none: it is neither kept
- * nor sent back.
+ * W3C Trace Context (https://www.w3.org/TR/trace-context/): a request that carries a valid `traceparent` is
+ * answered with one of the same trace, and its log lines name the trace. Anything else is as good as none: it
+ * is neither kept nor sent back.
  */
 export interface Trace {
   /** 32 hex digits. */
@@ -19,9 +19,9 @@ export function parseTraceparent(field: string): Trace | undefined {
 }
 
 /**
- * The field of the answer: the same trace, with this request as the parent of what follows. The parent id is the last
- * 8 bytes of the request id, so that one leads to the other; they are never all zero, since they hold its variant bits
- * (RFC 9562 §4.1).
+ * The field of the answer: the same trace, with this request as the parent of what follows. The parent id is
+ * the last 8 bytes of the request id, so that one leads to the other; they are never all zero, since they
+ * hold its variant bits (RFC 9562 §4.1).
  */
 export function traceparentOf(trace: Trace, requestId: Uint8Array): string {
   const parentId = Buffer.from(requestId.buffer, requestId.byteOffset + 8, 8).toString('hex');

@@ -4,10 +4,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * Checks the native binary of uWebSockets.js before it is loaded into the process. The lock file already pins the
- * package by digest when it is installed. This check covers the time after the installation: it finds a binary that was
- * exchanged or damaged on disk, and a package that was replaced without a review. SECURITY.md says what it does not
- * cover. `node scripts/uws-digests.ts` writes the table when the package changes on purpose.
+ * Checks the native binary of uWebSockets.js before it is loaded into the process. The lock file already pins
+ * the package by digest when it is installed. This check covers the time after the installation: it finds a
+ * binary that was exchanged or damaged on disk, and a package that was replaced without a review. SECURITY.md
+ * says what it does not cover. `node scripts/uws-digests.ts` writes the table when the package changes on
+ * purpose.
  */
 export const UWS_DIGESTS = new URL('uws-digests.json', import.meta.url);
 
@@ -34,7 +35,9 @@ export function sha256File(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-/** Throws unless the binary that this process would load has the SHA-256 that `digests` records for its name. */
+/**
+ * Throws unless the binary that this process would load has the SHA-256 that `digests` records for its name.
+ */
 export function checkUwsBinary(folder: string, digests: Readonly<Record<string, string>>): void {
   const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const advice = 'Set QRN_FRONT=node to serve without uWebSockets.js.';

@@ -9,26 +9,30 @@ const uws: typeof Uws = await import('uWebSockets.js'); // not before its binary
 
 /*
  * The engine on uWebSockets.js, and the only file that imports it. What the library does by itself
- * (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0, absolute-form, `*` and CONNECT targets are
- * answered 505; a head that it cannot parse waits for the rest and is cut after 10 s; more than 100 fields, or a head
- * above `UWS_HTTP_MAX_HEADERS_SIZE` (front-environment.ts), is 431; it answers Expect: 100-continue; a request that
- * follows an unanswered one closes the connection, so pipelining is not served; a request line that arrives in two
- * packets, cut behind its target, is 505 (uNetworking/uWebSockets issue 1776, fixed upstream in 2024; targets longer
- * than a packet can meet it, but a proxy on the same machine sends heads whole); idle connections are closed after
- * 10 s. It polls a listening socket that has no file descriptor to accept with at 100 % of a core, hence
+ * (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0, absolute-form, `*` and CONNECT targets
+ * are answered 505; a head that it cannot parse waits for the rest and is cut after 10 s; more than 100
+ * fields, or a head above `UWS_HTTP_MAX_HEADERS_SIZE` (front-environment.ts), is 431; it answers Expect:
+ * 100-continue; a request that follows an unanswered one closes the connection, so pipelining is not served;
+ * a request line that arrives in two packets, cut behind its target, is 505 (uNetworking/uWebSockets issue
+ * 1776, fixed upstream in 2024; targets longer than a packet can meet it, but a proxy on the same machine
+ * sends heads whole); idle connections are closed after 10 s. It polls a listening socket that has no file
+ * descriptor to accept with at 100 % of a core, hence
  * `connectionsMax`. No handler sees the following, which is a reason to keep a strict proxy in front: a field with an
- * empty name hides the fields after it; control bytes and bytes above ASCII around a value count as blanks; the line
- * ends of chunks are not checked, which is why a chunked request is the last of its connection. A client that closes its
- * half of the connection counts as gone, and its answer is lost.
+ * empty name hides the fields after it; control bytes and bytes above ASCII around a value count as blanks;
+ * the line ends of chunks are not checked, which is why a chunked request is the last of its connection. A
+ * client that closes its half of the connection counts as gone, and its answer is lost.
  */
 
 /**
- * LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer. Its default lets any process of the user share the port.
+ * LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer. Its default lets any process of the user share the
+ * port.
  */
 const LISTEN_EXCLUSIVE = 1;
 const LISTEN_SHARED = 0;
 
-/** The published types leave out the form of `listen` with host and options, and the direction of `filter`. */
+/**
+ * The published types leave out the form of `listen` with host and options, and the direction of `filter`.
+ */
 interface AnyApp {
   get(pattern: string, handler: AnyHandler): void;
   any(pattern: string, handler: AnyHandler): void;
@@ -69,7 +73,9 @@ export function startUwsEngine(options: EngineOptions): Promise<Engine> {
   });
 }
 
-/** The library serves nothing and reports nothing when it cannot read a file, so the files are checked first. */
+/**
+ * The library serves nothing and reports nothing when it cannot read a file, so the files are checked first.
+ */
 function appOf(tls: EngineOptions['tls']): Uws.TemplatedApp {
   if (tls === null) return uws.App();
   readTlsFiles(tls);

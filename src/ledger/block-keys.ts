@@ -40,12 +40,14 @@ interface Place {
 type Places = Readonly<Record<BlockKind, Place>>;
 
 /**
- * The keys that stored blocks are sealed with. LMDB never overwrites a page that is in use: what a transaction removes
- * stays in the file until its page is needed again, which may be never. So it is the key that a claim erases.
+ * The keys that stored blocks are sealed with. LMDB never overwrites a page that is in use: what a
+ * transaction removes stays in the file until its page is needed again, which may be never. So it is the key
+ * that a claim erases.
  *
- * Blocks of a kind are claimed oldest first, so one chain a kind is enough: link(n + 1) = SHA-256(0x01 ‖ link(n)), and
- * the key of block n is SHA-256(0x00 ‖ link(n)). The file holds, of each kind, the link of the oldest block that may still be
- * claimed, and is overwritten in place: with that, the blocks before it are noise.
+ * Blocks of a kind are claimed oldest first, so one chain a kind is enough: link(n + 1) = SHA-256(0x01 ‖
+ * link(n)), and the key of block n is SHA-256(0x00 ‖ link(n)). The file holds, of each kind, the link of the
+ * oldest block that may still be claimed, and is overwritten in place: with that, the blocks before it are
+ * noise.
  *
  *   offset size
  *        0    4  magic
@@ -73,8 +75,8 @@ export class BlockKeys {
   }
 
   /**
-   * Opens the file. Where there is none, or none that is whole, new chains begin at `ordinal`, the first that no block has:
-   * what was sealed before cannot be opened any more. Throws what the file system says.
+   * Opens the file. Where there is none, or none that is whole, new chains begin at `ordinal`, the first that
+   * no block has: what was sealed before cannot be opened any more. Throws what the file system says.
    */
   static open(path: string, ordinal: number): BlockKeys {
     const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -105,7 +107,8 @@ export class BlockKeys {
       place.ordinal = oldest.ordinal;
       place.link.set(oldest.link);
     }
-    // The nonce is drawn, though a key is for one block: a transaction that failed may have used the ordinal before.
+    // The nonce is drawn, though a key is for one block: a transaction that failed may have used the ordinal
+    // before.
     const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));
     const key = takeKey(place, ordinal);
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(nameOf(kind, ordinal, lotId));
@@ -114,8 +117,8 @@ export class BlockKeys {
   }
 
   /**
-   * The bytes of a block, which can be opened this once, and with it goes every older one of its kind. Undefined when its
-   * key was erased or never was in this file.
+   * The bytes of a block, which can be opened this once, and with it goes every older one of its kind.
+   * Undefined when its key was erased or never was in this file.
    */
   open(
     kind: BlockKind,

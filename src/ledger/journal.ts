@@ -18,10 +18,11 @@ const CHUNK_BYTES = 2 ** 20;
 const flushData = promisify(fdatasync);
 
 /**
- * Records that are acknowledged before the ledger's own commit has stored them. What is appended survives the end of
- * the process; what is flushed survives a power cut. Two halves of one file take turns: while the ledger commits one
- * generation, the next gathers in the other half, and a half is written again only after the ledger has stored its
- * generation. The file keeps its length, so that a flush writes the records and nothing else.
+ * Records that are acknowledged before the ledger's own commit has stored them. What is appended survives the
+ * end of the process; what is flushed survives a power cut. Two halves of one file take turns: while the
+ * ledger commits one generation, the next gathers in the other half, and a half is written again only after
+ * the ledger has stored its generation. The file keeps its length, so that a flush writes the records and
+ * nothing else.
  *
  *   offset size
  *        0    4  magic
@@ -49,7 +50,10 @@ export class Journal {
     this.#hasRoom = hasRoom;
   }
 
-  /** Makes the file at its full length; the folder is the caller's to flush. Throws the error of the file system. */
+  /**
+   * Makes the file at its full length; the folder is the caller's to flush. Throws the error of the file
+   * system.
+   */
   static create(path: string, halfBytes: number): Journal {
     const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
     try {
@@ -131,8 +135,9 @@ function fillWithZeros(fd: number, bytes: number): boolean {
 }
 
 /**
- * The records that a dead process left in its journal, oldest first. A record that is not whole was torn by the end of the
- * process or by a power cut, and was never acknowledged: it ends the reading of its half. Throws the error of the file system.
+ * The records that a dead process left in its journal, oldest first. A record that is not whole was torn by
+ * the end of the process or by a power cut, and was never acknowledged: it ends the reading of its half.
+ * Throws the error of the file system.
  */
 export function readJournal(path: string, halfBytes: number): Uint8Array[] {
   const content = new Uint8Array(readFileSync(path));

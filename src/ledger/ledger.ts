@@ -19,8 +19,8 @@ import type {
 /**
  * Everything that must not be lost, behind one seam. A resolved promise means that the change is durable (as
  * `QRN_DURABILITY` says); after a rejected one the outcome is unknown, and the same call with the same ids may be made
- * again and changes nothing twice. Implementations: LmdbLedger (the default), the same behind its own thread, and
- * MemoryLedger, the model of the contract suite.
+ * again and changes nothing twice. Implementations: LmdbLedger (the default), the same behind its own thread,
+ * and MemoryLedger, the model of the contract suite.
  */
 export interface Ledger extends LedgerCalls {
   close(): Promise<void>;
@@ -42,13 +42,17 @@ export interface Upkeep {
   backup(directory: string): Promise<void>;
 }
 
-/** Accounts and keys. Other processes may write them beside a running service; the version tells that they did. */
+/**
+ * Accounts and keys. Other processes may write them beside a running service; the version tells that they
+ * did.
+ */
 export interface Directory {
   /** Grows with every change to an account, a key or a lot's revocation, by whatever process. */
   directoryVersion(): Promise<number>;
   /**
-   * Tells that `reader`, one of those who serve by the directory, now goes by this version of it; -1 before its first
-   * look, and Number.MAX_SAFE_INTEGER when it serves no more. A command that changes the directory waits for all readers.
+   * Tells that `reader`, one of those who serve by the directory, now goes by this version of it; -1 before
+   * its first look, and Number.MAX_SAFE_INTEGER when it serves no more. A command that changes the directory
+   * waits for all readers.
    */
   directoryApplied(reader: string, version: number): Promise<void>;
   accounts(): Promise<AccountRecord[]>;
@@ -64,9 +68,10 @@ export interface Directory {
 /** Lots and the blocks of conditioned bytes that came from them. */
 export interface EntropyStore {
   /**
-   * Makes the lot and its blocks durable together, and with a `jobKey` the job, which becomes `stored`. False when the job
-   * has its lot or has ended: nothing is stored then, for a job gives one lot at most. Blocks of a lot that is not
-   * accepted are refused. Calling again with the same lot id changes nothing and gives the same answer.
+   * Makes the lot and its blocks durable together, and with a `jobKey` the job, which becomes `stored`. False
+   * when the job has its lot or has ended: nothing is stored then, for a job gives one lot at most. Blocks of
+   * a lot that is not accepted are refused. Calling again with the same lot id changes nothing and gives the
+   * same answer.
    */
   addLot(
     lot: LotRecord,
@@ -79,14 +84,14 @@ export interface EntropyStore {
   revokeLot(revocation: LotRevocation): Promise<void>;
   revocations(): Promise<LotRevocation[]>;
   /**
-   * Takes up to `max` blocks, oldest first, for this process alone and for ever: the claim is on disk and the stored
-   * bytes are gone before the promise resolves. Blocks of revoked lots are never given. A block is never returned
-   * twice, to anyone; one whose claimant dies is burned.
+   * Takes up to `max` blocks, oldest first, for this process alone and for ever: the claim is on disk and the
+   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given. A block is
+   * never returned twice, to anyone; one whose claimant dies is burned.
    */
   claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
   /**
-   * Takes the next generation number of the tier's seeds, from 1. No number is ever given twice; one whose reply is lost
-   * is left out.
+   * Takes the next generation number of the tier's seeds, from 1. No number is ever given twice; one whose
+   * reply is lost is left out.
    */
   nextSeedGeneration(tier: SeededTier): Promise<number>;
   /** Bytes not yet claimed, by kind. */
@@ -98,19 +103,21 @@ export interface SourceStore {
   sourceNote(source: string, key: string): Promise<string | undefined>;
   putSourceNote(source: string, key: string, value: string): Promise<void>;
   /**
-   * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes nothing; so does a
-   * spend in another currency than the day's, since the two cannot be summed. The same `key` takes once.
+   * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes
+   * nothing; so does a spend in another currency than the day's, since the two cannot be summed. The same
+   * `key` takes once.
    */
   charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean>;
   spent(source: string, day: number): Promise<SourceSpend>;
   /**
-   * Writes a job in state `intended` and charges its day, or refuses both as `charge` does. A job that is known already is
-   * admitted; one with other facts under its key is a `conflict`.
+   * Writes a job in state `intended` and charges its day, or refuses both as `charge` does. A job that is
+   * known already is admitted; one with other facts under its key is a `conflict`.
    */
   openJob(job: JobRecord, limits: SpendLimits): Promise<boolean>;
   /**
-   * Replaces a job that was opened; a later state is never replaced by an earlier one, and `ended` by nothing. What it was
-   * charged for stays as it was opened. Only addLot makes a job `stored`; a job ends with a lot or with a failure.
+   * Replaces a job that was opened; a later state is never replaced by an earlier one, and `ended` by
+   * nothing. What it was charged for stays as it was opened. Only addLot makes a job `stored`; a job ends
+   * with a lot or with a failure.
    */
   putJob(job: JobRecord): Promise<void>;
   /** Jobs of the source that have not ended, in the order in which they were opened. */
@@ -122,9 +129,9 @@ export interface Books {
   /** The sequence that the next segment of this process takes; never one that was acknowledged before. */
   nextSegment(): Promise<number>;
   /**
-   * Makes segments (and the idempotent answers among them) durable in one transaction, with quota, credit and usage
-   * counters derived from their entries. Idempotent by segment sequence. The packed entries may be handed over to the
-   * ledger's thread: a caller who may repeat the call keeps a copy.
+   * Makes segments (and the idempotent answers among them) durable in one transaction, with quota, credit and
+   * usage counters derived from their entries. Idempotent by segment sequence. The packed entries may be
+   * handed over to the ledger's thread: a caller who may repeat the call keeps a copy.
    */
   commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void>;
   segment(sequence: number): Promise<SegmentRecord | undefined>;
@@ -140,11 +147,17 @@ export interface Books {
   /** Saved limiter states, joined with the entries committed since `sinceMs`. */
   loadRates(sinceMs: number): Promise<RateRecord[]>;
   storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined>;
-  /** Erases stored answers that expired, and whole segments older than the retention. Returns how many of each. */
+  /**
+   * Erases stored answers that expired, and whole segments older than the retention. Returns how many of
+   * each.
+   */
   expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }>;
   /** When the oldest and the newest stored segment were committed (Unix ms); undefined without any. */
   segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined>;
-  /** Makes one small record durable, after the checks that a commit makes: tells whether an answer could be written now. */
+  /**
+   * Makes one small record durable, after the checks that a commit makes: tells whether an answer could be
+   * written now.
+   */
   probe(): Promise<void>;
 }
 
@@ -168,8 +181,8 @@ export interface CallRule<Part extends string = string> {
 type Rules<Seam, Part extends string> = { readonly [K in keyof Seam]: CallRule<Part> };
 
 /**
- * Every call of the seam once: whoever forwards, guards or lists the calls derives it from this table. The compiler
- * refuses a call of the seam that is missing here.
+ * Every call of the seam once: whoever forwards, guards or lists the calls derives it from this table. The
+ * compiler refuses a call of the seam that is missing here.
  */
 export const LEDGER_CALLS = {
   directoryVersion: { part: 'directory' },
@@ -257,10 +270,11 @@ export interface AuditReport {
 }
 
 /**
- * Why the ledger says no. None of these is a client's doing, so none is in the error table: the command line prints
- * the message, the service logs it.
+ * Why the ledger says no. None of these is a client's doing, so none is in the error table: the command line
+ * prints the message, the service logs it.
  * - conflict: the id is taken by different content.
- * - refused: the call breaks a rule of the ledger (unknown account, blocks of a rejected lot, a write by a tool).
+ * - refused: the call breaks a rule of the ledger (unknown account, blocks of a rejected lot, a write by a
+ *   tool).
  * - damaged: a stored record does not carry its own checksum or shape.
  * - unusable: the folder cannot be opened (newer format, another server, not a ledger).
  * - stopped: a commit failed or another server took the folder; nothing more will be written.

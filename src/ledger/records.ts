@@ -7,7 +7,9 @@ import {
   type Tier,
 } from '../core/vocabulary.ts';
 
-/** What the ledger keeps. Every record is plain data: it goes through msgpack and between threads as it is. */
+/**
+ * What the ledger keeps. Every record is plain data: it goes through msgpack and between threads as it is.
+ */
 
 export interface AccountRecord {
   /** `acct_` and 26 base32 characters. */
@@ -41,13 +43,17 @@ export interface KeyRecord {
 }
 
 /**
- * One statistical assessment of named bits. `verified` is true only when enough bits were tested and passed. `Of` says
- * what was tested; of a lot that is its raw noise, its conditioned output, or the system source's own block.
+ * One statistical assessment of named bits. `verified` is true only when enough bits were tested and passed.
+ * `Of` says what was tested; of a lot that is its raw noise, its conditioned output, or the system source's
+ * own block.
  */
 export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'system'> {
   readonly of: Of;
   readonly bits: number;
-  /** Place of the first bit in what was tested, read in `order`. Absent in blocks of releases that tested from bit 0 on. */
+  /**
+   * Place of the first bit in what was tested, read in `order`. Absent in blocks of releases that tested from
+   * bit 0 on.
+   */
   readonly firstBit?: number;
   /** Of raw noise: shot after shot, or all shots of channel 0, then of channel 1, and so on. */
   readonly order?: 'shots' | 'channels';
@@ -64,8 +70,8 @@ export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'syst
 }
 
 /**
- * The unit of provenance: one read of a backend. Durable before anything is drawn from it, never changed after;
- * a revocation is a record of its own.
+ * The unit of provenance: one read of a backend. Durable before anything is drawn from it, never changed
+ * after; a revocation is a record of its own.
  */
 export interface LotRecord {
   /** `lot_` and 26 base32 characters. */
@@ -107,22 +113,28 @@ export interface LotRecord {
   /** How quantum the lot is shown to be; absent in lots of releases that did not ask. */
   readonly evidence?: LotEvidence;
   /**
-   * SP 800-22: of the raw noise the first window and the one of least min-entropy, of the conditioned output every window. Lots
-   * without `rawWindows` are of releases that tested the first 10^6 bits of each alone.
+   * SP 800-22: of the raw noise the first window and the one of least min-entropy, of the conditioned output
+   * every window. Lots without `rawWindows` are of releases that tested the first 10^6 bits of each alone.
    */
   readonly assessments: readonly AssessedBlock[];
-  /** Windows of 10^6 bits that cover every raw bit in each order; each was through SP 800-90B and SP 800-22. */
+  /**
+   * Windows of 10^6 bits that cover every raw bit in each order; each was through SP 800-90B and SP 800-22.
+   */
   readonly rawWindows?: number;
   /** How the whole lot was hashed at once; absent where pieces of it were conditioned. */
   readonly extraction?: LotExtraction;
   readonly accepted: boolean;
-  /** Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from. */
+  /**
+   * Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from.
+   */
   readonly rejection: string;
 }
 
 /** A two-universal hash of a whole lot (pool/intake/extractor.ts). */
 export interface LotExtraction {
-  /** The public key, 32 bytes in hex, drawn when the raw bits had been hashed; it gives the Toeplitz matrix. */
+  /**
+   * The public key, 32 bytes in hex, drawn when the raw bits had been hashed; it gives the Toeplitz matrix.
+   */
   readonly seed: string;
   readonly inputBits: number;
   readonly outputBits: number;
@@ -130,7 +142,9 @@ export interface LotExtraction {
   readonly epsilonBits: number;
 }
 
-/** From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted. */
+/**
+ * From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted.
+ */
 export const EVIDENCE_CLAIMS = [
   'simulated',
   'statistical',
@@ -182,8 +196,9 @@ function rankOf(claim: EvidenceClaim): number {
 }
 
 /**
- * The block that `nist_verified` speaks of: the last SP 800-22 run that passed on what answers are drawn from, that is the
- * conditioned output, or the system source's own block; else the last run. What lies in a window that failed is not drawn from.
+ * The block that `nist_verified` speaks of: the last SP 800-22 run that passed on what answers are drawn
+ * from, that is the conditioned output, or the system source's own block; else the last run. What lies in a
+ * window that failed is not drawn from.
  */
 export function verifyingBlock(lot: LotRecord): AssessedBlock | undefined {
   const drawn = lot.assessments.filter((each) => each.of !== 'raw');
@@ -195,8 +210,8 @@ export function nistVerified(lot: LotRecord): boolean {
 }
 
 /**
- * A job at a provider. `intended` is written before it is submitted and charges the day's budget, `submitted` after; `stored`
- * in the same transaction as its lot; `ended` when nothing is left to be done for it.
+ * A job at a provider. `intended` is written before it is submitted and charges the day's budget, `submitted`
+ * after; `stored` in the same transaction as its lot; `ended` when nothing is left to be done for it.
  */
 export interface JobRecord {
   /** The idempotency key of all tries. */
@@ -250,7 +265,10 @@ export type BlockKind = (typeof BLOCK_KINDS)[number];
 
 /** Bytes of a seed block: one seed. */
 export const SEED_BLOCK_BYTES = 32;
-/** Bytes of a pure block; the last one of a lot may be shorter. Blocks are claimed whole, so a crash burns whole blocks. */
+/**
+ * Bytes of a pure block; the last one of a lot may be shorter. Blocks are claimed whole, so a crash burns
+ * whole blocks.
+ */
 export const PURE_BLOCK_BYTES = 4096;
 
 export interface ClaimedBlock {
@@ -267,7 +285,9 @@ export interface DrawSource {
   readonly generation: { readonly tier: Tier; readonly number: number } | null;
 }
 
-/** One answered data request: its certificate, its spend and its share of the counters are all this record. */
+/**
+ * One answered data request: its certificate, its spend and its share of the counters are all this record.
+ */
 export interface AnswerEntry {
   /** 16 bytes; printed as req_… and as X-Request-ID. Unique: the idempotency id of the debit. */
   readonly requestId: Uint8Array;
@@ -298,13 +318,17 @@ export interface SegmentRecord {
   readonly context: SegmentContext;
   /** `count` packed entries, see ledger/segment.ts. */
   readonly entries: Uint8Array<ArrayBuffer>;
-  /** Entries whose request and credits were charged to another month than that of their issue, by ascending index. */
+  /**
+   * Entries whose request and credits were charged to another month than that of their issue, by ascending
+   * index.
+   */
   readonly displaced: readonly DisplacedCharge[];
 }
 
 /**
- * An account is never charged to a month before one that it was charged to already: when the wall clock is set back
- * over the end of a month, what is issued then still counts in the later month, and must after a restart too.
+ * An account is never charged to a month before one that it was charged to already: when the wall clock is
+ * set back over the end of a month, what is issued then still counts in the later month, and must after a
+ * restart too.
  */
 export interface DisplacedCharge {
   /** Of the entry within its segment. */
@@ -330,7 +354,10 @@ export interface StoredAnswer {
   readonly sealed: Uint8Array<ArrayBuffer>;
 }
 
-/** A limiter's state, written down so that a restart is no way to a new burst. All times are Unix milliseconds. */
+/**
+ * A limiter's state, written down so that a restart is no way to a new burst. All times are Unix
+ * milliseconds.
+ */
 export interface RateRecord {
   readonly accountNumber: number;
   /** Theoretical arrival time of GCRA. */

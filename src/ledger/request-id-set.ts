@@ -46,7 +46,9 @@ export class RequestIdSet {
   }
 }
 
-/** Spreads ids that differ in any bits, also ones that count up, over all slots: the finalizer of MurmurHash3. */
+/**
+ * Spreads ids that differ in any bits, also ones that count up, over all slots: the finalizer of MurmurHash3.
+ */
 function mix(a: number, b: number, c: number, d: number): number {
   let sum = Math.imul(Math.imul(Math.imul(a, 31) + b, 31) + c, 31) + d;
   sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b);

@@ -46,10 +46,15 @@ const REQUEST_ID_BYTES = 16;
 const DELIVERED_BYTES = 32;
 const U16_MAX = 0xffff;
 const U32_MAX = 0xffff_ffff;
-/** The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters' keys. */
+/**
+ * The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters'
+ * keys.
+ */
 const TIME_END_MS = 2 ** 20 * 86_400_000;
 
-/** Stored codes: numbers of their own, so that reordering the vocabulary cannot change what old records say. */
+/**
+ * Stored codes: numbers of their own, so that reordering the vocabulary cannot change what old records say.
+ */
 const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
   integers: 0,
   bytes: 1,
@@ -78,8 +83,8 @@ function byCode<W extends string>(
 }
 
 /**
- * Packs entries one behind the other into a buffer that doubles when full and is kept for the next segment, so that
- * appending allocates nothing.
+ * Packs entries one behind the other into a buffer that doubles when full and is kept for the next segment,
+ * so that appending allocates nothing.
  */
 export class SegmentWriter {
   #bytes: Uint8Array<ArrayBuffer>;
@@ -99,8 +104,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Appends an entry and returns its index in the segment. `chargedPeriod` is the month (YYYYMM) that it was charged to,
-   * that of its issue unless given. A field outside its width is a bug of the caller.
+   * Appends an entry and returns its index in the segment. `chargedPeriod` is the month (YYYYMM) that it was
+   * charged to, that of its issue unless given. A field outside its width is a bug of the caller.
    */
   append(entry: AnswerEntry, chargedPeriod = this.#periodOf(entry.issuedAtMs)): number {
     assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
@@ -276,8 +281,8 @@ const SEGMENT_VERSION = 1;
 const HEAD_AT = 5; // version byte, head length (uint32)
 
 /**
- * A segment as it is stored: version byte, length of the head (uint32, little-endian), head in MessagePack, packed
- * entries. Equal segments give equal bytes. The checksum is the table's (ledger/lmdb/table.ts).
+ * A segment as it is stored: version byte, length of the head (uint32, little-endian), head in MessagePack,
+ * packed entries. Equal segments give equal bytes. The checksum is the table's (ledger/lmdb/table.ts).
  */
 export function encodeSegment(segment: SegmentRecord): Uint8Array {
   const flaw = flawOf(segment);

@@ -7,25 +7,29 @@ import { LedgerError } from './ledger.ts';
 
 /** Room for a path in sockaddr_un: 108 bytes on Linux, 104 on macOS, with its closing zero. */
 const SOCKET_PATH_BYTES_MAX = 103;
-/** A stale socket is removed and tried again; more than a few rounds means that servers race for the folder. */
+/**
+ * A stale socket is removed and tried again; more than a few rounds means that servers race for the folder.
+ */
 const ATTEMPTS_MAX = 5;
 
 /** How long a living server may take to answer: its thread may be in a long transaction. */
 const ANSWER_TIMEOUT_MS = 1_000;
 
 /**
- * Says that a server lives on the folder. It serves the error message and the commands that wait for the server: what
- * keeps a second writer out is the epoch.
+ * Says that a server lives on the folder. It serves the error message and the commands that wait for the
+ * server: what keeps a second writer out is the epoch.
  */
 export interface ServerLock {
-  /** The directory version that each reader in the server goes by. The lock tells the lowest to whoever asks. */
+  /**
+   * The directory version that each reader in the server goes by. The lock tells the lowest to whoever asks.
+   */
   readonly appliedVersions: Map<string, number>;
   release(): Promise<void>;
 }
 
 /**
- * Takes the folder for this process: a socket that only a living owner answers, so that what a killed process left
- * behind blocks nobody. Throws LedgerError `unusable` when another server lives.
+ * Takes the folder for this process: a socket that only a living owner answers, so that what a killed process
+ * left behind blocks nobody. Throws LedgerError `unusable` when another server lives.
  */
 export async function acquireServerLock(directory: string): Promise<ServerLock> {
   const path = socketPathOf(directory);
@@ -46,9 +50,9 @@ export async function acquireServerLock(directory: string): Promise<ServerLock> 
 }
 
 /**
- * Whether every reader in the server of the folder goes by this directory version or a later one. True also when no
- * server lives; false when the server does not answer in time or does not say. Throws LedgerError `unusable` when it
- * cannot be asked.
+ * Whether every reader in the server of the folder goes by this directory version or a later one. True also
+ * when no server lives; false when the server does not answer in time or does not say. Throws LedgerError
+ * `unusable` when it cannot be asked.
  */
 export async function serverHasApplied(directory: string, version: number): Promise<boolean> {
   const answer = await askOwner(socketPathOf(directory));
@@ -103,7 +107,8 @@ function askOwner(path: string): Promise<string | undefined> {
   });
   socket.on('end', () => settle(answer === '' ? 'unknown' : answer));
   socket.on('error', (error: NodeJS.ErrnoException) => {
-    // Refused: the owner is dead. Gone: it released the path between our two calls. Reset: it lives and hung up.
+    // Refused: the owner is dead. Gone: it released the path between our two calls. Reset: it lives and hung
+    // up.
     if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') settle(undefined);
     else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') settle('unknown');
     else

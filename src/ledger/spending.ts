@@ -2,11 +2,15 @@ import { LedgerError } from './ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from './records.ts';
 
 /**
- * Money is summed in whole millionths: a sum is then the same in any order, and three reads at 0.1 use up a budget of 0.3,
- * which they overrun as doubles. Prices are of the order of 10^-4 (a gate of one shot) and more.
+ * Money is summed in whole millionths: a sum is then the same in any order, and three reads at 0.1 use up a
+ * budget of 0.3, which they overrun as doubles. Prices are of the order of 10^-4 (a gate of one shot) and
+ * more.
  */
 const MICROS = 1_000_000;
-/** One charge, in any currency: nine of the largest still sum exactly in 53 bits, and a mistyped price is refused. */
+/**
+ * One charge, in any currency: nine of the largest still sum exactly in 53 bits, and a mistyped price is
+ * refused.
+ */
 const CHARGE_MAX = 1_000_000_000;
 
 /** What one source spent on one day. */
@@ -37,9 +41,9 @@ export function requireCharge({ amount, calls }: Charge): void {
 }
 
 /**
- * The day with the charge, or undefined when the limits leave no room for all of it. A day has one currency, that of its
- * first amount: a sum over two would mean nothing, and one sum for each would let a changed price option spend the budget
- * again. Charges of nothing but calls go with any.
+ * The day with the charge, or undefined when the limits leave no room for all of it. A day has one currency,
+ * that of its first amount: a sum over two would mean nothing, and one sum for each would let a changed price
+ * option spend the budget again. Charges of nothing but calls go with any.
  */
 export function plusCharge(day: DaySpend, charge: Charge, limits: SpendLimits): DaySpend | undefined {
   const micros = microsOf(charge.amount);
@@ -94,7 +98,10 @@ export function replacedJob(stored: JobWithLot, job: JobRecord): JobRecord | und
   return job;
 }
 
-/** True when the job may give the lot; false when it has given one or has ended. Throws `refused` before it was submitted. */
+/**
+ * True when the job may give the lot; false when it has given one or has ended. Throws `refused` before it
+ * was submitted.
+ */
 export function mayGiveLot({ job }: JobWithLot): boolean {
   if (job.state === 'intended') throw new LedgerError('refused', `job ${job.key} was not submitted`);
   return job.state === 'submitted';

@@ -8,8 +8,8 @@ import { ENDPOINT_OF_CODE, EntryCursor, MODE_OF_CODE } from './segment.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Counters of one account and day in one flat array: requests, values, bytes, credits; then requests, values, bytes
- * per endpoint code and per mode code. Sums are exact below 2^53.
+ * Counters of one account and day in one flat array: requests, values, bytes, credits; then requests, values,
+ * bytes per endpoint code and per mode code. Sums are exact below 2^53.
  */
 const PER_WORD = 3;
 /** Room for codes to come, so that a new endpoint does not change the stored layout. */
@@ -95,8 +95,8 @@ function wordsOf<W extends string>(
 const PAIR_BYTES = 9; // index (uint8), value (float64, little-endian)
 
 /**
- * The stored form: index and value of each counter that is not zero, about 90 bytes instead of 608, so that a commit
- * which touches 100 accounts rewrites 3 pages instead of 17.
+ * The stored form: index and value of each counter that is not zero, about 90 bytes instead of 608, so that a
+ * commit which touches 100 accounts rewrites 3 pages instead of 17.
  */
 export const countersCodec: Codec<UsageCounters> = {
   encode(counters) {
@@ -121,8 +121,8 @@ export const countersCodec: Codec<UsageCounters> = {
 };
 
 /**
- * Day and account as one exact number, below 2^52: the key of usage records. Accounts are numbered densely, so the
- * records of one day lie side by side.
+ * Day and account as one exact number, below 2^52: the key of usage records. Accounts are numbered densely,
+ * so the records of one day lie side by side.
  */
 export function usageKey(day: number, accountNumber: number): number {
   return day * ACCOUNTS + accountNumber;
@@ -154,7 +154,10 @@ export interface Charge {
   readonly credits: number;
 }
 
-/** The month that was charged, the month of issue, the account: the key of charges that left the month of their issue. */
+/**
+ * The month that was charged, the month of issue, the account: the key of charges that left the month of
+ * their issue.
+ */
 export type DisplacedKey = readonly [charged: number, issued: number, accountNumber: number];
 
 /** Sums of displaced charges, by DisplacedKey. */

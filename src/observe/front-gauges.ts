@@ -81,7 +81,10 @@ export class FrontGauges {
     this.#publishLoopDelay(this.#loopDelay!);
   }
 
-  /** The histogram counts nanoseconds between two ticks of its timer: the delay is what goes beyond its period. */
+  /**
+   * The histogram counts nanoseconds between two ticks of its timer: the delay is what goes beyond its
+   * period.
+   */
   #publishLoopDelay(loopDelay: IntervalHistogram): void {
     const delayS = (ns: number) => Math.max(0, ns / 1e9 - LOOP_RESOLUTION_MS / 1000);
     const seen = loopDelay.count > 0; // an empty histogram has no percentiles

@@ -178,12 +178,18 @@ function seedReadings({ schedule }: ReadingSources, atMs: number): SeedReading[]
   }));
 }
 
-/** Seconds until pure bytes run out at the rate of the last minutes, without new lots; null when none are drawn. */
+/**
+ * Seconds until pure bytes run out at the rate of the last minutes, without new lots; null when none are
+ * drawn.
+ */
 export function pureSecondsLeft({ levels, pureBytesPerS }: Readings): number | null {
   return pureBytesPerS > 0 ? levels.pure.bytes / pureBytesPerS : null;
 }
 
-/** Seconds until the last seed on hand is taken, without new lots: every group takes one at each of its intervals. */
+/**
+ * Seconds until the last seed on hand is taken, without new lots: every group takes one at each of its
+ * intervals.
+ */
 export function seedSecondsLeft({ levels, seeds }: Readings): number | null {
   const seedsPerS = seeds.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
   return seedsPerS > 0 ? levels.seed.blocks / seedsPerS : null;

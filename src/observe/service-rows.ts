@@ -13,7 +13,8 @@ import {
 
 /*
  * The thresholds at which a check warns. A warning asks an operator to look before users are affected;
- * docs/operations.md explains each one and what to do, and deploy/prometheus/alerts.yml uses the same figures.
+ * docs/operations.md explains each one and what to do, and deploy/prometheus/alerts.yml uses the same
+ * figures.
  */
 /** Many times the largest small request; the ring of a front takes as much. */
 const PURE_LOW_BYTES = 64 * 1024;

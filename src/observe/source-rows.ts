@@ -20,8 +20,8 @@ const STATE_STATUS: Readonly<Record<SourceState, HealthStatus>> = {
 const SOURCE_STATES = Object.keys(STATE_STATUS) as readonly SourceState[];
 
 /**
- * The entropy sources, the most wanted first, and what the statistical tests found: apart for raw noise, conditioned bits
- * and the delivered stream (docs/evidence.md).
+ * The entropy sources, the most wanted first, and what the statistical tests found: apart for raw noise,
+ * conditioned bits and the delivered stream (docs/evidence.md).
  */
 export const SOURCE_ROWS: readonly ReadingRow[] = [
   {
@@ -181,8 +181,8 @@ function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReadi
 }
 
 /**
- * Raw noise may be biased and pass no statistical test. The health tests and the entropy estimate decide on it, so its rows
- * are reported and change no status. An estimate that drifts makes a warning.
+ * Raw noise may be biased and pass no statistical test. The health tests and the entropy estimate decide on
+ * it, so its rows are reported and change no status. An estimate that drifts makes a warning.
  */
 function rawNoiseCheck({ name, lastLot, across, drift }: SourceStatus): HealthCheck {
   const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
@@ -390,7 +390,10 @@ function healthTestFamilies(sources: readonly SourceReading[]): ExposedFamily[] 
   ];
 }
 
-/** What sources that cost money or calls took of their providers on this UTC day. A source without a bound has no series of it. */
+/**
+ * What sources that cost money or calls took of their providers on this UTC day. A source without a bound has
+ * no series of it.
+ */
 function spendFamilies(sources: readonly SourceReading[]): ExposedFamily[] {
   const family = (
     name: string,

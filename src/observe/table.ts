@@ -4,16 +4,19 @@ import { type ReadingRow, type Readings, SERVICE_VERSION } from './readings.ts';
 import { SERVICE_ROWS, SYSTEM_ROWS } from './service-rows.ts';
 import { SOURCE_ROWS } from './source-rows.ts';
 
-/** Everything that is read off a service, in the order in which it is reported. Health, metrics and status all derive from it. */
+/**
+ * Everything that is read off a service, in the order in which it is reported. Health, metrics and status all
+ * derive from it.
+ */
 const READING_TABLE: readonly ReadingRow[] = [...SERVICE_ROWS, ...SOURCE_ROWS, ...SYSTEM_ROWS];
 
 /** Every answer is written down before it leaves, so no answer can leave when this check fails. */
 const VITAL_CHECK = 'ledger:writable';
 
 /**
- * The report of /v1/health, in the shape of draft-inadarei-api-health-check-06. A check fails when what it observes does
- * not work. The whole fails only when no answer could leave: a mode that cannot be served makes it `warn`, because a load
- * balancer must not take the service away from the other modes.
+ * The report of /v1/health, in the shape of draft-inadarei-api-health-check-06. A check fails when what it
+ * observes does not work. The whole fails only when no answer could leave: a mode that cannot be served makes
+ * it `warn`, because a load balancer must not take the service away from the other modes.
  */
 export function healthReport(readings: Readings): HealthReport {
   const checks: Record<string, readonly HealthCheck[]> = {};

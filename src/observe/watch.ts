@@ -61,8 +61,8 @@ interface Tick {
 }
 
 /**
- * Keeps the recent past of what the fronts count: the last minute second by second, and how fast pure bytes are drawn.
- * Tries now and then whether the ledger can be written.
+ * Keeps the recent past of what the fronts count: the last minute second by second, and how fast pure bytes
+ * are drawn. Tries now and then whether the ledger can be written.
  */
 export class Watch {
   readonly #options: WatchOptions;

@@ -19,9 +19,9 @@ import {
 import { verifyEd25519 } from '../crypto/signing.ts';
 
 /**
- * Has checkpoints cosigned by witnesses (c2sp.org/tlog-witness), beside everything else: no answer and no batch of the log waits for
- * it. Each round takes the newest checkpoint to all witnesses at once; when enough of them have cosigned it, certificates up to
- * its size are proven against it.
+ * Has checkpoints cosigned by witnesses (c2sp.org/tlog-witness), beside everything else: no answer and no
+ * batch of the log waits for it. Each round takes the newest checkpoint to all witnesses at once; when enough
+ * of them have cosigned it, certificates up to its size are proven against it.
  */
 export interface CosigningOptions {
   readonly log: Pick<CertificateLog, 'checkpoint' | 'consistencyProof' | 'addWitnessed'>;

@@ -37,9 +37,9 @@ import type { SeedGroup, SeedInForce } from '../pool/supply/seeds.ts';
 import type { Workers } from '../workers/dispatch.ts';
 
 /**
- * File descriptors that the service needs for itself, beside connections: 44 with one front and one worker, 78 with
- * four of each, once everything runs (counted in /proc/self/fd). The rest is for files and sockets opened on demand:
- * PDF certificates, providers, the journal.
+ * File descriptors that the service needs for itself, beside connections: 44 with one front and one worker,
+ * 78 with four of each, once everything runs (counted in /proc/self/fd). The rest is for files and sockets
+ * opened on demand: PDF certificates, providers, the journal.
  */
 const OWN_DESCRIPTORS = 64;
 const OWN_DESCRIPTORS_PER_THREAD = 16;
@@ -255,8 +255,8 @@ function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase:
 }
 
 /**
- * How many connections each front may have open, so that a flood of them leaves descriptors for everything else: a
- * ledger that cannot open a file stops the service, and a listening socket that cannot accept spins
+ * How many connections each front may have open, so that a flood of them leaves descriptors for everything
+ * else: a ledger that cannot open a file stops the service, and a listening socket that cannot accept spins
  * (http/front.ts). `threads` are the fronts and the workers.
  */
 export function connectionsMax(descriptorLimit: number, fronts: number, threads: number): number {
@@ -265,8 +265,9 @@ export function connectionsMax(descriptorLimit: number, fronts: number, threads:
 }
 
 /**
- * How many connections each front may have open in so much memory. Neither engine tells how much of an unfinished request
- * it holds, so each connection counts as one that has sent the longest head and waits: together they take a quarter.
+ * How many connections each front may have open in so much memory. Neither engine tells how much of an
+ * unfinished request it holds, so each connection counts as one that has sent the longest head and waits:
+ * together they take a quarter.
  */
 export function connectionsWithin(memoryBytes: number, fronts: number): number {
   const each = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
@@ -274,7 +275,10 @@ export function connectionsWithin(memoryBytes: number, fronts: number): number {
   return Math.min(LIMITS.connectionsMax, Math.max(CONNECTIONS_MIN, fitting));
 }
 
-/** Bytes that this process may use: what its control group allows (Node takes the lower of max and high), or all there is. */
+/**
+ * Bytes that this process may use: what its control group allows (Node takes the lower of max and high), or
+ * all there is.
+ */
 export function memoryLimit(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

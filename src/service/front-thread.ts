@@ -34,7 +34,8 @@ export async function startFrontThread(
       if (!draining) reject(new Error(`a front thread ended with code ${code}`));
     });
   });
-  failed.catch(() => {}); // a failure during the start is thrown below, a later one reaches whoever waits for it
+  // a failure during the start is thrown below, a later one reaches whoever waits for it
+  failed.catch(() => {});
   const listening = new Promise((resolve) => worker.once('message', resolve));
   await Promise.race([listening, failed]);
   const { installSeed, installSystemLot, lotsCame, lotsRevoked, tapClosed, becomeReady } = link.tells;

@@ -4,7 +4,9 @@ import { type FailStop, LEDGER_CALLS, type Ledger, type LedgerCalls, LedgerError
 import type { SegmentRecord } from '../ledger/records.ts';
 import { Link } from '../workers/call.ts';
 
-/** Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it. */
+/**
+ * Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it.
+ */
 export function serveLedger(ledger: LedgerCalls & Partial<FailStop>, port: MessagePort): void {
   new Link<object, LedgerCalls>(port, {
     serve: ledger,
@@ -15,9 +17,9 @@ export function serveLedger(ledger: LedgerCalls & Partial<FailStop>, port: Messa
 }
 
 /**
- * The ledger behind the port. `commit` hands the segments' packed entries over instead of copying them: afterwards
- * they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy. `close` waits for the
- * answers that are due and closes the port.
+ * The ledger behind the port. `commit` hands the segments' packed entries over instead of copying them:
+ * afterwards they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy.
+ * `close` waits for the answers that are due and closes the port.
  */
 export function connectLedger(port: MessagePort): Ledger & FailStop {
   const link = new Link<LedgerCalls>(port, {
@@ -35,7 +37,10 @@ export function connectLedger(port: MessagePort): Ledger & FailStop {
   return { ...calls, failed: link.ended, close: () => link.close() };
 }
 
-/** One copy of all blocks that moves to the ledger's thread and is erased there: a message would leave others on its way. */
+/**
+ * One copy of all blocks that moves to the ledger's thread and is erased there: a message would leave others
+ * on its way.
+ */
 function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
   const copy = concatBytes(...blocks.map(({ bytes }) => bytes));
   let at = 0;
@@ -44,8 +49,8 @@ function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
 }
 
 /**
- * The buffers of segments and blocks that may change threads without a copy: those that the bytes fill alone. A view
- * of something larger is copied, since its neighbours stay.
+ * The buffers of segments and blocks that may change threads without a copy: those that the bytes fill alone.
+ * A view of something larger is copied, since its neighbours stay.
  */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];

@@ -29,7 +29,9 @@ export interface LedgerThreadOptions {
   readonly fronts: number;
 }
 
-/** Young generation of the ledger's thread. What lives for one commit needs no more, see workers/dispatch.ts. */
+/**
+ * Young generation of the ledger's thread. What lives for one commit needs no more, see workers/dispatch.ts.
+ */
 const LEDGER_MEMORY = { maxYoungGenerationSizeMb: 4 };
 
 /** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
@@ -60,7 +62,8 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
       if (!stopping) reject(new LedgerError('stopped', `the ledger thread ended with code ${code}`));
     });
   });
-  failed.catch(() => {}); // a failure during the start is thrown below, a later one reaches whoever waits for it
+  // a failure during the start is thrown below, a later one reaches whoever waits for it
+  failed.catch(() => {});
   await Promise.race([opened(worker), failed]);
   const { ledger, certificates } = openLedgerPorts(own);
   return {

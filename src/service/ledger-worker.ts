@@ -124,8 +124,9 @@ function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop 
 }
 
 /**
- * Logs what was committed, until aborted. Commits wait behind each batch, which is a transaction of its own: small
- * batches are gathered for an interval, full ones follow each other with a turn of the loop between them.
+ * Logs what was committed, until aborted. Commits wait behind each batch, which is a transaction of its own:
+ * small batches are gathered for an interval, full ones follow each other with a turn of the loop between
+ * them.
  */
 async function keepSealing(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -21,12 +21,14 @@ import { lotRawBitsOf, type Source } from './sources.ts';
 const SEED_CHECK_INTERVAL_MS = 250;
 
 /**
- * A source that has begun is given this long for its first lot before the next one is called in: a stream takes seconds, a
- * queue at a provider hours.
+ * A source that has begun is given this long for its first lot before the next one is called in: a stream
+ * takes seconds, a queue at a provider hours.
  */
 const START_GRACE_MS = 60_000;
 
-/** The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told. */
+/**
+ * The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told.
+ */
 export interface Pool {
   /** The most wanted first. */
   readonly sources: readonly PooledSource[];
@@ -93,7 +95,8 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
   };
-  // The tap is closed when no source is left: lots that came from one before it failed had passed their tests.
+  // The tap is closed when no source is left: lots that came from one before it failed had passed their
+  // tests.
   const closeTap = () => {
     if (!collectors.every(({ closed }) => closed)) return;
     schedule.close();
@@ -178,9 +181,9 @@ export interface FillingOrderOptions {
 }
 
 /**
- * Says which of several sources may fill the pool. Under `share` all do. Under `priority` a source does when none of those
- * before it is at work, or when the pool is so low that they do not keep up: under a quarter of its pure bytes, or at half
- * the seeds at which a single source would read.
+ * Says which of several sources may fill the pool. Under `share` all do. Under `priority` a source does when
+ * none of those before it is at work, or when the pool is so low that they do not keep up: under a quarter of
+ * its pure bytes, or at half the seeds at which a single source would read.
  */
 export class FillingOrder {
   readonly #options: FillingOrderOptions;

@@ -5,17 +5,18 @@ import type { Ledger } from '../ledger/ledger.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Days of certificates that may be deleted when the service starts, and for each day that it runs. Retention that lags
- * behind, for instance after a long stop, catches up at this rate; a wrong clock cannot delete more than this.
+ * Days of certificates that may be deleted when the service starts, and for each day that it runs. Retention
+ * that lags behind, for instance after a long stop, catches up at this rate; a wrong clock cannot delete more
+ * than this.
  */
 const DAYS_AT_START = 1;
 const DAYS_PER_DAY = 3;
 
 /**
- * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be undone, so
- * no single reading of the clock decides about it: age is measured against the newest certificate in the ledger, never
- * against a later wall time; what may be deleted in a day is bounded; and while the system's clock has jumped nothing is
- * deleted at all.
+ * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be
+ * undone, so no single reading of the clock decides about it: age is measured against the newest certificate
+ * in the ledger, never against a later wall time; what may be deleted in a day is bounded; and while the
+ * system's clock has jumped nothing is deleted at all.
  */
 export class Retention {
   readonly #ledger: Pick<Ledger, 'segmentSpan' | 'expire'>;

@@ -20,10 +20,10 @@ import { drawJson } from '../values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 
 /**
- * The self-tests that FIPS 140-3 (ISO/IEC 19790, 7.10) asks of a cryptographic module before it serves: every algorithm is
- * run against a known answer, two implementations against each other where there are two, each WebAssembly module against a
- * vector, and the health tests against a source that is stuck. They take some 10 ms of each start. This is not a FIPS
- * validation: the software's integrity is left to whoever installs it.
+ * The self-tests that FIPS 140-3 (ISO/IEC 19790, 7.10) asks of a cryptographic module before it serves: every
+ * algorithm is run against a known answer, two implementations against each other where there are two, each
+ * WebAssembly module against a vector, and the health tests against a source that is stuck. They take some 10
+ * ms of each start. This is not a FIPS validation: the software's integrity is left to whoever installs it.
  */
 
 /** What is tested, as the service uses it; a test of this file puts a broken part in its place. */
@@ -211,7 +211,10 @@ function drawnText(draw: typeof drawJson): Uint8Array {
 /** The known answers of the kernels; test/service/self-test.test.ts computes them with the slow twins. */
 const DRAWN_SHA256 = '6421b60f9b2601c20786101dd45093a0b457fbc792fb59a89f1db1cf945dd6aa';
 const HASHED_SHA256 = '87582c90d301cb04de2eb76248c566c9e5f600824ac0047379006a602aeb6351';
-/** Right predictions and longest run of each predictor; the longest repeat; occurrences of the most frequent byte. */
+/**
+ * Right predictions and longest run of each predictor; the longest repeat; occurrences of the most frequent
+ * byte.
+ */
 const ESTIMATED = '2467,13,2459,16,2502,9,2464,12,21,32';
 
 /** ChaCha20 keystream of KEY. When ChaCha20 fails, these tests fail as well, and the message names all. */

@@ -52,7 +52,9 @@ export interface ServiceParts {
   readonly selfTested?: Partial<SelfTestedParts>;
 }
 
-/** How often limiter states are written down: what a killed process can forget of requests that were refused. */
+/**
+ * How often limiter states are written down: what a killed process can forget of requests that were refused.
+ */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const CLOCK_INTERVAL_MS = 5_000;
@@ -62,10 +64,16 @@ const CLOCK_JUMPED =
 /** How often a piece of one seeded stream, delivered to nobody, is tested. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
-/** Few ask for metrics; their connections are among the descriptors that the service needs itself (front-stack.ts). */
+/**
+ * Few ask for metrics; their connections are among the descriptors that the service needs itself
+ * (front-stack.ts).
+ */
 const METRICS_CONNECTIONS_MAX = 8;
 
-/** Starts everything in the order in which it is needed, after the self-tests; the ledger is closed again when a later step fails. */
+/**
+ * Starts everything in the order in which it is needed, after the self-tests; the ledger is closed again when
+ * a later step fails.
+ */
 export async function startService(
   config: Config,
   log: Log,
@@ -257,7 +265,10 @@ function seededStreams(schedule: SeedSchedule, desk: EntropyDesk): DeliveredStre
   });
 }
 
-/** What is done now and then for all fronts. The meters are shared: one front's directory sees every account's. */
+/**
+ * What is done now and then for all fronts. The meters are shared: one front's directory sees every
+ * account's.
+ */
 function startUpkeep(
   ledger: Ledger,
   main: FrontStack,

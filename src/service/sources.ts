@@ -53,9 +53,9 @@ export function lotRawBitsOf(backend: Backend): number {
 }
 
 /**
- * Why the source may not be read as it is configured. Money is spent on purpose or not at all: the first fill of an empty
- * pool may take hundreds of lots. A bound that bounds nothing, or below which nothing can be read, is a mistake to be told
- * of before it is one.
+ * Why the source may not be read as it is configured. Money is spent on purpose or not at all: the first fill
+ * of an empty pool may take hundreds of lots. A bound that bounds nothing, or below which nothing can be
+ * read, is a mistake to be told of before it is one.
  */
 export function limitProblem(
   { name, limits, isBudgeted }: SourceSetting,

@@ -1,8 +1,14 @@
 import { assert } from '../core/assert.ts';
 
-/** -log2 of the chance, for each lot, that a source whose figures do not drift raises the alarm in one direction. */
+/**
+ * -log2 of the chance, for each lot, that a source whose figures do not drift raises the alarm in one
+ * direction.
+ */
 const ALPHA_BITS = 20;
-/** Figures that ranks are taken among; then the test begins again. A busy source makes so many lots in some months. */
+/**
+ * Figures that ranks are taken among; then the test begins again. A busy source makes so many lots in some
+ * months.
+ */
 const FIGURES_MAX = 4096;
 /** How much the test bets on the extreme ranks: the largest gain of one lot is log2(1 + 3) = 2 bits. */
 const EXPONENT = 3;
@@ -20,15 +26,17 @@ export interface DriftState {
 }
 
 /**
- * Page's CUSUM on a figure of one source, such as the min-entropy estimate of each lot, by sequential ranks. It needs no
- * baseline and no distribution: as long as the figures are exchangeable (as those of a source that does not change are), the
- * rank r of the n-th figure among the first n is uniform on 1 to n and independent of all earlier ranks (McDonald, "A cusum
- * procedure based on sequential ranks", Naval Research Logistics 37, 1990).
+ * Page's CUSUM on a figure of one source, such as the min-entropy estimate of each lot, by sequential ranks.
+ * It needs no baseline and no distribution: as long as the figures are exchangeable (as those of a source
+ * that does not change are), the rank r of the n-th figure among the first n is uniform on 1 to n and
+ * independent of all earlier ranks (McDonald, "A cusum procedure based on sequential ranks", Naval Research
+ * Logistics 37, 1990).
  *
- * A figure adds log2 L to the score for a fall, L = w(r) / mean of w over all ranks, w(r) = (1 - (r - 1/2) / n)^3, and the
- * mirror image to that for a rise; neither score falls below zero. L has mean 1 whatever came before, so that a source without
- * drift reaches 20 bits within its first n lots with a chance of at most n · 2^-20 in either direction; the proof is that of
- * RefusalTest (pool/intake/refusals.ts). Equal figures count as the rank that is least evidence.
+ * A figure adds log2 L to the score for a fall, L = w(r) / mean of w over all ranks, w(r) = (1 - (r - 1/2) /
+ * n)^3, and the mirror image to that for a rise; neither score falls below zero. L has mean 1 whatever came
+ * before, so that a source without drift reaches 20 bits within its first n lots with a chance of at most n ·
+ * 2^-20 in either direction; the proof is that of RefusalTest (pool/intake/refusals.ts). Equal figures count
+ * as the rank that is least evidence.
  */
 export class DriftTest {
   /** Sorted. */

@@ -16,7 +16,10 @@ export function sampleBitstring(reader: EntropyReader, length: number): Bitstrin
   return { kind: 'bitstring', octets, length };
 }
 
-/** A JSON string of the next `length` bits of `source` as characters 0 and 1; what its last byte has more is dropped. */
+/**
+ * A JSON string of the next `length` bits of `source` as characters 0 and 1; what its last byte has more is
+ * dropped.
+ */
 export function drawBitstring(source: ByteSource, length: number, target: Uint8Array, start: number): number {
   target[start] = 0x22; // '"'
   let at = start + 1;

@@ -3,15 +3,20 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { power, refusalsMax, remainder } from './offsets.ts';
 
 /**
- * The indices of a Fisher-Yates shuffle: index[i] uniform in [0, bound - i), independent of the others. Several come
- * from one word (Brackett-Rozinsky and Lemire 2024; the proof is that of offsets.ts with S = the product of the
- * bounds and digits of mixed radix).
+ * The indices of a Fisher-Yates shuffle: index[i] uniform in [0, bound - i), independent of the others.
+ * Several come from one word (Brackett-Rozinsky and Lemire 2024; the proof is that of offsets.ts with S = the
+ * product of the bounds and digits of mixed radix).
  */
 
-/** Bounds are multiplied while their product stays a sixteenth of the words: then a word is refused with p < 1/16. */
+/**
+ * Bounds are multiplied while their product stays a sixteenth of the words: then a word is refused with p <
+ * 1/16.
+ */
 const REFUSAL_MAX = 1 / 16;
 
-/** Largest bound for which word · bound is exact in a double and a word is refused with p < 1/16 even alone. */
+/**
+ * Largest bound for which word · bound is exact in a double and a word is refused with p < 1/16 even alone.
+ */
 export const DESCENDING_BOUND_MAX = 2 ** 21;
 
 /** Where words come from. Production passes an EntropyReader; a proof by enumeration passes smaller words. */

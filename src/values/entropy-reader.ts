@@ -5,12 +5,12 @@ import { copyBytes } from './copy-bytes.ts';
 const EMPTY = new Uint8Array(0);
 
 /**
- * Hands out uniformly random bytes, each once, from chunks that it asks for when it needs them. What is read is the
- * concatenation of the chunks: no output depends on where one chunk ends and the next begins.
+ * Hands out uniformly random bytes, each once, from chunks that it asks for when it needs them. What is read
+ * is the concatenation of the chunks: no output depends on where one chunk ends and the next begins.
  *
- * A chunk belongs to the reader from the moment `refill` returns it, and is zeroed when it is left behind. A read is
- * all or nothing: every chunk it needs is at hand before its first byte counts as read, so when `refill` throws the
- * reader stands where it stood, and the same read may be tried again.
+ * A chunk belongs to the reader from the moment `refill` returns it, and is zeroed when it is left behind. A
+ * read is all or nothing: every chunk it needs is at hand before its first byte counts as read, so when
+ * `refill` throws the reader stands where it stood, and the same read may be tried again.
  */
 export class EntropyReader {
   readonly #refill: () => Uint8Array;
@@ -67,8 +67,9 @@ export class EntropyReader {
   }
 
   /**
-   * Erases every byte at hand, read or not; the next read begins with a fresh chunk. For the end of a stream, and for
-   * bytes of a seed that must not be used any more. `consumedBytes` counts what was handed out, so it stands still.
+   * Erases every byte at hand, read or not; the next read begins with a fresh chunk. For the end of a stream,
+   * and for bytes of a seed that must not be used any more. `consumedBytes` counts what was handed out, so it
+   * stands still.
    */
   discard(): void {
     this.#chunk.fill(0, this.#erasedTo);
@@ -79,8 +80,8 @@ export class EntropyReader {
   }
 
   /**
-   * Ends the reader: the bytes at hand that nobody has read, in order, each array in memory of its own. What was read is
-   * erased, and so is the memory that the rest was in.
+   * Ends the reader: the bytes at hand that nobody has read, in order, each array in memory of its own. What
+   * was read is erased, and so is the memory that the rest was in.
    */
   takeRest(): Uint8Array<ArrayBuffer>[] {
     const rest = [this.#chunk.subarray(this.#at), ...this.#ahead]

@@ -99,7 +99,10 @@ function drawList(
   }
 }
 
-/** The JSON array of the values, each in the shortest form that reads back to the same double (RFC 8785 §3.2.2.3). */
+/**
+ * The JSON array of the values, each in the shortest form that reads back to the same double (RFC 8785
+ * §3.2.2.3).
+ */
 export function writeFloats(sample: FloatSample, target: Uint8Array, start: number): number {
   target[start] = 0x5b;
   const at = start + 1;
@@ -203,10 +206,11 @@ function writeDecimal(numerators: Offsets, precision: number, target: Uint8Array
 }
 
 /*
- * Why the decimal digits of k / 10^p without trailing zeros are the shortest form: decimals of up to 15 significant
- * digits are farther apart than doubles, so no two of them read as the same double (C11 5.2.4.2.2, DBL_DIG = 15), and
- * k / 10^p, divided with correct rounding, is the double that its own decimal reads as. A shorter decimal for the same
- * double would be a second one of at most 15 digits. Below 10^-6 JavaScript prints an exponent (ECMA-262 6.1.6.1.20).
+ * Why the decimal digits of k / 10^p without trailing zeros are the shortest form: decimals of up to 15
+ * significant digits are farther apart than doubles, so no two of them read as the same double (C11
+ * 5.2.4.2.2, DBL_DIG = 15), and k / 10^p, divided with correct rounding, is the double that its own decimal
+ * reads as. A shorter decimal for the same double would be a second one of at most 15 digits. Below 10^-6
+ * JavaScript prints an exponent (ECMA-262 6.1.6.1.20).
  */
 function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
   const write = wide ? kernels.decimals64 : kernels.decimals32;
@@ -245,7 +249,9 @@ export function floatOctets(sample: FloatSample): Uint8Array<ArrayBuffer> {
   return octets;
 }
 
-/** Longest text of a multiple of 2^-53: five zeros behind the point and 17 digits, `0.0000012345678901234567`. */
+/**
+ * Longest text of a multiple of 2^-53: five zeros behind the point and 17 digits, `0.0000012345678901234567`.
+ */
 const BINARY_TEXT_MAX = 24;
 
 /** An upper bound of the text of `count` values. */

@@ -1,6 +1,7 @@
 /**
- * The binary logarithm of large counts of possibilities, exact where it decides a price: the result lies on the right
- * side of every multiple of 8, so that ceil(bits / 8) is right, however near the true value comes to one.
+ * The binary logarithm of large counts of possibilities, exact where it decides a price: the result lies on
+ * the right side of every multiple of 8, so that ceil(bits / 8) is right, however near the true value comes
+ * to one.
  */
 
 /** log2(base^count): `count` independent choices out of `base`. */
@@ -11,8 +12,8 @@ export function bitsOfPower(base: number, count: number): number {
 
 /** log2(n·(n-1)·…·(n-count+1)): ordered choices of `count` out of `n` without repeats. */
 export function bitsOfFallingFactorial(n: number, count: number): number {
-  // A running product kept within a double by taking out powers of two, which is exact. Each multiplication rounds by
-  // at most 2^-53, so the logarithm is off by at most count·2^-52.4 before the last addition.
+  // A running product kept within a double by taking out powers of two, which is exact. Each multiplication
+  // rounds by at most 2^-53, so the logarithm is off by at most count·2^-52.4 before the last addition.
   let product = 1;
   let exponent = 0;
   for (let i = 0; i < count; i++) {
@@ -43,11 +44,14 @@ function settle(estimate: number, factors: number, bounds: (precision: number) =
   return order < 0 ? Math.min(estimate, edge) : Math.max(estimate, edge * (1 + Number.EPSILON));
 }
 
-/** Sign of V - 2^edge. Bounds of growing precision end the search: they are exact when V is a power of two. */
+/**
+ * Sign of V - 2^edge. Bounds of growing precision end the search: they are exact when V is a power of two.
+ */
 function compareToPowerOfTwo(edge: number, bounds: (precision: number) => Bounds): -1 | 0 | 1 {
   for (let precision = 256; ; precision *= 2) {
     const { low, high, exponent } = bounds(precision);
-    const power = 1n << BigInt(edge - exponent); // 0 when edge < exponent: then V is larger, because low is at least 1
+    // 0 when edge < exponent: then V is larger, because low is at least 1
+    const power = 1n << BigInt(edge - exponent);
     if (low > power) return 1;
     if (high < power) return -1;
     if (low === high) return 0;

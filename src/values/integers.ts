@@ -33,7 +33,9 @@ export function spanOf(min: number, max: number): number {
   return max - min + 1;
 }
 
-/** `count` whole numbers, each uniform in [min, max]; with `unique` without repeats, every sequence equally likely. */
+/**
+ * `count` whole numbers, each uniform in [min, max]; with `unique` without repeats, every sequence equally likely.
+ */
 export function sampleIntegers(
   reader: EntropyReader,
   count: number,
@@ -49,7 +51,10 @@ export function sampleIntegers(
   return { kind: 'integers', min, max, offsets };
 }
 
-/** What `writeIntegers` writes of a sample that is neither unique nor sorted, drawn and written block by block. */
+/**
+ * What `writeIntegers` writes of a sample that is neither unique nor sorted, drawn and written block by
+ * block.
+ */
 export function drawIntegers(
   source: ByteSource,
   count: number,

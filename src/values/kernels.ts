@@ -2,14 +2,15 @@ import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 import { copyBytes } from './copy-bytes.ts';
 
 /**
- * The samplers and writers that take an answer's time, in WebAssembly: 100,000 numbers take a third to an eighth of the
- * time that the same took in TypeScript when it was replaced (bench `numbers`). Their sources are in assembly/;
+ * The samplers and writers that take an answer's time, in WebAssembly: 100,000 numbers take a third to an
+ * eighth of the time that the same took in TypeScript when it was replaced (bench `numbers`). Their sources
+ * are in assembly/;
  * `node scripts/build-kernels.ts` makes kernels.wasm.
  *
- * An answer passes through fixed windows of the instance's memory block by block: entropy is copied in, offsets are
- * drawn, text is written and copied out. Without the copies every answer would have to live in this memory until it has
- * left, and could not be handed from thread to thread; with them the memory never grows, an answer lies wherever its
- * owner wants it, and what is secret is erased by clearing three ranges.
+ * An answer passes through fixed windows of the instance's memory block by block: entropy is copied in,
+ * offsets are drawn, text is written and copied out. Without the copies every answer would have to live in
+ * this memory until it has left, and could not be handed from thread to thread; with them the memory never
+ * grows, an answer lies wherever its owner wants it, and what is secret is erased by clearing three ranges.
  *
  * One instance for each thread. Everything here is synchronous: between the first block of an answer and
  * `eraseWindows` no other answer begins.

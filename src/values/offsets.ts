@@ -10,25 +10,26 @@ import {
 } from './kernels.ts';
 
 /**
- * Exactly uniform whole numbers in [0, span), span from 1 to 2^53: the core of integers, floats with a precision and
- * samples without repeats.
+ * Exactly uniform whole numbers in [0, span), span from 1 to 2^53: the core of integers, floats with a
+ * precision and samples without repeats.
  *
- * Why they are exactly uniform. A word w is uniform on [0, N). Both ways below map N - (N mod S) of its values onto
- * [0, S), each result from the same number of words, and refuse the other N mod S words; a refused word is replaced
- * by a fresh one.
- * - *Multiplied* (Lemire 2019, "Fast random integer generation in an interval"): the result is floor(w·S / N) and the
+ * Why they are exactly uniform. A word w is uniform on [0, N). Both ways below map N - (N mod S) of its
+ * values onto [0, S), each result from the same number of words, and refuse the other N mod S words; a
+ * refused word is replaced by a fresh one.
+ * - *Multiplied* (Lemire 2019, "Fast random integer generation in an interval"): the result is floor(w·S / N)
+ *   and the
  *   word is refused when (w·S) mod N < N mod S. For a fixed result k the products w·S in [kN, (k+1)N) are the multiples
  *   of S there; those at least N mod S above kN lie in a half-open run of N - (N mod S) numbers, a multiple of S, which
  *   holds exactly (N - (N mod S)) / S of them, whatever k is.
  * - *Divided*: the result is w mod S, and the word is refused when w >= S·floor(N / S).
  *
- * Several values from one word (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer generation"): with
- * S = span^k the one result below S has k digits of base `span`, which are independent and uniform. The first digit is
- * floor(w·span / N), and the rest (w·span) mod N takes the place of the word for the next; after k digits it is
- * (w·S) mod N, what the multiplied way compares with N mod S.
+ * Several values from one word (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer
+ * generation"): with S = span^k the one result below S has k digits of base `span`, which are independent and
+ * uniform. The first digit is floor(w·span / N), and the rest (w·span) mod N takes the place of the word for
+ * the next; after k digits it is (w·S) mod N, what the multiplied way compares with N mod S.
  *
- * The arithmetic is that of assembly/offsets.ts. Words are taken in the order in which drawing one value after the
- * other would take them, and none is taken that no value needs.
+ * The arithmetic is that of assembly/offsets.ts. Words are taken in the order in which drawing one value
+ * after the other would take them, and none is taken that no value needs.
  */
 
 export interface OffsetPlan {
@@ -68,7 +69,10 @@ function choosePlan(span: number): OffsetPlan {
   return best;
 }
 
-/** Values per word of `wordBits` bits that make a value cheapest: words taken / (values · chance of acceptance). */
+/**
+ * Values per word of `wordBits` bits that make a value cheapest: words taken / (values · chance of
+ * acceptance).
+ */
 export function cheapestBatch(span: number, wordBits: number): number {
   const words = 2 ** wordBits;
   let best = 1;
@@ -85,7 +89,9 @@ export function cheapestBatch(span: number, wordBits: number): number {
   return best;
 }
 
-/** The chance that a word is refused when it is asked for `values` values (by default as many as it can give). */
+/**
+ * The chance that a word is refused when it is asked for `values` values (by default as many as it can give).
+ */
 export function refusal(plan: OffsetPlan, values: number = plan.wordValues): number {
   if (plan.method === 'constant') return 0;
   const words = wordsOf(plan.wordBytes);
@@ -101,14 +107,20 @@ function wordsOf(wordBytes: number): number {
   return wordBytes === 7 ? 2 ** 53 : 2 ** (8 * wordBytes);
 }
 
-/** base^exponent by multiplication, exact below 2^53; `**` promises only an approximation (ECMA-262 6.1.6.1.3). */
+/**
+ * base^exponent by multiplication, exact below 2^53; `**` promises only an approximation (ECMA-262
+ * 6.1.6.1.3).
+ */
 export function power(base: number, exponent: number): number {
   let product = 1;
   for (let i = 0; i < exponent; i++) product *= base;
   return product;
 }
 
-/** words mod divisor. Within 32 bits an integer instruction does it, several times faster than a double's remainder. */
+/**
+ * words mod divisor. Within 32 bits an integer instruction does it, several times faster than a double's
+ * remainder.
+ */
 export function remainder(words: number, divisor: number): number {
   if (words === WORDS_32 && divisor < WORDS_32) return ((WORDS_32 - divisor) >>> 0) % (divisor >>> 0);
   return words % divisor;
@@ -123,8 +135,8 @@ export function isWide(plan: OffsetPlan): boolean {
 }
 
 /**
- * Draws a block of the offsets that are missing into the window: as many as there is room for, less those whose word
- * was refused. Returns how many.
+ * Draws a block of the offsets that are missing into the window: as many as there is room for, less those
+ * whose word was refused. Returns how many.
  */
 export function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): number {
   const { span, wordBytes } = plan;
@@ -191,7 +203,10 @@ export function drawPlanned(source: ByteSource, plan: OffsetPlan, count: number)
   return out;
 }
 
-/** Puts offsets from `from` on into the window, as a draw would have left them; returns how many: a block of them. */
+/**
+ * Puts offsets from `from` on into the window, as a draw would have left them; returns how many: a block of
+ * them.
+ */
 export function putBlock(offsets: Offsets, from: number): number {
   const block = offsets.subarray(from, from + BLOCK_VALUES);
   useOffsets(block.byteLength);
@@ -205,12 +220,12 @@ export function putBlock(offsets: Offsets, from: number): number {
 }
 
 /**
- * How many further words `words` accepted ones may cost: exceeded with probability below 2^-`securityBits` when each
- * word is refused with probability at most `refused`.
+ * How many further words `words` accepted ones may cost: exceeded with probability below 2^-`securityBits`
+ * when each word is refused with probability at most `refused`.
  *
- * Proof. The number R of refusals before m acceptances has E[z^R] <= ((1-p) / (1-pz))^m for 1 <= z < 1/p, so by Markov
- * P(R > r) < z^-r · ((1-p) / (1-pz))^m. With z = 1/sqrt(p) the fraction is 1 + sqrt(p), and the bound
- * p^(r/2) · (1 + sqrt(p))^m is at most 2^-b when r >= 2·(b + m·log2(1 + sqrt(p))) / log2(1/p).
+ * Proof. The number R of refusals before m acceptances has E[z^R] <= ((1-p) / (1-pz))^m for 1 <= z < 1/p, so
+ * by Markov P(R > r) < z^-r · ((1-p) / (1-pz))^m. With z = 1/sqrt(p) the fraction is 1 + sqrt(p), and the
+ * bound p^(r/2) · (1 + sqrt(p))^m is at most 2^-b when r >= 2·(b + m·log2(1 + sqrt(p))) / log2(1/p).
  */
 export function refusalsMax(words: number, refused: number, securityBits: number): number {
   if (words === 0 || refused === 0) return 0;

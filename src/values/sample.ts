@@ -28,8 +28,9 @@ import type { ValueRequest } from './value-request.ts';
 export type Sample = IntegerSample | FloatSample | ByteSample | UuidSample | BitstringSample | ShuffleSample;
 
 /**
- * Draws the values and writes them as canonical JSON (RFC 8785) into `target` from `at` on, in one go; returns where
- * the text ends. It is what `writeJson` writes of `sample`, for whoever needs the text alone. The target has room for
+ * Draws the values and writes them as canonical JSON (RFC 8785) into `target` from `at` on, in one go;
+ * returns where the text ends. It is what `writeJson` writes of `sample`, for whoever needs the text alone.
+ * The target has room for
  * `jsonBytesMax` of the request from there.
  */
 export function drawJson(
@@ -147,9 +148,9 @@ function drawnBefore(octets: Uint8Array): ByteSource {
 }
 
 /**
- * The bare values one behind the other: integers as little-endian int32 when min and max fit, else float64; floats as
- * little-endian float64; bytes and UUIDs as they are; bits packed, most significant first. Bytes, UUIDs and bits are
- * the sample's own memory, not a copy. A shuffle has no such form.
+ * The bare values one behind the other: integers as little-endian int32 when min and max fit, else float64;
+ * floats as little-endian float64; bytes and UUIDs as they are; bits packed, most significant first. Bytes,
+ * UUIDs and bits are the sample's own memory, not a copy. A shuffle has no such form.
  */
 export function octetsOf(values: Sample): Uint8Array<ArrayBuffer> {
   switch (values.kind) {

@@ -25,8 +25,8 @@ export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: n
 }
 
 /**
- * The JSON array of the items. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates excepted, which
- * that clause forbids and which cannot come out of UTF-8.
+ * The JSON array of the items. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates
+ * excepted, which that clause forbids and which cannot come out of UTF-8.
  */
 export function writeShuffle({ items }: ShuffleSample, target: Uint8Array, at: number): number {
   for (const item of items) assert(item.isWellFormed(), 'items are decoded from UTF-8');

@@ -4,8 +4,8 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { drawPlanned, type Offsets, planOffsets, refusal, refusalsMax } from './offsets.ts';
 
 /**
- * Ordered samples without repeats: every sequence of `count` different whole numbers in [0, span) is equally likely.
- * Memory is in proportion to `count`, whatever the span.
+ * Ordered samples without repeats: every sequence of `count` different whole numbers in [0, span) is equally
+ * likely. Memory is in proportion to `count`, whatever the span.
  */
 
 /** A span of at most this many times the count is shuffled; a wider one is drawn from, repeats refused. */
@@ -37,8 +37,8 @@ function drawDense(reader: EntropyReader, span: number, count: number): Uint32Ar
 }
 
 /**
- * Independent offsets, those seen before left out: given what was taken so far, the next one taken is uniform on the
- * rest of the range. Each round draws as many as are missing.
+ * Independent offsets, those seen before left out: given what was taken so far, the next one taken is uniform
+ * on the rest of the range. Each round draws as many as are missing.
  */
 function drawSparse(reader: EntropyReader, span: number, count: number): Offsets {
   const plan = planOffsets(span);
@@ -59,7 +59,10 @@ function addNew(seen: OffsetSet, drawn: Offsets, taken: Offsets, size: number): 
   return end;
 }
 
-/** A set of whole numbers from 0 on: open addressing, at most half full. Members are random, so low bits are the hash. */
+/**
+ * A set of whole numbers from 0 on: open addressing, at most half full. Members are random, so low bits are
+ * the hash.
+ */
 class OffsetSet {
   readonly #slots: Float64Array;
   readonly #mask: number;
@@ -86,8 +89,8 @@ class OffsetSet {
 /** Bytes that `drawUnique` takes; exceeded with probability below 2^-`securityBits`. */
 export function uniqueBytesMax(span: number, count: number, securityBits: number): number {
   if (isDense(span, count)) return descendingBytesMax(span, count, securityBits);
-  // Two things may run over, each with half of the probability: repeats (an offset is one with p < count / span, and
-  // each is followed by one further draw, at worst with a word of its own), and refused words.
+  // Two things may run over, each with half of the probability: repeats (an offset is one with p < count /
+  // span, and each is followed by one further draw, at worst with a word of its own), and refused words.
   const plan = planOffsets(span);
   const repeats = refusalsMax(count, count / span, securityBits + 1);
   const words = Math.ceil(count / plan.wordValues) + repeats;

@@ -11,7 +11,9 @@ export interface UuidSample {
 export const UUID_BYTES = 16;
 const BLOCK_UUIDS = BLOCK_BYTES / UUID_BYTES;
 
-/** `count` UUIDs of version 4 (RFC 9562 §5.4): 122 random bits; of 16 bytes drawn, six bits give way to the marks. */
+/**
+ * `count` UUIDs of version 4 (RFC 9562 §5.4): 122 random bits; of 16 bytes drawn, six bits give way to the marks.
+ */
 export function sampleUuids(reader: EntropyReader, count: number): UuidSample {
   const octets = new Uint8Array(count * UUID_BYTES);
   reader.fill(octets);

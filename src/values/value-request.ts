@@ -64,8 +64,9 @@ export function valueCount(request: ValueRequest): number {
 }
 
 /**
- * The entropy that the answer holds, in bits: the logarithm of how many answers are possible. A price is this rounded
- * up to bytes, and ceil(bits / 8) is exact (information.ts). Sorting a sample without repeats does not make it cheaper.
+ * The entropy that the answer holds, in bits: the logarithm of how many answers are possible. A price is this
+ * rounded up to bytes, and ceil(bits / 8) is exact (information.ts). Sorting a sample without repeats does
+ * not make it cheaper.
  */
 export function informationBits(request: ValueRequest): number {
   switch (request.kind) {
@@ -87,12 +88,15 @@ export function informationBits(request: ValueRequest): number {
   }
 }
 
-/** A draw that goes beyond its bound is a bug or an event that nobody will see: its probability is below 2^-64. */
+/**
+ * A draw that goes beyond its bound is a bug or an event that nobody will see: its probability is below
+ * 2^-64.
+ */
 const SECURITY_BITS = 64;
 
 /**
- * Bytes that the sampler draws at most, exceeded with probability below 2^-64. Kinds without rejection draw exactly
- * this; for the others the proof is that of `refusalsMax` (offsets.ts).
+ * Bytes that the sampler draws at most, exceeded with probability below 2^-64. Kinds without rejection draw
+ * exactly this; for the others the proof is that of `refusalsMax` (offsets.ts).
  */
 export function entropyBytesMax(request: ValueRequest): number {
   switch (request.kind) {

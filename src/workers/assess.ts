@@ -6,12 +6,13 @@ import { testSequence } from '../stats/sp800-22/verdict.ts';
 import { assessBits } from '../stats/sp800-90b/assess.ts';
 import { type AssessOutcome, type AssessTask, transferring } from './protocol.ts';
 
-// Behind every thread that serves requests. On Linux this is the priority of the thread, elsewhere of the process.
+// Behind every thread that serves requests. On Linux this is the priority of the thread, elsewhere of the
+// process.
 if (process.platform === 'linux') setPriority(0, 10);
 
 /**
- * Worker entry: statistical assessment of lots, and the hash of a whole lot, one task at a time, at low priority. The raw bits
- * are erased.
+ * Worker entry: statistical assessment of lots, and the hash of a whole lot, one task at a time, at low
+ * priority. The raw bits are erased.
  */
 export default function assess(task: AssessTask): AssessOutcome {
   const { bits } = task;

@@ -3,10 +3,10 @@ import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
 import { LedgerError, type LedgerErrorReason } from '../ledger/ledger.ts';
 
 /**
- * The one way between threads. Each end of a MessagePort may serve an object and call the methods of the object that
- * the other end serves. A call is one message there and one back; the interface that both ends share is checked by the
- * compiler, so a method is declared once and needs no forwarding code. ApiError and LedgerError keep their class and
- * code on the way; of any other error name, message and stack arrive.
+ * The one way between threads. Each end of a MessagePort may serve an object and call the methods of the
+ * object that the other end serves. A call is one message there and one back; the interface that both ends
+ * share is checked by the compiler, so a method is declared once and needs no forwarding code. ApiError and
+ * LedgerError keep their class and code on the way; of any other error name, message and stack arrive.
  */
 
 type Method = (...args: never[]) => unknown;
@@ -184,8 +184,8 @@ export class Link<Called, Served = object> {
 }
 
 /**
- * Runs one piece of work in each turn of the event loop, so that a queue that never empties leaves timers, other ports
- * and group commits their turn. The queue is bounded by what the callers may have outstanding.
+ * Runs one piece of work in each turn of the event loop, so that a queue that never empties leaves timers,
+ * other ports and group commits their turn. The queue is bounded by what the callers may have outstanding.
  */
 export class OneEachTurn {
   readonly #queue: (() => Promise<void>)[] = [];
@@ -206,7 +206,10 @@ export class OneEachTurn {
   }
 }
 
-/** An object whose every method is `call` with the method's name. It is no promise, so `then` is not among them. */
+/**
+ * An object whose every method is `call` with the method's name. It is no promise, so `then` is not among
+ * them.
+ */
 function proxyOf<T extends object>(call: (method: string, args: readonly unknown[]) => unknown): T {
   const methods = new Map<string | symbol, (...args: unknown[]) => unknown>();
   return new Proxy({} as T, {

@@ -15,30 +15,34 @@ import type { AssessOutcome, AssessTask, ExpandTask } from './protocol.ts';
 /** PDF documents that may wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
 
-/** Tasks of any kind that may wait: the large answers that answer/admission.ts let in, and refills of rings. */
+/**
+ * Tasks of any kind that may wait: the large answers that answer/admission.ts let in, and refills of rings.
+ */
 const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /** Tests that may wait: those of a lot come one after the other, the system source's beside them. */
 const ASSESSMENT_QUEUE_MAX = 16;
 /** The assessment thread ends when it had nothing to do for this long. */
 const ASSESSMENT_IDLE_MS = 5_000;
 /**
- * The tests of a lot hold 22 MB of heap and 33 MB of arrays at most. Without a limit the engine lets garbage lie, and the
- * process grows by 92 MB; with this one by 65 MB, for 8 % more time (resident set over four lots, Node 22.23).
+ * The tests of a lot hold 22 MB of heap and 33 MB of arrays at most. Without a limit the engine lets garbage
+ * lie, and the process grows by 92 MB; with this one by 65 MB, for 8 % more time (resident set over four
+ * lots, Node 22.23).
  */
 const ASSESSMENT_MEMORY = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 };
 /**
- * A task's garbage is a few small objects: its answer lies in memory of its own. The engine's own choice, 48 MB, is only
- * filled before it is looked at, here and in the ledger's thread: 20 MB less for the process under load, and no more CPU
- * (private memory and CPU time over small requests and batches, Node 22.23). Floats as MessagePack, whose plain values
- * are such garbage, take 1.4 times as long.
+ * A task's garbage is a few small objects: its answer lies in memory of its own. The engine's own choice, 48
+ * MB, is only filled before it is looked at, here and in the ledger's thread: 20 MB less for the process
+ * under load, and no more CPU (private memory and CPU time over small requests and batches, Node 22.23).
+ * Floats as MessagePack, whose plain values are such garbage, take 1.4 times as long.
  */
 const EXPANSION_MEMORY = { maxYoungGenerationSizeMb: 4 };
 /** What a running task may take once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * The Piscina pools, and who decides what goes to them. Expansion and large answers share one pool; assessment has a
- * thread of its own at low priority, so that requests go first (bench `assessment-interference` says how far).
+ * The Piscina pools, and who decides what goes to them. Expansion and large answers share one pool;
+ * assessment has a thread of its own at low priority, so that requests go first (bench
+ * `assessment-interference` says how far).
  */
 export class Workers implements AnswerWorkers, Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeByWorker>;
@@ -90,15 +94,15 @@ export class Workers implements AnswerWorkers, Assessor {
   }
 
   /**
-   * Makes a large answer. Takes over its memory, and the secrets of `order.draw`: key and pieces are erased here too when
-   * it settles.
-   * Rejects with `overloaded` or `shutting_down` when it was not begun.
+   * Makes a large answer. Takes over its memory, and the secrets of `order.draw`: key and pieces are erased
+   * here too when it settles. Rejects with `overloaded` or `shutting_down` when it was not begun.
    */
   async make(order: WorkerOrder): Promise<MadeByWorker> {
     try {
       return (await this.#expand({ task: 'make', order })) as MadeByWorker;
     } finally {
-      wipe(...secretsOf({ task: 'make', order })); // those of an order that was not begun; the others have moved
+      // those of an order that was not begun; the others have moved
+      wipe(...secretsOf({ task: 'make', order }));
     }
   }
 
@@ -123,15 +127,19 @@ export class Workers implements AnswerWorkers, Assessor {
     })) as number;
   }
 
-  /** Every bit of a lot by SP 800-90B and SP 800-22 (pool/intake/assess-lot.ts). The bits are copied before this returns. */
+  /**
+   * Every bit of a lot by SP 800-90B and SP 800-22 (pool/intake/assess-lot.ts). The bits are copied before
+   * this returns.
+   */
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
     const task = { task: 'lot', bits: firstBits(bits, width * shots), width, shots } as const;
     return (await this.#assess(task)) as LotAssessment;
   }
 
   /**
-   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public `key` of 32 bytes
-   * gives (pool/intake/extractor.ts). The bits are copied before this returns; the caller erases its own and the output.
+   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public
+   * `key` of 32 bytes gives (pool/intake/extractor.ts). The bits are copied before this returns; the caller
+   * erases its own and the output.
    */
   async extract(
     bits: Uint8Array,
@@ -169,7 +177,8 @@ export class Workers implements AnswerWorkers, Assessor {
     this.#refuseWhenClosing();
     if (this.#expansion.queueSize >= TASK_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
     try {
-      // Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's.
+      // Secrets move: a copy would stay in the memory of the message that took it there. Until then they are
+      // the caller's.
       const moved = movable(secretsOf(task));
       if (task.task === 'make') moved.push(task.order.memory.buffer);
       return await this.#expansion.run(task, { transferList: moved });

@@ -10,7 +10,9 @@ export type ExpandTask =
   | { readonly task: 'fill-ring'; readonly order: RefillOrder }
   | { readonly task: 'make'; readonly order: WorkerOrder };
 
-/** One statistical test of packed bits, or the hash of a lot. They are moved to the worker, which erases them. */
+/**
+ * One statistical test of packed bits, or the hash of a lot. They are moved to the worker, which erases them.
+ */
 export type AssessTask = { readonly bits: Uint8Array<ArrayBuffer> } & (
   | { readonly task: 'sp800-22' | 'sp800-90b'; readonly bitLength: number }
   | { readonly task: 'lot'; readonly width: number; readonly shots: number }
@@ -23,7 +25,10 @@ export type AssessTask = { readonly bits: Uint8Array<ArrayBuffer> } & (
     }
 );
 
-/** By task: what the tests say of the sequence; min-entropy per bit; what they say of the lot; the output bits. */
+/**
+ * By task: what the tests say of the sequence; min-entropy per bit; what they say of the lot; the output
+ * bits.
+ */
 export type AssessOutcome = SequenceOutcome | number | LotAssessment | Uint8Array<ArrayBuffer>;
 
 /** Marks `value` so that it crosses to the caller's thread with its `buffers` moved instead of copied. */

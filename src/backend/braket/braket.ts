@@ -36,11 +36,15 @@ export const braketSource = sourceKind({
 
 /** CreateQuantumTask takes a client token of at most so many characters. */
 const CLIENT_TOKEN_LENGTH_MAX = 64;
-/** Between polls of a task that waits, for each place of the queue that is before it; and of one that runs. */
+/**
+ * Between polls of a task that waits, for each place of the queue that is before it; and of one that runs.
+ */
 const QUEUE_POLL_MS = 15_000;
 const QUEUE_POLL_MAX_MS = 300_000;
 const RUN_POLL_MS = 2_000;
-/** JSON spends `1, ` on a bit and `[`, `], ` on a shot; what stands around the measurements fits in the rest. */
+/**
+ * JSON spends `1, ` on a bit and `[`, `], ` on a shot; what stands around the measurements fits in the rest.
+ */
 const RESULT_BYTES_PER_BIT = 8;
 const RESULT_BYTES_FREE = 4 * 1024 * 1024;
 /** The plan of the last task, noted before it is submitted. */
@@ -117,8 +121,9 @@ class Braket implements JobBackend {
   }
 
   /**
-   * The plan of the task with this key. It is noted before the first submission: a second one after a crash would choose other qubits
-   * if the device was calibrated in between, and one client token with two requests is an error.
+   * The plan of the task with this key. It is noted before the first submission: a second one after a crash
+   * would choose other qubits if the device was calibrated in between, and one client token with two requests
+   * is an error.
    */
   async #planOf(bits: number, key: string, signal: AbortSignal): Promise<TaskPlan> {
     const note = await this.#memory.recall(PLAN_NOTE);
@@ -132,7 +137,9 @@ class Braket implements JobBackend {
     return plan;
   }
 
-  /** The options may have changed since: a lot names this source's device, and is conditioned by its claim. */
+  /**
+   * The options may have changed since: a lot names this source's device, and is conditioned by its claim.
+   */
   #isOwn(plan: TaskPlan): boolean {
     return plan.device === this.#options.device.arn && plan.claim >= this.claimedMinEntropyPerBit;
   }
@@ -229,7 +236,10 @@ class Braket implements JobBackend {
     await this.#service.cancelTask(job.jobId);
   }
 
-  /** Deletes the objects of the task. In a bucket with versions, old versions stay until its own rules remove them. */
+  /**
+   * Deletes the objects of the task. In a bucket with versions, old versions stay until its own rules remove
+   * them.
+   */
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const task = await this.#service.task(job.jobId, signal);
     if (task === undefined) return;
@@ -246,7 +256,10 @@ function withShots({ calibration }: TaskPlan, asked: number, successful: number)
   return { ...calibration, shots_asked: asked, shots_successful: successful };
 }
 
-/** The further back in the queue, the longer until something changes. `>2000` and no position are far back and near. */
+/**
+ * The further back in the queue, the longer until something changes. `>2000` and no position are far back and
+ * near.
+ */
 function queuePollMs(position: string | undefined): number {
   const before = position === undefined ? 1 : Number(position.replace('>', ''));
   return Math.min(QUEUE_POLL_MS * Math.max(1, Number.isNaN(before) ? 1 : before), QUEUE_POLL_MAX_MS);

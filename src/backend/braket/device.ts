@@ -39,7 +39,9 @@ export interface Device {
 
 interface QubitCalibration {
   readonly readoutFidelity: number | null;
-  /** P(reads 1 | prepared 0) and P(reads 0 | prepared 1): IQM publishes both, most publish the fidelity alone. */
+  /**
+   * P(reads 1 | prepared 0) and P(reads 0 | prepared 1): IQM publishes both, most publish the fidelity alone.
+   */
   readonly e01: number | null;
   readonly e10: number | null;
 }
@@ -70,7 +72,10 @@ export interface DeviceReply {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent error. */
+/**
+ * Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent
+ * error.
+ */
 export function deviceOf(reply: DeviceReply): Device {
   const capabilities = capabilitiesOf(reply);
   const service = objectOf(capabilities.service);
@@ -239,7 +244,8 @@ export interface ChosenQubits {
 }
 
 /**
- * The `count` best qubits by readout fidelity, in ascending order. Bad qubits are normal: one whose published figure is below
+ * The `count` best qubits by readout fidelity, in ascending order. Bad qubits are normal: one whose published
+ * figure is below
  * `fidelityMin` is never used, nor one without a figure on a device that gives figures by qubit.
  */
 export function bestQubits(device: Device, count: number, fidelityMin: number): ChosenQubits {
@@ -252,7 +258,9 @@ export function bestQubits(device: Device, count: number, fidelityMin: number): 
   return { physical, calibration: calibrationOf(device, physical, []) };
 }
 
-/** Disjoint pairs that a gate can join, the best first; channels 2k and 2k + 1 are the two qubits of pair k. */
+/**
+ * Disjoint pairs that a gate can join, the best first; channels 2k and 2k + 1 are the two qubits of pair k.
+ */
 export function bestPairs(device: Device, count: number, fidelityMin: number): ChosenQubits {
   const usable = usableQubits(device, fidelityMin);
   const chosen: (readonly [number, number])[] = [];

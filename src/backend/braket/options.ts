@@ -27,7 +27,8 @@ export const braketOptions = {
   qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a task that become raw bits; a lot is qubits times shots',
-    // 32,000 raw bits of 16 qubits condition to 2,208 bytes at the default claim: 34 seeds and 1,120 pure bytes.
+    // 32,000 raw bits of 16 qubits condition to 2,208 bytes at the default claim: 34 seeds and 1,120 pure
+    // bytes.
     fallback: '2000',
     // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
     parse: wholeNumber(1024, 200_000),
@@ -94,8 +95,8 @@ function orAuto<T>(parse: (text: string) => T): (text: string) => T | 'auto' {
 }
 
 /**
- * USD per shot as of 2026-11, from the devices' own `deviceCost` and the price list. They move: where the device publishes
- * another price than the one in force, submission compares.
+ * USD per shot as of 2026-11, from the devices' own `deviceCost` and the price list. They move: where the
+ * device publishes another price than the one in force, submission compares.
  */
 const PRICES_PER_SHOT: ReadonlyMap<string, number> = new Map([
   ['ionq/Aria-1', 0.03],
@@ -106,7 +107,9 @@ const PRICES_PER_SHOT: ReadonlyMap<string, number> = new Map([
   ['rigetti/Cepheus-1-108Q', 0.000425],
 ]);
 
-/** What a shot is taken to cost. A simulator is billed by the minute, some cents for what is asked of it here. */
+/**
+ * What a shot is taken to cost. A simulator is billed by the minute, some cents for what is asked of it here.
+ */
 export function pricePerShot({ device, price_per_shot: price }: BraketOptions): number {
   if (price !== 'auto') return price;
   if (device.isSimulator) return 0;
@@ -116,9 +119,10 @@ export function pricePerShot({ device, price_per_shot: price }: BraketOptions): 
 }
 
 /**
- * A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2 of the shots. Who knows
- * when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits. A pair of a Bell test, whose likeliest outcome has
- * (1 + 1/√2) / 4, is guessed with 0.64 · 0.427 + 0.32 · 0.5 + 0.04 = 0.473: 0.54 bits each. Both are rounded down.
+ * A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2
+ * of the shots. Who knows when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits. A pair of a Bell
+ * test, whose likeliest outcome has (1 + 1/√2) / 4, is guessed with 0.64 · 0.427 + 0.32 · 0.5 + 0.04 = 0.473:
+ * 0.54 bits each. Both are rounded down.
  */
 const CLAIMS: Readonly<Record<PartPlan, number>> = { superposition: 0.7, 'x-check': 0.7, 'bell-chsh': 0.5 };
 

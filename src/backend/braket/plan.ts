@@ -33,7 +33,10 @@ export interface TaskPlan {
   readonly calibration: Provenance['calibration'];
 }
 
-/** Plans the task for at least `bits` bits on the device as it is now. Rejects what the device would not run, or charge more for. */
+/**
+ * Plans the task for at least `bits` bits on the device as it is now. Rejects what the device would not run,
+ * or charge more for.
+ */
 export function planTask(
   device: Device,
   options: BraketOptions,
@@ -138,8 +141,8 @@ export interface NativeGates {
 }
 
 /**
- * OpenQASM 3 for a QPU: a verbatim box of native gates on physical qubits, which Braket runs as it stands. Channel i is
- * physical qubit `physical[i]`.
+ * OpenQASM 3 for a QPU: a verbatim box of native gates on physical qubits, which Braket runs as it stands.
+ * Channel i is physical qubit `physical[i]`.
  */
 export function verbatimSource(
   circuit: PulseCircuit,
@@ -187,7 +190,10 @@ function entanglerCall(entangler: Entangler | null): string {
   }
 }
 
-/** OpenQASM 3 for a simulator: virtual qubits, and the gates h alone, without the include file that Braket does not take. */
+/**
+ * OpenQASM 3 for a simulator: virtual qubits, and the gates h alone, without the include file that Braket
+ * does not take.
+ */
 export function simulatorSource({ circuit }: NamedCircuit): string {
   const lines = ['OPENQASM 3.0;', `bit[${circuit.measured.length}] b;`, `qubit[${circuit.qubits}] q;`];
   for (const { gate, qubits } of circuit.gates) {

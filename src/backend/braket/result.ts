@@ -31,9 +31,9 @@ const PROGRAM_SET = 'braket.task_result.program_set_task_result';
 const FAILED_PROGRAM = 'braket.task_result.program_set_executable_failure';
 
 /**
- * Reads `results.json` and, for a program set, what it refers to. Only `measurements` counts: a result with probabilities alone is
- * refused, since shots made of them would be invented. Fewer shots than were asked for are taken when the service itself counts
- * so many as successful.
+ * Reads `results.json` and, for a program set, what it refers to. Only `measurements` counts: a result with
+ * probabilities alone is refused, since shots made of them would be invented. Fewer shots than were asked for
+ * are taken when the service itself counts so many as successful.
  */
 export async function readResult(read: ReadObject, expected: ExpectedResult): Promise<TaskResult> {
   const objects = new Objects(read);
@@ -87,7 +87,10 @@ class Objects {
   }
 }
 
-/** The executable of every program, in order: results.json → programs/i/results.json → programs/i/executables/0.json. */
+/**
+ * The executable of every program, in order: results.json → programs/i/results.json →
+ * programs/i/executables/0.json.
+ */
 async function programResults(objects: Objects, result: Json, expected: ExpectedResult): Promise<Json[]> {
   const programs = listOf(result.programResults);
   if (programs.length !== expected.parts.length) {
@@ -109,7 +112,10 @@ async function checkTask(objects: Objects, result: Json, expected: ExpectedResul
   if (metadata.id !== expected.taskArn) throw refused(expected, `a result of task ${wordOf(metadata.id)}`);
 }
 
-/** Bits checked and packed between two turns of the event loop: 1 ms where 4.2 Mbit took 80 ms in one go (Node 22). */
+/**
+ * Bits checked and packed between two turns of the event loop: 1 ms where 4.2 Mbit took 80 ms in one go (Node
+ * 22).
+ */
 const BITS_PER_TURN = 65_536;
 
 async function shotsOf(measured: Json, part: Part, expected: ExpectedResult): Promise<PartShots> {

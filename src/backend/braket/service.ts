@@ -38,8 +38,8 @@ export interface Task {
 }
 
 /**
- * The calls on Braket and S3. Rejects with a BackendError, or with the signal's reason. The SDK's own retries are off: the
- * pool repeats calls, with the same token, and heeds Retry-After and its deadlines.
+ * The calls on Braket and S3. Rejects with a BackendError, or with the signal's reason. The SDK's own retries
+ * are off: the pool repeats calls, with the same token, and heeds Retry-After and its deadlines.
  */
 export class BraketService {
   readonly #options: ServiceOptions;
@@ -151,7 +151,8 @@ export class BraketService {
     }
   }
 
-  // Imported when first used: the two clients took 140 ms and 29 MB (Node 22), which a service without Braket does not pay.
+  // Imported when first used: the two clients took 140 ms and 29 MB (Node 22), which a service without Braket
+  // does not pay.
   async #openBraket(): Promise<BraketParts> {
     const sdk = await import('@aws-sdk/client-braket');
     const { region, endpoint } = this.#options;
@@ -203,7 +204,10 @@ interface S3Parts {
   readonly client: S3Client;
 }
 
-/** Undefined for what the service answers 404 to; of S3's two sorts of 404, a bucket that is not there stays an error. */
+/**
+ * Undefined for what the service answers 404 to; of S3's two sorts of 404, a bucket that is not there stays
+ * an error.
+ */
 async function orMissing<T>(reply: Promise<T>, name?: string): Promise<T | undefined> {
   try {
     return await reply;
@@ -285,8 +289,9 @@ const CONNECTION_ERRORS =
   /^(ECONN|EPIPE$|ENOTFOUND$|EAI_AGAIN$|ETIMEDOUT$|EHOST|ENET|ERR_STREAM_PREMATURE_CLOSE$|TimeoutError$|ERR_TLS|CERT_|UND_ERR)/;
 
 /**
- * What an error of the SDK means to the pool; undefined for what is none of the service's. `what` names host and operation; the
- * message adds status, the error's name and the service's words, never a header or a request.
+ * What an error of the SDK means to the pool; undefined for what is none of the service's. `what` names host
+ * and operation; the message adds status, the error's name and the service's words, never a header or a
+ * request.
  */
 function awsError(error: unknown, what: string, nowMs: number): BackendError | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -311,7 +316,8 @@ function awsError(error: unknown, what: string, nowMs: number): BackendError | u
 
 function kindOf(status: number, name: string, message: string): BackendErrorKind {
   if (status === 401 || status === 403 || CREDENTIAL_ERRORS.has(name)) return 'auth';
-  // A device's own spending limit is refused as a validation error (Braket developer guide, "Cost tracking and saving").
+  // A device's own spending limit is refused as a validation error (Braket developer guide, "Cost tracking
+  // and saving").
   if (status === 402 || /spending limit/i.test(message)) return 'quota';
   if (status === 408 || status === 424 || status === 425 || status === 429 || status >= 500)
     return 'retryable';

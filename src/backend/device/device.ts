@@ -66,8 +66,8 @@ const options = {
 export type DeviceOptions = OptionValues<typeof options>;
 
 /**
- * A generator at this machine. The path proves nothing of what stands behind it, so maker, model and min-entropy are the
- * operator's declaration, and so is that it is quantum.
+ * A generator at this machine. The path proves nothing of what stands behind it, so maker, model and
+ * min-entropy are the operator's declaration, and so is that it is quantum.
  */
 export const deviceSource = sourceKind({
   type: 'device',
@@ -76,7 +76,10 @@ export const deviceSource = sourceKind({
   create: (name, values, parts) => new Device(name, values, parts),
 });
 
-/** What a serial generator says while it starts, and what lay in the line's buffer (4,096 bytes) since it was last read. */
+/**
+ * What a serial generator says while it starts, and what lay in the line's buffer (4,096 bytes) since it was
+ * last read.
+ */
 const SERIAL_DISCARD_BYTES = 4096;
 
 /** Where the machine has its things; tests put their own in place. */
@@ -95,7 +98,10 @@ interface Found {
 /** Devices that are being read in this process, by identity, with the source that does. */
 const inUse = new Map<string, string>();
 
-/** A generator that is opened for each read and closed after it: between reads it is free, and is told from another. */
+/**
+ * A generator that is opened for each read and closed after it: between reads it is free, and is told from
+ * another.
+ */
 export class Device implements StreamBackend {
   readonly kind = 'stream';
   readonly name: string;
@@ -190,8 +196,8 @@ export class Device implements StreamBackend {
   }
 
   /**
-   * One reader at a time in this process. Another process that reads the same device takes other bytes: the kernel gives
-   * each byte once, and a driver that wants one reader alone says EBUSY.
+   * One reader at a time in this process. Another process that reads the same device takes other bytes: the
+   * kernel gives each byte once, and a driver that wants one reader alone says EBUSY.
    */
   async #readAlone(found: Found, bytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const { path, serial: baud, stall_ms: stallMs } = this.#values;
@@ -212,8 +218,8 @@ export class Device implements StreamBackend {
   }
 
   /**
-   * Keeps a FIFO open between reads, unread: without a reader its writer would die of SIGPIPE, and what it wrote would be
-   * lost. O_NONBLOCK: the open waits for no writer.
+   * Keeps a FIFO open between reads, unread: without a reader its writer would die of SIGPIPE, and what it
+   * wrote would be lost. O_NONBLOCK: the open waits for no writer.
    */
   async #holdFifo(identity: string): Promise<void> {
     if (this.#heldFifo?.identity === identity) return;
@@ -224,7 +230,10 @@ export class Device implements StreamBackend {
     this.#heldFifo = { identity, fd: await onDevice(path, () => promisify(open)(path, flags)) };
   }
 
-  /** The kernel may change the generator behind `/dev/hwrng` at any time: then nobody knows whose bits these are. */
+  /**
+   * The kernel may change the generator behind `/dev/hwrng` at any time: then nobody knows whose bits these
+   * are.
+   */
   async #assertSameGenerator({ hwRandom }: Found): Promise<void> {
     if (hwRandom === null) return;
     const { rng_current: now } = await hwRandomFacts(this.#place);
@@ -277,7 +286,10 @@ function withoutNulls(
 export interface HwRandomPlace {
   /** The node that reads from the generator in use, `/dev/hwrng`. */
   readonly node: string;
-  /** The attributes of the hw_random core, `/sys/class/misc/hw_random` (Documentation/admin-guide/hw_random.rst). */
+  /**
+   * The attributes of the hw_random core, `/sys/class/misc/hw_random`
+   * (Documentation/admin-guide/hw_random.rst).
+   */
   readonly attributes: string;
 }
 
@@ -315,7 +327,10 @@ async function attribute(path: string): Promise<string | null> {
   }
 }
 
-/** Generators that are no quantum devices, whatever the operator declares: a TPM, and what a host gives its guest. */
+/**
+ * Generators that are no quantum devices, whatever the operator declares: a TPM, and what a host gives its
+ * guest.
+ */
 const NOT_QUANTUM = /^(tpm-rng|virtio_rng)/;
 
 /** Refuses a generator that is not there, or that cannot be what it is declared to be. */

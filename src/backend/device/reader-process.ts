@@ -6,15 +6,16 @@ import { isatty } from 'node:tty';
 import { type Failure, identityOf, type Order, type Report } from './reader-protocol.ts';
 
 /**
- * The process that reads a device. A read blocks in the driver for as long as that likes: it heeds no AbortSignal, holds
- * a thread of libuv's pool, and a process that ends waits for those threads. Not every driver knows O_NONBLOCK, and of
- * those that do some give it only crumbs (virtio-rng: 64 bytes a call). So the wait is here, where SIGKILL ends it.
- * One order, then reports until whoever ordered has had enough and kills this process.
+ * The process that reads a device. A read blocks in the driver for as long as that likes: it heeds no
+ * AbortSignal, holds a thread of libuv's pool, and a process that ends waits for those threads. Not every
+ * driver knows O_NONBLOCK, and of those that do some give it only crumbs (virtio-rng: 64 bytes a call). So
+ * the wait is here, where SIGKILL ends it. One order, then reports until whoever ordered has had enough and
+ * kills this process.
  */
 
 /**
- * Bytes of one read(2): a generator of 1 kB/s shows a sign of life every 4 seconds. It is also what Linux buffers of a
- * serial line (N_TTY_BUF_SIZE).
+ * Bytes of one read(2): a generator of 1 kB/s shows a sign of life every 4 seconds. It is also what Linux
+ * buffers of a serial line (N_TTY_BUF_SIZE).
  */
 const PIECE_BYTES = 4096;
 /** Between looks at an empty FIFO. Its 64 KiB fill in that time at 6 MB/s, faster than generators are. */
@@ -27,8 +28,8 @@ async function openDevice({ path, isFifo, baud }: Order): Promise<FileHandle | F
   const flags = constants.O_RDONLY | constants.O_NOCTTY;
   if (isFifo) return open(path, flags | constants.O_NONBLOCK);
   if (baud === null) return open(path, flags);
-  // With O_NONBLOCK the line opens without its carrier; the mode that is set on it then is that of the line, and holds
-  // for the handle that reads. In between the first handle keeps DTR up.
+  // With O_NONBLOCK the line opens without its carrier; the mode that is set on it then is that of the line,
+  // and holds for the handle that reads. In between the first handle keeps DTR up.
   const line = await open(path, flags | constants.O_NONBLOCK);
   try {
     const words = rawMode(line, baud);
@@ -73,7 +74,8 @@ async function readBytes(
       left -= size;
       continue;
     }
-    if (size === 0) report({ type: 'no-writer' }); // a feeder that is started anew between blocks leaves such gaps
+    // a feeder that is started anew between blocks leaves such gaps
+    if (size === 0) report({ type: 'no-writer' });
     await sleep(FIFO_LOOK_MS);
   }
   return undefined;
@@ -106,7 +108,8 @@ async function carryOut(order: Order): Promise<Failure | undefined> {
   );
 }
 
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')); // an exit would wait for the blocked read
+// an exit would wait for the blocked read
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.once('message', (order: Order) => {
   carryOut(order).then(
     (failure) => failure !== undefined && report({ type: 'failed', failure }),

@@ -42,9 +42,9 @@ export class DeviceReader {
   }
 
   /**
-   * Exactly `order.bytes` bytes. Rejects with a BackendError, also when nothing comes for `stallMs`, or with the signal's
-   * reason. A stall is `retryable` however often it comes: it gives no bits, a feeder that is started again or a device
-   * that is plugged in heals it, and the pool asks ever more seldom.
+   * Exactly `order.bytes` bytes. Rejects with a BackendError, also when nothing comes for `stallMs`, or with
+   * the signal's reason. A stall is `retryable` however often it comes: it gives no bits, a feeder that is
+   * started again or a device that is plugged in heals it, and the pool asks ever more seldom.
    */
   async read(order: Order, stallMs: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     signal.throwIfAborted();

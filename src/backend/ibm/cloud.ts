@@ -51,8 +51,8 @@ interface Token {
 }
 
 /**
- * The REST API of IBM Quantum Platform for one instance: bearer tokens from IAM, taken anew before they expire and once more
- * when the API refuses one, and IBM's two shapes of errors.
+ * The REST API of IBM Quantum Platform for one instance: bearer tokens from IAM, taken anew before they
+ * expire and once more when the API refuses one, and IBM's two shapes of errors.
  */
 export class IbmCloud {
   readonly #options: CloudOptions;
@@ -167,7 +167,9 @@ function tokenIn(answer: JsonObject, askedAtMs: number): Token {
   return { bearer, refreshAtMs: askedAtMs + TOKEN_USED_SHARE * livesSeconds * 1000 };
 }
 
-/** `{errors: [{code, message}]}` as the API describes it, `{error: {code, message}}` as it also comes; IAM has its own. */
+/**
+ * `{errors: [{code, message}]}` as the API describes it, `{error: {code, message}}` as it also comes; IAM has its own.
+ */
 function errorWords(body: JsonObject): string {
   const errors = Array.isArray(body.errors) ? listIn(body.errors) : [body.error ?? body];
   const words = errors.map((each) => {

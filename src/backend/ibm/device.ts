@@ -197,8 +197,9 @@ export interface Quality {
 }
 
 /**
- * The qubits to measure, in ascending order: of those that are alive and good enough, the ones with the least readout
- * error. A dead one shows in the calibration: no figures, or an sx that fails every time (`gate_error` 1).
+ * The qubits to measure, in ascending order: of those that are alive and good enough, the ones with the least
+ * readout error. A dead one shows in the calibration: no figures, or an sx that fails every time
+ * (`gate_error` 1).
  */
 export function chosenQubits(calibration: Calibration, quality: Quality): number[] {
   return goodQubits(calibration, quality)
@@ -208,8 +209,8 @@ export function chosenQubits(calibration: Calibration, quality: Quality): number
 }
 
 /**
- * Pairs for Bell tests: coupled, of good qubits, no qubit in two of them; the best first until `qubits` are used. A pair is
- * as good as the errors that lower its correlations: its cz and both readouts.
+ * Pairs for Bell tests: coupled, of good qubits, no qubit in two of them; the best first until `qubits` are
+ * used. A pair is as good as the errors that lower its correlations: its cz and both readouts.
  */
 export function chosenPairs(
   { couplings }: Architecture,

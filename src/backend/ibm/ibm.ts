@@ -28,7 +28,10 @@ export const ibmSource: SourceKind<typeof IBM_OPTIONS> = sourceKind({
   },
 });
 
-/** Both leave room for gates that fail and for drift since the calibration, which the bounds below know nothing of. */
+/**
+ * Both leave room for gates that fail and for drift since the calibration, which the bounds below know
+ * nothing of.
+ */
 const CLAIM = { superposition: 0.8, 'x-check': 0.8, 'bell-chsh': 0.5 } as const;
 
 /** The claimed min-entropy per raw bit: not above what the worst qubit that the options let in can have. */
@@ -46,9 +49,9 @@ function claimOf({ circuit, min_entropy, max_readout_error, qubits }: IbmOptions
 }
 
 /**
- * Against somebody who knows which readouts are replaced by a fixed answer, each with probability f = e01 + e10: an ideal
- * coin is guessed with (1 + f) / 2; the two outcomes of a Bell test, of which the likelier pair has cos²(π/8) / 2, with at most
- * that times (1 + f)² (simulator/entropy-claim.ts has the derivation).
+ * Against somebody who knows which readouts are replaced by a fixed answer, each with probability f = e01 +
+ * e10: an ideal coin is guessed with (1 + f) / 2; the two outcomes of a Bell test, of which the likelier pair
+ * has cos²(π/8) / 2, with at most that times (1 + f)² (simulator/entropy-claim.ts has the derivation).
  */
 function entropyBound(isBellTest: boolean, f: number): number {
   if (!isBellTest) return 1 - Math.log2(1 + f);
@@ -63,7 +66,10 @@ const JOBS_PER_MINUTE = 5;
 const EXECUTIONS_MAX = 10_000_000;
 /** A tag has at most so many characters. */
 const TAG_LENGTH_MAX = 86;
-/** A budget of seconds is counted over weeks, a processor is calibrated daily: asking again each hour is often enough. */
+/**
+ * A budget of seconds is counted over weeks, a processor is calibrated daily: asking again each hour is often
+ * enough.
+ */
 const ASK_AGAIN_MS = 3_600_000;
 const OFFLINE_PAUSE_MS = 600_000;
 /** A queue takes minutes to hours and names no position; what runs is done within `max_seconds`. */
@@ -72,8 +78,8 @@ const RUNNING_POLL_MS = 5_000;
 const REASON_LENGTH_MAX = 200;
 
 /**
- * A processor of IBM Quantum Platform as a source of jobs: the sampler primitive on circuits of basis gates, on the qubits
- * that the calibration of the day shows to be good.
+ * A processor of IBM Quantum Platform as a source of jobs: the sampler primitive on circuits of basis gates,
+ * on the qubits that the calibration of the day shows to be good.
  *
  * `origin` is that of a processor until IBM says that the device is a simulator, which it says before the first lot.
  */
@@ -123,8 +129,8 @@ export class IbmBackend implements JobBackend {
   }
 
   /**
-   * IBM's formula for usage, seconds per job + seconds per execution, with the qubits of the last job (before the first: as
-   * many as are asked for); never above `max_seconds`, at which IBM ends a job.
+   * IBM's formula for usage, seconds per job + seconds per execution, with the qubits of the last job (before
+   * the first: as many as are asked for); never above `max_seconds`, at which IBM ends a job.
    */
   estimate(bits: number): Spend {
     const { circuit, test_share, max_seconds, price_per_second, currency } = this.#options;
@@ -138,8 +144,8 @@ export class IbmBackend implements JobBackend {
   }
 
   /**
-   * Looks for a job that carries the key as a tag before it starts one. The plan is kept first: what the results mean is
-   * known whatever happens between IBM's taking the job and its answer.
+   * Looks for a job that carries the key as a tag before it starts one. The plan is kept first: what the
+   * results mean is known whatever happens between IBM's taking the job and its answer.
    */
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
     signal.throwIfAborted();
@@ -165,8 +171,8 @@ export class IbmBackend implements JobBackend {
   }
 
   /**
-   * The plan of a job that this source may read: not one of another device, whose name its lot would not have, and none
-   * under a smaller claim than the health tests and the conditioner go by now.
+   * The plan of a job that this source may read: not one of another device, whose name its lot would not
+   * have, and none under a smaller claim than the health tests and the conditioner go by now.
    */
   #ownPlan(memo: string): Plan | null {
     const plan = planIn(memo);
@@ -174,7 +180,10 @@ export class IbmBackend implements JobBackend {
     return plan.claim < this.claimedMinEntropyPerBit ? null : plan;
   }
 
-  /** The oldest job with the tag, or null. The tag is compared again: an API that ignores the filter lists every job. */
+  /**
+   * The oldest job with the tag, or null. The tag is compared again: an API that ignores the filter lists
+   * every job.
+   */
   async #jobTagged(tag: string, signal: AbortSignal): Promise<string | null> {
     const query = `tags=${encodeURIComponent(tag)}&exclude_params=true&limit=200`;
     const { jobs } = await this.#cloud.get(`/jobs?${query}`, signal);

@@ -114,7 +114,10 @@ export const IBM_OPTIONS = {
   iam_url: { meaning: 'where tokens come from', fallback: 'https://iam.cloud.ibm.com', parse: httpUrl },
 } as const;
 
-/** The API of the region that the CRN names: us-east has no prefix (qiskit-ibm-runtime, default_runtime_url_resolver). */
+/**
+ * The API of the region that the CRN names: us-east has no prefix (qiskit-ibm-runtime,
+ * default_runtime_url_resolver).
+ */
 export function apiUrlOf(crn: string): string {
   const region = crn.split(':')[5];
   return `https://${region === 'us-east' ? '' : `${region}.`}quantum.cloud.ibm.com/api/v1`;

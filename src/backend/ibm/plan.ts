@@ -42,9 +42,11 @@ export interface Plan {
 }
 
 /**
- * PUBs of a job that interleaves programs. As clusters of a witness they are too few for `source-independent` and
+ * PUBs of a job that interleaves programs. As clusters of a witness they are too few for `source-independent`
+ * and
  * `bell-witness`, which take thousands (docs/evidence.md). They are of equal size and in random order, so that neither drift over the job nor
- * a processor that looked at their size would favour a program; each costs IBM a moment to load, which is why they are few.
+ * a processor that looked at their size would favour a program; each costs IBM a moment to load, which is why
+ * they are few.
  */
 const INTERLEAVED_PUBS = 16;
 
@@ -54,7 +56,10 @@ export interface Layout {
   readonly order: readonly number[];
 }
 
-/** PUBs that hold at least `bits` raw bits of `width` channels; `testShare` is that of the X-basis tests among them. */
+/**
+ * PUBs that hold at least `bits` raw bits of `width` channels; `testShare` is that of the X-basis tests among
+ * them.
+ */
 export function layoutOf(circuit: CircuitName, bits: number, width: number, testShare: number): Layout {
   const shots = wholeShots(bits, width);
   if (circuit === 'superposition') return { shotsPerPub: shots, order: [0] };
@@ -90,7 +95,10 @@ export function totalShots({ shotsPerPub, order }: Layout): number {
 export interface Programs {
   /** `lang_circuit`. */
   readonly name: string;
-  /** OpenQASM 3 on physical qubits; PUBs refer to them by index. For `bell-chsh` one for each of CHSH_SETTINGS. */
+  /**
+   * OpenQASM 3 on physical qubits; PUBs refer to them by index. For `bell-chsh` one for each of
+   * CHSH_SETTINGS.
+   */
   readonly texts: readonly string[];
   /** SHA-256 (hex) of the texts, joined in this order. */
   readonly sha256: string;
@@ -152,16 +160,20 @@ const { PI } = Math;
 /** Below this an rz does nothing: sums of a few multiples of π/4 are exact to 2^-50. */
 const ANGLE_MIN = 1e-12;
 
-/** What IBM's Heron and Nighthawk processors run as it is (`basis_gates` of their configuration, but for the idle `id`). */
+/**
+ * What IBM's Heron and Nighthawk processors run as it is (`basis_gates` of their configuration, but for the
+ * idle `id`).
+ */
 export const BASIS_GATES: readonly Gate['gate'][] = ['cz', 'rz', 'sx', 'x'];
 
 const sx = (qubit: number): Gate => ({ gate: 'sx', qubits: [qubit] });
 const rz = (qubit: number, angle: number): Gate => ({ gate: 'rz', qubits: [qubit], angle });
 
 /**
- * The same circuit in the basis {cz, rz, sx, x}, up to global phases: no outcome's probability changes. An rz is a
- * change of frame: it is carried past diagonal gates to the next pulse, added to others on the way, and left out where it
- * does nothing, on |0> and before a measurement. So H becomes one sx, and H·H becomes sx, rz(π), sx.
+ * The same circuit in the basis {cz, rz, sx, x}, up to global phases: no outcome's probability changes. An rz
+ * is a change of frame: it is carried past diagonal gates to the next pulse, added to others on the way, and
+ * left out where it does nothing, on |0> and before a measurement. So H becomes one sx, and H·H becomes sx,
+ * rz(π), sx.
  */
 export function inBasis(circuit: Circuit): Circuit {
   assertCircuit(circuit);
@@ -226,8 +238,8 @@ function controlledX(control: number, target: number): Gate[] {
 }
 
 /**
- * Ry(θ) = Rz(π) √X Rz(θ + π) √X up to phase (McKay et al., arXiv:1612.00858, eq. 2.7). One pulse is enough for a quarter
- * turn, HZ = Ry(π/2) and ZH = Ry(-π/2), and none for a whole one.
+ * Ry(θ) = Rz(π) √X Rz(θ + π) √X up to phase (McKay et al., arXiv:1612.00858, eq. 2.7). One pulse is enough
+ * for a quarter turn, HZ = Ry(π/2) and ZH = Ry(-π/2), and none for a whole one.
  */
 function rotationY(qubit: number, angle: number): Gate[] {
   const turn = principalAngle(angle);
@@ -255,14 +267,16 @@ export function placed(circuit: Circuit, layout: readonly number[], deviceQubits
 }
 
 function movedGate(gate: Gate, layout: readonly number[]): Gate {
-  return { ...gate, qubits: gate.qubits.map((qubit) => layout[qubit]) } as unknown as Gate; // as many as before
+  // as many as before
+  return { ...gate, qubits: gate.qubits.map((qubit) => layout[qubit]) } as unknown as Gate;
 }
 
 /**
- * OpenQASM 3 on physical qubits (`$n`, specification 3.0, Physical Qubits), one statement a line: nothing is left to a
- * transpiler. The leading barrier names every qubit of the device, so that whoever builds the circuit from the text gives
- * it the device's width; the last has all qubits measured at once. One more may stand after the first `prepared` gates: what
- * comes then is not made one with the preparation that it is to test.
+ * OpenQASM 3 on physical qubits (`$n`, specification 3.0, Physical Qubits), one statement a line: nothing is
+ * left to a transpiler. The leading barrier names every qubit of the device, so that whoever builds the
+ * circuit from the text gives it the device's width; the last has all qubits measured at once. One more may
+ * stand after the first `prepared` gates: what comes then is not made one with the preparation that it is to
+ * test.
  */
 export function physicalText(circuit: Circuit, prepared?: number): string {
   assertCircuit(circuit);

@@ -36,8 +36,8 @@ export class ResultReader {
   }
 
   /**
-   * All else is asked for before the results: those of a private job can be read only once. What no other try will give
-   * better rejects as permanent: the job is lost.
+   * All else is asked for before the results: those of a private job can be read only once. What no other try
+   * will give better rejects as permanent: the job is lost.
    */
   async read(jobId: string, plan: Plan, signal: AbortSignal): Promise<RawRead> {
     const facts = await this.#runFacts(jobId, plan, signal);
@@ -103,7 +103,10 @@ export class ResultReader {
     };
   }
 
-  /** The calibration that the job ran on, where IBM names and gives it; else the one by which its qubits were chosen. */
+  /**
+   * The calibration that the job ran on, where IBM names and gives it; else the one by which its qubits were
+   * chosen.
+   */
   async #calibration(id: string | null, plan: Plan, signal: AbortSignal): Promise<Provenance['calibration']> {
     const qubits = plan.qubits;
     const own = id === null ? null : await this.#device.calibrationBy(id, signal);

@@ -17,13 +17,16 @@ export interface ShotRange {
   readonly firstShot: number;
 }
 
-/** Shots that are decoded between two turns of the event loop: some 5 ms at 100 qubits (12 ns a bit on Node 22). */
+/**
+ * Shots that are decoded between two turns of the event loop: some 5 ms at 100 qubits (12 ns a bit on Node
+ * 22).
+ */
 const SHOTS_PER_TURN = 4_096;
 
 /**
- * Decodes the per-shot data of a sampler's result into place. Both forms are taken, whichever was asked for: `samples` in
- * hexadecimal, and Qiskit's BitArray. Refuses a result that lacks shots or has other widths (permanent: the job gives nothing
- * else), and one of counts or probabilities alone (`no_raw_shots`).
+ * Decodes the per-shot data of a sampler's result into place. Both forms are taken, whichever was asked for:
+ * `samples` in hexadecimal, and Qiskit's BitArray. Refuses a result that lacks shots or has other widths
+ * (permanent: the job gives nothing else), and one of counts or probabilities alone (`no_raw_shots`).
  */
 export async function decodeResult(
   json: unknown,
@@ -102,7 +105,10 @@ const inflated = promisify(inflate);
 /** NumPy pads its header to a multiple of 64 bytes; a matrix's takes 128. */
 const NPY_HEADER_BYTES_MAX = 1_024;
 
-/** Base64 of zlib of .npy: a row a shot, big-endian, so that the last byte holds c[0] to c[7], c[0] its lowest bit. */
+/**
+ * Base64 of zlib of .npy: a row a shot, big-endian, so that the last byte holds c[0] to c[7], c[0] its lowest
+ * bit.
+ */
 async function decodeBitArray(
   packed: string,
   { shots, width }: ExpectedResult,
@@ -156,8 +162,9 @@ export interface ByteMatrix {
 const MAGIC = '\x93NUMPY';
 
 /**
- * Reads .npy versions 1 to 3 (NumPy Enhancement Proposal 1, "Format Specification"): magic, version, length of the header,
- * the header as a Python literal, the data. Only C-ordered matrices of uint8 are taken; anything else is refused.
+ * Reads .npy versions 1 to 3 (NumPy Enhancement Proposal 1, "Format Specification"): magic, version, length
+ * of the header, the header as a Python literal, the data. Only C-ordered matrices of uint8 are taken;
+ * anything else is refused.
  */
 export function readByteMatrix(npy: Uint8Array): ByteMatrix {
   const bytes = Buffer.from(npy.buffer, npy.byteOffset, npy.byteLength);

@@ -11,7 +11,10 @@ const PAGE_SIZE = 25;
 /** 1,000 jobs: who has more of them on one system is told that the search did not end. */
 const PAGES_MAX = 40;
 
-/** A status that says nothing of whether the request was carried out: gateways give up on what goes on behind them. */
+/**
+ * A status that says nothing of whether the request was carried out: gateways give up on what goes on behind
+ * them.
+ */
 function isAmbiguous(status: number): boolean {
   return status === 408 || status === 409 || status >= 500;
 }
@@ -77,8 +80,8 @@ export class IonqCloud {
   }
 
   /**
-   * The job on that system that has this metadata; undefined when none has. Nothing says in which order jobs are listed, so all
-   * are looked at.
+   * The job on that system that has this metadata; undefined when none has. Nothing says in which order jobs
+   * are listed, so all are looked at.
    */
   async findJob(
     backend: string,
@@ -107,7 +110,9 @@ export class IonqCloud {
     return this.#bytes(path, bytesMax, signal);
   }
 
-  /** The document at a URL that the API gave: it begins with the API's version, which the base has as well. */
+  /**
+   * The document at a URL that the API gave: it begins with the API's version, which the base has as well.
+   */
   document(url: string, bytesMax: number, signal: AbortSignal) {
     if (url.startsWith(this.#base)) return this.#bytes(url.slice(this.#base.length), bytesMax, signal);
     const path = /^\/v\d+\.\d+(\/.*)$/.exec(url)?.[1];

@@ -46,7 +46,10 @@ export const ionqSource = sourceKind({
   create: (name, options, parts) => new Ionq(name, options, parts),
 });
 
-/** Between polls: of a job that waits, a tenth of the predicted wait within these bounds; of one that runs, the least. */
+/**
+ * Between polls: of a job that waits, a tenth of the predicted wait within these bounds; of one that runs,
+ * the least.
+ */
 const POLL_MIN_MS = 5_000;
 const POLL_MAX_MS = 300_000;
 const POLL_DEFAULT_MS = 15_000;
@@ -123,7 +126,10 @@ class Ionq implements JobBackend {
     };
   }
 
-  /** What IonQ itself would ask for one circuit of a job of `bits` bits: the rates of the organisation, not the published ones. */
+  /**
+   * What IonQ itself would ask for one circuit of a job of `bits` bits: the rates of the organisation, not
+   * the published ones.
+   */
   #providerEstimate(bits: number, signal: AbortSignal): Promise<Json> {
     const { backend, circuit, qubits } = this.#options;
     const { ones, twos } = gatesOf(circuit, qubits);
@@ -170,7 +176,10 @@ class Ionq implements JobBackend {
     };
   }
 
-  /** The budget counts with the prices that were configured: a job that IonQ itself would charge more for is not sent. */
+  /**
+   * The budget counts with the prices that were configured: a job that IonQ itself would charge more for is
+   * not sent.
+   */
   async #checkPrice(bits: number, signal: AbortSignal): Promise<void> {
     const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(bits, signal);
     const asked = numberOf(cost);
@@ -243,7 +252,9 @@ class Ionq implements JobBackend {
     return this.#read(job, plan, found, parts, rawSha256, leaked);
   }
 
-  /** The options may have changed since: a lot names this source's system, and is conditioned by its claim. */
+  /**
+   * The options may have changed since: a lot names this source's system, and is conditioned by its claim.
+   */
   #checkOwn({ jobId }: JobReference, { claim }: JobPlan, { backend }: Json): void {
     if (backend === this.#options.backend && claim >= this.claimedMinEntropyPerBit) return;
     const made = `${jobId} ran on ${textOf(backend) ?? 'no known system'} under a claim of ${claim} bits`;
@@ -251,8 +262,9 @@ class Ionq implements JobBackend {
   }
 
   /**
-   * The job of each part: the job itself, or its children by the names of their circuits; where none has a name, in the order in which
-   * they are listed, which is that of the circuits (so IonQ's own client reads them).
+   * The job of each part: the job itself, or its children by the names of their circuits; where none has a
+   * name, in the order in which they are listed, which is that of the circuits (so IonQ's own client reads
+   * them).
    */
   async #circuitJobs(found: Json, { parts }: JobPlan, signal: AbortSignal): Promise<Json[]> {
     if (parts.length === 1) return [found];
@@ -338,7 +350,10 @@ class Ionq implements JobBackend {
     await this.#cloud.cancelJob(job.jobId);
   }
 
-  /** Deletes the job with its results; those of its circuits first, since without the job nobody could name them. */
+  /**
+   * Deletes the job with its results; those of its circuits first, since without the job nobody could name
+   * them.
+   */
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const found = await this.#cloud.job(job.jobId, signal);
     if (found === undefined) return;

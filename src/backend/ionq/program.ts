@@ -36,7 +36,8 @@ export const ionqOptions = {
   qubits: { meaning: 'qubits measured in each shot', fallback: '25', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a job that become raw bits; a lot is qubits times shots',
-    // 50,000 raw bits of 25 qubits condition to 4,224 bytes at the default claim: 64 seeds and 2,176 pure bytes.
+    // 50,000 raw bits of 25 qubits condition to 4,224 bytes at the default claim: 64 seeds and 2,176 pure
+    // bytes.
     fallback: '2000',
     // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
     parse: wholeNumber(1024, 500_000),
@@ -96,7 +97,10 @@ export function shotsAskedOf(options: IonqOptions, bits: number): number {
   return Math.ceil((shotsOfPart(circuit, bits, qubits) * (100 + spare)) / 100);
 }
 
-/** USD for a job of that many shots a part. Nothing published says that circuits of one job share its least price. */
+/**
+ * USD for a job of that many shots a part. Nothing published says that circuits of one job share its least
+ * price.
+ */
 export function priceOf(options: IonqOptions, shots: number): number {
   const {
     circuit,
@@ -116,10 +120,10 @@ export function gatesOf(circuit: PartPlan, qubits: number): { readonly ones: num
 }
 
 /**
- * A fidelity of F in preparing and reading a state is 1 - (e01 + e10) / 2: with F >= 0.95 a readout is a fixed answer in at most 0.1
- * of the shots. Who knows when it is guesses a coin with 0.9 · 1/2 + 0.1 = 0.55: 0.862 bits. A pair of a Bell test, whose
- * likeliest outcome has (1 + 1/√2) / 4, is guessed with 0.81 · 0.427 + 0.18 · 0.5 + 0.01 = 0.446: 0.58 bits each. Both are rounded
- * down.
+ * A fidelity of F in preparing and reading a state is 1 - (e01 + e10) / 2: with F >= 0.95 a readout is a
+ * fixed answer in at most 0.1 of the shots. Who knows when it is guesses a coin with 0.9 · 1/2 + 0.1 = 0.55:
+ * 0.862 bits. A pair of a Bell test, whose likeliest outcome has (1 + 1/√2) / 4, is guessed with 0.81 · 0.427
+ * + 0.18 · 0.5 + 0.01 = 0.446: 0.58 bits each. Both are rounded down.
  */
 const CLAIMS: Readonly<Record<PartPlan, number>> = {
   superposition: 0.85,
@@ -156,7 +160,10 @@ function inputOf({ qubits, parts, entangler }: Program) {
   return { gateset: 'native', qubits, circuits: named } as const;
 }
 
-/** IonQ counts angles in turns. ms takes a phase for each ion; its angle of 1/4 entangles fully, as that of zz. */
+/**
+ * IonQ counts angles in turns. ms takes a phase for each ion; its angle of 1/4 entangles fully, as that of
+ * zz.
+ */
 function nativeGates({ operations }: PulseCircuit, entangler: 'ms' | 'zz' | null) {
   return operations.map((operation) => {
     if (operation.kind === 'pulse') {
@@ -170,8 +177,8 @@ function nativeGates({ operations }: PulseCircuit, entangler: 'ms' | 'zz' | null
 }
 
 /**
- * The body of POST /jobs. Debiasing is off: it spreads the shots over variants of the circuit and gives back what it made of
- * them.
+ * The body of POST /jobs. Debiasing is off: it spreads the shots over variants of the circuit and gives back
+ * what it made of them.
  */
 export function jobBody(program: Program, backend: string, shots: number, idempotencyKey: string): string {
   return JSON.stringify({

@@ -5,8 +5,8 @@ import { type IonqCloud, UnknownOutcome } from './cloud.ts';
 import { KEY_METADATA } from './program.ts';
 
 /**
- * A request that got no answer may still be at work behind the gateway for so long; a job that is not listed after that was
- * never made. Cloudflare gives up on an origin after 100 s (its status 524).
+ * A request that got no answer may still be at work behind the gateway for so long; a job that is not listed
+ * after that was never made. Cloudflare gives up on an origin after 100 s (its status 524).
  */
 const SETTLE_MS = 120_000;
 const NOTE = 'submission';
@@ -21,8 +21,9 @@ interface Submission<Plan> {
 }
 
 /**
- * One idempotency key, one job, at a provider that knows no such keys: what is about to be sent is noted first, and what may have
- * been sent is looked for among the jobs, by the key in their metadata, before it is sent again.
+ * One idempotency key, one job, at a provider that knows no such keys: what is about to be sent is noted
+ * first, and what may have been sent is looked for among the jobs, by the key in their metadata, before it is
+ * sent again.
  */
 export class Submissions<Plan extends { readonly backend: string }> {
   readonly #cloud: IonqCloud;

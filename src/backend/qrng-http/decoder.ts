@@ -3,7 +3,8 @@ import type { HttpReply } from '../http-call.ts';
 import type { Decoder, QrngService } from './presets.ts';
 
 /**
- * The bytes of one good reply: exactly `items` items, in their order, or a BackendError. `retryable`: the reply is not whole.
+ * The bytes of one good reply: exactly `items` items, in their order, or a BackendError. `retryable`: the
+ * reply is not whole.
  * `permanent`: it is not what the description says. `no_raw_shots`: it is whole, and no list of outcomes.
  */
 export function decodeReply(
@@ -90,7 +91,8 @@ function unlike(what: string): BackendError {
 }
 
 /**
- * Where a value lies in a reply: names joined by dots, and `[]` behind a name (or alone) for every entry of a list, e.g.
+ * Where a value lies in a reply: names joined by dots, and `[]` behind a name (or alone) for every entry of a
+ * list, e.g.
  * `data`, `jobs[].bytes`, `random_numbers[].decimal`.
  */
 export function isJsonPath(path: string): boolean {
@@ -98,8 +100,8 @@ export function isJsonPath(path: string): boolean {
 }
 
 /**
- * The values at `path`, in order; a list at its end counts as its entries. Entries that lack a member are left out.
- * Undefined when not even the path's first name is there.
+ * The values at `path`, in order; a list at its end counts as its entries. Entries that lack a member are
+ * left out. Undefined when not even the path's first name is there.
  */
 export function valuesAt(json: unknown, path: string): readonly unknown[] | undefined {
   let values: readonly unknown[] = [json];

@@ -66,14 +66,15 @@ export function bytesPerCall(service: QrngService): number {
 }
 
 /**
- * What SP 800-90B's estimators grant an ideal source on 10^6 bits at worst (pool/intake/lots.ts, bench `ideal-entropy`). The services
- * claim full entropy of bits that they processed, and none but Quandela gives evidence for it.
+ * What SP 800-90B's estimators grant an ideal source on 10^6 bits at worst (pool/intake/lots.ts, bench
+ * `ideal-entropy`). The services claim full entropy of bits that they processed, and none but Quandela gives
+ * evidence for it.
  */
 const UNPROVEN_CLAIM = 0.8;
 
 /**
- * The services that are known, by name; contracts as of 2026-11. A lot is as many calls as fit 30 s and the smallest plan of
- * the provider; every figure can be overridden by an option.
+ * The services that are known, by name; contracts as of 2026-11. A lot is as many calls as fit 30 s and the
+ * smallest plan of the provider; every figure can be overridden by an option.
  */
 export const QRNG_PRESETS: ReadonlyMap<string, QrngService> = new Map([
   ['anu', anuQuantumNumbers()],
@@ -84,8 +85,9 @@ export const QRNG_PRESETS: ReadonlyMap<string, QrngService> = new Map([
 ]);
 
 /**
- * ANU Quantum Numbers: homodyne detection of the vacuum. 1,024 items of ten 16-bit blocks are its largest call. Ten of them are
- * the fewest that make a lot whose conditioned output SP 800-22 can be run on (10^6 bits at 0.8 per raw bit).
+ * ANU Quantum Numbers: homodyne detection of the vacuum. 1,024 items of ten 16-bit blocks are its largest
+ * call. Ten of them are the fewest that make a lot whose conditioned output SP 800-22 can be run on (10^6
+ * bits at 0.8 per raw bit).
  */
 function anuQuantumNumbers(): QrngService {
   return {
@@ -120,8 +122,8 @@ function anuQuantumNumbers(): QrngService {
 }
 
 /**
- * Outshift by Cisco. Of its forms only the text in `decimal` of `format: all` is confirmed by several clients. Twelve calls are
- * a day of the free plan (100,000 bits).
+ * Outshift by Cisco. Of its forms only the text in `decimal` of `format: all` is confirmed by several
+ * clients. Twelve calls are a day of the free plan (100,000 bits).
  */
 function outshift(): QrngService {
   return {
@@ -176,8 +178,8 @@ function qrypt(): QrngService {
 }
 
 /**
- * The data processing laboratory of OTH Regensburg, an ID Quantique card open to all. There are no keys and no stated limits, but
- * fair use: a small lot, one call a second.
+ * The data processing laboratory of OTH Regensburg, an ID Quantique card open to all. There are no keys and
+ * no stated limits, but fair use: a small lot, one call a second.
  */
 function lfd(): QrngService {
   return {
@@ -200,15 +202,17 @@ function lfd(): QrngService {
     pricePerCall: 0,
     currency: 'EUR',
     refusal(status, json): Refusal | undefined {
-      const isError = status < 300 && memberOf(json, 'error') !== undefined; // an error may come with status 200
+      // an error may come with status 200
+      const isError = status < 300 && memberOf(json, 'error') !== undefined;
       return isError ? { kind: 'retryable', words: wordsOf(json) } : undefined;
     },
   };
 }
 
 /**
- * Quandela Entropy: each draw comes with its CHSH value and certified min-entropy. The claim is a floor below what
- * CHSH 2.5 gives (1 - log2(1 + sqrt(2 - S²/4)) = 0.27, Pironio et al. 2010): a draw certified for less is refused.
+ * Quandela Entropy: each draw comes with its CHSH value and certified min-entropy. The claim is a floor below
+ * what CHSH 2.5 gives (1 - log2(1 + sqrt(2 - S²/4)) = 0.27, Pironio et al. 2010): a draw certified for less
+ * is refused.
  */
 function quandela(): QrngService {
   return {

@@ -40,7 +40,10 @@ const RETRY_ALLOWANCE_MS = 30_000;
 const QUOTA_PAUSE_MS = 3_600_000;
 /** The fewest bytes of a call: by so many, two responses are never equal by chance. */
 export const CALL_BYTES_MIN = 32;
-/** Text for one byte: `{"decimal":"173","binary":"10101101","hexadecimal":"ad","octal":"255"},` is 72 characters. */
+/**
+ * Text for one byte: `{"decimal":"173","binary":"10101101","hexadecimal":"ad","octal":"255"},` is 72
+ * characters.
+ */
 const REPLY_BYTES_PER_BYTE = 128;
 const REPLY_BYTES_BESIDE = 64 * 1024;
 const WORDS_MAX = 200;
@@ -55,8 +58,8 @@ interface Taken {
 }
 
 /**
- * A QRNG service that is asked over HTTP, as its description says. A read is as many calls as it needs; when one fails for
- * good, what came before it was paid for, and begins the next read.
+ * A QRNG service that is asked over HTTP, as its description says. A read is as many calls as it needs; when
+ * one fails for good, what came before it was paid for, and begins the next read.
  */
 export class QrngHttp implements StreamBackend {
   readonly kind = 'stream';
@@ -284,7 +287,10 @@ export class QrngHttp implements StreamBackend {
     return new URL(this.#settings.service.url).host;
   }
 
-  /** Names the host, the status and the service's words: on one line, short, and without the key if it echoed that. */
+  /**
+   * Names the host, the status and the service's words: on one line, short, and without the key if it echoed
+   * that.
+   */
   #error(kind: BackendError['kind'], words: string, afterMs?: number, status?: number): BackendError {
     const key = this.#settings.key?.reveal();
     const safe = (key === undefined ? words : words.replaceAll(key, '[secret]'))

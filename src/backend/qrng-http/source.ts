@@ -79,7 +79,9 @@ const options = {
 
 type Values = OptionValues<typeof options>;
 
-/** A service that gives quantum random bits over HTTP, one of the presets or one that the options describe. */
+/**
+ * A service that gives quantum random bits over HTTP, one of the presets or one that the options describe.
+ */
 export const qrngHttpSource = sourceKind({
   type: 'qrng-http',
   summary: 'a quantum random number service over HTTP: ANU, Outshift, Qrypt, LfD, Quandela or a custom one',

@@ -57,15 +57,18 @@ export const replaySource = sourceKind({
 });
 
 /**
- * A file whose bits are used once: where it was read to is on disk before a bit is given, so that a crash burns bits and
- * repeats none.
+ * A file whose bits are used once: where it was read to is on disk before a bit is given, so that a crash
+ * burns bits and repeats none.
  */
 class Replay implements StreamBackend {
   readonly kind = 'stream';
   readonly name: string;
   readonly origin = 'replay';
   readonly quantumBackend = 'replay';
-  /** Its bits were recorded, not computed: nobody has them who has not the file. That they were recorded, the origin says. */
+  /**
+   * Its bits were recorded, not computed: nobody has them who has not the file. That they were recorded, the
+   * origin says.
+   */
   readonly deterministic = false;
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
@@ -283,13 +286,16 @@ interface FilePosition {
 }
 
 /**
- * A file is known by its beginning alone, not by its name, size or time: a recording that grew, was cut, copied or
- * half-copied goes on where it stood. Two recordings do not begin with the same 8,192 bits by chance; a shorter file would
- * not make the least lot.
+ * A file is known by its beginning alone, not by its name, size or time: a recording that grew, was cut,
+ * copied or half-copied goes on where it stood. Two recordings do not begin with the same 8,192 bits by
+ * chance; a shorter file would not make the least lot.
  */
 const HEAD_BYTES = 1024;
 
-/** The source that reads a file, by its head: in a second one of this process the bits would come a second time. */
+/**
+ * The source that reads a file, by its head: in a second one of this process the bits would come a second
+ * time.
+ */
 const readers = new Map<string, string>();
 
 /** How far files were read, for as long as the source's memory lasts. */

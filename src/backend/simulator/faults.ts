@@ -6,8 +6,8 @@ import { type ByteSource, Coins, RandomWords } from './coins.ts';
 import type { Run, Shots } from './runs.ts';
 
 /**
- * Faults of the simulated device and of its provider, to see the health tests, the collector and the alarms at work. The
- * simulator's claims stay as they were: a broken device does not know that it is.
+ * Faults of the simulated device and of its provider, to see the health tests, the collector and the alarms
+ * at work. The simulator's claims stay as they were: a broken device does not know that it is.
  */
 export type Fault =
   /** The qubit reads 0 whatever its state is. */

@@ -13,7 +13,10 @@ export interface DeviceProfile {
 
 const EXPECTED = 'the path of IBM backend properties or of an IonQ characterization, as JSON';
 
-/** Parses the option: a path, or the word `none`. Reads the file, so that a wrong one is found with the configuration. */
+/**
+ * Parses the option: a path, or the word `none`. Reads the file, so that a wrong one is found with the
+ * configuration.
+ */
 export function profileOption(path: string): DeviceProfile | null {
   if (path === 'none') return null;
   return profileOf(readJson(path));
@@ -63,7 +66,8 @@ function ibmProfile(json: Readonly<Record<string, unknown>>, qubits: readonly un
 
 /**
  * `GET /backends/{b}/characterizations`, or one of its entries: a median of the fidelity of preparation and measurement over
- * all qubits. The simulated qubits all have it, half of the loss on either outcome being e01 = e10 = 1 - fidelity.
+ * all qubits. The simulated qubits all have it, half of the loss on either outcome being e01 = e10 = 1 -
+ * fidelity.
  */
 function ionqProfile(json: Readonly<Record<string, unknown>>): DeviceProfile {
   const list = json['characterizations'];

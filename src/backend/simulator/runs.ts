@@ -62,8 +62,9 @@ export function plainRun(named: NamedCircuit, noise: CheckedNoise, source: ByteS
 const DRAWN = 'The simulator drew the settings itself, cluster by cluster, and computed the answers.';
 
 /**
- * Raw bits of `superposition`, and beside them `testShare` times as many clusters of `xCheck` on the same qubits. The simulated
- * device has no memory: it makes no difference where among the others a tested cluster stands, so each kind is computed in one go.
+ * Raw bits of `superposition`, and beside them `testShare` times as many clusters of `xCheck` on the same
+ * qubits. The simulated device has no memory: it makes no difference where among the others a tested cluster
+ * stands, so each kind is computed in one go.
  */
 export function xCheckRun(
   testShare: number,
@@ -99,8 +100,8 @@ export function xCheckRun(
 }
 
 /**
- * Raw bits that are the outcomes of Bell tests: qubits 2k and 2k + 1 are a pair in the state of `bellChsh`, and each
- * cluster of `clusterShots` shots measures all pairs in one of the four settings, picked at random.
+ * Raw bits that are the outcomes of Bell tests: qubits 2k and 2k + 1 are a pair in the state of `bellChsh`,
+ * and each cluster of `clusterShots` shots measures all pairs in one of the four settings, picked at random.
  */
 export function bellRun(clusterShots: number, noise: CheckedNoise, source: ByteSource): Run {
   const qubits = noise.readout.length;
@@ -182,7 +183,10 @@ async function dealt(
   return bits;
 }
 
-/** Bits dealt between two turns of the event loop: 2 to 5 ms at 6 to 20 ns each (4 Mbit in a loop, Node 22, two shared cores). */
+/**
+ * Bits dealt between two turns of the event loop: 2 to 5 ms at 6 to 20 ns each (4 Mbit in a loop, Node 22,
+ * two shared cores).
+ */
 const SLICE_BITS = 2 ** 18;
 
 async function inSlices(

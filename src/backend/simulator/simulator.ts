@@ -85,7 +85,9 @@ const OPTIONS = {
 
 type Values = OptionValues<typeof OPTIONS>;
 
-/** The simulator as a source to configure: a device to rehearse with, on whose answers `simulated` is written. */
+/**
+ * The simulator as a source to configure: a device to rehearse with, on whose answers `simulated` is written.
+ */
 export const simulatorSource = sourceKind({
   type: 'simulator',
   summary:

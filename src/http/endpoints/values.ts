@@ -96,7 +96,10 @@ function requireRange(values: ReadValues): void {
   throw new ApiError('invalid_range', { details: { min, max } });
 }
 
-/** Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without repeats. */
+/**
+ * Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without
+ * repeats.
+ */
 export function requirePossible(values: ReadValues, count: number): void {
   if (values['unique'] !== true) return;
   const span = (values['max'] as number) - (values['min'] as number) + 1;

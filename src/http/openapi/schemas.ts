@@ -3,8 +3,9 @@ import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from
 import { EVIDENCE_CLAIMS } from '../../ledger/records.ts';
 
 /*
- * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts holds what the
- * running service answers against them, and no object may have a member that is not named here.
+ * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts
+ * holds what the running service answers against them, and no object may have a member that is not named
+ * here.
  */
 export type Schema = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, Schema>>;

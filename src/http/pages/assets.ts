@@ -4,7 +4,9 @@ import type { Reply } from '../error-reply.ts';
 import { headOf } from '../head.ts';
 import type { PlainRoute } from '../router.ts';
 
-/** What pages load. Each name that a page uses carries the hash of them all, so that a copy never goes stale. */
+/**
+ * What pages load. Each name that a page uses carries the hash of them all, so that a copy never goes stale.
+ */
 interface Asset {
   readonly name: string;
   readonly contentType: string;

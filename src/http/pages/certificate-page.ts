@@ -10,7 +10,10 @@ type Lot = Certificate['provenance']['lots'][number];
 /** null leaves the row out. */
 type Row = readonly [label: string, value: Content] | null;
 
-/** The certificate for a reader: what holds now, what was certified, what that means. Shows no value and no salt. */
+/**
+ * The certificate for a reader: what holds now, what was certified, what that means. Shows no value and no
+ * salt.
+ */
 export function certificateMain(document: CertificateDocument): Markup {
   const { certificate } = document;
   const { provenance, hashes } = certificate;
@@ -308,8 +311,8 @@ function grouped(count: number): string {
 }
 
 /**
- * The form that checks an answer in the browser. Its fields have no names, so that no browser could send them, and it
- * stays hidden until its script runs. `certificateId` is '' where the answer itself has to say.
+ * The form that checks an answer in the browser. Its fields have no names, so that no browser could send
+ * them, and it stays hidden until its script runs. `certificateId` is '' where the answer itself has to say.
  */
 export function checkForm(certificateId: string): Markup {
   const what =

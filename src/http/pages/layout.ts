@@ -17,8 +17,8 @@ export interface Page {
 }
 
 /**
- * A page may load this service's own style, icon and script, ask this service, and nothing else; it cannot be framed,
- * and no text of it can become a script.
+ * A page may load this service's own style, icon and script, ask this service, and nothing else; it cannot be
+ * framed, and no text of it can become a script.
  */
 const POLICY = [
   "default-src 'none'",
@@ -33,7 +33,9 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** An id in the address is the capability that opens the page: it is kept from referrers and search engines. */
+/**
+ * An id in the address is the capability that opens the page: it is kept from referrers and search engines.
+ */
 export const CAPABILITY_FIELDS: readonly Field[] = [
   ['Vary', 'Accept'],
   ['Referrer-Policy', 'no-referrer'],
@@ -85,8 +87,8 @@ This page needs no key and shows no random value.</p>
 }
 
 /**
- * HTML from templates in which every value is text: `html` escapes what it is given, and only what it made itself goes
- * in as it is. Attribute values stand in double quotes.
+ * HTML from templates in which every value is text: `html` escapes what it is given, and only what it made
+ * itself goes in as it is. Attribute values stand in double quotes.
  */
 export class Markup {
   readonly text: string;

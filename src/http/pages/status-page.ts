@@ -268,8 +268,8 @@ const HEIGHT = 72;
 const GAP_MS = 45_000;
 
 /**
- * A line over a span of time that ends at `endMs`, from zero up, as SVG that takes its colours from the style sheet.
- * What it shows is also said in words, for whoever does not see it.
+ * A line over a span of time that ends at `endMs`, from zero up, as SVG that takes its colours from the style
+ * sheet. What it shows is also said in words, for whoever does not see it.
  */
 export function plot(series: Series, endMs: number, spanMs: number): Markup {
   const { label, unit, points, text, atLeast } = series;

@@ -63,7 +63,9 @@ function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply 
   return { status: 200, head, body: utf8Bytes(JSON.stringify(found)) };
 }
 
-/** `/verify` alone; with `?id=…`, as its form sends it without a script, the way to the page of that certificate. */
+/**
+ * `/verify` alone; with `?id=…`, as its form sends it without a script, the way to the page of that certificate.
+ */
 function startReply(query: string, assets: PageAssets): Reply {
   const asked = new URLSearchParams(query).get('id');
   if (asked === null) {

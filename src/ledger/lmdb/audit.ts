@@ -21,7 +21,8 @@ const RECORDS_PER_TURN = 16;
 const PROBLEMS_MAX = 100;
 
 /**
- * Reads every record of one snapshot and checks it against its checksum and against every other that it implies. Awaits
+ * Reads every record of one snapshot and checks it against its checksum and against every other that it
+ * implies. Awaits
  * `rest` after each slice; what that throws ends the audit.
  */
 export async function auditTables(

@@ -43,14 +43,16 @@ export function encoded(segment: SegmentRecord): EncodedSegment {
   return { segment, bytes: encodeSegment(segment) };
 }
 
-/** Answers: segments of certificates, the counters that follow from them, idempotent answers, limiter states. */
+/**
+ * Answers: segments of certificates, the counters that follow from them, idempotent answers, limiter states.
+ */
 export class LmdbBooks implements Books, LogStore {
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
   readonly #clock: Clock;
   /**
-   * Usage records as the last transaction left them: only this process writes them, and after a failed transaction it
-   * writes nothing more. Saves reading each before it is written again.
+   * Usage records as the last transaction left them: only this process writes them, and after a failed
+   * transaction it writes nothing more. Saves reading each before it is written again.
    */
   readonly #current = new Map<number, UsageCounters>();
 
@@ -135,9 +137,9 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   /**
-   * An entry issued after the newest admission of its account's saved state is an admission that the state lacks;
-   * one admitted before the save and issued after it counts twice, which errs on the strict side. `tatMs` stays as
-   * saved (0 for an account without a saved state).
+   * An entry issued after the newest admission of its account's saved state is an admission that the state
+   * lacks; one admitted before the save and issued after it counts twice, which errs on the strict side.
+   * `tatMs` stays as saved (0 for an account without a saved state).
    */
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
     const rates = new Map<number, { tatMs: number; admittedAtMs: number[]; savedToMs: number }>();

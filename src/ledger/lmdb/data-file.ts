@@ -20,8 +20,8 @@ const PAGE_SIZE_AT = 48;
 const HEADER_BYTES = 52;
 
 /**
- * Throws LedgerError `unusable` unless the file is missing, empty, or begins with LMDB's two meta pages. LMDB itself
- * does not survive opening anything else (segmentation fault, lmdb 3.5.6).
+ * Throws LedgerError `unusable` unless the file is missing, empty, or begins with LMDB's two meta pages. LMDB
+ * itself does not survive opening anything else (segmentation fault, lmdb 3.5.6).
  */
 export function requireLmdbFile(file: string): void {
   if (!existsSync(file)) return;
@@ -37,7 +37,10 @@ export function requireLmdbFile(file: string): void {
   throw new LedgerError('unusable', `${file} is no ledger, or its header is damaged: restore a backup`);
 }
 
-/** Makes an empty file that its owner alone may read, unless there is one. LMDB takes an empty file for a new one. */
+/**
+ * Makes an empty file that its owner alone may read, unless there is one. LMDB takes an empty file for a new
+ * one.
+ */
 export function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
@@ -49,10 +52,10 @@ function readHeader(descriptor: number, at: number): { magic: number; pageSize: 
 }
 
 /**
- * Makes the file as long as its content and tells whether that was needed. Reading a page beyond the end would kill
- * the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a copy that was cut
- * short is not. Zeros in place of what is missing turn the second case into damage that the checksums show.
- * With `readOnly` a short file is LedgerError `damaged`.
+ * Makes the file as long as its content and tells whether that was needed. Reading a page beyond the end
+ * would kill the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a
+ * copy that was cut short is not. Zeros in place of what is missing turn the second case into damage that the
+ * checksums show. With `readOnly` a short file is LedgerError `damaged`.
  */
 export function lengthen(file: string, usedBytes: number, readOnly: boolean): boolean {
   const { size } = statSync(file);
@@ -66,14 +69,15 @@ export function lengthen(file: string, usedBytes: number, readOnly: boolean): bo
 const CHUNK_BYTES = 2 ** 20;
 
 /**
- * Makes the data file longer than its content by `aheadBytes` of zeros, unless at least half of that is there. Commits
- * then write into blocks that exist: they need no change of the file's length (which some file systems forget to
- * sync with the data, Zheng et al. 2014) and meet a full disk later. In a loop of 40 KB commits straight on LMDB 3.5.6
- * (ext4, 2 vCPU, 1,000 commits a round, interleaved) the median went from 0.38 to 0.33 ms. Writing and deleting large
- * values through LMDB instead made it 0.66 ms, since each commit then carries the list of freed pages.
+ * Makes the data file longer than its content by `aheadBytes` of zeros, unless at least half of that is
+ * there. Commits then write into blocks that exist: they need no change of the file's length (which some file
+ * systems forget to sync with the data, Zheng et al. 2014) and meet a full disk later. In a loop of 40 KB
+ * commits straight on LMDB 3.5.6 (ext4, 2 vCPU, 1,000 commits a round, interleaved) the median went from 0.38
+ * to 0.33 ms. Writing and deleting large values through LMDB instead made it 0.66 ms, since each commit then
+ * carries the list of freed pages.
  *
- * Only inside a write transaction in which nothing was put yet: LMDB then writes nowhere, and all its pages lie before
- * the end of the file. A full disk ends the growth early and is no error.
+ * Only inside a write transaction in which nothing was put yet: LMDB then writes nowhere, and all its pages
+ * lie before the end of the file. A full disk ends the growth early and is no error.
  */
 export function growAhead(file: string, usedBytes: number, aheadBytes: number): void {
   const descriptor = openSync(file, 'r+');
@@ -105,8 +109,8 @@ export function freeBytesOf(path: string): number {
 const RETRY_AFTER_S = 30;
 
 /**
- * The floor under the disk: writes that add data stop while there is still room for those that free it (a delete
- * takes fresh pages too) and for a clean end.
+ * The floor under the disk: writes that add data stop while there is still room for those that free it (a
+ * delete takes fresh pages too) and for a clean end.
  */
 export class FreeSpace {
   readonly #freeBytes: () => number;
@@ -122,7 +126,9 @@ export class FreeSpace {
     return Math.max(0, this.#freeBytes() - this.#minBytes);
   }
 
-  /** Throws ApiError `storage_unavailable` below the floor. One statfs, about 2 µs (bench/ledger.bench.ts). */
+  /**
+   * Throws ApiError `storage_unavailable` below the floor. One statfs, about 2 µs (bench/ledger.bench.ts).
+   */
   require(): void {
     if (this.#freeBytes() >= this.#minBytes) return;
     throw new ApiError('storage_unavailable', { retryAfterS: RETRY_AFTER_S });

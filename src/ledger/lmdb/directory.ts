@@ -5,7 +5,9 @@ import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { count, increase, type Tables } from './tables.ts';
 
-/** Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder. */
+/**
+ * Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder.
+ */
 export class LmdbDirectory implements Directory {
   readonly #environment: Environment;
   readonly #tables: Tables;

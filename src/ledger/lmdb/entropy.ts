@@ -45,8 +45,8 @@ export interface LmdbEntropyOptions {
 }
 
 /**
- * Lots, and the blocks that came from them: stored once, under seal, and claimed once. The transaction that claims a block
- * removes it, and then its key is erased: the file may keep the sealed bytes (BlockKeys).
+ * Lots, and the blocks that came from them: stored once, under seal, and claimed once. The transaction that
+ * claims a block removes it, and then its key is erased: the file may keep the sealed bytes (BlockKeys).
  */
 export class LmdbEntropyStore implements EntropyStore {
   readonly #environment: Environment;
@@ -139,8 +139,8 @@ export class LmdbEntropyStore implements EntropyStore {
   }
 
   /**
-   * What the last server left: blocks whose keys are erased, as in a copy, are given up; keys of blocks that it had claimed
-   * are erased; blocks of a folder from before there were seals get theirs.
+   * What the last server left: blocks whose keys are erased, as in a copy, are given up; keys of blocks that
+   * it had claimed are erased; blocks of a folder from before there were seals get theirs.
    */
   #settle(keys: BlockKeys): void {
     const { blocks, meta } = this.#tables;
@@ -164,7 +164,9 @@ export class LmdbEntropyStore implements EntropyStore {
     this.#eraseKeys();
   }
 
-  /** Takes the oldest blocks. Those of a revoked lot went with its revocation: every block here may be given. */
+  /**
+   * Takes the oldest blocks. Those of a revoked lot went with its revocation: every block here may be given.
+   */
   #claim(kind: BlockKind, max: number): ClaimedBlock[] {
     assert(this.#keys !== undefined, 'a server claims');
     const claimed: ClaimedBlock[] = [];

@@ -6,8 +6,8 @@ export interface RawEnvironment {
   /** Undefined when the database does not exist and may not be created. */
   openDatabase(name: string): RawDatabase | undefined;
   /**
-   * Runs `body` under the one write lock of the folder and makes its writes durable before returning. When it throws,
-   * whether from `body` or from the disk, nothing of it is visible or stored.
+   * Runs `body` under the one write lock of the folder and makes its writes durable before returning. When it
+   * throws, whether from `body` or from the disk, nothing of it is visible or stored.
    */
   transact(body: () => void): void;
   snapshot(): Snapshot;

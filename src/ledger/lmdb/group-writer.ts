@@ -11,11 +11,12 @@ interface Pending {
 }
 
 /**
- * Group commit: bodies that arrive while a transaction is being made durable wait together and run in the next one.
- * A body checks everything before its first write: one that refuses (LedgerError `conflict` or `refused`, ApiError)
- * is rejected alone and the rest of its group goes on. Anything else that is thrown, from a body or from the disk,
- * stops the writer for good: what is in flight is rejected, nothing of it is stored, and no write follows. After a
- * failed fsync the page cache cannot be trusted (LMDB, and every store that has been tried), so the process must end.
+ * Group commit: bodies that arrive while a transaction is being made durable wait together and run in the
+ * next one. A body checks everything before its first write: one that refuses (LedgerError `conflict` or
+ * `refused`, ApiError) is rejected alone and the rest of its group goes on. Anything else that is thrown,
+ * from a body or from the disk, stops the writer for good: what is in flight is rejected, nothing of it is
+ * stored, and no write follows. After a failed fsync the page cache cannot be trusted (LMDB, and every store
+ * that has been tried), so the process must end.
  */
 export class GroupWriter {
   /** Resolves with the cause when the writer stops; never rejects. */

@@ -10,8 +10,8 @@ import type { GroupWriter } from './group-writer.ts';
 export type Durability = 'fsync' | 'commit';
 
 /**
- * How long what is acknowledged may wait for the ledger's own commit, in milliseconds. With `commit` nothing else brings
- * it to disk: a power cut loses this much of certificates and counters.
+ * How long what is acknowledged may wait for the ledger's own commit, in milliseconds. With `commit` nothing
+ * else brings it to disk: a power cut loses this much of certificates and counters.
  */
 const STORE_INTERVAL_MS: Readonly<Record<Durability, number>> = { fsync: 25, commit: 10 };
 
@@ -32,13 +32,14 @@ function answerKey(accountNumber: number, keyDigest: string): string {
 }
 
 /**
- * The books as a server keeps them. A commit is acknowledged when it stands in the journal: appended for durability
+ * The books as a server keeps them. A commit is acknowledged when it stands in the journal: appended for
+ * durability
  * `commit`, which survives a killed process, and flushed for `fsync`, which survives a power cut. LMDB takes it over in
- * one transaction every STORE_INTERVAL_MS, or at once where a read needs it. Claims, lots, accounts and all else wait
- * for LMDB's own commit in either case. Reads see what is acknowledged.
+ * one transaction every STORE_INTERVAL_MS, or at once where a read needs it. Claims, lots, accounts and all
+ * else wait for LMDB's own commit in either case. Reads see what is acknowledged.
  *
- * A commit that the half of the journal has no room for waits for LMDB. So does the front behind it, which sheds when
- * too many of its answers wait.
+ * A commit that the half of the journal has no room for waits for LMDB. So does the front behind it, which
+ * sheds when too many of its answers wait.
  */
 export class JournaledBooks implements Books {
   readonly #books: LmdbBooks;
@@ -54,7 +55,10 @@ export class JournaledBooks implements Books {
   /** Answers among them, by account and digest. */
   readonly #answersAhead = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  /** Generations are stored one after the other: the journal has two halves, one gathering and one being stored. */
+  /**
+   * Generations are stored one after the other: the journal has two halves, one gathering and one being
+   * stored.
+   */
   #stored: Promise<void> = Promise.resolve();
   /** The flush of the journal that is under way, and the one that follows it. */
   #flushing: Promise<void> = Promise.resolve();
@@ -85,7 +89,8 @@ export class JournaledBooks implements Books {
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
     this.#writer.requireRunning();
     const all = segments.map(encoded); // checks them: a flaw is the caller's bug and must not stop a whole group
-    // A segment that may be a repeat, and a commit too large for the journal, go to LMDB before they are acknowledged.
+    // A segment that may be a repeat, and a commit too large for the journal, go to LMDB before they are
+    // acknowledged.
     if (!this.#areNew(segments) || !this.#append(pack([all.map(({ bytes }) => bytes), answers]))) {
       await this.store();
       await this.#books.store(all, answers);
@@ -104,7 +109,8 @@ export class JournaledBooks implements Books {
     this.#timer ??= setTimeout(() => {
       this.store().catch((error) => this.#writer.stop(error));
     }, STORE_INTERVAL_MS[this.#durability]);
-    // With `commit` acknowledged in the next turn: a caller that commits in a loop must not keep the event loop busy.
+    // With `commit` acknowledged in the next turn: a caller that commits in a loop must not keep the event
+    // loop busy.
     const journaled = this.#durability === 'fsync' ? this.#flushJournal() : nextTurn();
     await Promise.race([journaled, generation.stored.promise]);
     this.#requireFolder();
@@ -123,8 +129,8 @@ export class JournaledBooks implements Books {
   }
 
   /**
-   * The clean end: stores everything and closes the journal. Rejects when LMDB cannot take it. A journal that is kept
-   * has nothing to repeat and makes the next start audit the ledger.
+   * The clean end: stores everything and closes the journal. Rejects when LMDB cannot take it. A journal that
+   * is kept has nothing to repeat and makes the next start audit the ledger.
    */
   async close({ keepsJournal }: { keepsJournal: boolean }): Promise<void> {
     try {
@@ -201,8 +207,8 @@ export class JournaledBooks implements Books {
   }
 
   /**
-   * A server that takes the folder over counts the epoch up before it reads this journal: with the old epoch after the
-   * append, the record will be read.
+   * A server that takes the folder over counts the epoch up before it reads this journal: with the old epoch
+   * after the append, the record will be read.
    */
   #requireFolder(): void {
     try {
@@ -221,7 +227,10 @@ export class JournaledBooks implements Books {
     }
   }
 
-  /** Resolves when everything appended before the call is on disk. One flush runs at a time; who comes meanwhile shares the next. */
+  /**
+   * Resolves when everything appended before the call is on disk. One flush runs at a time; who comes
+   * meanwhile shares the next.
+   */
   #flushJournal(): Promise<void> {
     this.#nextFlush ??= this.#flushing.then(() => {
       this.#nextFlush = undefined;
@@ -254,8 +263,8 @@ export class JournaledBooks implements Books {
 }
 
 /**
- * Stores what a killed process left in its journal, in one transaction. Segments that LMDB has already are repeats and
- * change nothing.
+ * Stores what a killed process left in its journal, in one transaction. Segments that LMDB has already are
+ * repeats and change nothing.
  */
 export async function replayJournal(books: Books, records: readonly Uint8Array[]): Promise<void> {
   await Promise.all(

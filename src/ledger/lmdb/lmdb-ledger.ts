@@ -24,9 +24,15 @@ import type { LmdbSourceStore } from './sources.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Tables } from './tables.ts';
 
-/** The ledger in an LMDB folder: one process writes answers and claims, tools beside it write accounts and keys. */
+/**
+ * The ledger in an LMDB folder: one process writes answers and claims, tools beside it write accounts and
+ * keys.
+ */
 export interface LmdbLedger extends Ledger, FailStop {
-  /** Like backup, without the free pages: as small as the content. To be put in the ledger's place while it is down. */
+  /**
+   * Like backup, without the free pages: as small as the content. To be put in the ledger's place while it is
+   * down.
+   */
   compactTo(directory: string): Promise<void>;
   /** Ends the jobs of all sources that have no lot yet, with this failure. */
   abandonJobs(failure: string): Promise<void>;
@@ -51,7 +57,9 @@ export interface LmdbLedgerParts {
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
   readonly audited: (directory: string) => Promise<readonly string[]>;
-  /** Takes from a copy what this ledger goes on to deliver: unclaimed blocks, and the results of open jobs. */
+  /**
+   * Takes from a copy what this ledger goes on to deliver: unclaimed blocks, and the results of open jobs.
+   */
   readonly yielded: (directory: string) => Promise<void>;
 }
 
@@ -99,8 +107,8 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       return auditTables(tables, environment.snapshot());
     },
     /**
-     * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and with its
-     * open jobs ended, since a restored copy would deliver their bits a second time.
+     * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and
+     * with its open jobs ended, since a restored copy would deliver their bits a second time.
      */
     backup: (directory: string) => copyTo(directory, false),
   };

@@ -27,15 +27,19 @@ export interface LmdbLedgerOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * server: the one process that answers clients; a second one is refused. tool: a command beside it, which may read,
-   * audit, back up, and write accounts, keys, revocations, and notes and charges of sources.
+   * server: the one process that answers clients; a second one is refused. tool: a command beside it, which
+   * may read, audit, back up, and write accounts, keys, revocations, and notes and charges of sources.
    */
   readonly role: 'server' | 'tool';
-  /** fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks. */
+  /**
+   * fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks.
+   */
   readonly durability: Durability;
   /** Only for a tool: changes nothing, and the folder must hold a ledger. */
   readonly readOnly?: boolean;
-  /** Below this much free space on the file system, commit and addLot are rejected with `storage_unavailable`. */
+  /**
+   * Below this much free space on the file system, commit and addLot are rejected with `storage_unavailable`.
+   */
   readonly freeBytesMin?: number;
   /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
   readonly freeBytes?: () => number;
@@ -55,14 +59,18 @@ const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
 /** Address space, not memory; LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 1024 * MEBIBYTE;
 const TABLES_MAX = 32;
-/** 25 ms at 100,000 certificates a second take 200 KB; the rest is for a ledger that falls behind by half a second. */
+/**
+ * 25 ms at 100,000 certificates a second take 200 KB; the rest is for a ledger that falls behind by half a
+ * second.
+ */
 const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
 const START_AUDIT_WAIT_MS = 10_000;
 
 /**
- * Segment numbers that are skipped after an unclean stop. What the journal lost, by a power cut with durability `commit` or
- * by damage, may have been acknowledged: its certificate ids must never name other answers. The journal holds fewer
- * than 2^17 segments, and up to 2^6 fronts take every 2^6-th number each. 2^48 numbers last for 2^24 such stops.
+ * Segment numbers that are skipped after an unclean stop. What the journal lost, by a power cut with
+ * durability `commit` or by damage, may have been acknowledged: its certificate ids must never name other
+ * answers. The journal holds fewer than 2^17 segments, and up to 2^6 fronts take every 2^6-th number each.
+ * 2^48 numbers last for 2^24 such stops.
  */
 const SEGMENTS_SKIPPED = 2 ** 24;
 
@@ -178,7 +186,10 @@ async function openLocked(
     throw error;
   }
 
-  /** This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it is opened without their keys. */
+  /**
+   * This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it
+   * is opened without their keys.
+   */
   async function yielded(directory: string): Promise<void> {
     const copy = await openLmdbLedger({
       path: directory,
@@ -216,7 +227,8 @@ interface DataFile extends RawEnvironment {
 
 async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
   const root = openRoot(path, readOnly);
-  // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the free list.
+  // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the
+  // free list.
   const { env } = root as unknown as {
     env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
   };
@@ -230,8 +242,8 @@ async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
   }
   return {
     openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as RawDatabase | undefined,
-    // Never transaction(): what it put before a throw would be committed. With overlappingSync off, transactionSync
-    // returns after the fsync, and a failed one leaves nothing visible.
+    // Never transaction(): what it put before a throw would be committed. With overlappingSync off,
+    // transactionSync returns after the fsync, and a failed one leaves nothing visible.
     transact: (body) => root.transactionSync(body),
     snapshot: () => root.useReadTransaction(),
     refresh: () => root.resetReadTxn(),
@@ -318,8 +330,8 @@ function journalsIn(path: string): string[] {
 }
 
 /**
- * Stores what an unclean stop left in journals, then begins one of its own. A server that was fenced off while it lived
- * may still write into its own file, which nobody reads any more.
+ * Stores what an unclean stop left in journals, then begins one of its own. A server that was fenced off
+ * while it lived may still write into its own file, which nobody reads any more.
  */
 async function openJournal(
   { path, durability, log, journalHalfBytes = JOURNAL_HALF_BYTES }: LmdbLedgerOptions,

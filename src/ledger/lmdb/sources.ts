@@ -13,7 +13,10 @@ import type { Environment } from './environment.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { increase, type StoredJob, type Tables } from './tables.ts';
 
-/** Notes, spends and jobs of sources. A tool beside the server keeps notes and charges too: reads begin with a fresh view. */
+/**
+ * Notes, spends and jobs of sources. A tool beside the server keeps notes and charges too: reads begin with a
+ * fresh view.
+ */
 export class LmdbSourceStore implements SourceStore {
   readonly #environment: Environment;
   readonly #tables: Tables;

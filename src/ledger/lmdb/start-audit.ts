@@ -11,9 +11,10 @@ const REST_MS = 2;
 const PROBLEMS_QUOTED = 5;
 
 /**
- * The audit that follows an unclean stop. A power cut or a failing disk ends a process and damages pages at the same
- * time, so a server that finds the journal of an earlier one reads the whole ledger before it trusts it. The start waits
- * for the audit for a bounded time; the audit of a larger ledger continues in slices while the ledger serves.
+ * The audit that follows an unclean stop. A power cut or a failing disk ends a process and damages pages at
+ * the same time, so a server that finds the journal of an earlier one reads the whole ledger before it trusts
+ * it. The start waits for the audit for a bounded time; the audit of a larger ledger continues in slices
+ * while the ledger serves.
  */
 export class StartAudit {
   /** Resolves with what was found once the audit has read everything, or with undefined. Never rejects. */
@@ -26,7 +27,10 @@ export class StartAudit {
     this.damage = this.#run(environment, tables, path, log);
   }
 
-  /** Resolves when the audit is complete, or after `waitMs` with the audit under way. Throws LedgerError `damaged`. */
+  /**
+   * Resolves when the audit is complete, or after `waitMs` with the audit under way. Throws LedgerError
+   * `damaged`.
+   */
   static async begin(
     environment: Environment,
     tables: Tables,

@@ -58,8 +58,9 @@ export interface WriteGate {
 const CRC_BYTES = 4;
 
 /**
- * One named collection. Each stored value begins with its CRC-32 (little-endian), seeded with table name and key, so
- * that a torn page, a flipped bit or a value under a wrong key is noticed when it is read, never served.
+ * One named collection. Each stored value begins with its CRC-32 (little-endian), seeded with table name and
+ * key, so that a torn page, a flipped bit or a value under a wrong key is noticed when it is read, never
+ * served.
  */
 export class Table<K extends Key, V> {
   readonly name: string;

@@ -18,15 +18,17 @@ import type { Environment } from './environment.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
 /**
- * The format of the folder. A change that an older program would misread takes the next number, and a program refuses
- * a folder with a number above its own.
+ * The format of the folder. A change that an older program would misread takes the next number, and a program
+ * refuses a folder with a number above its own.
  */
 export const FORMAT = 3;
 
 /** The first format whose blocks are sealed (block-keys.ts). */
 export const SEALED_FORMAT = 2;
 
-/** The first format that keeps numbers of seeds and of the write probe outside the transparency log's table. */
+/**
+ * The first format that keeps numbers of seeds and of the write probe outside the transparency log's table.
+ */
 const LOG_ALONE_FORMAT = 3;
 
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
@@ -164,7 +166,9 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
     if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
     return table;
   }
-  /** A table that folders of an earlier release lack: nothing is in it until a server has opened the folder. */
+  /**
+   * A table that folders of an earlier release lack: nothing is in it until a server has opened the folder.
+   */
   function openLater<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
     return environment.table<K, V>(name, codec) ?? environment.emptyTable<K, V>(name, codec);
   }
@@ -219,8 +223,8 @@ export function lower(meta: Table<MetaName, number>, name: MetaName, to: number)
 }
 
 /**
- * Brings a folder of format 2 to format 3, inside a write transaction: in format 2 the last seed generations and the time
- * of the last write probe lay among the records of the transparency log.
+ * Brings a folder of format 2 to format 3, inside a write transaction: in format 2 the last seed generations
+ * and the time of the last write probe lay among the records of the transparency log.
  */
 export function separateLog({ log, meta }: Tables): void {
   if (count(meta, 'format') >= LOG_ALONE_FORMAT) return;

@@ -5,18 +5,22 @@ import { testSequence } from '../../stats/sp800-22/verdict.ts';
 import { assessBits } from '../../stats/sp800-90b/assess.ts';
 import { ASSESSED_BITS, type AssessedWindow, type LotAssessment, SCREENED_BITS } from './assessor.ts';
 
-/** A pattern within one channel is spread out in the order of shots and stands side by side in that of channels. */
+/**
+ * A pattern within one channel is spread out in the order of shots and stands side by side in that of
+ * channels.
+ */
 type BitOrder = AssessedWindow['order'];
 
 /**
- * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. The last window
- * reaches back where the lot is no multiple of 10^6; a shorter lot is one window. With one channel the orders are the same and
- * one is assessed.
+ * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. The
+ * last window reaches back where the lot is no multiple of 10^6; a shorter lot is one window. With one
+ * channel the orders are the same and one is assessed.
  *
  * `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Synchronous, 0.17 s a window on an idle core
  * (ten windows for a lot of 4 Mbit): for the assessment worker. The caller erases `bits`.
  *
- * The least of ten windows lies lower than one: an ideal source scores about 0.82 where one window scores 0.85.
+ * The least of ten windows lies lower than one: an ideal source scores about 0.82 where one window scores
+ * 0.85.
  */
 export function assessLot(bits: Uint8Array, width: number, shots: number): LotAssessment {
   const total = width * shots;
@@ -51,7 +55,10 @@ function assessInOrder(order: BitOrder, bits: Uint8Array, total: number): Assess
   });
 }
 
-/** First bits of the windows of ASSESSED_BITS that cover `total` bits; the last reaches back where they do not divide it. */
+/**
+ * First bits of the windows of ASSESSED_BITS that cover `total` bits; the last reaches back where they do not
+ * divide it.
+ */
 export function windowStarts(total: number): number[] {
   const starts: number[] = [];
   for (let at = 0; at + ASSESSED_BITS <= total; at += ASSESSED_BITS) starts.push(at);

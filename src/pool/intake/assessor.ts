@@ -6,8 +6,9 @@ import { type RejectionVerdict, verdictOnRejections } from '../../stats/sp800-22
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 
 /**
- * The seam to whoever runs the statistical tests: a worker in the service, the same code in place in tests. Bits are
- * packed most significant bit first, and copied before the promise is returned: the caller may wipe them meanwhile.
+ * The seam to whoever runs the statistical tests: a worker in the service, the same code in place in tests.
+ * Bits are packed most significant bit first, and copied before the promise is returned: the caller may wipe
+ * them meanwhile.
  */
 export interface Assessor {
   /** SP 800-22 over the first `bitLength` bits, with the verdict rule of docs/evidence.md. */
@@ -17,8 +18,8 @@ export interface Assessor {
   /** Every bit of a lot through both, in windows and in both orders (assess-lot.ts). */
   assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment>;
   /**
-   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public `key` of 32 bytes
-   * gives (extractor.ts). The caller erases the output.
+   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public
+   * `key` of 32 bytes gives (extractor.ts). The caller erases the output.
    */
   extract(
     bits: Uint8Array,
@@ -42,27 +43,37 @@ export interface LotAssessment {
   readonly minEntropyPerBit: number | null;
 }
 
-/** The length that SP 800-22 asks of one sequence for all of its tests, and SP 800-90B §3.1.1 of a data set. */
+/**
+ * The length that SP 800-22 asks of one sequence for all of its tests, and SP 800-90B §3.1.1 of a data set.
+ */
 export const ASSESSED_BITS = 1_000_000;
 
 /**
- * The estimators run on so many bits and more: the least lot that an operator can configure. An ideal source scores 0.56
- * here, 0.42 at worst in 12,000 trials, and what has a period, 0 (`node test/adversary/liars/run.ts scores`).
+ * The estimators run on so many bits and more: the least lot that an operator can configure. An ideal source
+ * scores 0.56 here, 0.42 at worst in 12,000 trials, and what has a period, 0 (`node
+ * test/adversary/liars/run.ts scores`).
  */
 export const SCREENED_BITS = 8192;
 
-/** Blocks that are looked at together: of the order of 1 / 0.01, as SP 800-22 §4.2.1 asks, and a day of a busy source. */
+/**
+ * Blocks that are looked at together: of the order of 1 / 0.01, as SP 800-22 §4.2.1 asks, and a day of a busy
+ * source.
+ */
 export const HISTORY_BLOCKS = 100;
 
 /**
- * SP 800-22 across the last blocks of one kind. The rule for one block lets one good block of 500 fail; a source that
- * goes on failing now and then, and never often enough in a row, shows here. Blocks are independent, so the chance of
- * so many rejections is exactly binomial, which a sum of failed rows would not be.
+ * SP 800-22 across the last blocks of one kind. The rule for one block lets one good block of 500 fail; a
+ * source that goes on failing now and then, and never often enough in a row, shows here. Blocks are
+ * independent, so the chance of so many rejections is exactly binomial, which a sum of failed rows would not
+ * be.
  */
 export class BlockHistory {
   readonly #rejections: boolean[] = [];
 
-  /** Blocks too short for a verdict say nothing and are left out, as are windows that reach back into the one before. */
+  /**
+   * Blocks too short for a verdict say nothing and are left out, as are windows that reach back into the one
+   * before.
+   */
   add(block: AssessedBlock<string>): void {
     if (block.bits < ASSESSED_BITS || (block.firstBit ?? 0) % ASSESSED_BITS !== 0) return;
     this.#rejections.push(!block.sp80022.verified);
@@ -78,10 +89,10 @@ export class BlockHistory {
 export type DeliveredSample = AssessedBlock<'delivered'>;
 
 /**
- * Draws 10^6 bits as any answer would, has them tested and erases them: bytes that were never delivered, so that no
- * client's are kept. It is for the seeded mode. A csprng answer is fresh output of the operating system's generator,
- * and the system source's lot is such a sample; in pure mode the conditioned block of each lot is what is delivered,
- * and a sample would spend quantum bytes to say the same again.
+ * Draws 10^6 bits as any answer would, has them tested and erases them: bytes that were never delivered, so
+ * that no client's are kept. It is for the seeded mode. A csprng answer is fresh output of the operating
+ * system's generator, and the system source's lot is such a sample; in pure mode the conditioned block of
+ * each lot is what is delivered, and a sample would spend quantum bytes to say the same again.
  */
 export async function sampleDelivered(
   reader: EntropyReader,
@@ -137,8 +148,8 @@ export class DeliveredSampler {
   }
 
   /**
-   * Samples the stream whose turn it is; a sample that is rejected is followed by one of the next bits, never by a
-   * second look at the same (SP 800-22 §4.2, §4.3). Rejects as the assessor does.
+   * Samples the stream whose turn it is; a sample that is rejected is followed by one of the next bits, never
+   * by a second look at the same (SP 800-22 §4.2, §4.3). Rejects as the assessor does.
    */
   async sampleNext(): Promise<void> {
     const stream = this.#nextStream();

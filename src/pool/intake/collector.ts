@@ -42,9 +42,14 @@ export interface SourceStatus {
   readonly lotsRejected: number;
   /** Conditioned bytes of the accepted lots. */
   readonly conditionedBytes: number;
-  /** SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included. */
+  /**
+   * SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included.
+   */
   readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
-  /** Whether the min-entropy estimate falls or rises from lot to lot, those of earlier runs of the service included. */
+  /**
+   * Whether the min-entropy estimate falls or rises from lot to lot, those of earlier runs of the service
+   * included.
+   */
   readonly drift: DriftState;
   readonly reads: ReadCounts;
   /** The health tests of the channel layout that was read last; null before the first read. */
@@ -77,14 +82,17 @@ export interface CollectorOptions {
 
 /** Lots whose raw results are remembered. */
 const REMEMBERED_LOTS = 256;
-/** A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a next one. */
+/**
+ * A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a
+ * next one.
+ */
 export const LOT_RAW_BITS = 4 * 1024 * 1024;
 /** Seeds on hand below which the collector reads, whatever the level of pure bytes. */
 export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
 /**
- * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses a good lot
- * once in 500 at most (refusals.ts): three of them in a row are no chance. Reads that fail the health tests are not among
- * them: the monitor counts those itself and has its own, derived limit.
+ * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses
+ * a good lot once in 500 at most (refusals.ts): three of them in a row are no chance. Reads that fail the
+ * health tests are not among them: the monitor counts those itself and has its own, derived limit.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
 /** The first pause after a failure; doubled with each that follows. */
@@ -93,14 +101,19 @@ const RETRY_MAX_MS = 60_000;
 /** The longest pause that a provider may ask for: a spent budget is looked at again every hour. */
 const RETRY_ASKED_MAX_MS = 3_600_000;
 const IDLE_CHECK_MS = 1_000;
-/** The lot of a job is offered to the store this often, after pauses from RETRY_FIRST_MS on: its bits were paid for. */
+/**
+ * The lot of a job is offered to the store this often, after pauses from RETRY_FIRST_MS on: its bits were
+ * paid for.
+ */
 const STORE_TRIES = 5;
-/** The tests of a lot take 3 s of a core, at the lowest priority; after this their thread is taken for dead. */
+/**
+ * The tests of a lot take 3 s of a core, at the lowest priority; after this their thread is taken for dead.
+ */
 const ASSESSMENT_TIMEOUT_MS = 600_000;
 
 /**
- * Keeps the reservoir of conditioned blocks between its watermarks: reads the backend when it is low, tests, makes
- * lots. One backend, one collector, one read at a time; requests never wait for it.
+ * Keeps the reservoir of conditioned blocks between its watermarks: reads the backend when it is low, tests,
+ * makes lots. One backend, one collector, one read at a time; requests never wait for it.
  */
 export class Collector {
   readonly #options: CollectorOptions;
@@ -110,8 +123,9 @@ export class Collector {
   readonly #stopping = new AbortController();
   readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
   /**
-   * SHA-256 of the raw results of recent lots, those of earlier runs among them, to the lot that had each first. The health
-   * tests know the bits of this run's reads; a result that a provider delivers again to a restarted service is known by it.
+   * SHA-256 of the raw results of recent lots, those of earlier runs among them, to the lot that had each
+   * first. The health tests know the bits of this run's reads; a result that a provider delivers again to a
+   * restarted service is known by it.
    */
   readonly #results = new RecentEntries(REMEMBERED_LOTS);
   readonly #drift = new DriftTest();
@@ -129,7 +143,10 @@ export class Collector {
   #rejected = 0;
   #rejectedInARow = 0;
   readonly #refusals = new RefusalTest();
-  /** The least that the source said to be: the place of its origin in ORIGINS, and whether it is deterministic. */
+  /**
+   * The least that the source said to be: the place of its origin in ORIGINS, and whether it is
+   * deterministic.
+   */
   #least: { readonly rank: number; readonly deterministic: boolean };
   /** True from the low watermark up to the high one. */
   #filling = true;
@@ -201,8 +218,9 @@ export class Collector {
   }
 
   /**
-   * What earlier runs found counts across lots: a restart is no way to a clean slate. Nothing is read before it is known: a
-   * result that a provider delivers again is told from it alone. False when it could not be read.
+   * What earlier runs found counts across lots: a restart is no way to a clean slate. Nothing is read before
+   * it is known: a result that a provider delivers again is told from it alone. False when it could not be
+   * read.
    */
   async #recall(): Promise<boolean> {
     const { store, backend, log } = this.#options;
@@ -218,7 +236,8 @@ export class Collector {
 
   #remember(lot: LotRecord): void {
     if (this.#results.get(lot.rawSha256) === undefined) this.#results.set(lot.rawSha256, lot.id);
-    // Estimates compare when each is of one lot's own windows: not of pooled short lots, nor of one window as in older releases.
+    // Estimates compare when each is of one lot's own windows: not of pooled short lots, nor of one window as
+    // in older releases.
     const isOwn = lot.rawWindows !== undefined && lot.rawBits >= ASSESSED_BITS;
     if (lot.minEntropyPerBit !== null && isOwn) this.#drift.add(lot.minEntropyPerBit);
     for (const block of lot.assessments) {
@@ -228,7 +247,10 @@ export class Collector {
     }
   }
 
-  /** Looks at the levels and, when they are low or a job is paid for, makes one lot. Gives the pause before the next step. */
+  /**
+   * Looks at the levels and, when they are low or a job is paid for, makes one lot. Gives the pause before
+   * the next step.
+   */
   async #step(): Promise<number> {
     let mustRead: boolean;
     try {
@@ -353,7 +375,8 @@ export class Collector {
       return lot;
     } finally {
       wipeRead(read);
-      if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {}); // reported by the race, if it came in time
+      // reported by the race, if it came in time
+      if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {});
     }
   }
 

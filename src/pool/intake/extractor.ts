@@ -3,9 +3,10 @@ import { compileWasm, ensureBytes, instantiate, type WasmMemory } from '../../co
 import { chacha20ByOpenssl } from '../../crypto/chacha20.ts';
 
 /**
- * A two-universal hash of a whole lot: the product of a Toeplitz matrix over GF(2) with its raw bits. A bound on the
- * min-entropy of a lot says nothing about one piece of it; hashing all of the lot at once, by the leftover hash lemma, turns
- * the bound into nearly uniform bits without any assumption on how the entropy is spread.
+ * A two-universal hash of a whole lot: the product of a Toeplitz matrix over GF(2) with its raw bits. A bound
+ * on the min-entropy of a lot says nothing about one piece of it; hashing all of the lot at once, by the
+ * leftover hash lemma, turns the bound into nearly uniform bits without any assumption on how the entropy is
+ * spread.
  *
  * With N raw bits x, m output bits y and N + m - 1 seed bits s:
  *
@@ -13,17 +14,19 @@ import { chacha20ByOpenssl } from '../../crypto/chacha20.ts';
  *
  * so that y is the stretch of the coefficients N - 1 to N + m - 2 of the product of the polynomials s and x.
  *
- * The lemma (Tomamichel, Schaffner, Smith and Renner, arXiv:1002.2436) is about a uniform seed that is independent of the raw
- * bits. It may be public, but must be drawn after them. `toeplitzSeed` expands 32 bytes with ChaCha20, so the lemma
- * applies under one more assumption, which docs/evidence.md states: that the expansion extracts as uniform bits do. Reading
- * all seed bits from the system's generator would assume the same of that generator, which expands 32 bytes with ChaCha20 as
- * well on Linux, and would make the log of each lot 1 MB longer before anyone could recompute it.
+ * The lemma (Tomamichel, Schaffner, Smith and Renner, arXiv:1002.2436) is about a uniform seed that is
+ * independent of the raw bits. It may be public, but must be drawn after them. `toeplitzSeed` expands 32
+ * bytes with ChaCha20, so the lemma applies under one more assumption, which docs/evidence.md states: that
+ * the expansion extracts as uniform bits do. Reading all seed bits from the system's generator would assume
+ * the same of that generator, which expands 32 bytes with ChaCha20 as well on Linux, and would make the log
+ * of each lot 1 MB longer before anyone could recompute it.
  */
 
 /**
- * Output bits that the leftover hash lemma allows: floor(minEntropyBits - 2 errorBits), never below 0. The output together
- * with the seed is then within 2^-errorBits of uniform, besides the error of the bound itself: `minEntropyBits` is the smooth
- * min-entropy of the whole lot, in bits. The lemma allows two bits more; nobody will miss them.
+ * Output bits that the leftover hash lemma allows: floor(minEntropyBits - 2 errorBits), never below 0. The
+ * output together with the seed is then within 2^-errorBits of uniform, besides the error of the bound
+ * itself: `minEntropyBits` is the smooth min-entropy of the whole lot, in bits. The lemma allows two bits
+ * more; nobody will miss them.
  */
 export function extractableBits(minEntropyBits: number, errorBits: number): number {
   assert(minEntropyBits >= 0 && errorBits > 0, 'the lemma takes a min-entropy and an error below 1');
@@ -31,10 +34,10 @@ export function extractableBits(minEntropyBits: number, errorBits: number): numb
 }
 
 /**
- * The seed bits of a matrix of `outputBits` rows and `rawBits` columns, packed, most significant bit first: the ChaCha20
- * keystream (RFC 8439) of `key` with a nonce of zeros from block 0 on. `key` has 32 bytes, drawn from the system's generator
- * when the SHA-256 of the raw bits is in the log, and then logged itself. The bits left over of the last byte are
- * keystream too and unused.
+ * The seed bits of a matrix of `outputBits` rows and `rawBits` columns, packed, most significant bit first:
+ * the ChaCha20 keystream (RFC 8439) of `key` with a nonce of zeros from block 0 on. `key` has 32 bytes, drawn
+ * from the system's generator when the SHA-256 of the raw bits is in the log, and then logged itself. The
+ * bits left over of the last byte are keystream too and unused.
  */
 export function toeplitzSeed(key: Uint8Array, rawBits: number, outputBits: number): Uint8Array<ArrayBuffer> {
   const zeros = new Uint8Array(Math.ceil((rawBits + outputBits - 1) / 8));
@@ -42,11 +45,12 @@ export function toeplitzSeed(key: Uint8Array, rawBits: number, outputBits: numbe
 }
 
 /**
- * The hash of the first `rawBits` bits of `raw` with the first rawBits + outputBits - 1 bits of `seed`: `outputBits` bits.
- * All are packed, most significant bit first; the bits left over of the last byte of the result are zero.
+ * The hash of the first `rawBits` bits of `raw` with the first rawBits + outputBits - 1 bits of `seed`:
+ * `outputBits` bits. All are packed, most significant bit first; the bits left over of the last byte of the
+ * result are zero.
  *
- * Synchronous, and takes part of a second for a lot of 4 Mbit (bench `extractor`): for a worker. Its memory does not depend on the
- * lot, 84 MB at most, and is erased before it is given back. The caller erases `raw`.
+ * Synchronous, and takes part of a second for a lot of 4 Mbit (bench `extractor`): for a worker. Its memory
+ * does not depend on the lot, 84 MB at most, and is erased before it is given back. The caller erases `raw`.
  */
 export function toeplitzHash(
   raw: Uint8Array,
@@ -74,7 +78,10 @@ export function toeplitzHash(
   return output;
 }
 
-/** A larger matrix is applied in blocks of so many rows and columns: memory stays bounded, and counts stay below the prime. */
+/**
+ * A larger matrix is applied in blocks of so many rows and columns: memory stays bounded, and counts stay
+ * below the prime.
+ */
 const BLOCK_BITS = 2 ** 22;
 
 /** assembly/extractor.ts. Sizes are in vectors of four coefficients, 16 bytes. */
@@ -103,7 +110,9 @@ class Multiplier {
   readonly #rawAt: number;
   readonly #seedAt: number;
 
-  /** `coefficients` is how many the seed of one block has: a cyclic product of that length wraps none that is wanted. */
+  /**
+   * `coefficients` is how many the seed of one block has: a cyclic product of that length wraps none that is wanted.
+   */
   constructor(coefficients: number) {
     this.#vectors = 2 ** Math.ceil(Math.log2(Math.max(4, coefficients) / 4));
     this.#packedAt = FIRST_BYTE;
@@ -114,7 +123,10 @@ class Multiplier {
     this.#bytes = new Uint8Array(this.#kernels.memory.buffer);
   }
 
-  /** Adds rows [row, row + rows) of columns [column, column + columns), with the seed from `seedBit` on, to `output`. */
+  /**
+   * Adds rows [row, row + rows) of columns [column, column + columns), with the seed from `seedBit` on, to
+   * `output`.
+   */
   addBlock(
     output: Uint8Array,
     row: number,

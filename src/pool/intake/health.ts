@@ -54,7 +54,10 @@ export interface HealthFailure {
   readonly grade: 'intermittent' | 'permanent';
   /** The channel that failed; null where the whole read did. */
   readonly channel: number | null;
-  /** What was seen: the run's length, the window's matches, the samples so far, or how many reads ago (0: within this one). */
+  /**
+   * What was seen: the run's length, the window's matches, the samples so far, or how many reads ago (0:
+   * within this one).
+   */
   readonly observed: number;
   /**
    * The cutoff that was reached; for startup, the samples that are needed; for replay, the reads remembered.
@@ -128,16 +131,18 @@ export function aptCutoff(minEntropyPerBit: number, alphaBits: number, window = 
 }
 
 /**
- * How often one read of a source that meets its claim makes a test fail, at most: the union over its samples (RCT) and
- * its windows (APT). A window's chance is up to 2 alpha, since its first bit, which B counts, always matches itself:
- * P(1 + Bin(W - 1, p) >= C) <= P(Bin(W, p) >= C) / p, and p >= 1/2.
+ * How often one read of a source that meets its claim makes a test fail, at most: the union over its samples
+ * (RCT) and its windows (APT). A window's chance is up to 2 alpha, since its first bit, which B counts,
+ * always matches itself: P(1 + Bin(W - 1, p) >= C) <= P(Bin(W, p) >= C) / p, and p >= 1/2.
  */
 export function falseAlarmChance({ shots, width }: Pick<RawRead, 'shots' | 'width'>): number {
   const windows = (Math.ceil(shots / APT_WINDOW) + 1) * width;
   return Math.min(1, (shots * width + 2 * windows) * 2 ** -INTERMITTENT_ALPHA_BITS);
 }
 
-/** Bits tested between two turns of the event loop: below 1 ms, where a lot of 4 Mbit took 21 ms in one go. */
+/**
+ * Bits tested between two turns of the event loop: below 1 ms, where a lot of 4 Mbit took 21 ms in one go.
+ */
 const SLICE_BITS = 128 * 1024;
 
 /**
@@ -205,7 +210,10 @@ export class HealthMonitor {
     }
   }
 
-  /** The same with turns of the event loop between slices, so that requests are served meanwhile. One read at a time. */
+  /**
+   * The same with turns of the event loop between slices, so that requests are served meanwhile. One read at
+   * a time.
+   */
   async checkInSlices(read: RawRead): Promise<HealthVerdict> {
     const steps = this.#check(read);
     for (;;) {

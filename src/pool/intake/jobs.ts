@@ -47,8 +47,8 @@ export class SourceReader {
   }
 
   /**
-   * At least `bits` bits, or what an open job was made for. Rejects with a BackendError, of kind `quota` when the budget of
-   * the day has no room, with the signal's reason, or with a fault of the store.
+   * At least `bits` bits, or what an open job was made for. Rejects with a BackendError, of kind `quota` when
+   * the budget of the day has no room, with the signal's reason, or with a fault of the store.
    */
   async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
     if (this.#jobs !== undefined) return this.#jobs.read(bits, signal);
@@ -70,14 +70,15 @@ export class SourceReader {
 }
 
 /**
- * Results that are there, by a poll, and cannot be fetched so many times, each with its own tries, are given up: a truncated
- * result fails alike each time. With the collector's pauses that is about 20 minutes; an outage fails the poll too, and
- * does not count.
+ * Results that are there, by a poll, and cannot be fetched so many times, each with its own tries, are given
+ * up: a truncated result fails alike each time. With the collector's pauses that is about 20 minutes; an
+ * outage fails the poll too, and does not count.
  */
 const FETCHES_MAX = 20;
 /**
- * Jobs in a row whose results are lost for good before the source is taken for broken. One may be the doing of a crash (a
- * provider that lets results be read once) or of a device's bad day; another one, paid for as well, needs a person.
+ * Jobs in a row whose results are lost for good before the source is taken for broken. One may be the doing
+ * of a crash (a provider that lets results be read once) or of a device's bad day; another one, paid for as
+ * well, needs a person.
  */
 const LOST_IN_A_ROW_MAX = 2;
 
@@ -102,17 +103,20 @@ export interface JobResult {
  *   intended ─submit▶ submitted ─poll, fetch, addLot▶ stored ─forget▶ ended
  *       └────────────────┴── failed, cancelled, given up ──▶ ended
  *
- * A job outlives the process: what was paid for is read by whoever comes next. So a stop cancels nothing, an error that may
- * pass leaves the job where it is, and before a new job is intended the open ones are brought to their end. A job that was
- * intended and perhaps submitted is submitted again under its key, which starts no second one. Its day stays charged
- * whatever becomes of it.
+ * A job outlives the process: what was paid for is read by whoever comes next. So a stop cancels nothing, an
+ * error that may pass leaves the job where it is, and before a new job is intended the open ones are brought
+ * to their end. A job that was intended and perhaps submitted is submitted again under its key, which starts
+ * no second one. Its day stays charged whatever becomes of it.
  */
 export class JobReads {
   readonly #backend: JobBackend;
   readonly #options: JobReadsOptions;
   readonly #calls: JobCalls;
   readonly #startedAtMs: number;
-  /** Jobs that have not ended, by key, oldest first; undefined when the store must be asked: at the start, after a fault. */
+  /**
+   * Jobs that have not ended, by key, oldest first; undefined when the store must be asked: at the start,
+   * after a fault.
+   */
   #open: Map<string, JobRecord> | undefined;
   /** Of the job under way: fetches that failed. */
   #fetchesFailed = { jobKey: '', count: 0 };
@@ -130,7 +134,10 @@ export class JobReads {
     return (await this.#unread(signal)) !== undefined;
   }
 
-  /** The result of the oldest open job, or of a new one for `bits` bits. Rejects with a BackendError, or the signal's reason. */
+  /**
+   * The result of the oldest open job, or of a new one for `bits` bits. Rejects with a BackendError, or the
+   * signal's reason.
+   */
   async read(bits: number, signal: AbortSignal): Promise<JobResult> {
     const job = (await this.#unread(signal)) ?? (await this.#intend(bits));
     const submitted = await this.#submit(job, signal);
@@ -140,7 +147,10 @@ export class JobReads {
     return { read, jobKey: job.key };
   }
 
-  /** To be told when the job's lot is on disk: deletes the raw results at the provider, of this job and of earlier ones. */
+  /**
+   * To be told when the job's lot is on disk: deletes the raw results at the provider, of this job and of
+   * earlier ones.
+   */
   async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
     const job = this.#open?.get(jobKey);
     if (job === undefined) return;
@@ -200,7 +210,8 @@ export class JobReads {
       try {
         return takeRead(this.#backend, read, job.bits);
       } catch (error) {
-        throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error; // the same each time
+        // the same each time
+        throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error;
       }
     });
   }
@@ -218,8 +229,8 @@ export class JobReads {
   }
 
   /**
-   * Does a step of the job. An error that cannot pass, or that has not for too long, ends the job, after `give up` has told
-   * the provider; any other leaves it as it is.
+   * Does a step of the job. An error that cannot pass, or that has not for too long, ends the job, after
+   * `give up` has told the provider; any other leaves it as it is.
    */
   async #orGiveUp<T>(
     job: JobRecord,
@@ -252,7 +263,10 @@ export class JobReads {
     this.#options.log.warn({ source, key, job: jobId, failure }, 'job ended without a lot');
   }
 
-  /** Each stored job once: one that the provider does not forget now is asked for again after the next lot or start. */
+  /**
+   * Each stored job once: one that the provider does not forget now is asked for again after the next lot or
+   * start.
+   */
   async #forgetStored(signal: AbortSignal): Promise<void> {
     for (const job of this.#open?.values() ?? []) {
       if (job.state === 'stored' && (await this.#isForgotten(job, signal))) {

@@ -24,21 +24,24 @@ import type { HealthFailure, HealthVerdict } from './health.ts';
 import { ShortLots } from './short-lots.ts';
 
 /**
- * Seeds set aside from each lot, of a small one half of what it gives: two days of the busiest default schedule (288
- * five-minute seeds a day need nine lots).
+ * Seeds set aside from each lot, of a small one half of what it gives: two days of the busiest default
+ * schedule (288 five-minute seeds a day need nine lots).
  */
 export const SEED_BLOCKS_PER_LOT = 64;
 export interface Lot {
   readonly record: LotRecord;
   /** Views of `output`. */
   readonly blocks: readonly { kind: BlockKind; bytes: Uint8Array }[];
-  /** The conditioned bytes; empty when the lot is rejected. The caller wipes them when the blocks are stored. */
+  /**
+   * The conditioned bytes; empty when the lot is rejected. The caller wipes them when the blocks are stored.
+   */
   readonly output: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned bytes
- * cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the read (`wipeRead`).
+ * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned
+ * bytes cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the
+ * read (`wipeRead`).
  * `shortLots` is the source's own memory of lots below 10^6 bits.
  */
 export async function makeLot(
@@ -66,7 +69,8 @@ export async function makeLot(
     const found = { assessments: raw, rawWindows, measured, evidence };
     return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
   }
-  // SP 800-90B §3.1.1 asks for a million bits before a figure counts; a short lot waits for others of its source.
+  // SP 800-90B §3.1.1 asks for a million bits before a figure counts; a short lot waits for others of its
+  // source.
   const measured = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
   const found = { assessments: raw, rawWindows, measured, evidence };
   if (measured !== null && measured < floorOf(read)) {
@@ -109,7 +113,10 @@ export async function makeLot(
   }
 }
 
-/** The refused lot of a read whose raw result is that of the lot `earlier`: evidence, like any lot that is refused. */
+/**
+ * The refused lot of a read whose raw result is that of the lot `earlier`: evidence, like any lot that is
+ * refused.
+ */
 export async function replayedLot(
   backend: Backend,
   read: RawRead,
@@ -125,14 +132,17 @@ export async function replayedLot(
 }
 
 /**
- * Below this estimate a lot is refused. An ideal source scores about 0.85 (least of ten estimators, 10^6 bits) and
- * 0.797 at worst in 400 trials (bench `ideal-entropy`); a usable but biased device may score less, a broken one far less.
+ * Below this estimate a lot is refused. An ideal source scores about 0.85 (least of ten estimators, 10^6
+ * bits) and
+ * 0.797 at worst in 400 trials (bench `ideal-entropy`); a usable but biased device may score less, a broken
+ * one far less.
  */
 const MIN_ENTROPY_FLOOR = 0.3;
 /**
- * The same for the outcomes of Bell tests, pairs that are equal with probability 0.854 in three of the four settings: the
- * estimators, which take bits for alike and independent, score an ideal device in one such setting 0.2, though it has 0.61 a bit.
- * Pairs more equal than any quantum state makes them, 0.95, score less than this (test/pool/intake/bell-floor.test.ts).
+ * The same for the outcomes of Bell tests, pairs that are equal with probability 0.854 in three of the four
+ * settings: the estimators, which take bits for alike and independent, score an ideal device in one such
+ * setting 0.2, though it has 0.61 a bit. Pairs more equal than any quantum state makes them, 0.95, score less
+ * than this (test/pool/intake/bell-floor.test.ts).
  */
 const BELL_MIN_ENTROPY_FLOOR = 0.1;
 
@@ -141,8 +151,8 @@ function floorOf({ witness }: RawRead): number {
 }
 
 /**
- * Conditioned bytes made between two turns of the event loop: 512 hashes, 1 to 3 ms where the 10,485 of a lot of 4 Mbit
- * took 11 to 60 ms in one go (Node 22, two shared cores).
+ * Conditioned bytes made between two turns of the event loop: 512 hashes, 1 to 3 ms where the 10,485 of a lot
+ * of 4 Mbit took 11 to 60 ms in one go (Node 22, two shared cores).
  */
 const SLICE_BYTES = 16 * 1024;
 
@@ -165,8 +175,8 @@ async function conditionInSlices(
 }
 
 /**
- * -log2 of the extractor's error by the leftover hash lemma. With the smoothing of the evidence, 2^-40 counted twice
- * (Tomamichel and others, arXiv:1002.2436), the whole is below 2^-38.
+ * -log2 of the extractor's error by the leftover hash lemma. With the smoothing of the evidence, 2^-40
+ * counted twice (Tomamichel and others, arXiv:1002.2436), the whole is below 2^-38.
  */
 const EXTRACTION_ERROR_BITS = 40;
 const EPSILON_BITS = 38;
@@ -187,7 +197,10 @@ async function extracted(
   return { output, extraction };
 }
 
-/** Of the raw windows, the first and the one of least min-entropy: all ten would make every certificate 2 KB longer. */
+/**
+ * Of the raw windows, the first and the one of least min-entropy: all ten would make every certificate 2 KB
+ * longer.
+ */
 function toldOf(windows: readonly AssessedWindow[]): AssessedBlock[] {
   const scoreOf = ({ minEntropyPerBit }: AssessedWindow) => minEntropyPerBit ?? 1;
   const least = windows.reduce((worst, each) => (scoreOf(each) < scoreOf(worst) ? each : worst));
@@ -196,8 +209,8 @@ function toldOf(windows: readonly AssessedWindow[]): AssessedBlock[] {
 }
 
 /**
- * SP 800-22 on every bit of the conditioned output, in windows: what an answer is drawn from has been tested. Never twice on
- * the same window (§4.2, §4.3 of the document).
+ * SP 800-22 on every bit of the conditioned output, in windows: what an answer is drawn from has been tested.
+ * Never twice on the same window (§4.2, §4.3 of the document).
  */
 async function testConditioned(assessor: Assessor, output: Uint8Array): Promise<AssessedBlock[]> {
   const tested: AssessedBlock[] = [];
@@ -223,7 +236,9 @@ function hasFailed({ bits, sp80022 }: AssessedBlock): boolean {
   return bits >= ASSESSED_BITS && !sp80022.verified;
 }
 
-/** The output without the windows that failed, whole seeds long. Erases the output when it gives less of it. */
+/**
+ * The output without the windows that failed, whole seeds long. Erases the output when it gives less of it.
+ */
 function withoutFailed(
   output: Uint8Array<ArrayBuffer>,
   tested: readonly AssessedBlock[],
@@ -303,8 +318,9 @@ function newLotId(clock: Clock): string {
 }
 
 /**
- * The first bytes become seeds, the rest pure blocks, the last of which may be shorter: bits that were paid for are not left
- * unused. A small lot gives half to either, since the service is not ready before it has both.
+ * The first bytes become seeds, the rest pure blocks, the last of which may be shorter: bits that were paid
+ * for are not left unused. A small lot gives half to either, since the service is not ready before it has
+ * both.
  */
 function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[] {
   const blocks: { kind: BlockKind; bytes: Uint8Array }[] = [];
@@ -349,8 +365,8 @@ export async function makeSystemLot(
 }
 
 /**
- * The texts of a backend as certificates can print and hash them: well-formed Unicode, nothing of the private use
- * area, whose meaning nobody else knows.
+ * The texts of a backend as certificates can print and hash them: well-formed Unicode, nothing of the private
+ * use area, whose meaning nobody else knows.
  */
 function printable(provenance: Provenance): Provenance {
   const clean = (value: unknown) =>

@@ -18,9 +18,9 @@ import type { JobRecord, SourceSpend, SpendLimits } from '../../ledger/records.t
 const STREAM_TIMEOUT_MS = 30_000;
 
 /**
- * One read of either shape of backend that nobody charges, keeps or resumes: to try a source, and for the system's own. A
- * job that does not come to its end is cancelled. A backend that stalls is given up after a deadline even when it ignores
- * its signal. Rejects with a BackendError, or with the signal's reason.
+ * One read of either shape of backend that nobody charges, keeps or resumes: to try a source, and for the
+ * system's own. A job that does not come to its end is cancelled. A backend that stalls is given up after a
+ * deadline even when it ignores its signal. Rejects with a BackendError, or with the signal's reason.
  */
 export async function readBackend(
   backend: Backend,
@@ -35,8 +35,9 @@ export async function readBackend(
 }
 
 /**
- * A read as every later step relies on it, at least `bits` bits, and in memory that the backend has no hold of: what it
- * writes into its own afterwards reaches nothing that was tested. Erases the backend's. Throws a BackendError.
+ * A read as every later step relies on it, at least `bits` bits, and in memory that the backend has no hold
+ * of: what it writes into its own afterwards reaches nothing that was tested. Erases the backend's. Throws a
+ * BackendError.
  */
 export function takeRead(backend: Backend, read: RawRead, bits: number): RawRead {
   checkRead(backend, read, bits);
@@ -150,7 +151,10 @@ export class JobCalls {
     return this.#insist((over) => this.#backend.fetch(job, over), signal);
   }
 
-  /** Asks the provider, once, not to run what nobody will fetch. When it does not take that, the job runs unread. */
+  /**
+   * Asks the provider, once, not to run what nobody will fetch. When it does not take that, the job runs
+   * unread.
+   */
   async cancel(job: JobReference, signal: AbortSignal): Promise<void> {
     const limit = answerWithin(PARTING_TIMEOUT_MS);
     try {
@@ -200,7 +204,10 @@ export class Budget {
     this.#clock = clock;
   }
 
-  /** Charges one read of a stream. Rejects with a BackendError of kind `quota` when the day has no room for all of it. */
+  /**
+   * Charges one read of a stream. Rejects with a BackendError of kind `quota` when the day has no room for
+   * all of it.
+   */
   async charge(spend: Spend): Promise<void> {
     const charged = this.#today(spend);
     if (await this.#store.charge(randomUUID(), charged, this.#limits)) return;
@@ -245,7 +252,10 @@ export class Budget {
   }
 }
 
-/** What reading so many bits costs; undefined for a stream that costs nothing. A job always takes one call at least. */
+/**
+ * What reading so many bits costs; undefined for a stream that costs nothing. A job always takes one call at
+ * least.
+ */
 export function estimateOf(backend: Backend, bits: number): Spend | undefined {
   const free = backend.kind === 'job' ? { amount: 0, currency: 'none', calls: 1 } : undefined;
   return backend.estimate?.(bits) ?? free;
@@ -257,8 +267,8 @@ function answerWithin(timeoutMs: number): { timeoutMs: number; late: () => Backe
 }
 
 /**
- * Settles as `work` does, unless `timeoutMs` pass first (rejects with `late()`) or the caller's signal is aborted
- * (rejects with its reason): then at once, whether or not `work` heeds the signal that it is handed.
+ * Settles as `work` does, unless `timeoutMs` pass first (rejects with `late()`) or the caller's signal is
+ * aborted (rejects with its reason): then at once, whether or not `work` heeds the signal that it is handed.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,

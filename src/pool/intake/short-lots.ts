@@ -3,9 +3,10 @@ import { wipe } from '../../core/bytes.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 
 /**
- * The raw bits of one source's lots below 10^6 bits, until together they are enough for an estimate that counts (SP 800-90B
- * §3.1.1). Estimates of less are biased and unstable; a source whose lots are all short would never get a sound one. The bits
- * are erased when they have been assessed, and when another channel layout begins.
+ * The raw bits of one source's lots below 10^6 bits, until together they are enough for an estimate that
+ * counts (SP 800-90B §3.1.1). Estimates of less are biased and unstable; a source whose lots are all short
+ * would never get a sound one. The bits are erased when they have been assessed, and when another channel
+ * layout begins.
  */
 export class ShortLots {
   #width = 0;
@@ -14,8 +15,9 @@ export class ShortLots {
   #estimate: number | null = null;
 
   /**
-   * Adds the bits of a lot that passed its own tests. Gives the estimate over the last 10^6 bits or more, which counts from
-   * the lot that completes them on until the next such window is full; null before the first.
+   * Adds the bits of a lot that passed its own tests. Gives the estimate over the last 10^6 bits or more,
+   * which counts from the lot that completes them on until the next such window is full; null before the
+   * first.
    */
   async add({ bits, width, shots }: RawRead, assessor: Assessor): Promise<number | null> {
     if (width !== this.#width) {

@@ -20,7 +20,10 @@ export interface RefillOrder {
   readonly tag: number;
 }
 
-/** Fills up to `order.slots` slots from the one-time key, then erases the key. Runs in a worker. Returns how many. */
+/**
+ * Fills up to `order.slots` slots from the one-time key, then erases the key. Runs in a worker. Returns how
+ * many.
+ */
 export function fillRing(order: RefillOrder): number {
   const ring = new SlotRing(order.memory);
   const stream = new Expander(order.key);
@@ -39,9 +42,9 @@ export function fillRing(order: RefillOrder): number {
 }
 
 /**
- * The seeded mode's bytes for one seed group in one front thread. The group's root DRBG key lives here only; each
- * refill and each worker task gets a one-time key derived from it, so no task can see another's bytes, before or
- * after. Every holder compares the generation: bytes of an older seed are erased unread.
+ * The seeded mode's bytes for one seed group in one front thread. The group's root DRBG key lives here only;
+ * each refill and each worker task gets a one-time key derived from it, so no task can see another's bytes,
+ * before or after. Every holder compares the generation: bytes of an older seed are erased unread.
  */
 export class SeededKeystream {
   readonly reader: EntropyReader;
@@ -49,7 +52,10 @@ export class SeededKeystream {
   readonly #ring: SlotRing;
   readonly #order: (order: RefillOrder) => Promise<unknown>;
   #root: Expander | undefined;
-  /** Tag of slots: counts the seeds of this stream. It wraps after 2^32 of them, the ring holds slots of the last few. */
+  /**
+   * Tag of slots: counts the seeds of this stream. It wraps after 2^32 of them, the ring holds slots of the
+   * last few.
+   */
   #tag = 0;
   #refilling = false;
   #closed = false;
@@ -67,9 +73,9 @@ export class SeededKeystream {
   }
 
   /**
-   * Takes a new quantum seed: key = HKDF(seed ‖ 32 bytes of system entropy ‖ previous key). Bytes expanded from the
-   * old seed and not handed out yet are erased. The caller wipes `quantumSeed`. A closed stream takes no seed: one may
-   * be on its way when the service stops.
+   * Takes a new quantum seed: key = HKDF(seed ‖ 32 bytes of system entropy ‖ previous key). Bytes expanded
+   * from the old seed and not handed out yet are erased. The caller wipes `quantumSeed`. A closed stream
+   * takes no seed: one may be on its way when the service stops.
    */
   reseed(quantumSeed: Uint8Array): void {
     if (this.#closed) return;

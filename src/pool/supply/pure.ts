@@ -33,9 +33,9 @@ interface HeldBlock {
 }
 
 /**
- * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, for ever. Small draws come
- * from a ring of claimed blocks that is kept filled ahead; large ones claim their blocks for themselves. Claims are
- * durable before the first byte is used; what a crash leaves claimed is burned.
+ * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, for ever. Small draws
+ * come from a ring of claimed blocks that is kept filled ahead; large ones claim their blocks for themselves.
+ * Claims are durable before the first byte is used; what a crash leaves claimed is burned.
  */
 export class PureSupply {
   readonly #store: EntropyStore;
@@ -75,8 +75,8 @@ export class PureSupply {
 
   /**
    * Draws at once from the ring when it holds `bytesMax` bytes, else undefined. `use` must be synchronous and
-   * consumes what it needs of the reader, at most `bytesMax`. What it read is gone, also when it throws. The records
-   * of the shares' lots are in the catalog.
+   * consumes what it needs of the reader, at most `bytesMax`. What it read is gone, also when it throws. The
+   * records of the shares' lots are in the catalog.
    */
   tryDraw<T>(bytesMax: number, use: (reader: EntropyReader) => T): PureDraw<T> | undefined {
     if (!this.#open || this.#available < bytesMax) return undefined;
@@ -96,8 +96,8 @@ export class PureSupply {
   }
 
   /**
-   * Claims whole blocks for one large draw, or undefined when the reservoir cannot give `bytes`. The caller owns and
-   * wipes them, and gives back what it did not read (`giveBack`).
+   * Claims whole blocks for one large draw, or undefined when the reservoir cannot give `bytes`. The caller
+   * owns and wipes them, and gives back what it did not read (`giveBack`).
    */
   async claim(bytes: number): Promise<ClaimedBlock[] | undefined> {
     if (!this.#open) return undefined;
@@ -119,8 +119,8 @@ export class PureSupply {
   }
 
   /**
-   * Takes back claimed bytes that a large draw did not read: they serve the next draws. They are the supply's from now on,
-   * and are erased when the tap is closed or their lot was withdrawn meanwhile.
+   * Takes back claimed bytes that a large draw did not read: they serve the next draws. They are the supply's
+   * from now on, and are erased when the tap is closed or their lot was withdrawn meanwhile.
    */
   giveBack(left: readonly ClaimedBlock[]): void {
     for (const { lotId, bytes } of left) {
@@ -129,7 +129,10 @@ export class PureSupply {
     }
   }
 
-  /** Blocks that the ring holds beyond what small draws need at hand, the newest first: mostly what was given back. */
+  /**
+   * Blocks that the ring holds beyond what small draws need at hand, the newest first: mostly what was given
+   * back.
+   */
   #takeSpare(bytes: number): HeldBlock[] {
     const spare: HeldBlock[] = [];
     for (let size = 0; size < bytes && this.#held.length > this.#opened; ) {
@@ -144,8 +147,8 @@ export class PureSupply {
   }
 
   /**
-   * In several steps where blocks are short; less than asked for when the reservoir is empty before. When it fails, what it
-   * claimed and `taken` are erased.
+   * In several steps where blocks are short; less than asked for when the reservoir is empty before. When it
+   * fails, what it claimed and `taken` are erased.
    */
   async #claimBytes(bytes: number, taken: readonly HeldBlock[]): Promise<HeldBlock[]> {
     const claimed: HeldBlock[] = [];
@@ -163,8 +166,8 @@ export class PureSupply {
   }
 
   /**
-   * Waits until a draw of `bytes` from the ring is possible; false when the reservoir cannot give them. Whoever finds
-   * that another draw was faster asks again.
+   * Waits until a draw of `bytes` from the ring is possible; false when the reservoir cannot give them.
+   * Whoever finds that another draw was faster asks again.
    */
   async fill(bytes: number): Promise<boolean> {
     while (this.#open && this.#available < bytes) {
@@ -187,7 +190,9 @@ export class PureSupply {
     });
   }
 
-  /** Erases what is held of these lots: they were withdrawn. What was claimed with it of other lots goes too. */
+  /**
+   * Erases what is held of these lots: they were withdrawn. What was claimed with it of other lots goes too.
+   */
   withdraw(lotIds: ReadonlySet<string>): void {
     for (const id of lotIds) this.#withdrawn.add(id);
     if (this.#held.some(({ lot }) => lotIds.has(lot.id))) this.#eraseHeld();
@@ -223,8 +228,8 @@ export class PureSupply {
   }
 
   /**
-   * Claims up to `max` blocks. Those that came too late for an open tap, without their lot's record, or of a lot that was
-   * withdrawn meanwhile, are erased.
+   * Claims up to `max` blocks. Those that came too late for an open tap, without their lot's record, or of a
+   * lot that was withdrawn meanwhile, are erased.
    */
   async #claim(max: number): Promise<HeldBlock[]> {
     if (!this.#open || max === 0) return [];
@@ -289,9 +294,9 @@ function sizeOf(blocks: readonly HeldBlock[]): number {
 const CATALOG_MAX = 2_048;
 
 /**
- * The records of the lots in use, at hand for synchronous reading. Lots never change, so a copy never goes stale.
- * The lot that was made ready longest ago is forgotten first: who keeps bytes of a lot for long keeps its record too,
- * and adds it again before the bytes are used.
+ * The records of the lots in use, at hand for synchronous reading. Lots never change, so a copy never goes
+ * stale. The lot that was made ready longest ago is forgotten first: who keeps bytes of a lot for long keeps
+ * its record too, and adds it again before the bytes are used.
  */
 export class LotCatalog {
   readonly #store: EntropyStore;

@@ -1,16 +1,17 @@
 import { assert } from '../../core/assert.ts';
 
 /**
- * A ring of fixed-size slots in shared memory: one producer thread, one consumer thread, roles never swap while the
- * ring lives (the producer's role may pass from one worker to the next when the first is done). Each slot holds up to
+ * A ring of fixed-size slots in shared memory: one producer thread, one consumer thread, roles never swap
+ * while the ring lives (the producer's role may pass from one worker to the next when the first is done).
+ * Each slot holds up to
  * `slotBytes` bytes and a tag (which seed generation or lot they belong to). The consumer erases a slot before it
  * gives it back, so that what was handed out exists nowhere in the ring.
  *
- * Shared words (Int32): 0 = slots ever published, 1 = slots ever released, then per slot its length and its tag.
- * Counters only grow and wrap together at 2^32; their difference is what counts. The producer stores bytes, then
- * length and tag, then the published count (Atomics.store is sequentially consistent), so a consumer that sees the
- * count sees the bytes. A counter seen from the other side may be late, never early: a ring may look emptier to its
- * consumer and fuller to its producer than it is.
+ * Shared words (Int32): 0 = slots ever published, 1 = slots ever released, then per slot its length and its
+ * tag. Counters only grow and wrap together at 2^32; their difference is what counts. The producer stores
+ * bytes, then length and tag, then the published count (Atomics.store is sequentially consistent), so a
+ * consumer that sees the count sees the bytes. A counter seen from the other side may be late, never early: a
+ * ring may look emptier to its consumer and fuller to its producer than it is.
  */
 export interface RingMemory {
   readonly control: SharedArrayBuffer;
@@ -24,7 +25,8 @@ const FIRST_SLOT = 2;
 
 export function createRingMemory(slotCount: number, slotBytes: number): RingMemory {
   assert(slotBytes >= 1, 'a slot has at least one byte');
-  // Else the slot that a counter names would jump when the counter wraps: 2^32 is no multiple of the slot count.
+  // Else the slot that a counter names would jump when the counter wraps: 2^32 is no multiple of the slot
+  // count.
   assert(slotCount >= 1 && (slotCount & (slotCount - 1)) === 0, 'a ring has a power of two of slots');
   return {
     control: new SharedArrayBuffer(4 * (FIRST_SLOT + 2 * slotCount)),
@@ -71,7 +73,9 @@ export class SlotRing {
     Atomics.store(this.#control, PUBLISHED, (published + 1) | 0);
   }
 
-  /** Consumer: the oldest filled slot's bytes, or undefined when the ring is empty. The same until `release`. */
+  /**
+   * Consumer: the oldest filled slot's bytes, or undefined when the ring is empty. The same until `release`.
+   */
   peek(): Uint8Array | undefined {
     if (this.filled() <= 0) return undefined;
     const slot = this.#tail();

@@ -9,8 +9,8 @@ import { type ClaimedBlock, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
 import type { LotCatalog } from './pure.ts';
 
 /**
- * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval of
- * their own form a group of their own.
+ * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval
+ * of their own form a group of their own.
  */
 export interface SeedGroup {
   readonly tier: SeededTier;
@@ -21,7 +21,10 @@ export function seedGroupName(group: SeedGroup): string {
   return `${group.tier}/${group.intervalMs}`;
 }
 
-/** What a front needs to know of the seed in force; the 32 quantum bytes themselves are wiped once all have taken them. */
+/**
+ * What a front needs to know of the seed in force; the 32 quantum bytes themselves are wiped once all have
+ * taken them.
+ */
 export interface SeedInForce {
   readonly group: string;
   readonly tier: SeededTier;
@@ -49,9 +52,9 @@ interface GroupState {
 const EARLY_FRACTION = 0.02;
 
 /**
- * Gives every seed group a fresh 32-byte quantum seed at the specification's intervals. A seed block is claimed
- * durably before use and never used twice. When the interval ends and no seed is to be had, the group has no seed in
- * force and its mode answers 503; an old seed is never stretched.
+ * Gives every seed group a fresh 32-byte quantum seed at the specification's intervals. A seed block is
+ * claimed durably before use and never used twice. When the interval ends and no seed is to be had, the group
+ * has no seed in force and its mode answers 503; an old seed is never stretched.
  */
 export class SeedSchedule {
   readonly #store: EntropyStore;
@@ -99,7 +102,10 @@ export class SeedSchedule {
     }));
   }
 
-  /** Takes a new seed for each group whose seed is missing or about to end. Called often; cheap when nothing is due. */
+  /**
+   * Takes a new seed for each group whose seed is missing or about to end. Called often; cheap when nothing
+   * is due.
+   */
   async refresh(): Promise<void> {
     const due = [...this.#groups.values()].filter((state) => this.#isDue(state));
     await Promise.all(due.map((state) => this.#refreshGroup(state)));
@@ -139,7 +145,9 @@ export class SeedSchedule {
     return state.refreshing;
   }
 
-  /** False when there is none to be had, or the tap was closed or its lot withdrawn before it was given out. */
+  /**
+   * False when there is none to be had, or the tap was closed or its lot withdrawn before it was given out.
+   */
   async #takeSeed(state: GroupState): Promise<boolean> {
     // Looked at first: requests ask again and again, and an empty claim would cost a durable step each time.
     if (!this.#open || (await this.#store.blockLevels()).seed.blocks === 0) return false;
@@ -156,7 +164,8 @@ export class SeedSchedule {
   async #giveOut(state: GroupState, { lotId, bytes }: ClaimedBlock): Promise<boolean> {
     assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
     const name = seedGroupName(state.group);
-    // Durable before use, and one count for all intervals of a tier: a certificate names a seed by tier and number.
+    // Durable before use, and one count for all intervals of a tier: a certificate names a seed by tier and
+    // number.
     const generation = await this.#store.nextSeedGeneration(state.group.tier);
     await this.#catalog.ready(lotId);
     if (!this.#open || this.#retired.has(lotId)) return false;

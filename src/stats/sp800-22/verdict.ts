@@ -120,7 +120,9 @@ function logBinomial(n: number, k: number, p: number): number {
   return choices + k * Math.log(p) + (n - k) * Math.log1p(-p);
 }
 
-/** P(X <= k), summed downwards from k: exact where k is not above the mean, and at most the truth elsewhere. */
+/**
+ * P(X <= k), summed downwards from k: exact where k is not above the mean, and at most the truth elsewhere.
+ */
 function lowerTail(n: number, k: number, p: number): number {
   const odds = p / (1 - p);
   let term = Math.exp(logBinomial(n, k, p));

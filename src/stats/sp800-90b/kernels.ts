@@ -2,9 +2,9 @@ import { compileWasm, ensureBytes, instantiate, type WasmMemory } from '../../co
 import type { PredictorRun } from './prediction.ts';
 
 /**
- * The parts of SP 800-90B that take an assessment's time, in WebAssembly (assembly/estimators.ts): the predictors on bits, and
- * repeated substrings. One instance for each thread. Its memory grows to the largest data set seen, about 17 bytes a symbol,
- * and everything that a call wrote there is erased before it returns.
+ * The parts of SP 800-90B that take an assessment's time, in WebAssembly (assembly/estimators.ts): the
+ * predictors on bits, and repeated substrings. One instance for each thread. Its memory grows to the largest
+ * data set seen, about 17 bytes a symbol, and everything that a call wrote there is erased before it returns.
  */
 interface EstimatorKernels {
   readonly memory: WasmMemory;
@@ -93,14 +93,15 @@ export interface RepeatCounts {
 }
 
 /**
- * Comparisons of 64 bits per symbol before the sort is given up. Good data and bits that are 1 with probability 0.9 take fewer;
- * one 1 in 100 bits, or a block of 100,000 bits repeated, take more (bench `sp800-90b --worst`).
+ * Comparisons of 64 bits per symbol before the sort is given up. Good data and bits that are 1 with
+ * probability 0.9 take fewer; one 1 in 100 bits, or a block of 100,000 bits repeated, take more (bench
+ * `sp800-90b --worst`).
  */
 const STEPS_PER_SYMBOL = 20;
 
 /**
- * Counts the repeated substrings of symbols of `symbolBits` bits, one a byte. Undefined for data that repeat so much that
- * comparing suffixes takes too long.
+ * Counts the repeated substrings of symbols of `symbolBits` bits, one a byte. Undefined for data that repeat
+ * so much that comparing suffixes takes too long.
  */
 export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatCounts | undefined {
   const n = symbols.length;

@@ -3,17 +3,18 @@ import { lagOfBits, lz78yOfBits, multiMcwOfBits, multiMmcOfBits } from './kernel
 import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
 
 /*
- * The predictors of SP 800-90B 6.3.7 to 6.3.10. Each is run by a kernel on bits, and here on wider alphabets, where few
- * sub-predictors are right each time and only those are visited. Symbols are one a byte, each below `alphabetSize`; all
- * functions give null for fewer symbols than the predictor needs.
+ * The predictors of SP 800-90B 6.3.7 to 6.3.10. Each is run by a kernel on bits, and here on wider alphabets,
+ * where few sub-predictors are right each time and only those are visited. Symbols are one a byte, each below
+ * `alphabetSize`; all functions give null for fewer symbols than the predictor needs.
  */
 
 /** Window lengths of MultiMCW (6.3.7). */
 const WINDOWS = [63, 255, 1023, 4095] as const;
 
 /**
- * Multi most common in window prediction estimate (6.3.7). Each window predicts its most common symbol, the most recent one
- * among equals; the window that has been right most often so far makes the prediction. Needs 4,096 symbols.
+ * Multi most common in window prediction estimate (6.3.7). Each window predicts its most common symbol, the
+ * most recent one among equals; the window that has been right most often so far makes the prediction. Needs
+ * 4,096 symbols.
  */
 export function multiMcw(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length <= WINDOWS[3]) return null;
@@ -25,8 +26,8 @@ export function multiMcw(symbols: Uint8Array, alphabetSize: number): PredictionE
 const LAGS = 128;
 
 /**
- * Lag prediction estimate (6.3.8). Lag d predicts the symbol d places back; the lag that has been right most often so far
- * makes the prediction. Needs three symbols.
+ * Lag prediction estimate (6.3.8). Lag d predicts the symbol d places back; the lag that has been right most
+ * often so far makes the prediction. Needs three symbols.
  */
 export function lag(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length < 3) return null;
@@ -40,13 +41,13 @@ const ORDERS = 16;
 const PAIRS_MAX = 100_000;
 
 /**
- * Multi Markov model with counting prediction estimate (6.3.9). The model of order d predicts the symbol that followed the last
- * d symbols most often, the largest among equals; the order that has been right most often so far makes the prediction.
- * Needs four symbols.
+ * Multi Markov model with counting prediction estimate (6.3.9). The model of order d predicts the symbol that
+ * followed the last d symbols most often, the largest among equals; the order that has been right most often
+ * so far makes the prediction. Needs four symbols.
  *
- * A context that its model has not seen makes no prediction. As in NIST's tool that neither lengthens nor ends a run of
- * correct ones. And no longer context can have been seen then: whatever enters the model of one order enters all longer
- * ones, or they are full.
+ * A context that its model has not seen makes no prediction. As in NIST's tool that neither lengthens nor
+ * ends a run of correct ones. And no longer context can have been seen then: whatever enters the model of one
+ * order enters all longer ones, or they are full.
  */
 export function multiMmc(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length < 4) return null;
@@ -58,8 +59,8 @@ export function multiMmc(symbols: Uint8Array, alphabetSize: number): PredictionE
 const CONTEXTS_MAX = 65_536;
 
 /**
- * LZ78Y prediction estimate (6.3.10). Of all contexts that end here and are in the dictionary, the one with the most frequent
- * successor predicts it, the longest among equals. Needs 19 symbols.
+ * LZ78Y prediction estimate (6.3.10). Of all contexts that end here and are in the dictionary, the one with
+ * the most frequent successor predicts it, the longest among equals. Needs 19 symbols.
  */
 export function lz78y(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
   if (symbols.length < ORDERS + 3) return null;

@@ -15,8 +15,9 @@ export interface RepeatedSubstrings {
 }
 
 /**
- * Counts the repeated substrings of every length of symbols of `bitsPerSymbol` bits, one a byte. Data that repeat long
- * stretches, for which comparing suffixes takes too long, are sorted by doubling, in O(n log^2 n).
+ * Counts the repeated substrings of every length of symbols of `bitsPerSymbol` bits, one a byte. Data that
+ * repeat long stretches, for which comparing suffixes takes too long, are sorted by doubling, in O(n log^2
+ * n).
  */
 export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): RepeatedSubstrings {
   const counts =

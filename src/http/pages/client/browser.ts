@@ -1,7 +1,7 @@
 /**
- * All that the page's script uses of a browser. The service is compiled without the browser's types, so that nothing
- * in it can mean `document` by mistake; and what is not named here, such as innerHTML, the script cannot touch: text
- * that it shows stays text.
+ * All that the page's script uses of a browser. The service is compiled without the browser's types, so that
+ * nothing in it can mean `document` by mistake; and what is not named here, such as innerHTML, the script
+ * cannot touch: text that it shows stays text.
  */
 export interface BrowserElement {
   readonly id: string;

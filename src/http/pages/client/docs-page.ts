@@ -1,8 +1,8 @@
 import { type BrowserElement, page } from './browser.ts';
 
 /**
- * The forms of the documentation. The key is read from its field when a request is sent and kept nowhere else; what
- * comes back is shown as text.
+ * The forms of the documentation. The key is read from its field when a request is sent and kept nowhere
+ * else; what comes back is shown as text.
  */
 
 /** Beyond this much text a page becomes slow; the rest is left out and said so. */

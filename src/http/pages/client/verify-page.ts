@@ -2,8 +2,9 @@ import { type Check, type CheckName, type Verification, verifyAnswer } from '../
 import { type BrowserElement, isSecure, page } from './browser.ts';
 
 /**
- * The script of the verification page: takes an answer that the reader pastes, drops or chooses, gets the public
- * certificate and keys from this service, and checks one against the other here. The answer is sent nowhere.
+ * The script of the verification page: takes an answer that the reader pastes, drops or chooses, gets the
+ * public certificate and keys from this service, and checks one against the other here. The answer is sent
+ * nowhere.
  */
 
 /** How often the certificate is asked for again while it is not logged yet, and how long between. */

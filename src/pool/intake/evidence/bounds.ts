@@ -1,16 +1,17 @@
 import { assert } from '../../../core/assert.ts';
 
 /**
- * The mathematics of evidence, without a read in sight. Entropies are bits, failure probabilities are given as
+ * The mathematics of evidence, without a read in sight. Entropies are bits, failure probabilities are given
+ * as
  * `failureNats` = -ln(probability).
  */
 
 /**
- * The largest rate that `count` events in `samples` trials leave possible: P(so few or fewer) <= exp(-samples · KL(count /
- * samples ‖ rate)) (Hoeffding 1963, Theorem 1, in relative entropy), so every rate at which that is above the failure
- * probability. A trial may give any value in [0, 1], of which `count` is the sum. It is never below the bound of Clopper and
- * Pearson, which inverts the exact tail; and unlike theirs it holds for a random sample without replacement as well
- * (Hoeffding 1963, Theorem 4).
+ * The largest rate that `count` events in `samples` trials leave possible: P(so few or fewer) <= exp(-samples
+ * · KL(count / samples ‖ rate)) (Hoeffding 1963, Theorem 1, in relative entropy), so every rate at which that
+ * is above the failure probability. A trial may give any value in [0, 1], of which `count` is the sum. It is
+ * never below the bound of Clopper and Pearson, which inverts the exact tail; and unlike theirs it holds for
+ * a random sample without replacement as well (Hoeffding 1963, Theorem 4).
  */
 export function rateUpperBound(count: number, samples: number, failureNats: number): number {
   assert(samples >= 1 && count >= 0 && count <= samples, 'events are counted among trials');
@@ -33,13 +34,14 @@ function divergence(seen: number, rate: number): number {
 }
 
 /**
- * The largest mean of the `rest` values that nobody looked at, when `tested` others, drawn uniformly without replacement from
- * all of them, have the mean `seen`. Values lie in [0, 1] and may depend on each other in any way. The lesser of two bounds,
- * each of which fails with half of the probability:
+ * The largest mean of the `rest` values that nobody looked at, when `tested` others, drawn uniformly without
+ * replacement from all of them, have the mean `seen`. Values lie in [0, 1] and may depend on each other in
+ * any way. The lesser of two bounds, each of which fails with half of the probability:
  *
  * - Serfling 1974, as Tomamichel, Lim, Gisin and Renner use it (arXiv:1103.4130): seen + mu with
  *   mu² = M (K + 1) ln(1/eps) / (2 n K²), K = tested, n = rest, M = K + n;
- * - `rateUpperBound` of all M values, U, less the tested ones, which are known: U + (K / n)(U - seen). It is the lesser one
+ * - `rateUpperBound` of all M values, U, less the tested ones, which are known: U + (K / n)(U - seen). It is
+ *   the lesser one
  *   at small means.
  */
 export function restUpperBound(seen: number, tested: number, rest: number, failureNats: number): number {
@@ -57,14 +59,15 @@ export interface ReadoutErrors {
 }
 
 /**
- * Min-entropy of one measured qubit against somebody who knows, shot by shot, whether its readout worked. A readout with
- * errors (e01, e10) is a perfect one with probability 1 - e01 - e10, else the fixed answer 1 (e01) or 0 (e10). The fixed
- * answers are known; a perfect one shows 1 with probability q, where the whole shows 1 with p1 = e01 + (1 - e01 - e10) q. So
+ * Min-entropy of one measured qubit against somebody who knows, shot by shot, whether its readout worked. A
+ * readout with errors (e01, e10) is a perfect one with probability 1 - e01 - e10, else the fixed answer 1
+ * (e01) or 0 (e10). The fixed answers are known; a perfect one shows 1 with probability q, where the whole
+ * shows 1 with p1 = e01 + (1 - e01 - e10) q. So
  *
  *   guess = e01 + e10 + (1 - e01 - e10) max(q, 1 - q) = max(p1 + e10, p0 + e01),   H = -log2(guess).
  *
- * p1 and p0 are taken at their largest by the lot's own counts. At q = 1/2, the ideal |+>, p1 - p0 = e01 - e10 and this is
- * 1 - log2(1 + e01 + e10), which two errors that cancel in the bias cannot raise.
+ * p1 and p0 are taken at their largest by the lot's own counts. At q = 1/2, the ideal |+>, p1 - p0 = e01 -
+ * e10 and this is 1 - log2(1 + e01 + e10), which two errors that cancel in the bias cannot raise.
  */
 export function readoutMinEntropy({ e01, e10 }: ReadoutErrors, p1: number, p0: number): number {
   const guess = Math.max(p1 + e10, p0 + e01);
@@ -72,9 +75,10 @@ export function readoutMinEntropy({ e01, e10 }: ReadoutErrors, p1: number, p0: n
 }
 
 /**
- * Min-entropy of one qubit measured in Z, against whoever holds the rest of the world, when each shot of the same preparation
- * measured in X errs with probability `xError`: 1 - 2 log2(sqrt(e) + sqrt(1 - e)), the uncertainty relation
- * H_min(Z|E) + H_max(X) >= 1 with H_max = H_1/2 (Vallone et al., arXiv:1401.7917). At e >= 1/2 nothing is left.
+ * Min-entropy of one qubit measured in Z, against whoever holds the rest of the world, when each shot of the
+ * same preparation measured in X errs with probability `xError`: 1 - 2 log2(sqrt(e) + sqrt(1 - e)), the
+ * uncertainty relation H_min(Z|E) + H_max(X) >= 1 with H_max = H_1/2 (Vallone et al., arXiv:1401.7917). At e
+ * >= 1/2 nothing is left.
  */
 export function xBasisMinEntropy(xError: number): number {
   if (xError >= 0.5) return 0;
@@ -82,9 +86,10 @@ export function xBasisMinEntropy(xError: number): number {
 }
 
 /**
- * Smooth min-entropy per raw bit of a whole lot, whose bits measured in X instead would err in at most the share `xError` of
- * them: 1 - h(xError), h the binary entropy. The uncertainty relation H_min^eps(Z|E) + H_max^eps(X) >= N (Tomamichel and
- * Renner, arXiv:1009.2015), and at most 2^(N h(Q)) strings of N bits have QN ones or fewer. At Q >= 1/2 nothing is left.
+ * Smooth min-entropy per raw bit of a whole lot, whose bits measured in X instead would err in at most the
+ * share `xError` of them: 1 - h(xError), h the binary entropy. The uncertainty relation H_min^eps(Z|E) +
+ * H_max^eps(X) >= N (Tomamichel and Renner, arXiv:1009.2015), and at most 2^(N h(Q)) strings of N bits have
+ * QN ones or fewer. At Q >= 1/2 nothing is left.
  */
 export function jointMinEntropyRate(xError: number): number {
   if (xError >= 0.5) return 0;
@@ -101,17 +106,20 @@ export function chshOfWins(wins: number): number {
 }
 
 /**
- * -ln of the probability that a local device wins the mean share `wins` of `clusters` clusters, at most: clusters ·
- * KL(wins ‖ 3/4). Whatever a local device does in a cluster, with memory of all earlier ones, its expected share is at most
- * 3/4 when the setting is drawn uniformly and independently of the past. A value in [0, 1] of mean p or less has
- * E[exp(λ x)] <= 1 + p (exp(λ) - 1), so the product over clusters is a supermartingale and Hoeffding's bound (1963, Theorem
- * 1) holds as for independent trials. It is never above Azuma and Hoeffding's 2 · clusters · (wins - 3/4)².
+ * -ln of the probability that a local device wins the mean share `wins` of `clusters` clusters, at most:
+ * clusters · KL(wins ‖ 3/4). Whatever a local device does in a cluster, with memory of all earlier ones, its
+ * expected share is at most 3/4 when the setting is drawn uniformly and independently of the past. A value in
+ * [0, 1] of mean p or less has E[exp(λ x)] <= 1 + p (exp(λ) - 1), so the product over clusters is a
+ * supermartingale and Hoeffding's bound (1963, Theorem 1) holds as for independent trials. It is never above
+ * Azuma and Hoeffding's 2 · clusters · (wins - 3/4)².
  */
 export function localNats(wins: number, clusters: number): number {
   return wins <= LOCAL_WINS ? 0 : clusters * divergence(wins, LOCAL_WINS);
 }
 
-/** Clusters at which a device of that share of wins refutes local devices, with that probability of failure. */
+/**
+ * Clusters at which a device of that share of wins refutes local devices, with that probability of failure.
+ */
 export function clustersNeeded(wins: number, failureNats: number): number {
   return Math.ceil(failureNats / localNats(wins, 1));
 }
@@ -120,8 +128,9 @@ export function clustersNeeded(wins: number, failureNats: number): number {
 const STANDARD_ERRORS = 6;
 
 /**
- * Whether no quantum device wins so much: more than (2 + sqrt 2) / 4 by STANDARD_ERRORS. `meanSquare` is that of the clusters'
- * shares. The variance is taken as seen between clusters, and never below that of independent runs.
+ * Whether no quantum device wins so much: more than (2 + sqrt 2) / 4 by STANDARD_ERRORS. `meanSquare` is that
+ * of the clusters' shares. The variance is taken as seen between clusters, and never below that of
+ * independent runs.
  */
 export function isAboveQuantum(wins: number, meanSquare: number, clusters: number, runs: number): boolean {
   const between = Math.max(0, meanSquare - wins * wins) / Math.max(1, clusters - 1);

@@ -3,8 +3,8 @@ import type { ChshWitness, RawRead } from '../../../backend/backend.ts';
 import { CHSH_SETTINGS } from '../../../backend/circuit.ts';
 
 /**
- * Bits counted between two turns of the event loop: 1 ms at 2 ns a bit, 5 ms before the loops are compiled (4 Mbit counted in a
- * loop, Node 22, two shared cores).
+ * Bits counted between two turns of the event loop: 1 ms at 2 ns a bit, 5 ms before the loops are compiled (4
+ * Mbit counted in a loop, Node 22, two shared cores).
  */
 const SLICE_BITS = 2 ** 19;
 
@@ -30,8 +30,8 @@ export interface PairWins {
 }
 
 /**
- * Counts the Bell tests of a read of an even width, whose channels 2k and 2k + 1 are the sides of pair k. A run wins when its
- * sides are equal, in setting (1, 1) when they differ. Gives one entry a pair.
+ * Counts the Bell tests of a read of an even width, whose channels 2k and 2k + 1 are the sides of pair k. A
+ * run wins when its sides are equal, in setting (1, 1) when they differ. Gives one entry a pair.
  */
 export async function winsPerPair(
   { bits, width }: Pick<RawRead, 'bits' | 'width'>,

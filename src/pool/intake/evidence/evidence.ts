@@ -17,8 +17,8 @@ import {
 } from './witnesses.ts';
 
 /**
- * How quantum a read is shown to be: the highest claim that its own shots support, with what must be believed for it. A claim
- * is never above what the origin allows, whatever the figures are.
+ * How quantum a read is shown to be: the highest claim that its own shots support, with what must be believed
+ * for it. A claim is never above what the origin allows, whatever the figures are.
  */
 export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvidence> {
   const findings: readonly Finding[] = [
@@ -48,7 +48,10 @@ export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvid
 
 type ReachedFinding = Extract<Finding, { readonly reached: true }>;
 
-/** The bits are drawn from under every claim that was reached, so a higher claim never raises the figure of a lower one. */
+/**
+ * The bits are drawn from under every claim that was reached, so a higher claim never raises the figure of a
+ * lower one.
+ */
 function leastOf(reached: readonly ReachedFinding[]): number | null {
   const figures = reached.map((finding) => finding.minEntropyPerBit).filter((figure) => figure !== null);
   return figures.length === 0 ? null : Math.min(...figures);
@@ -77,15 +80,17 @@ const STATISTICAL: Finding = {
 };
 
 /*
- * Why the least over channels is the figure of a lot. Channels are independent under this claim's assumptions, so the
- * min-entropy of any set of raw bits is the sum of their own: h_1 + ... + h_w for a whole shot, which is the mean per bit. But the
- * conditioner hashes pieces of consecutive bits that do not end where shots end, and of wide shots not even all channels are
- * in a piece. The largest h for which every set of n bits holds n h is the least h_i. The mean is told beside it.
+ * Why the least over channels is the figure of a lot. Channels are independent under this claim's
+ * assumptions, so the min-entropy of any set of raw bits is the sum of their own: h_1 + ... + h_w for a whole
+ * shot, which is the mean per bit. But the conditioner hashes pieces of consecutive bits that do not end
+ * where shots end, and of wide shots not even all channels are in a piece. The largest h for which every set
+ * of n bits holds n h is the least h_i. The mean is told beside it.
  */
 
 /**
- * The provider's readout errors and the lot's own share of ones, for bits that are independent and identically distributed;
- * where there are X-basis test shots, no more than these leave under the same assumption.
+ * The provider's readout errors and the lot's own share of ones, for bits that are independent and
+ * identically distributed; where there are X-basis test shots, no more than these leave under the same
+ * assumption.
  */
 async function calibrated(read: RawRead): Promise<Finding> {
   const claim = 'calibrated';
@@ -150,7 +155,10 @@ function preparesEachQubitAlone({ witness, provenance }: RawRead): boolean {
   return witness?.kind === 'x-basis' || provenance.circuit.startsWith('superposition');
 }
 
-/** By channel: the share of the test shots that erred, and the most that this allows. Undefined when there were none. */
+/**
+ * By channel: the share of the test shots that erred, and the most that this allows. Undefined when there
+ * were none.
+ */
 async function testedErrors(
   { witness, width }: RawRead,
   nats: number,

@@ -12,7 +12,10 @@ import {
 } from './bounds.ts';
 import { onesPerChannel, winsPerPair } from './counts.ts';
 
-/** One claim held against a read: reached, with its figure, or not, with the reason. Figures are told either way. */
+/**
+ * One claim held against a read: reached, with its figure, or not, with the reason. Figures are told either
+ * way.
+ */
 export type Finding = {
   readonly claim: EvidenceClaim;
   readonly figures: Readonly<Record<string, number>>;
@@ -27,17 +30,23 @@ export type Finding = {
   | { readonly reached: false; readonly why: string }
 );
 
-/** -log2 of the probability that any bound of one claim of one lot fails: as rare as the permanent health alarms. */
+/**
+ * -log2 of the probability that any bound of one claim of one lot fails: as rare as the permanent health
+ * alarms.
+ */
 const FAILURE_BITS = 40;
 export const FAILURE_NATS = FAILURE_BITS * Math.LN2;
 
-/** A claim that leaves less per raw bit is not made: at 0.01 a lot of 4 Mbit still fills all its 64 seeds (131 blocks of 320). */
+/**
+ * A claim that leaves less per raw bit is not made: at 0.01 a lot of 4 Mbit still fills all its 64 seeds (131
+ * blocks of 320).
+ */
 export const MIN_ENTROPY_MIN = 0.01;
 
 /**
- * X-basis tests of the same preparation, over clusters. The smoothing parameter of the min-entropy is 2^-FAILURE_BITS; it is
- * the square root of the probability that the tested clusters mislead about the others (Tomamichel, Lim, Gisin and Renner,
- * arXiv:1103.4130), which is therefore 2^-80.
+ * X-basis tests of the same preparation, over clusters. The smoothing parameter of the min-entropy is
+ * 2^-FAILURE_BITS; it is the square root of the probability that the tested clusters mislead about the others
+ * (Tomamichel, Lim, Gisin and Renner, arXiv:1103.4130), which is therefore 2^-80.
  */
 export async function sourceIndependent(read: RawRead): Promise<Finding> {
   const claim = 'source-independent';
@@ -85,8 +94,9 @@ function assertXBasis(witness: XBasisWitness, { width }: RawRead): void {
 }
 
 /**
- * The Bell test of pairs whose outcomes are the raw bits, over clusters. It refutes local devices; it gives no figure of
- * min-entropy, which would hold for settings drawn run by run alone (Pironio et al., arXiv:0911.3427).
+ * The Bell test of pairs whose outcomes are the raw bits, over clusters. It refutes local devices; it gives
+ * no figure of min-entropy, which would hold for settings drawn run by run alone (Pironio et al.,
+ * arXiv:0911.3427).
  */
 export async function bellWitness(read: RawRead): Promise<Finding> {
   const claim = 'bell-witness';
