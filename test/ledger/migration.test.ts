@@ -7,7 +7,7 @@ import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { block, filledSegment, lotId } from '../support/ledger-records.ts';
 
 /**
- * A folder that the release with format 2 wrote (git tag `baseline`): one account with a key, a lot with two pure and two
+ * A folder that the release with format 2 wrote: one account with a key, a lot with two pure and two
  * seed blocks of which one seed is claimed, a segment, two records of the transparency log, and among those the seed
  * generations 41 (pro) and 3 (enterprise) and the time of a write probe.
  */
