@@ -73,7 +73,7 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
       familyOf(
         sources,
         'gauge',
-        'qrn_source_drift_bits',
+        'qrn_source_drift',
         'Evidence that the min-entropy estimate of a source falls or rises from lot to lot; 20 is an alarm.',
         'direction',
         ({ drift }) => ({ down: drift.fallBits, up: drift.riseBits }),

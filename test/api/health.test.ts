@@ -117,7 +117,7 @@ describe('a page of another origin', () => {
       const response = await fetch(`${server.baseUrl}${path}`, { headers: from('https://app.example') });
       assert.equal(response.headers.get('access-control-allow-origin'), 'https://app.example', path);
       assert.match(response.headers.get('access-control-expose-headers')!, /X-Request-ID/);
-      assert.equal(response.headers.get('vary'), 'Origin');
+      assert.equal(response.headers.get('vary'), 'Accept-Encoding, Origin');
     }
   });
 

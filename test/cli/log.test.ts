@@ -59,7 +59,7 @@ describe('qrn log', () => {
     assert.deepEqual(await qrn('show'), {
       status: 1,
       out: '',
-      talk: `qrn log show: there is no ledger in ${there}\n`,
+      talk: `qrn log show: there is no ledger in ${there}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one\n`,
     });
     assert.deepEqual(await qrn('rotate-key'), {
       status: 1,

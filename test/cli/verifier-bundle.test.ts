@@ -61,7 +61,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
 
     const alone = await run([program, ...files.slice(1)]);
     assert.equal(alone.status, 0);
-    assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 5);
+    assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 6);
 
     files[0] = save('changed.json', changed(response, 'data.values', [0]));
     const bad = await run([program, ...files]);

@@ -143,6 +143,10 @@ class InvalidParamsError(InvalidRequestError):
     """`invalid_params`"""
 
 
+class PureTooLargeError(InvalidRequestError):
+    """`pure_too_large`"""
+
+
 class InvalidJsonError(InvalidRequestError):
     """`invalid_json`"""
 
@@ -223,6 +227,10 @@ class IdempotencyInFlightError(IdempotencyError):
     """`idempotency_in_flight`"""
 
 
+class IdempotencyFullError(RateLimitError):
+    """`idempotency_full`"""
+
+
 class IdempotencyMismatchError(IdempotencyError):
     """`idempotency_mismatch`"""
 
@@ -271,6 +279,7 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_items": InvalidItemsError,
     "invalid_type": InvalidTypeError,
     "invalid_params": InvalidParamsError,
+    "pure_too_large": PureTooLargeError,
     "invalid_json": InvalidJsonError,
     "invalid_id": InvalidIdError,
     "invalid_format": InvalidFormatError,
@@ -288,6 +297,7 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "method_not_allowed": MethodNotAllowedError,
     "not_acceptable": NotAcceptableError,
     "idempotency_in_flight": IdempotencyInFlightError,
+    "idempotency_full": IdempotencyFullError,
     "payload_too_large": PayloadTooLargeError,
     "unsupported_media_type": UnsupportedMediaTypeError,
     "idempotency_mismatch": IdempotencyMismatchError,

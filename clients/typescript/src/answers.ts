@@ -175,9 +175,18 @@ export interface Quote {
 
 export type BriefMetadata = Pick<Metadata, 'request_id' | 'timestamp'>;
 
+/** The provenance beside a document; `none` where nothing was drawn. */
+export interface DocumentMetadata {
+  readonly lang_circuit: string;
+  readonly lang_version: string;
+  readonly quantum_backend: string;
+  readonly nist_verified: boolean;
+  readonly powered_by: string;
+}
+
 export interface UsageAnswer {
   readonly data: Usage;
-  readonly metadata: BriefMetadata;
+  readonly metadata: BriefMetadata & DocumentMetadata;
 }
 
 /** What the account has used this month, and what is left; null means unlimited. */

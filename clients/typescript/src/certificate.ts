@@ -1,8 +1,10 @@
-import type { DataEndpoint, EntropyMode, Origin, Tier } from './answers.ts';
+import type { BriefMetadata, DataEndpoint, DocumentMetadata, EntropyMode, Origin, Tier } from './answers.ts';
 
 /** What the certificate endpoint answers. */
 export interface CertificateDocument {
   readonly certificate: Certificate;
+  /** Of this request, with the provenance of the certified answer. */
+  readonly metadata?: BriefMetadata & DocumentMetadata;
   /** Which lot was withdrawn, why and when. */
   readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
 }
@@ -66,6 +68,12 @@ export interface CertificateLot {
   };
   readonly min_entropy_per_bit: number | null;
   readonly tested: readonly CertificateTest[];
+  /** Version 3: the operator declared the origin, and nothing attests it. */
+  readonly declared?: boolean;
+  /** Version 3: the windows of raw bits that were assessed. */
+  readonly raw_windows?: unknown;
+  /** Version 3: how the lot was extracted as a whole; null where it was conditioned piece by piece. */
+  readonly extraction?: unknown;
   /** What was read, and how; from version 2 on. */
   readonly read?: CertificateRead;
   /** How quantum the lot is shown to be; from version 2 on. */
@@ -112,6 +120,10 @@ export interface CertificateEvidence {
 export interface CertificateTest {
   readonly of: 'raw' | 'conditioned' | 'system';
   readonly bits: number;
+  /** Version 3: where the tested range begins. */
+  readonly first_bit?: number;
+  /** Version 3: the order in which raw bits were read. */
+  readonly order?: string;
   readonly sha256: string;
   readonly passed: number;
   readonly total: number;
