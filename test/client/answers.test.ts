@@ -219,7 +219,7 @@ describe('what is no value', () => {
 
   it('usage', async () => {
     const { data, metadata } = await client.usage();
-    assert.deepEqual(misfits(metadata, { request_id: 'string', timestamp: 'string' }), []);
+    assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
     assert.deepEqual(misfits(data, USAGE), []);
     assert.equal(data.tier, 'pro');
   });
@@ -239,6 +239,16 @@ describe('what is no value', () => {
     assert.deepEqual([...SERVICE_ERROR_CODES], Object.keys(ERRORS));
   });
 });
+
+const DOCUMENT_METADATA = {
+  request_id: 'string',
+  timestamp: 'string',
+  lang_circuit: 'string',
+  lang_version: 'string',
+  quantum_backend: 'string',
+  nist_verified: 'boolean',
+  powered_by: 'string',
+} as const;
 
 const CERTIFICATE: Shape<CertificateDocument> = {
   certificate: {
@@ -276,10 +286,15 @@ const CERTIFICATE: Shape<CertificateDocument> = {
           processed: 'string',
           health: { samples: 'number', rct_failures: 'number', apt_failures: 'number' },
           min_entropy_per_bit: { nullable: 'number' },
+          declared: { optional: 'boolean' },
+          raw_windows: { optional: 'number' },
+          extraction: { optional: { nullable: 'object' } },
           tested: [
             {
               of: { oneOf: ['raw', 'conditioned', 'system'] },
               bits: 'number',
+              first_bit: { optional: 'number' },
+              order: { optional: { oneOf: ['shots', 'channels'] } },
               sha256: 'string',
               passed: 'number',
               total: 'number',
@@ -331,6 +346,7 @@ const CERTIFICATE: Shape<CertificateDocument> = {
     proof: { nullable: 'string' },
   },
   revocation: { optional: { lot_id: 'string', reason: 'string', revoked_at: 'string' } },
+  metadata: { optional: DOCUMENT_METADATA },
 };
 
 const USAGE: Shape<Usage> = {

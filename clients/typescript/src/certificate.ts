@@ -71,9 +71,9 @@ export interface CertificateLot {
   /** Version 3: the operator declared the origin, and nothing attests it. */
   readonly declared?: boolean;
   /** Version 3: the windows of raw bits that were assessed. */
-  readonly raw_windows?: unknown;
+  readonly raw_windows?: number;
   /** Version 3: how the lot was extracted as a whole; null where it was conditioned piece by piece. */
-  readonly extraction?: unknown;
+  readonly extraction?: Readonly<Record<string, unknown>> | null;
   /** What was read, and how; from version 2 on. */
   readonly read?: CertificateRead;
   /** How quantum the lot is shown to be; from version 2 on. */
@@ -123,7 +123,7 @@ export interface CertificateTest {
   /** Version 3: where the tested range begins. */
   readonly first_bit?: number;
   /** Version 3: the order in which raw bits were read. */
-  readonly order?: string;
+  readonly order?: 'shots' | 'channels';
   readonly sha256: string;
   readonly passed: number;
   readonly total: number;
