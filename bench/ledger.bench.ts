@@ -21,7 +21,7 @@ import {
 import { systemClock } from '../src/core/clock.ts';
 import { silentLog } from '../src/core/log.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
-import type { RawEnvironment } from '../src/ledger/lmdb/environment.ts';
+import type { RawEnvironment } from '../src/ledger/lmdb/store.ts';
 import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
 import type { SegmentRecord } from '../src/ledger/records.ts';
 import { SegmentWriter } from '../src/ledger/segment.ts';

@@ -5,7 +5,7 @@ import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
-import type { DrawnFrom } from './desk.ts';
+import type { DrawnFrom } from './supply.ts';
 import type { FirstAnswer, FirstUse } from './idempotency.ts';
 import type { Making } from './make.ts';
 import type { AnswerForm, DataRequest, Plan } from './request.ts';

@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
-import { type DrawnFrom, type EntropyDesk, unavailable } from './desk.ts';
+import { type DrawnFrom, type EntropyDesk, unavailable } from './supply.ts';
 import type { Idempotency } from './idempotency.ts';
 import {
   type AnswerWorkers,

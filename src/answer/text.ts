@@ -10,7 +10,7 @@ import {
   writeNumber,
   writeUuid,
 } from '../core/text-bytes.ts';
-import type { DrawnFrom } from './desk.ts';
+import type { DrawnFrom } from './supply.ts';
 import { DATA_START, REPLY_TAIL_BYTES_MAX } from './make.ts';
 
 /** What the text of an answer says of it beside its values. An Answer is one. */

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import { BackendError } from './backend.ts';
-import type { SourceMemory } from './source.ts';
+import type { SourceMemory } from './definition.ts';
 
 /**
  * What was seen before. Bits that come a second time must not be used a second time, and a job that was

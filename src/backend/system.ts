@@ -2,7 +2,7 @@ import { hash, randomFill } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock } from '../core/clock.ts';
 import { type RawRead, type StreamBackend, wholeShots } from './backend.ts';
-import { sourceKind } from './source.ts';
+import { sourceKind } from './definition.ts';
 
 const randomFillAsync = promisify<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(randomFill);
 

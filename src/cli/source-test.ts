@@ -8,7 +8,7 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend/backend.ts';
-import type { SourceMemory } from '../backend/source.ts';
+import type { SourceMemory } from '../backend/definition.ts';
 import { loadSettings } from '../config/config.ts';
 import { readSources, type SourceSetting } from '../config/sources.ts';
 import { wipe } from '../core/bytes.ts';

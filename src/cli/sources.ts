@@ -1,5 +1,5 @@
-import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/select.ts';
-import type { SourceMemory } from '../backend/source.ts';
+import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/backends.ts';
+import type { SourceMemory } from '../backend/definition.ts';
 import { COMMON_OPTIONS, loadConfig, type SourceSetting } from '../config/sources.ts';
 import { dayOf } from '../core/clock.ts';
 import type { SourceStore } from '../ledger/ledger.ts';

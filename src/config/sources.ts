@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../backend/select.ts';
+import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../backend/backends.ts';
 import {
   decimal,
   type OptionDefinition,
@@ -8,7 +8,7 @@ import {
   Secret,
   type SourceKind,
   wholeNumber,
-} from '../backend/source.ts';
+} from '../backend/definition.ts';
 import type { SpendLimits } from '../ledger/records.ts';
 import { type Config, type Environment, loadSettings } from './config.ts';
 import {

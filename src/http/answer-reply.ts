@@ -1,6 +1,6 @@
 import { pack } from 'msgpackr';
 import type { Answer, Quote } from '../answer/answer.ts';
-import type { DrawnFrom } from '../answer/desk.ts';
+import type { DrawnFrom } from '../answer/supply.ts';
 import type { FirstAnswer } from '../answer/idempotency.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import type { PrintedAnswer } from '../answer/text.ts';

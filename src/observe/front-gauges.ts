@@ -1,6 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CommitListener, Committer } from '../answer/commit.ts';
-import type { EntropyDesk } from '../answer/desk.ts';
+import type { EntropyDesk } from '../answer/supply.ts';
 import { lostLogLines } from '../core/log.ts';
 import {
   COMMIT_DURATION,

@@ -6,7 +6,7 @@ import { Admission } from '../answer/admission.ts';
 import { Answers } from '../answer/answers.ts';
 import { ReplyMemory } from '../answer/buffer.ts';
 import { Committer } from '../answer/commit.ts';
-import { EntropyDesk } from '../answer/desk.ts';
+import { EntropyDesk } from '../answer/supply.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';

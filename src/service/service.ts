@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { OwnedCells } from '../account/cells.ts';
-import type { EntropyDesk } from '../answer/desk.ts';
+import type { EntropyDesk } from '../answer/supply.ts';
 import { OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { Backend } from '../backend/backend.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';

@@ -1,5 +1,5 @@
 import type { Backend, Spend } from '../backend/backend.ts';
-import { OptionError, type SourceMemory } from '../backend/source.ts';
+import { OptionError, type SourceMemory } from '../backend/definition.ts';
 import { ConfigError, sourceVariable } from '../config/parsers.ts';
 import type { SourceSetting } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { braketSource } from '../../src/backend/braket/braket.ts';
-import { OptionError } from '../../src/backend/source.ts';
+import { OptionError } from '../../src/backend/definition.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
 import { BUCKET, braketError, LocalBraket, type ResultFault } from '../support/providers/braket.ts';

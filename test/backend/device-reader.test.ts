@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError } from '../../src/backend/backend.ts';
-import { DeviceReader, type ReaderProcess } from '../../src/backend/device/reader.ts';
-import type { Failure, Order, Report } from '../../src/backend/device/reader-protocol.ts';
+import { DeviceReader, type ReaderProcess } from '../../src/backend/local-device/reader.ts';
+import type { Failure, Order, Report } from '../../src/backend/local-device/reader-protocol.ts';
 import { makeFifo } from '../support/providers/device-fifo.ts';
 
 const NEVER = new AbortController().signal;

@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type BackendErrorKind } from '../../src/backend/backend.ts';
-import { Device, type DeviceSurroundings, deviceSource } from '../../src/backend/device/device.ts';
-import { DeviceReader, startReaderProcess } from '../../src/backend/device/reader.ts';
-import { OptionError } from '../../src/backend/source.ts';
+import { Device, type DeviceSurroundings, deviceSource } from '../../src/backend/local-device/device.ts';
+import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
+import { OptionError } from '../../src/backend/definition.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { DECLARED, makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
@@ -258,7 +258,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
 
   test('is let go when the service is killed', async (t) => {
     const line = await SerialLine.open(t);
-    const module = new URL('../../src/backend/device/reader.ts', import.meta.url);
+    const module = new URL('../../src/backend/local-device/reader.ts', import.meta.url);
     const order = { path: line.path, identity: '', isFifo: false, baud: null, discardBytes: 0, bytes: 1 };
     const service = spawn(process.execPath, [
       '--input-type=module',

@@ -5,7 +5,7 @@ import type { RawRead } from '../../src/backend/backend.ts';
 import { ibmSource } from '../../src/backend/ibm/ibm.ts';
 import { apiUrlOf } from '../../src/backend/ibm/options.ts';
 import { layoutOf, PHYSICAL_COMPILER_VERSION, totalShots } from '../../src/backend/ibm/plan.ts';
-import { OptionError } from '../../src/backend/source.ts';
+import { OptionError } from '../../src/backend/definition.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { ionqSource } from '../../src/backend/ionq/ionq.ts';
 import { decodeShots } from '../../src/backend/ionq/shots.ts';
-import { OptionError } from '../../src/backend/source.ts';
+import { OptionError } from '../../src/backend/definition.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
 import type { Fault } from '../support/providers/http-server.ts';

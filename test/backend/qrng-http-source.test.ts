@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { qrngHttpSource } from '../../src/backend/qrng-http/source.ts';
-import { OptionError } from '../../src/backend/source.ts';
+import { OptionError } from '../../src/backend/definition.ts';
 import { assertNoSecret } from '../support/backend-contract.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
 import { source } from './qrng-http-fixtures.ts';

@@ -16,7 +16,7 @@ import { suite, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { BackendError, type BackendErrorKind, type StreamBackend } from '../../src/backend/backend.ts';
 import { replaySource } from '../../src/backend/replay/replay.ts';
-import { OptionError, type SourceMemory } from '../../src/backend/source.ts';
+import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
 import { makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';

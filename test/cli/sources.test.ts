@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
-import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/select.ts';
+import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import { sources } from '../../src/cli/sources.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';

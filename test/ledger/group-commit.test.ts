@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
-import type { RawEnvironment } from '../../src/ledger/lmdb/environment.ts';
+import type { RawEnvironment } from '../../src/ledger/lmdb/store.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';

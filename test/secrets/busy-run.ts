@@ -9,7 +9,7 @@ import { QRYPT_KEY, qryptServer } from '../support/providers/qrypt.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { Needles } from './needles.ts';
 import { canReadMemory, type MemorySearch, searchMemory } from './process-memory.ts';
-import { readTaps, type SecretKind, snapshotsIn } from './tap-records.ts';
+import { readTaps, type SecretKind, snapshotsIn } from './secret-records.ts';
 
 /** A key that its provider repeats in every answer, as some do. */
 const ECHOED_KEY = 'echo-Key-7d1b.94e2f0aa63';
@@ -64,7 +64,7 @@ export async function busyRun(
     ...settings,
     QRN_LOG_LEVEL: 'debug',
     QRN_ACCESS_LOG_SAMPLE: '1',
-    NODE_OPTIONS: `--import=${import.meta.resolve('./tap.ts')}`,
+    NODE_OPTIONS: `--import=${import.meta.resolve('./record-secrets.ts')}`,
     SECRETS_TAP: tapDir,
   };
   const told: Told[] = [];

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { BackendError } from '../../src/backend/backend.ts';
 import { httpCall } from '../../src/backend/http-call.ts';
-import { Secret } from '../../src/backend/source.ts';
+import { Secret } from '../../src/backend/definition.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 
 const KEY = 'qk-71f3.Very-Secret_9b';

@@ -4,7 +4,7 @@ import {
   Secret,
   type SourceKind,
   type SourceMemory,
-} from '../../src/backend/source.ts';
+} from '../../src/backend/definition.ts';
 
 /** The values of a kind's options as the configuration makes them: of the given texts, else of the fallbacks. */
 export function optionValues<Options extends OptionDefinitions>(

@@ -11,7 +11,7 @@ import {
 } from '../backend.ts';
 import { joinParts, partCounts, shotsOfPart } from '../parts.ts';
 import { SeenResults } from '../seen.ts';
-import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../source.ts';
+import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../definition.ts';
 import { type Device, deviceOf, isOpen } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
 import {

@@ -7,7 +7,7 @@ import {
   type OptionValues,
   oneOf,
   wholeNumber,
-} from '../source.ts';
+} from '../definition.ts';
 
 export const braketOptions = {
   device: {

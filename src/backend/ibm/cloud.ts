@@ -13,7 +13,7 @@ import {
   statusError,
   textIn,
 } from '../http-call.ts';
-import type { Secret } from '../source.ts';
+import type { Secret } from '../definition.ts';
 
 export interface CloudOptions {
   /** With its path, e.g. `https://quantum.cloud.ibm.com/api/v1`. */

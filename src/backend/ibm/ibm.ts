@@ -12,7 +12,7 @@ import {
 } from '../backend.ts';
 import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
 import { jobNotes, type RecentEntries } from '../seen.ts';
-import { OptionError, type OptionValues, type SourceKind, type SourceParts, sourceKind } from '../source.ts';
+import { OptionError, type OptionValues, type SourceKind, type SourceParts, sourceKind } from '../definition.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { apiUrlOf, IBM_OPTIONS } from './options.ts';

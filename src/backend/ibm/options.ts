@@ -1,5 +1,5 @@
 import { MAX_READ_BITS } from '../backend.ts';
-import { anyText, decimal, httpUrl, OptionError, oneOf, secretOption, wholeNumber } from '../source.ts';
+import { anyText, decimal, httpUrl, OptionError, oneOf, secretOption, wholeNumber } from '../definition.ts';
 import { CIRCUITS, RESULT_FORMS } from './plan.ts';
 
 const yesOrNo = (text: string): boolean => {

@@ -5,7 +5,7 @@ import { BackendError, type Provenance, type RawRead, type Witness } from '../ba
 import { type HttpReply, instantIn, jsonOf, objectIn, textIn } from '../http-call.ts';
 import { DRAWN_BEFORE_SUBMISSION } from '../parts.ts';
 import { jobNotes, type RecentEntries, SeenResults } from '../seen.ts';
-import type { SourceParts } from '../source.ts';
+import type { SourceParts } from '../definition.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { Device } from './device.ts';
 import { PHYSICAL_COMPILER_VERSION, type Plan, programsOf, X_TEST } from './plan.ts';

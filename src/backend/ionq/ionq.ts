@@ -20,7 +20,7 @@ import {
   pulseDepth,
 } from '../parts.ts';
 import { SeenResults } from '../seen.ts';
-import { OptionError, type SourceParts, sourceKind } from '../source.ts';
+import { OptionError, type SourceParts, sourceKind } from '../definition.ts';
 import { IonqCloud, type Json, objectOf } from './cloud.ts';
 import {
   claimOf,

@@ -17,7 +17,7 @@ import {
   oneOf,
   secretOption,
   wholeNumber,
-} from '../source.ts';
+} from '../definition.ts';
 
 export const ionqOptions = {
   api_key: secretOption('key of the IonQ Quantum Cloud'),

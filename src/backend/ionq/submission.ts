@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { BackendError } from '../backend.ts';
-import type { SourceMemory } from '../source.ts';
+import type { SourceMemory } from '../definition.ts';
 import { type IonqCloud, UnknownOutcome } from './cloud.ts';
 import { KEY_METADATA } from './program.ts';
 

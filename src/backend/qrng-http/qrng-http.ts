@@ -14,7 +14,7 @@ import {
 } from '../backend.ts';
 import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
 import { SeenResponses } from '../seen.ts';
-import type { Secret, SourceParts } from '../source.ts';
+import type { Secret, SourceParts } from '../definition.ts';
 import { decodeReply, wordsOf } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 

@@ -10,7 +10,7 @@ import {
   type Secret,
   sourceKind,
   wholeNumber,
-} from '../source.ts';
+} from '../definition.ts';
 import { isJsonPath } from './decoder.ts';
 import { bytesPerCall, DECODERS, QRNG_PRESETS, type QrngService } from './presets.ts';
 import { CALL_BYTES_MIN, QrngHttp, type QrngHttpParts } from './qrng-http.ts';

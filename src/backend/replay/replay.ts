@@ -23,7 +23,7 @@ import {
   type SourceParts,
   sourceKind,
   wholeNumber,
-} from '../source.ts';
+} from '../definition.ts';
 
 const options = {
   path: { meaning: 'the file of recorded bits', parse: anyText },

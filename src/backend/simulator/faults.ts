@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { systemWait } from '../../core/clock.ts';
 import { BackendError, type BackendErrorKind } from '../backend.ts';
-import { OptionError } from '../source.ts';
+import { OptionError } from '../definition.ts';
 import { type ByteSource, Coins, RandomWords } from './coins.ts';
 import type { Run, Shots } from './runs.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { OptionError } from '../source.ts';
+import { OptionError } from '../definition.ts';
 import type { ReadoutError } from './noise.ts';
 
 /** The readout errors that a real device's provider publishes, for the simulator to have. */

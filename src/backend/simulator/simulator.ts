@@ -8,7 +8,7 @@ import {
   wholeShots,
 } from '../backend.ts';
 import { assertCircuit, CIRCUIT_COMPILER_VERSION, type NamedCircuit, superposition } from '../circuit.ts';
-import { decimal, OptionError, type OptionValues, oneOf, sourceKind, wholeNumber } from '../source.ts';
+import { decimal, OptionError, type OptionValues, oneOf, sourceKind, wholeNumber } from '../definition.ts';
 import { type ByteSource, systemBytes } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
 import { type CheckedNoise, checkedNoise, type Noise } from './noise.ts';

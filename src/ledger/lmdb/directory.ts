@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Directory, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { count, increase, type Tables } from './tables.ts';
 

@@ -12,7 +12,7 @@ import {
   type LotRecord,
   type LotRevocation,
 } from '../records.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbSourceStore } from './sources.ts';
 import {

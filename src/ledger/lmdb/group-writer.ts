@@ -2,7 +2,7 @@ import { assert } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 
 interface Pending {
   /** Runs inside the transaction; returns what settles the caller's promise once it is durable. */

@@ -17,7 +17,7 @@ import type { LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { JournaledBooks } from './journaled-books.ts';
 import type { LmdbSourceStore } from './sources.ts';

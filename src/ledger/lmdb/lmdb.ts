@@ -12,7 +12,7 @@ import { auditTables } from './audit.ts';
 import { LmdbBooks } from './books.ts';
 import { FreeSpace, freeBytesOf, growAhead, lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
 import { LmdbEntropyStore } from './entropy.ts';
-import { Environment, type RawEnvironment } from './environment.ts';
+import { Environment, type RawEnvironment } from './store.ts';
 import { GroupWriter } from './group-writer.ts';
 import { type Durability, JournaledBooks, replayJournal } from './journaled-books.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';

@@ -9,7 +9,7 @@ import {
   requireSameCharge,
   spendOf,
 } from '../spending.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { increase, type StoredJob, type Tables } from './tables.ts';
 

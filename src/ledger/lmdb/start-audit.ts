@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Log } from '../../core/log.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { auditTables } from './audit.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Rest after each slice of an audit that goes on beside commits. */

@@ -14,7 +14,7 @@ import type {
 } from '../records.ts';
 import type { DaySpend } from '../spending.ts';
 import { type Charge, countersCodec, type DisplacedKey, type UsageCounters } from '../usage-counters.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './store.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { EntropyDesk } from '../../../src/answer/desk.ts';
+import { EntropyDesk } from '../../../src/answer/supply.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { Workers } from '../../../src/workers/dispatch.ts';

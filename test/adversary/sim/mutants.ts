@@ -1,7 +1,7 @@
 import './machine.ts';
 import { Reservation } from '../../../src/account/meter.ts';
 import { Answers } from '../../../src/answer/answers.ts';
-import { EntropyDesk } from '../../../src/answer/desk.ts';
+import { EntropyDesk } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import { createSimulator, simulatorSource, simulatorWith } from '../../../src/backend/simulator/simulator.ts';
-import { OptionError } from '../../../src/backend/source.ts';
+import { OptionError } from '../../../src/backend/definition.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';

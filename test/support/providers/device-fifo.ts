@@ -4,8 +4,8 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Device, deviceSource } from '../../../src/backend/device/device.ts';
-import { DeviceReader, startReaderProcess } from '../../../src/backend/device/reader.ts';
+import { Device, deviceSource } from '../../../src/backend/local-device/device.ts';
+import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { MemoryNotes, optionValues } from '../source-parts.ts';
 

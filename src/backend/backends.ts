@@ -1,12 +1,12 @@
 import { braketSource } from './braket/braket.ts';
-import { deviceSource } from './device/device.ts';
+import { deviceSource } from './local-device/device.ts';
 import { ibmSource } from './ibm/ibm.ts';
 import { ionqSource } from './ionq/ionq.ts';
 import { QRNG_PRESETS } from './qrng-http/presets.ts';
 import { qrngHttpSource } from './qrng-http/source.ts';
 import { replaySource } from './replay/replay.ts';
 import { simulatorSource } from './simulator/simulator.ts';
-import type { SourceKind } from './source.ts';
+import type { SourceKind } from './definition.ts';
 import { systemSource } from './system.ts';
 
 /** Every kind of source that can be configured, as it is listed. */

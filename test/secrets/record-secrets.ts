@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import v8 from 'node:v8';
 import workerThreads, { isMainThread, threadId } from 'node:worker_threads';
-import { encodeTapRecord, type SecretKind, SNAPSHOTS_DONE } from './tap-records.ts';
+import { encodeTapRecord, type SecretKind, SNAPSHOTS_DONE } from './secret-records.ts';
 
 /** Of AES-256-GCM, that blocks and answers are sealed with: a seed is the one thing of this size. */
 const SEED_BYTES = 32;

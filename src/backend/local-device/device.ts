@@ -25,7 +25,7 @@ import {
   type SourceParts,
   sourceKind,
   wholeNumber,
-} from '../source.ts';
+} from '../definition.ts';
 import { callError, DeviceReader } from './reader.ts';
 import { identityOf } from './reader-protocol.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../../src/backend/select.ts';
+import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../../src/backend/backends.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 
 const memory = { recall: async () => undefined, keep: async () => {} };
