@@ -36,13 +36,13 @@ export const latency: Suite = {
         }
       }
       const byRate = new Map<number, Rounds>();
-      let standing: readonly NamedServer[] = servers;
+      let remaining: readonly NamedServer[] = servers;
       for (const ratePerS of RATES_PER_S) {
         run.talk(`${ratePerS} requests/s`);
-        const contenders = standing.map((each) => atRate(run, each, ratePerS));
+        const contenders = remaining.map((each) => atRate(run, each, ratePerS));
         const rounds = await alternate(contenders, run.rounds);
         byRate.set(ratePerS, rounds);
-        standing = standing.filter(({ name }) => rounds.of(name, 'p50Us')!.median <= LOST_US);
+        remaining = remaining.filter(({ name }) => rounds.of(name, 'p50Us')!.median <= LOST_US);
       }
       return { tables: [table(run, byRate)], plots: [plot(byRate)] };
     } finally {

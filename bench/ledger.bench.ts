@@ -21,8 +21,8 @@ import {
 import { systemClock } from '../src/core/clock.ts';
 import { silentLog } from '../src/core/log.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
-import type { RawEnvironment } from '../src/ledger/lmdb/store.ts';
 import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
+import type { RawStore } from '../src/ledger/lmdb/store.ts';
 import type { SegmentRecord } from '../src/ledger/records.ts';
 import { SegmentWriter } from '../src/ledger/segment.ts';
 import { connectLedger, serveLedger } from '../src/service/ledger-link.ts';
@@ -123,7 +123,7 @@ function rowOf(name: string, { perSecond, latencies }: Awaited<ReturnType<typeof
   };
 }
 
-type Wrap = (raw: RawEnvironment) => RawEnvironment;
+type Wrap = (raw: RawStore) => RawStore;
 
 function openLedger(
   path: string,
@@ -218,7 +218,7 @@ async function latency(durationMs: number): Promise<Row[]> {
 async function upkeep(): Promise<Row[]> {
   const segments = 500;
   const transactions: number[] = [];
-  const timed = (raw: RawEnvironment): RawEnvironment => ({
+  const timed = (raw: RawStore): RawStore => ({
     ...raw,
     transact: (body) => {
       const begun = now();

@@ -5,11 +5,11 @@ import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
-import type { DrawnFrom } from './supply.ts';
 import type { FirstAnswer, FirstUse } from './idempotency.ts';
 import type { Making } from './make.ts';
 import type { AnswerForm, DataRequest, Plan } from './request.ts';
-import type { DataFrame, PrintedAnswer } from './text.ts';
+import type { DrawnFrom } from './supply.ts';
+import type { DataTemplate, PrintedAnswer } from './text.ts';
 
 /**
  * Who asks for an answer, and how it is told of it. An HTTP call is one. Exactly one of its replies is
@@ -177,7 +177,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   }
 
   /** Takes the text around its values. */
-  frameWith({ before, after }: DataFrame): void {
+  useTemplate({ before, after }: DataTemplate): void {
     this.before = before;
     this.after = after;
   }

@@ -11,7 +11,6 @@ import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
-import { type DrawnFrom, type EntropyDesk, unavailable } from './supply.ts';
 import type { Idempotency } from './idempotency.ts';
 import {
   type AnswerWorkers,
@@ -25,10 +24,11 @@ import {
   SALT_BYTES,
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
+import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
 import { completeJson, EnvelopeTemplate, packedReply } from './text.ts';
 
 export interface AnswersOptions {
-  readonly desk: EntropyDesk;
+  readonly supply: EntropySupply;
   readonly workers: AnswerWorkers;
   readonly admission: Admission;
   readonly memory: ReplyMemory;
@@ -53,7 +53,7 @@ export class Answers {
   readonly #options: AnswersOptions;
   /** What was worked out of each request; most come from the router's cache of parsed queries. */
   readonly #plans = new WeakMap<DataRequest, Plan>();
-  /** The same group object for the same account, so that the desk finds its keystream by identity. */
+  /** The same group object for the same account, so that the supply finds its keystream by identity. */
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
   /** Of the answer that this thread makes now; it is read before the next one is made. */
   readonly #salt = new Uint8Array(SALT_BYTES);
@@ -144,7 +144,7 @@ export class Answers {
           this.#drawSeeded(answer);
           break;
         case 'csprng':
-          this.#draw(answer, this.#options.desk.csprng(), this.#options.desk.system.reader, fromSystem);
+          this.#draw(answer, this.#options.supply.csprng(), this.#options.supply.system.reader, fromSystem);
           break;
         case 'pure':
           this.#drawPure(answer);
@@ -155,26 +155,26 @@ export class Answers {
   }
 
   #drawSeeded(answer: Answer): void {
-    const { desk, admission } = this.#options;
+    const { supply, admission } = this.#options;
     const group = this.#seedGroupOf(answer.account);
     if (group === undefined) throw unavailable('quantum-seeded');
-    const held = desk.seeded(group);
+    const held = supply.seeded(group);
     if (held === undefined) {
       this.#later(
         answer,
-        admission.afterWaiting(async () => this.#drawFromSeed(answer, await desk.awaitSeed(group))),
+        admission.afterWaiting(async () => this.#drawFromSeed(answer, await supply.awaitSeed(group))),
       );
     } else this.#drawFromSeed(answer, held);
   }
 
-  #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropyDesk['seeded']> & object): void {
+  #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropySupply['seeded']> & object): void {
     this.#draw(answer, from, stream.reader, () => ({ from: 'one-time-key', key: stream.oneTimeKey() }));
   }
 
   /** Small answers at once in this thread, large ones by a worker. */
   #draw(answer: Answer, from: DrawnFrom, reader: EntropyReader, byWorker: () => DrawOrder): void {
     answer.from = from;
-    answer.frameWith(answer.plan.frameFor(answer.mode, from.quantumBackend));
+    answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
     if (answer.plan.isLarge) {
       answer.enterQueue();
       this.#later(answer, this.#makeByWorker(answer, byWorker()));
@@ -199,37 +199,37 @@ export class Answers {
 
   /** False when the ring does not hold enough. */
   #makeFromRing(answer: Answer): boolean {
-    const { desk } = this.#options;
-    const backend = desk.nextPureBackend();
+    const { supply } = this.#options;
+    const backend = supply.nextPureBackend();
     if (backend === undefined) return false;
-    answer.frameWith(answer.plan.frameFor('pure', backend));
-    const draw = desk.pure.tryDraw(answer.plan.drawBytesMax, (reader) => this.#makeHere(answer, reader));
+    answer.useTemplate(answer.plan.templateFor('pure', backend));
+    const draw = supply.pure.tryDraw(answer.plan.drawBytesMax, (reader) => this.#makeHere(answer, reader));
     if (draw === undefined) return false;
-    answer.from = desk.pureFrom(draw.shares);
+    answer.from = supply.pureFrom(draw.shares);
     this.#issue(answer);
     return true;
   }
 
   async #makeAfterFill(answer: Answer): Promise<void> {
     // another request may be first at what was filled for this one
-    while (await this.#options.desk.pure.fill(answer.plan.drawBytesMax)) {
+    while (await this.#options.supply.pure.fill(answer.plan.drawBytesMax)) {
       if (this.#makeFromRing(answer)) return;
     }
     throw unavailable('pure');
   }
 
   async #makeClaimed(answer: Answer): Promise<void> {
-    const { desk } = this.#options;
-    const blocks = await desk.pure.claim(answer.plan.drawBytesMax);
+    const { supply } = this.#options;
+    const blocks = await supply.pure.claim(answer.plan.drawBytesMax);
     if (blocks === undefined) throw unavailable('pure');
-    answer.frameWith(answer.plan.frameFor('pure', desk.backendOf(blocks[0].lotId)));
+    answer.useTemplate(answer.plan.templateFor('pure', supply.backendOf(blocks[0].lotId)));
     const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
     // the pieces move to the worker: nothing is left of them here
     const pieces = blocks.map(({ bytes }) => bytes);
     const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
     const firstLeft = blocks.length - left.length;
-    desk.pure.giveBack(left.map((bytes, i) => ({ lotId: blocks[firstLeft + i].lotId, bytes })));
-    answer.from = desk.pureFrom(sharesOf(held, answer.consumedBytes));
+    supply.pure.giveBack(left.map((bytes, i) => ({ lotId: blocks[firstLeft + i].lotId, bytes })));
+    answer.from = supply.pureFrom(sharesOf(held, answer.consumedBytes));
     this.#issue(answer);
   }
 

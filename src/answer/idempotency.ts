@@ -40,7 +40,7 @@ export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly f
  */
 export interface RunningKeys {
   /** Takes a key; else what the request that holds it is to this one. */
-  claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'>;
+  hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'>;
   /**
    * Sets aside room for an answer of up to `bytesMax` bytes that is kept under the key; false when the
    * answers of the account take too much. The first answer of an account always has room.
@@ -73,11 +73,11 @@ export class OwnedRunningKeys implements RunningKeys {
   readonly #running = new Map<string, RunningKey>();
   readonly #kept = new Map<number, KeptAnswers>();
 
-  async claim(keyDigest: string, fingerprint: string): Promise<'claimed' | 'same' | 'other'> {
+  async hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'> {
     const running = this.#running.get(keyDigest);
     if (running !== undefined) return running.fingerprint === fingerprint ? 'same' : 'other';
     this.#running.set(keyDigest, { fingerprint, accountNumber: -1, reservedBytes: 0, hour: 0 });
-    return 'claimed';
+    return 'held';
   }
 
   async reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean> {
@@ -150,9 +150,9 @@ export class Idempotency {
     const { accountNumber, keyText, fingerprint, bytesMax } = request;
     if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
-    const claim = await this.#running.claim(keyDigest, fingerprint);
-    if (claim === 'same') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
-    if (claim === 'other') throw new ApiError('idempotency_mismatch');
+    const holder = await this.#running.hold(keyDigest, fingerprint);
+    if (holder === 'same') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+    if (holder === 'other') throw new ApiError('idempotency_mismatch');
     let kept = false;
     try {
       const stored = await this.#books.storedAnswer(accountNumber, keyDigest);

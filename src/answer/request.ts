@@ -8,7 +8,7 @@ import {
   type ValueRequest,
   valueCount,
 } from '../values/value-request.ts';
-import { type DataFrame, frameOf } from './text.ts';
+import { type DataTemplate, dataTemplate } from './text.ts';
 
 /** How the values of an answer are written. */
 export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
@@ -70,9 +70,9 @@ export class Plan {
   /** What usage counts. */
   readonly valueCount: number;
   #drawBytesMax = -1;
-  #frameMode: EntropyMode | undefined;
-  #frameSource = '';
-  #frame: DataFrame | undefined;
+  #templateMode: EntropyMode | undefined;
+  #templateSource = '';
+  #template: DataTemplate | undefined;
 
   constructor(request: DataRequest) {
     this.request = request;
@@ -88,13 +88,17 @@ export class Plan {
   }
 
   /** The text around the values for the source that they come from. */
-  frameFor(mode: EntropyMode, quantumSource: string): DataFrame {
-    if (this.#frame === undefined || mode !== this.#frameMode || quantumSource !== this.#frameSource) {
+  templateFor(mode: EntropyMode, quantumSource: string): DataTemplate {
+    if (
+      this.#template === undefined ||
+      mode !== this.#templateMode ||
+      quantumSource !== this.#templateSource
+    ) {
       const { valueKey, members } = this.request;
-      this.#frame = frameOf(valueKey, members, mode, quantumSource);
-      this.#frameMode = mode;
-      this.#frameSource = quantumSource;
+      this.#template = dataTemplate(valueKey, members, mode, quantumSource);
+      this.#templateMode = mode;
+      this.#templateSource = quantumSource;
     }
-    return this.#frame;
+    return this.#template;
   }
 }

@@ -28,7 +28,7 @@ export interface DrawnFrom extends DrawSource {
 const RETRY_AFTER_S = 5;
 
 /** One front's entropy: a keystream per seed group, the system stream, and the pure supply. */
-export class EntropyDesk {
+export class EntropySupply {
   readonly pure: PureSupply;
   readonly system = new SystemStream();
   readonly #fillRing: (order: RefillOrder) => Promise<void>;

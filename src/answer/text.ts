@@ -10,8 +10,8 @@ import {
   writeNumber,
   writeUuid,
 } from '../core/text-bytes.ts';
-import type { DrawnFrom } from './supply.ts';
 import { DATA_START, REPLY_TAIL_BYTES_MAX } from './make.ts';
+import type { DrawnFrom } from './supply.ts';
 
 /** What the text of an answer says of it beside its values. An Answer is one. */
 export interface PrintedAnswer {
@@ -34,7 +34,7 @@ export interface PrintedAnswer {
 }
 
 /** The text of the `data` member around its values, as bytes. */
-export interface DataFrame {
+export interface DataTemplate {
   readonly before: Uint8Array<ArrayBuffer>;
   readonly after: Uint8Array<ArrayBuffer>;
 }
@@ -49,12 +49,12 @@ const VALUES_MARK = '\u0000';
  * and string forms), cut where the values go. All names and texts here are ours or checked ASCII, so
  * JSON.stringify of sorted members is canonical.
  */
-export function frameOf(
+export function dataTemplate(
   valueKey: string,
   members: Members,
   entropyMode: string,
   quantumSource: string,
-): DataFrame {
+): DataTemplate {
   const texts: Record<string, string> = {
     metadata: JSON.stringify(dataMetadata(entropyMode, quantumSource)),
     [valueKey]: VALUES_MARK,

@@ -82,7 +82,7 @@ export interface JobReference {
   readonly idempotencyKey: string;
   /** Raw bits that were asked for. */
   readonly bits: number;
-  /** What the adapter wants to know again (qubits, calibration, place of the results): JSON, no secrets. */
+  /** What the backend wants to know again (qubits, calibration, place of the results): JSON, no secrets. */
   readonly memo: string;
 }
 

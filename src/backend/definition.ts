@@ -2,10 +2,10 @@ import type { Clock } from '../core/clock.ts';
 import { type Backend, MAX_READ_BITS } from './backend.ts';
 
 /**
- * A kind of source that an operator can configure: its options, each described once, and how a backend is
+ * What an operator can configure a source of: its options, each described once, and how a backend is
  * made of them. The configuration, `qrn sources` and docs/sources.md read the same definitions.
  */
-export interface SourceKind<Options extends OptionDefinitions = OptionDefinitions> {
+export interface BackendDefinition<Options extends OptionDefinitions = OptionDefinitions> {
   /** As `type` names it in the configuration, e.g. `ibm`. */
   readonly type: string;
   /** One sentence for `qrn sources list`. */
@@ -44,11 +44,11 @@ export class OptionError extends Error {
   override name = 'OptionError';
 }
 
-/** Defines a kind with the types of its options kept. */
-export function sourceKind<const Options extends OptionDefinitions>(
-  kind: SourceKind<Options>,
-): SourceKind<Options> {
-  return kind;
+/** Defines a backend with the types of its options kept. */
+export function defineBackend<const Options extends OptionDefinitions>(
+  definition: BackendDefinition<Options>,
+): BackendDefinition<Options> {
+  return definition;
 }
 
 /** What every source is given beside its options. */

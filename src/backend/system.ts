@@ -2,11 +2,11 @@ import { hash, randomFill } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock } from '../core/clock.ts';
 import { type RawRead, type StreamBackend, wholeShots } from './backend.ts';
-import { sourceKind } from './definition.ts';
+import { defineBackend } from './definition.ts';
 
 const randomFillAsync = promisify<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(randomFill);
 
-export const systemSource = sourceKind({
+export const systemBackend = defineBackend({
   type: 'system',
   summary: "the operating system's generator; no quantum origin, and every answer says so",
   options: {},

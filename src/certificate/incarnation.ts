@@ -172,7 +172,7 @@ export function writeAnchor(keysPath: string, anchor: Anchor): void {
 /**
  * `original`: go on. `new`: there is neither an anchor nor an incarnation yet. Anything else must not sign.
  */
-export type Standing =
+export type IdentityCheck =
   | { readonly kind: 'original'; readonly incarnations: readonly Incarnation[] }
   | { readonly kind: 'new' }
   | {
@@ -185,11 +185,11 @@ export type Standing =
     };
 
 /** Compares the ledger in the folder with what is kept beside the keys. Reads only. */
-export async function standingOf(
+export async function checkIdentity(
   store: LogStore,
   ledgerPath: string,
   anchor: Anchor | undefined,
-): Promise<Standing> {
+): Promise<IdentityCheck> {
   const incarnations = await readIncarnations(store);
   const newest = incarnations?.at(-1);
   if (anchor === undefined) {
@@ -215,7 +215,7 @@ export async function standingOf(
   return { kind: 'moved', reason: `it is a copy: ${differences(anchor.folder, folder)}` };
 }
 
-function behind(reason: string): Standing {
+function behind(reason: string): IdentityCheck {
   return { kind: 'behind', reason };
 }
 

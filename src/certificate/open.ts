@@ -8,6 +8,7 @@ import { CertificateArchive, type CertificateService, certificateService } from 
 import { CertificateIds } from './ids.ts';
 import {
   type Anchor,
+  checkIdentity,
   firstIncarnation,
   folderIdentity,
   type Incarnation,
@@ -17,7 +18,6 @@ import {
   type Predecessor,
   readAnchor,
   readIncarnations,
-  standingOf,
   writeAnchor,
   writeIncarnations,
 } from './incarnation.ts';
@@ -53,9 +53,9 @@ export interface OpenCertificates {
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
   const { ledger, ledgerPath, keysPath, logName, clock } = folders;
-  const standing = await standingOf(ledger, ledgerPath, readAnchor(keysPath));
-  const isHeld = standing.kind === 'moved' || standing.kind === 'behind';
-  const held = isHeld ? heldText(ledgerPath, standing.reason, standing.kind) : null;
+  const identity = await checkIdentity(ledger, ledgerPath, readAnchor(keysPath));
+  const isHeld = identity.kind === 'moved' || identity.kind === 'behind';
+  const held = isHeld ? heldText(ledgerPath, identity.reason, identity.kind) : null;
   const incarnations = (await readIncarnations(ledger)) ?? [firstIncarnation(logName, clock.wallMs())];
   const { number, origin } = incarnations[incarnations.length - 1];
   const { directory } = logOf(keysPath, logName, number);
@@ -78,7 +78,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     clock,
     ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
   });
-  if (standing.kind === 'new') await writeIncarnations(ledger, incarnations);
+  if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
   const document = keysDocument(keys, incarnations);
   const certificates = certificateService(archive, log, document, held);
@@ -180,10 +180,10 @@ async function burnBlocks(ledger: Ledger): Promise<number> {
 export async function acceptMove(folders: CertificateFolders): Promise<void> {
   const { ledger, ledgerPath, keysPath } = folders;
   const anchor = readAnchor(keysPath);
-  const standing = await standingOf(ledger, ledgerPath, anchor);
-  if (standing.kind === 'behind')
+  const identity = await checkIdentity(ledger, ledgerPath, anchor);
+  if (identity.kind === 'behind')
     throw new CertificateLogError(
-      `${ledgerPath} was not only moved: ${standing.reason}; it must be restored`,
+      `${ledgerPath} was not only moved: ${identity.reason}; it must be restored`,
     );
   if (anchor !== undefined) anchorIn(folders, anchor.incarnation)(anchor.checkpoint);
 }

@@ -1,7 +1,7 @@
 import { type Color, rgb } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
-import { weakestClaim } from '../ledger/records.ts';
+import { weakestEvidence } from '../ledger/records.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
 import type { CertificateDocument } from './record.ts';
 
@@ -203,7 +203,7 @@ function evidenceRows(lots: Lots): Row[] {
   if (evidence.length < lots.length) return [];
   const figures = evidence.map((each) => each.min_entropy_per_bit).filter((each) => each !== null);
   const figure = figures.length < lots.length ? '' : `, ${Math.min(...figures)} per raw bit`;
-  return [['Evidence', `${weakestClaim(evidence.map(({ claim }) => claim))}${figure}`]];
+  return [['Evidence', `${weakestEvidence(evidence.map(({ claim }) => claim))}${figure}`]];
 }
 
 function lotsTitle(lots: Lots): string {

@@ -7,7 +7,7 @@ import { sha256Hex } from '../crypto/digest.ts';
 import {
   type AnswerEntry,
   type DrawSource,
-  type EvidenceClaim,
+  type EvidenceLevel,
   type LotEvidence,
   type LotExtraction,
   type LotRecord,
@@ -15,7 +15,7 @@ import {
   nistVerified,
   type SegmentContext,
   verifyingBlock,
-  weakestClaim,
+  weakestEvidence,
 } from '../ledger/records.ts';
 
 /**
@@ -62,7 +62,7 @@ interface CertifiedProvenance {
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertifiedLot[];
   /** Version 2: the weakest claim of the lots. */
-  readonly evidence?: EvidenceClaim;
+  readonly evidence?: EvidenceLevel;
   readonly meaning: string;
 }
 
@@ -131,12 +131,12 @@ interface CertifiedCalibration {
 
 /** How quantum the lot is shown to be, as LotEvidence says. */
 interface CertifiedEvidence {
-  readonly claim: EvidenceClaim;
+  readonly claim: EvidenceLevel;
   readonly min_entropy_per_bit: number | null;
   readonly figures: Readonly<Record<string, number>>;
   readonly method: string;
   readonly assumptions: string;
-  readonly not_reached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
+  readonly not_reached: readonly { readonly claim: EvidenceLevel; readonly why: string }[];
 }
 
 /** One run of SP 800-22 on named bits. */
@@ -278,7 +278,7 @@ function provenanceOf(
   const origin = originOf(lots);
   // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
   const quantum = source.mode !== 'csprng';
-  const evidence = hasEvidence(lots) ? weakestClaim(lots.map((lot) => lot.evidence.claim)) : undefined;
+  const evidence = hasEvidence(lots) ? weakestEvidence(lots.map((lot) => lot.evidence.claim)) : undefined;
   const meaning = `${MODE_MEANINGS[source.mode]} ${originMeaning(origin, lots)}`;
   return {
     lang_circuit: quantum ? first.circuit : 'none',
@@ -296,7 +296,7 @@ function provenanceOf(
     lots: lots.map((lot) => certifiedLot(lot, version)),
     ...(evidence === undefined
       ? { meaning }
-      : { evidence, meaning: `${meaning} ${CLAIM_MEANINGS[evidence]}` }),
+      : { evidence, meaning: `${meaning} ${EVIDENCE_MEANINGS[evidence]}` }),
   };
 }
 
@@ -325,7 +325,7 @@ function originMeaning(origin: Origin, lots: readonly LotRecord[]): string {
 }
 
 /** The claim and what it rests on, in a sentence; the lots have the assumptions in full. */
-const CLAIM_MEANINGS: Readonly<Record<EvidenceClaim, string>> = {
+const EVIDENCE_MEANINGS: Readonly<Record<EvidenceLevel, string>> = {
   simulated: 'Evidence: none of a quantum origin.',
   statistical: 'Evidence: statistical tests alone, which cannot tell a quantum source from another.',
   calibrated:

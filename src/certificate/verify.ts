@@ -2,7 +2,7 @@ import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOfBase32 } from '../core/ids.ts';
 import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
-import { type EvidenceClaim, isClaim, mayClaim, weakestClaim } from '../ledger/records.ts';
+import { allowsEvidence, type EvidenceLevel, isEvidenceLevel, weakestEvidence } from '../ledger/records.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
 import {
   type Cosigned,
@@ -237,16 +237,16 @@ function evidenceText(document: unknown): string {
  * From version 2 on: every lot has a claim that its origin allows, and the weakest of them stands for all.
  */
 function checkEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
-  const claims: EvidenceClaim[] = [];
+  const claims: EvidenceLevel[] = [];
   for (const lot of lots) {
     const claim = member(lot, 'evidence', 'claim');
-    if (!isClaim(claim)) return 'A lot has no evidence.';
+    if (!isEvidenceLevel(claim)) return 'A lot has no evidence.';
     const origin = member(lot, 'origin');
-    if (!mayClaim(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
+    if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
     claims.push(claim);
   }
   const certified = member(document, 'provenance', 'evidence');
-  const weakest = weakestClaim(claims);
+  const weakest = weakestEvidence(claims);
   if (certified === weakest) return undefined;
   return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
 }

@@ -88,7 +88,7 @@ async function tryOut(
   }
   return {
     source: setting.name,
-    type: setting.kind.type,
+    type: setting.backend.type,
     origin: backend.origin, // it may be known only now, when the provider has named its device
     quantum_backend: backend.quantumBackend,
     facts: told,

@@ -1,4 +1,4 @@
-import { SOURCE_KINDS, SOURCE_PRESETS } from '../backend/backends.ts';
+import { BACKENDS, SOURCE_PRESETS } from '../backend/backends.ts';
 import type { SourceMemory } from '../backend/definition.ts';
 import { COMMON_OPTIONS, loadConfig, type SourceSetting } from '../config/sources.ts';
 import { dayOf } from '../core/clock.ts';
@@ -27,8 +27,8 @@ const list = action({
     const listing = {
       policy,
       sources: described,
-      kinds: SOURCE_KINDS.map(describeKind),
-      names: namesOfKinds(),
+      kinds: BACKENDS.map(describeBackend),
+      names: presetNames(),
     };
     context.out(input.has('json') ? json(listing) : textOf(listing));
     return 0;
@@ -49,13 +49,13 @@ async function describeSource(
   ledger: Pick<SourceStore, 'spent'> | undefined,
   { clock }: CommandContext,
 ) {
-  const { name, kind, limits, inForce, warnings } = setting;
+  const { name, limits, inForce, warnings } = setting;
   const backend = makeBackend(setting, NO_MEMORY, clock);
   const lot = estimateOf(backend, lotRawBitsOf(backend));
   const spend = ledger && (await daySpend({ backend, limits }, dayOf(clock.wallMs()), ledger));
   return {
     name,
-    type: kind.type,
+    type: setting.backend.type,
     priority,
     origin: backend.origin,
     quantum_backend: backend.quantumBackend,
@@ -77,7 +77,7 @@ async function describeSource(
 /** Nothing is read here, so nothing is to be known again. */
 const NO_MEMORY: SourceMemory = { recall: async () => undefined, keep: async () => {} };
 
-function describeKind({ type, summary, options }: (typeof SOURCE_KINDS)[number]) {
+function describeBackend({ type, summary, options }: (typeof BACKENDS)[number]) {
   return {
     type,
     summary,
@@ -91,14 +91,14 @@ function describeKind({ type, summary, options }: (typeof SOURCE_KINDS)[number])
 }
 
 /** What a source may be called without saying its type. */
-function namesOfKinds() {
+function presetNames() {
   return [...SOURCE_PRESETS].map(([name, { type }]) => ({ name, type }));
 }
 
 interface Listing {
   readonly policy: string;
   readonly sources: readonly DescribedSource[];
-  readonly kinds: readonly ReturnType<typeof describeKind>[];
+  readonly kinds: readonly ReturnType<typeof describeBackend>[];
   readonly names: readonly { readonly name: string; readonly type: string }[];
 }
 

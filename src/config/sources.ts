@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
-import { SOURCE_KINDS, SOURCE_PRESETS, sourceKindOf } from '../backend/backends.ts';
+import { BACKENDS, backendOfType, SOURCE_PRESETS } from '../backend/backends.ts';
 import {
+  type BackendDefinition,
   decimal,
   type OptionDefinition,
   type OptionDefinitions,
   OptionError,
   Secret,
-  type SourceKind,
   wholeNumber,
 } from '../backend/definition.ts';
 import type { SpendLimits } from '../ledger/records.ts';
@@ -29,8 +29,8 @@ import {
  */
 export interface SourceSetting {
   readonly name: string;
-  readonly kind: SourceKind;
-  /** As the kind parses them; secrets are Secrets. */
+  readonly backend: BackendDefinition;
+  /** As the definition parses them; secrets are Secrets. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly limits: SpendLimits;
   /** True when the operator said what a day may cost, be it that it may cost anything. */
@@ -63,7 +63,7 @@ function dayBudget(text: string): number | null | undefined {
   }
 }
 
-/** What every source may be told beside the options of its kind. */
+/** What every source may be told beside the options of its backend. */
 export const COMMON_OPTIONS = {
   type: {
     meaning: 'kind of the source; the name says it where a kind or a known service is called so',
@@ -103,7 +103,7 @@ export function readSources(
     }),
   );
   checkVariables(environment, [...described.values()]);
-  for (const [name, options] of filed) checkFiledOptions(name, described.get(name)!.kind, options, path);
+  for (const [name, options] of filed) checkFiledOptions(name, described.get(name)!.backend, options, path);
   return names.map((name) => settingOf(described.get(name)!, environment, filed.get(name) ?? {}, path));
 }
 
@@ -121,7 +121,7 @@ function readSourcesFile(path: string): FiledSources {
 
 interface DescribedSource {
   readonly name: string;
-  readonly kind: SourceKind;
+  readonly backend: BackendDefinition;
   readonly type: OptionInForce;
   /** What the name stands for. */
   readonly preset: Readonly<Record<string, string>>;
@@ -138,25 +138,25 @@ function describeSource(name: string, environment: Environment, filed: FiledSour
       : fromFile !== undefined
         ? { name: 'type', variable, value: settingText(fromFile, `type of ${name}`), from: 'file' }
         : preset && { name: 'type', variable, value: preset.type, from: 'name' };
-  const types = SOURCE_KINDS.map((kind) => kind.type).join(', ');
+  const types = BACKENDS.map(({ type: each }) => each).join(', ');
   if (type === undefined) {
     const known = [...new Set([...filed.keys(), ...SOURCE_PRESETS.keys()])].join(', ');
     throw new ConfigError(
       `there is no source ${name}; known are ${known}, and ${variable} makes it one of the types ${types}`,
     );
   }
-  const kind = sourceKindOf(type.value);
-  if (kind === undefined) {
+  const backend = backendOfType(type.value);
+  if (backend === undefined) {
     throw new ConfigError(`type of ${name}: ${JSON.stringify(type.value)} is not one of ${types}`);
   }
-  return { name, kind, type, preset: preset?.type === kind.type ? preset.options : {} };
+  return { name, backend, type, preset: preset?.type === backend.type ? preset.options : {} };
 }
 
 /** Every `QRN_SOURCE_` variable belongs to one option of one source. */
 function checkVariables(environment: Environment, sources: readonly DescribedSource[]): void {
   const owners = new Map<string, string>();
-  for (const { name, kind } of sources) {
-    for (const [option, { secret }] of Object.entries(optionsOf(kind))) {
+  for (const { name, backend } of sources) {
+    for (const [option, { secret }] of Object.entries(optionsOf(backend))) {
       const variable = sourceVariable(name, option);
       for (const each of secret === true ? [variable, `${variable}_FILE`] : [variable]) {
         const other = owners.get(each);
@@ -182,22 +182,22 @@ function unknownVariable(variable: string, sources: readonly DescribedSource[]):
   if (owner === undefined) {
     return `${variable} names no source; known are ${sources.map(({ name }) => name).join(', ')}`;
   }
-  const options = Object.keys(optionsOf(owner.kind)).join(', ');
-  return `${variable} is no option of ${owner.name} (${owner.kind.type}); its options are ${options}`;
+  const options = Object.keys(optionsOf(owner.backend)).join(', ');
+  return `${variable} is no option of ${owner.name} (${owner.backend.type}); its options are ${options}`;
 }
 
 function checkFiledOptions(
   source: string,
-  kind: SourceKind,
+  backend: BackendDefinition,
   filed: Readonly<Record<string, unknown>>,
   path: string,
 ): void {
-  const options = optionsOf(kind);
+  const options = optionsOf(backend);
   for (const option of Object.keys(filed)) {
     if (!Object.hasOwn(options, option)) {
       const known = Object.keys(options).join(', ');
       throw new ConfigError(
-        `${path}: ${option} is no option of ${source} (${kind.type}); its options are ${known}`,
+        `${path}: ${option} is no option of ${source} (${backend.type}); its options are ${known}`,
       );
     }
     if (options[option].secret === true) {
@@ -209,12 +209,12 @@ function checkFiledOptions(
   }
 }
 
-function optionsOf(kind: SourceKind): OptionDefinitions {
-  return { ...COMMON_OPTIONS, ...kind.options };
+function optionsOf(backend: BackendDefinition): OptionDefinitions {
+  return { ...COMMON_OPTIONS, ...backend.options };
 }
 
 function settingOf(
-  { name, kind, type, preset }: DescribedSource,
+  { name, backend, type, preset }: DescribedSource,
   environment: Environment,
   filed: Readonly<Record<string, unknown>>,
   path: string,
@@ -222,7 +222,7 @@ function settingOf(
   const options: Record<string, unknown> = {};
   const inForce: OptionInForce[] = [type];
   const warnings: string[] = [];
-  for (const [option, definition] of Object.entries(optionsOf(kind))) {
+  for (const [option, definition] of Object.entries(optionsOf(backend))) {
     if (option === 'type') continue;
     const given = givenText(name, option, definition, { environment, filed, path, preset });
     options[option] = parsed(definition, given, name);
@@ -233,7 +233,7 @@ function settingOf(
   const { budget_per_day: budget, calls_per_day: callsPerDay, ...own } = options;
   return {
     name,
-    kind,
+    backend,
     options: own,
     limits: {
       amountPerDay: (budget as ReturnType<typeof dayBudget>) ?? null,
@@ -333,7 +333,7 @@ function parsed(definition: OptionDefinition<unknown>, given: GivenText, source:
 }
 
 /**
- * The whole configuration. Apart from `loadSettings`, because it reads the code of every kind of source.
+ * The whole configuration. Apart from `loadSettings`, because it reads the code of every backend.
  * Throws a ConfigError that names the setting, or the option of a source.
  */
 export function loadConfig(environment: Environment, cores = 2): Config {

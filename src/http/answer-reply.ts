@@ -1,15 +1,15 @@
 import { pack } from 'msgpackr';
 import type { Answer, Quote } from '../answer/answer.ts';
-import type { DrawnFrom } from '../answer/supply.ts';
 import type { FirstAnswer } from '../answer/idempotency.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
+import type { DrawnFrom } from '../answer/supply.ts';
 import type { PrintedAnswer } from '../answer/text.ts';
 import { toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, type HeadSlot, HeadTemplate, headOf, type PatchField } from './head.ts';
-import { type RateFacts, rateFields, STANDING } from './rate-fields.ts';
+import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 
 /**
@@ -185,11 +185,11 @@ export class AnswerHead {
     const { creditsRemaining } = answer;
     this.#credits.setNumber(creditsRemaining);
     if (rate !== undefined) {
-      const [left, reset, policy, standing] = this.#rate;
+      const [left, reset, policy, rateLimit] = this.#rate;
       left.setNumber(rate.remaining);
       reset.setNumber(rate.resetAtS);
       policy?.setText(rate.policy);
-      standing?.setLabelled(STANDING[0], rate.remaining, STANDING[1], rate.resetAfterS);
+      rateLimit?.setLabelled(RATE_LIMIT_TEXTS[0], rate.remaining, RATE_LIMIT_TEXTS[1], rate.resetAfterS);
     }
     return this.#head.bytes;
   }

@@ -51,7 +51,7 @@ const policies = new Map<number, string>();
 const POLICIES_MAX = 256;
 
 /** The texts before the remaining requests and before the seconds to the full burst. */
-export const STANDING = ['"burst";r=', ';t='] as const;
+export const RATE_LIMIT_TEXTS = ['"burst";r=', ';t='] as const;
 
 /** The same as header fields, for replies that are made one by one. */
 export function rateFields(rate: RateFacts | undefined): Field[] {
@@ -60,10 +60,10 @@ export function rateFields(rate: RateFacts | undefined): Field[] {
     ['X-RateLimit-Remaining', String(rate.remaining)],
     ['X-RateLimit-Reset', String(rate.resetAtS)],
   ];
-  if (rate.draftFields) fields.push(['RateLimit-Policy', rate.policy], ['RateLimit', standingOf(rate)]);
+  if (rate.draftFields) fields.push(['RateLimit-Policy', rate.policy], ['RateLimit', rateLimitText(rate)]);
   return fields;
 }
 
-function standingOf(rate: RateFacts): string {
-  return `${STANDING[0]}${rate.remaining}${STANDING[1]}${rate.resetAfterS}`;
+function rateLimitText(rate: RateFacts): string {
+  return `${RATE_LIMIT_TEXTS[0]}${rate.remaining}${RATE_LIMIT_TEXTS[1]}${rate.resetAfterS}`;
 }

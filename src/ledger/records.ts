@@ -145,18 +145,18 @@ export interface LotExtraction {
 /**
  * From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted.
  */
-export const EVIDENCE_CLAIMS = [
+export const EVIDENCE_LEVELS = [
   'simulated',
   'statistical',
   'calibrated',
   'source-independent',
   'bell-witness',
 ] as const;
-export type EvidenceClaim = (typeof EVIDENCE_CLAIMS)[number];
+export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
 
 /** What a lot's own shots show, with the figure, how it was got, and what must be true for it to hold. */
 export interface LotEvidence {
-  readonly claim: EvidenceClaim;
+  readonly claim: EvidenceLevel;
   /** Min-entropy per raw bit under the claim's assumptions; null where the claim gives none. */
   readonly minEntropyPerBit: number | null;
   /** Measured figures by name, e.g. `chsh_s`, `x_error`. */
@@ -165,25 +165,25 @@ export interface LotEvidence {
   readonly method: string;
   readonly assumptions: string;
   /** Claims that were tried and not reached, each with the reason. */
-  readonly notReached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
+  readonly notReached: readonly { readonly claim: EvidenceLevel; readonly why: string }[];
 }
 
-export function isClaim(value: unknown): value is EvidenceClaim {
-  return EVIDENCE_CLAIMS.some((claim) => claim === value);
+export function isEvidenceLevel(value: unknown): value is EvidenceLevel {
+  return EVIDENCE_LEVELS.some((claim) => claim === value);
 }
 
 /** What a draw from several lots is evidence of: the weakest of their claims. No claim is ever promoted. */
-export function weakestClaim(claims: readonly EvidenceClaim[]): EvidenceClaim {
-  return EVIDENCE_CLAIMS[Math.min(...claims.map(rankOf))];
+export function weakestEvidence(claims: readonly EvidenceLevel[]): EvidenceLevel {
+  return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
 }
 
 /** Whether a lot of this origin may make the claim at all, whatever its figures are. */
-export function mayClaim(origin: unknown, claim: EvidenceClaim): boolean {
+export function allowsEvidence(origin: unknown, claim: EvidenceLevel): boolean {
   const known = ORIGINS.find((each) => each === origin);
   return known !== undefined && rankOf(claim) <= rankOf(CEILINGS[known]);
 }
 
-const CEILINGS: Readonly<Record<Origin, EvidenceClaim>> = {
+const CEILINGS: Readonly<Record<Origin, EvidenceLevel>> = {
   'quantum-processor': 'bell-witness',
   'qrng-device': 'bell-witness',
   simulated: 'simulated',
@@ -191,8 +191,8 @@ const CEILINGS: Readonly<Record<Origin, EvidenceClaim>> = {
   system: 'statistical',
 };
 
-function rankOf(claim: EvidenceClaim): number {
-  return EVIDENCE_CLAIMS.indexOf(claim);
+function rankOf(claim: EvidenceLevel): number {
+  return EVIDENCE_LEVELS.indexOf(claim);
 }
 
 /**
@@ -221,7 +221,7 @@ export interface JobRecord {
   readonly bits: number;
   /** Null until the provider named it. */
   readonly jobId: string | null;
-  /** The adapter's own words (JobReference). */
+  /** The backend's own words (JobReference). */
   readonly memo: string;
   /** UTC day of the intention, days since 1970: whose budget it takes. */
   readonly day: number;

@@ -1,6 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CommitListener, Committer } from '../answer/commit.ts';
-import type { EntropyDesk } from '../answer/supply.ts';
+import type { EntropySupply } from '../answer/supply.ts';
 import { lostLogLines } from '../core/log.ts';
 import {
   COMMIT_DURATION,
@@ -30,7 +30,7 @@ export interface GaugeSources {
   readonly front: Front;
   readonly committer: Committer;
   readonly workers: Workers;
-  readonly desk: EntropyDesk;
+  readonly supply: EntropySupply;
 }
 
 /** Where one front stands, written once a second into its shard, where any thread may read it. */
@@ -64,7 +64,7 @@ export class FrontGauges {
     this.#loopDelay?.disable();
   }
 
-  #publish({ front, committer, workers, desk }: GaugeSources): void {
+  #publish({ front, committer, workers, supply }: GaugeSources): void {
     const shard = this.#shard;
     shard.set(CONNECTIONS, front.openConnections);
     shard.set(WAITING_REQUESTS, front.waitingRequests);
@@ -72,7 +72,7 @@ export class FrontGauges {
     shard.set(HELD_BYTES, front.heldBytes);
     shard.set(PENDING_ANSWERS, committer.pending);
     shard.set(WORKERS_QUEUE, workers.queueLength);
-    shard.set(PURE_RING, desk.pure.available());
+    shard.set(PURE_RING, supply.pure.available());
     shard.set(COMMIT_MAX, this.#slowestCommitMs / 1000);
     this.#slowestCommitMs = 0;
     const lost = lostLogLines();

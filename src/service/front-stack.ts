@@ -6,8 +6,8 @@ import { Admission } from '../answer/admission.ts';
 import { Answers } from '../answer/answers.ts';
 import { ReplyMemory } from '../answer/buffer.ts';
 import { Committer } from '../answer/commit.ts';
-import { EntropyDesk } from '../answer/supply.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
+import { EntropySupply } from '../answer/supply.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import type { Incarnation } from '../certificate/incarnation.ts';
@@ -50,8 +50,8 @@ const CONNECTIONS_MIN = 16;
 /** Unfinished request heads take at most one part in this many of the memory. */
 const HEADS_SHARE = 4;
 
-/** What the one centre of a process does for each of its fronts. */
-export interface FrontCentre extends RunningKeys {
+/** What the main thread of a process does for each of its fronts. */
+export interface MainThread extends RunningKeys {
   /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
   askForSeed(group: SeedGroup): Promise<boolean>;
   health(): Promise<HealthReport>;
@@ -68,12 +68,12 @@ export interface FrontEvents {
   lotsCame(): void;
   /** The operator withdrew these lots. */
   lotsRevoked(lotIds: ReadonlySet<string>): void;
-  /** The tap of the quantum source is closed: no more pure bytes. */
-  tapClosed(): void;
+  /** Every quantum source is closed: no more pure bytes. */
+  sourcesClosed(): void;
   becomeReady(): void;
 }
 
-export interface FrontSurroundings {
+export interface FrontOptions {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
@@ -81,7 +81,7 @@ export interface FrontSurroundings {
   readonly certificates: CertificateService;
   readonly cells: Cells;
   readonly workers: Workers;
-  readonly centre: FrontCentre;
+  readonly mainThread: MainThread;
   /** Secrets of the node, 32 bytes each. */
   readonly keys: {
     readonly certificateIds: Uint8Array;
@@ -101,7 +101,7 @@ export interface FrontSurroundings {
 export interface FrontStack extends FrontEvents {
   readonly port: number;
   readonly baseUrl: string;
-  readonly desk: EntropyDesk;
+  readonly supply: EntropySupply;
   readonly committer: Committer;
   readonly admission: Admission;
   readonly directory: AccountDirectory;
@@ -112,31 +112,31 @@ export interface FrontStack extends FrontEvents {
 }
 
 /** Builds the stack and starts listening. */
-export async function startFrontStack(around: FrontSurroundings): Promise<FrontStack> {
-  const { config, log, clock, ledger, certificates, centre, workers } = around;
+export async function startFrontStack(options: FrontOptions): Promise<FrontStack> {
+  const { config, log, clock, ledger, certificates, mainThread, workers } = options;
   const catalog = new LotCatalog(ledger);
-  const desk = new EntropyDesk({
+  const supply = new EntropySupply({
     store: ledger,
     fillRing: (order) => workers.fillRing(order),
     catalog,
     clock,
     log,
-    askForSeed: (group) => centre.askForSeed(group),
+    askForSeed: (group) => mainThread.askForSeed(group),
   });
-  const directory = await AccountDirectory.open({ directory: ledger, cells: around.cells, clock, log });
+  const directory = await AccountDirectory.open({ directory: ledger, cells: options.cells, clock, log });
   directory.start();
-  const shard = new MetricShard(around.metrics.memory, around.metrics.shard);
+  const shard = new MetricShard(options.metrics.memory, options.metrics.shard);
   const gauges = new FrontGauges(shard);
   const record = new RequestRecord({ shard, log, clock, logSample: config.accessLogSample });
   let ready = false;
   const urls = { baseUrl: '', verifyUrlBase: '' };
   const committer = new Committer({
     books: ledger,
-    ids: new CertificateIds(around.keys.certificateIds, around.keys.incarnations),
+    ids: new CertificateIds(options.keys.certificateIds, options.keys.incarnations),
     clock,
     log,
-    firstSequence: around.sequence.first,
-    sequenceStride: around.sequence.stride,
+    firstSequence: options.sequence.first,
+    sequenceStride: options.sequence.stride,
     context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
     onCommit: gauges.onCommit,
   });
@@ -157,7 +157,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       ...verification.exact,
       ...plainRoutes({
         readiness: () => (clock.jumpMs() !== 0 ? 'clock-jumped' : ready ? 'ready' : 'starting'),
-        health: () => centre.health(),
+        health: () => mainThread.health(),
         usage: (call) => {
           assert(call.account !== undefined, 'usage is asked for with a key');
           return usageOf(call.account, ledger, clock);
@@ -168,24 +168,24 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
         drawPdf: (document) => workers.drawPdf(document),
       }),
       ...infoRoutes({
-        status: () => centre.status(),
+        status: () => mainThread.status(),
         facts: () => ({ baseUrl: urls.baseUrl, version: SERVICE_VERSION }),
         metrics:
           typeof config.metricsPort === 'number' || config.metricsPort === 'off'
             ? undefined
-            : () => centre.metrics(),
+            : () => mainThread.metrics(),
         areMetricsPublic: config.metricsPort === 'public',
         clock,
       }),
     ],
     prefixes: [...publicLog.prefixes, ...verification.prefixes],
     answers: new Answers({
-      desk,
+      supply,
       workers,
       admission,
       memory,
       committer,
-      idempotency: new Idempotency(ledger, around.keys.storedAnswers, centre),
+      idempotency: new Idempotency(ledger, options.keys.storedAnswers, mainThread),
       clock,
       random,
       poweredBy: config.poweredBy,
@@ -199,7 +199,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     record,
     cors: corsPolicy(config.corsOrigins),
   });
-  const front = await (around.listen ?? startFront)({
+  const front = await (options.listen ?? startFront)({
     host: config.host,
     port: config.port,
     sharePort: config.fronts > 1,
@@ -218,19 +218,19 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
     replyBooks: admission,
   });
   Object.assign(urls, urlsOf(config, front.port));
-  gauges.start({ front, committer, workers, desk });
+  gauges.start({ front, committer, workers, supply });
   return {
     port: front.port,
     baseUrl: urls.baseUrl,
-    desk,
+    supply,
     committer,
     admission,
     directory,
-    installSeed: (seed, quantumSeed, lot) => desk.installSeed(seed, quantumSeed, lot),
-    installSystemLot: (lot) => desk.installSystemLot(lot),
-    lotsCame: () => desk.pure.keepFilled(),
-    lotsRevoked: (lotIds) => desk.withdraw(lotIds),
-    tapClosed: () => desk.pure.close(),
+    installSeed: (seed, quantumSeed, lot) => supply.installSeed(seed, quantumSeed, lot),
+    installSystemLot: (lot) => supply.installSystemLot(lot),
+    lotsCame: () => supply.pure.keepFilled(),
+    lotsRevoked: (lotIds) => supply.withdraw(lotIds),
+    sourcesClosed: () => supply.pure.close(),
     becomeReady: () => {
       ready = true;
     },
@@ -240,7 +240,7 @@ export async function startFrontStack(around: FrontSurroundings): Promise<FrontS
       gauges.stop();
       directory.close();
     },
-    close: () => desk.close(),
+    close: () => supply.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Cells } from '../account/cells.ts';
 import { Link } from '../workers/call.ts';
-import type { FrontCentre, FrontEvents } from './front-stack.ts';
+import type { FrontEvents, MainThread } from './front-stack.ts';
 import type { FrontCommands, FrontWorkerData } from './front-worker.ts';
 
 /** A front in a thread of its own. */
@@ -13,16 +13,16 @@ export interface FrontThread extends FrontEvents {
 
 /** Starts the thread and waits until it listens. */
 export async function startFrontThread(
-  data: Omit<FrontWorkerData, 'centre'>,
+  data: Omit<FrontWorkerData, 'mainThread'>,
   cells: Cells,
-  centre: FrontCentre,
+  mainThread: MainThread,
 ): Promise<FrontThread> {
   const { port1, port2 } = new MessageChannel();
   // One port for calls in both directions: a seed arrives before the answer that says it was taken.
-  const link = new Link<FrontCommands, FrontCentre & Cells>(port1, {
-    serve: { ...centre, cellOf: (...args) => cells.cellOf(...args) },
+  const link = new Link<FrontCommands, MainThread & Cells>(port1, {
+    serve: { ...mainThread, cellOf: (...args) => cells.cellOf(...args) },
   });
-  const workerData: FrontWorkerData = { ...data, centre: port2 };
+  const workerData: FrontWorkerData = { ...data, mainThread: port2 };
   const worker = new Worker(new URL('./front-worker.ts', import.meta.url), {
     workerData,
     transferList: [port2, data.ledger.ledger, data.ledger.certificates],
@@ -38,14 +38,14 @@ export async function startFrontThread(
   failed.catch(() => {});
   const listening = new Promise((resolve) => worker.once('message', resolve));
   await Promise.race([listening, failed]);
-  const { installSeed, installSystemLot, lotsCame, lotsRevoked, tapClosed, becomeReady } = link.tells;
+  const { installSeed, installSystemLot, lotsCame, lotsRevoked, sourcesClosed, becomeReady } = link.tells;
   return {
     failed,
     installSeed,
     installSystemLot,
     lotsCame,
     lotsRevoked,
-    tapClosed,
+    sourcesClosed,
     becomeReady,
     async drain(deadlineMs) {
       draining = true;

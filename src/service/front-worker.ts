@@ -7,12 +7,7 @@ import { GuardedClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
-import {
-  type FrontCentre,
-  type FrontEvents,
-  type FrontSurroundings,
-  startFrontStack,
-} from './front-stack.ts';
+import { type FrontEvents, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
 import { openLedgerPorts } from './ledger-thread.ts';
 import type { LedgerPorts } from './ledger-worker.ts';
 
@@ -20,11 +15,11 @@ import type { LedgerPorts } from './ledger-worker.ts';
 export interface FrontWorkerData {
   readonly config: Config;
   readonly ledger: LedgerPorts;
-  /** Serves FrontCentre and Cells, and calls FrontCommands here. */
-  readonly centre: MessagePort;
-  readonly keys: FrontSurroundings['keys'];
-  readonly sequence: FrontSurroundings['sequence'];
-  readonly metrics: FrontSurroundings['metrics'];
+  /** Serves MainThread and Cells, and calls FrontCommands here. */
+  readonly mainThread: MessagePort;
+  readonly keys: FrontOptions['keys'];
+  readonly sequence: FrontOptions['sequence'];
+  readonly metrics: FrontOptions['metrics'];
   readonly workers: number;
 }
 
@@ -43,13 +38,13 @@ const clock = new GuardedClock();
 const log = createLog(data.config.logLevel);
 const { ledger, certificates } = openLedgerPorts(data.ledger);
 const workers = new Workers(data.workers, log);
-const link: Link<FrontCentre & Cells, FrontCommands> = new Link(data.centre, {
+const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, {
   serve: {
     installSeed: (...args) => stack.installSeed(...args),
     installSystemLot: (...args) => stack.installSystemLot(...args),
     lotsCame: () => stack.lotsCame(),
     lotsRevoked: (...args) => stack.lotsRevoked(...args),
-    tapClosed: () => stack.tapClosed(),
+    sourcesClosed: () => stack.sourcesClosed(),
     becomeReady: () => stack.becomeReady(),
     async drain(deadlineMs) {
       await stack.drain(deadlineMs);
@@ -70,7 +65,7 @@ const stack = await startFrontStack({
   certificates,
   cells: link.calls,
   workers,
-  centre: link.calls,
+  mainThread: link.calls,
   keys: data.keys,
   sequence: data.sequence,
   metrics: data.metrics,

@@ -95,14 +95,14 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
   };
-  // The tap is closed when no source is left: lots that came from one before it failed had passed their
+  // Entropy is served until the last source closes: lots of a source that closed earlier had passed their
   // tests.
-  const closeTap = () => {
+  const closeSources = () => {
     if (!collectors.every(({ closed }) => closed)) return;
     schedule.close();
-    for (const front of fronts) front.tapClosed();
+    for (const front of fronts) front.sourcesClosed();
   };
-  const collectors = collectorsOf(options, look, closeTap);
+  const collectors = collectorsOf(options, look, closeSources);
   const systemLot = assessSystemSource(ledger, assessor, clock, stopping.signal).then((lot) => {
     if (!lot.accepted) throw new Error(`the system source was refused: ${lot.rejection}`);
     for (const front of fronts) front.installSystemLot(lot);

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { OwnedCells } from '../account/cells.ts';
-import type { EntropyDesk } from '../answer/supply.ts';
 import { OwnedRunningKeys } from '../answer/idempotency.ts';
+import type { EntropySupply } from '../answer/supply.ts';
 import type { Backend } from '../backend/backend.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
@@ -20,7 +20,7 @@ import { DeliveredSampler, type DeliveredStream } from '../pool/intake/assessor.
 import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
-import { type FrontCentre, type FrontStack, startFrontStack } from './front-stack.ts';
+import { type FrontStack, type MainThread, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
@@ -142,8 +142,8 @@ async function startOn(
 
   const metricMemory = createMetricMemory(config.fronts);
   const running = new OwnedRunningKeys();
-  const centre: FrontCentre = {
-    claim: (...args) => running.claim(...args),
+  const mainThread: MainThread = {
+    hold: (...args) => running.hold(...args),
     reserve: (...args) => running.reserve(...args),
     release: (...args) => running.release(...args),
     // fronts listen before there is a pool to ask
@@ -166,7 +166,7 @@ async function startOn(
     certificates: thread.certificates,
     cells,
     workers,
-    centre,
+    mainThread,
     keys,
     sequence: sequenceOf(0),
     metrics: { memory: metricMemory, shard: 0 },
@@ -183,7 +183,7 @@ async function startOn(
         metrics: { memory: metricMemory, shard: i + 1 },
         workers: workersEach,
       };
-      return startFrontThread(data, cells, centre);
+      return startFrontThread(data, cells, mainThread);
     }),
   );
   const { metricsPort } = config;
@@ -193,7 +193,7 @@ async function startOn(
           host: config.host,
           port: metricsPort,
           engine: config.front,
-          handle: metricsHandler(centre.metrics),
+          handle: metricsHandler(mainThread.metrics),
           log,
           clock,
           limits: { connectionsMax: METRICS_CONNECTIONS_MAX },
@@ -208,10 +208,10 @@ async function startOn(
     log,
     clock,
     fronts: [main, ...threads],
-    pureAvailable: () => main.desk.pure.available(),
+    pureAvailable: () => main.supply.pure.available(),
   });
   pool = entropy;
-  const streams = () => seededStreams(entropy.schedule, main.desk);
+  const streams = () => seededStreams(entropy.schedule, main.supply);
   const delivered = new DeliveredSampler({ streams, assessor: workers, clock, log });
   const watched = new Monitor(
     {
@@ -258,9 +258,9 @@ async function drainAll(main: FrontStack, threads: readonly FrontThread[]): Prom
 }
 
 /** The first front's keystreams that have a seed in force. */
-function seededStreams(schedule: SeedSchedule, desk: EntropyDesk): DeliveredStream[] {
+function seededStreams(schedule: SeedSchedule, supply: EntropySupply): DeliveredStream[] {
   return schedule.states().flatMap(({ name, intervalMs, current }) => {
-    const held = current && desk.seeded({ tier: current.tier, intervalMs });
+    const held = current && supply.seeded({ tier: current.tier, intervalMs });
     return held ? [{ name, reader: held.stream.reader }] : [];
   });
 }

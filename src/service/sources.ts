@@ -35,15 +35,15 @@ export function openSource(setting: SourceSetting, memory: SourceMemory, clock: 
 
 /** Throws a ConfigError when the options do not fit each other. */
 export function makeBackend(
-  { name, kind, options }: SourceSetting,
+  { name, backend, options }: SourceSetting,
   memory: SourceMemory,
   clock: Clock,
 ): Backend {
   try {
-    return kind.create(name, options, { clock, memory });
+    return backend.create(name, options, { clock, memory });
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
-    throw new ConfigError(`source ${name} (${kind.type}): ${error.message}`);
+    throw new ConfigError(`source ${name} (${backend.type}): ${error.message}`);
   }
 }
 

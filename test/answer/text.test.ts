@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { DrawnFrom } from '../../src/answer/supply.ts';
 import { DATA_START, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
+import type { DrawnFrom } from '../../src/answer/supply.ts';
 import { completeJson, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
 import { AnswerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/rate-fields.ts';

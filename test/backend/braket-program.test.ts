@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import {
   actionOf,
   type NativeGates,
-  simulatorSource,
+  simulatorProgram,
   verbatimSource,
 } from '../../src/backend/braket/plan.ts';
 import { superposition } from '../../src/backend/circuit.ts';
@@ -77,7 +77,7 @@ b[1] = measure $9;
   });
 
   test('the action is one program or a program set', () => {
-    const source = simulatorSource(superposition(1));
+    const source = simulatorProgram(superposition(1));
     const program = {
       braketSchemaHeader: { name: 'braket.ir.openqasm.program', version: '1' },
       source: 'OPENQASM 3.0;\nbit[1] b;\nqubit[1] q;\nh q[0];\nb[0] = measure q[0];\n',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
-import { braketSource } from '../../src/backend/braket/braket.ts';
+import { braketBackend } from '../../src/backend/braket/braket.ts';
 import { OptionError } from '../../src/backend/definition.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
@@ -43,10 +43,10 @@ const BITS = QUBITS * SHOTS;
 /** A Saturday. */
 const NOW_MS = Date.UTC(2026, 10, 21, 10);
 
-type Texts = Parameters<typeof optionValues<typeof braketSource.options>>[1];
+type Texts = Parameters<typeof optionValues<typeof braketBackend.options>>[1];
 
 function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
-  const backend = braketSource.create('rigged', optionValues(braketSource, texts), { clock, memory });
+  const backend = braketBackend.create('rigged', optionValues(braketBackend, texts), { clock, memory });
   assert.equal(backend.kind, 'job');
   return backend;
 }

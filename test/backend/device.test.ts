@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type BackendErrorKind } from '../../src/backend/backend.ts';
-import { Device, type DeviceSurroundings, deviceSource } from '../../src/backend/local-device/device.ts';
-import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
 import { OptionError } from '../../src/backend/definition.ts';
+import { type DevicePlaces, LocalDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
+import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { DECLARED, makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
@@ -25,12 +25,12 @@ import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 const NEVER = new AbortController().signal;
 const NO_DEVICES = existsSync('/dev/urandom') ? false : 'needs /dev/urandom';
 
-type Texts = Parameters<typeof optionValues<(typeof deviceSource)['options']>>[1];
+type Texts = Parameters<typeof optionValues<(typeof localDeviceBackend)['options']>>[1];
 
-function device(texts: Texts, surroundings: DeviceSurroundings = {}, name = 'device'): Device {
-  const values = optionValues(deviceSource, { ...DECLARED, ...texts });
+function device(texts: Texts, places: DevicePlaces = {}, name = 'device'): LocalDevice {
+  const values = optionValues(localDeviceBackend, { ...DECLARED, ...texts });
   const parts = { clock: new ManualClock(1_800_000_000_000), memory: new MemoryNotes() };
-  return new Device(name, values, parts, surroundings);
+  return new LocalDevice(name, values, parts, places);
 }
 
 function failsWith(kind: BackendErrorKind, message: RegExp): (error: unknown) => true {
@@ -296,7 +296,7 @@ function isAlive(pid: number): boolean {
 
 suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
   /** /dev/urandom stands for /dev/hwrng. */
-  function place(t: TestContext, current: string): NonNullable<DeviceSurroundings['hwRandom']> {
+  function place(t: TestContext, current: string): NonNullable<DevicePlaces['hwRandom']> {
     const attributes = join(temporaryFolder(t), 'hw_random');
     mkdirSync(attributes);
     writeFileSync(join(attributes, 'rng_current'), `${current}\n`);
@@ -361,7 +361,7 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
 });
 
 suite('the options of a device', () => {
-  const { options } = deviceSource;
+  const { options } = localDeviceBackend;
 
   test('must say what nobody else knows', () => {
     for (const name of ['path', 'maker', 'model', 'min_entropy'] as const) {
@@ -389,8 +389,11 @@ suite('the options of a device', () => {
   });
 
   test('make a source without opening anything', () => {
-    const values = optionValues(deviceSource, { ...DECLARED, path: '/nowhere/at/all' });
-    const source = deviceSource.create('d', values, { clock: new ManualClock(), memory: new MemoryNotes() });
+    const values = optionValues(localDeviceBackend, { ...DECLARED, path: '/nowhere/at/all' });
+    const source = localDeviceBackend.create('d', values, {
+      clock: new ManualClock(),
+      memory: new MemoryNotes(),
+    });
     assert.deepEqual([source.kind, source.name, source.deterministic], ['stream', 'd', false]);
     assert.equal(source.estimate, undefined);
   });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { RawRead } from '../../src/backend/backend.ts';
-import { ibmSource } from '../../src/backend/ibm/ibm.ts';
+import { OptionError } from '../../src/backend/definition.ts';
+import { ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import { apiUrlOf } from '../../src/backend/ibm/options.ts';
 import { layoutOf, PHYSICAL_COMPILER_VERSION, totalShots } from '../../src/backend/ibm/plan.ts';
-import { OptionError } from '../../src/backend/definition.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
@@ -225,7 +225,7 @@ const create = (texts: object) => {
   const crn = 'crn:v1:bluemix:public:quantum-computing:us-east:a/0123:4567::';
   const given = { api_key: 'secret-of-a-test', crn, device: 'ibm_fez', ...texts };
   const parts = { clock: new IbmSubject().clock, memory: new MemoryNotes() };
-  return ibmSource.create('ibm', optionValues(ibmSource, given), parts);
+  return ibmBackend.create('ibm', optionValues(ibmBackend, given), parts);
 };
 
 test('what a job costs by the formula of IBM, and never more than its cap', () => {

@@ -1,11 +1,11 @@
 import type { TestContext } from 'node:test';
-import { type IbmBackend, ibmSource } from '../../src/backend/ibm/ibm.ts';
+import { type IbmBackend, ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import type { JobSubject, Sent } from '../support/backend-contract.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
-type Texts = Parameters<typeof optionValues<typeof ibmSource.options>>[1];
+type Texts = Parameters<typeof optionValues<typeof ibmBackend.options>>[1];
 
 /** A source, IBM, and what stands between them. */
 export class IbmSubject implements JobSubject {
@@ -40,7 +40,7 @@ export class IbmSubject implements JobSubject {
     const { url, apiKey, crn, device } = this.server;
     const urls = { api_url: `${url}/api/v1`, iam_url: url };
     const texts = { api_key: apiKey, crn, device: device.name, ...urls, ...this.#texts, ...others };
-    const backend = ibmSource.create('ibm', optionValues(ibmSource, texts), this);
+    const backend = ibmBackend.create('ibm', optionValues(ibmBackend, texts), this);
     return backend as IbmBackend;
   }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
-import { ionqSource } from '../../src/backend/ionq/ionq.ts';
-import { decodeShots } from '../../src/backend/ionq/shots.ts';
 import { OptionError } from '../../src/backend/definition.ts';
+import { ionqBackend } from '../../src/backend/ionq/ionq.ts';
+import { decodeShots } from '../../src/backend/ionq/shots.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
 import type { Fault } from '../support/providers/http-server.ts';
@@ -24,10 +24,10 @@ interface IonqSubject extends JobSubject {
   readonly clock: ManualClock;
 }
 
-type Texts = Parameters<typeof optionValues<typeof ionqSource.options>>[1];
+type Texts = Parameters<typeof optionValues<typeof ionqBackend.options>>[1];
 
 function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
-  const backend = ionqSource.create('ions', optionValues(ionqSource, texts), { clock, memory });
+  const backend = ionqBackend.create('ions', optionValues(ionqBackend, texts), { clock, memory });
   assert.equal(backend.kind, 'job');
   return backend;
 }

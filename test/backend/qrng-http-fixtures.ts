@@ -1,12 +1,12 @@
 import type { QrngHttp } from '../../src/backend/qrng-http/qrng-http.ts';
-import { createQrngHttp, qrngHttpSource } from '../../src/backend/qrng-http/source.ts';
+import { createQrngHttp, qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import type { Wait } from '../../src/core/clock.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import type { Sent, StreamSubject } from '../support/backend-contract.ts';
 import type { QrngServer } from '../support/providers/qrng-server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
-type Texts = Parameters<typeof optionValues<typeof qrngHttpSource.options>>[1];
+type Texts = Parameters<typeof optionValues<typeof qrngHttpBackend.options>>[1];
 
 /** Time that passes by waiting alone. */
 export class Pace {
@@ -20,7 +20,7 @@ export class Pace {
 }
 
 export function source(texts: Texts, pace = new Pace(), memory = new MemoryNotes()): QrngHttp {
-  const values = optionValues(qrngHttpSource, texts);
+  const values = optionValues(qrngHttpBackend, texts);
   return createQrngHttp('test', values, { clock: pace.clock, memory, wait: pace.wait });
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { qrngHttpSource } from '../../src/backend/qrng-http/source.ts';
 import { OptionError } from '../../src/backend/definition.ts';
+import { qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import { assertNoSecret } from '../support/backend-contract.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
 import { source } from './qrng-http-fixtures.ts';
@@ -138,12 +138,12 @@ test('plain HTTP is for the loopback, or by decision', () => {
 });
 
 test('every option says what it may be', () => {
-  for (const [name, option] of Object.entries(qrngHttpSource.options)) {
+  for (const [name, option] of Object.entries(qrngHttpBackend.options)) {
     assert.match(name, /^[a-z]+(_[a-z]+)*$/);
     assert.ok(option.meaning.length > 10, name);
     assert.doesNotThrow(() => option.parse(option.fallback), name);
   }
-  const { preset, decoder, min_entropy: claim } = qrngHttpSource.options;
+  const { preset, decoder, min_entropy: claim } = qrngHttpBackend.options;
   assert.throws(() => preset.parse('anu2'), /custom, anu, outshift, qrypt, lfd, quandela/);
   assert.throws(() => decoder.parse('rot13'), /one of hex, base64, decimal, binary, bytes/);
   assert.throws(() => claim.parse('0'), OptionError);

@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { BackendError, type BackendErrorKind, type StreamBackend } from '../../src/backend/backend.ts';
-import { replaySource } from '../../src/backend/replay/replay.ts';
 import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
+import { replayBackend } from '../../src/backend/replay/replay.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
 import { makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
@@ -27,11 +27,11 @@ fc.configureGlobal({ seed: 80_093 });
 const NEVER = new AbortController().signal;
 const WALL_MS = 1_800_000_000_000;
 
-type Texts = Parameters<typeof optionValues<(typeof replaySource)['options']>>[1];
+type Texts = Parameters<typeof optionValues<(typeof replayBackend)['options']>>[1];
 
 function replay(texts: Texts, memory: SourceMemory = new MemoryNotes(), name = 'tape'): StreamBackend {
-  const values = optionValues(replaySource, { min_entropy: '1', ...texts });
-  const source = replaySource.create(name, values, { clock: new ManualClock(WALL_MS), memory });
+  const values = optionValues(replayBackend, { min_entropy: '1', ...texts });
+  const source = replayBackend.create(name, values, { clock: new ManualClock(WALL_MS), memory });
   assert.equal(source.kind, 'stream');
   return source;
 }
@@ -299,7 +299,7 @@ function readOnce(path: string, notes: string, kill: boolean): string {
   const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
   return `
     import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-    import { replaySource } from ${module('backend/replay/replay.ts')};
+    import { replayBackend } from ${module('backend/replay/replay.ts')};
     import { systemClock } from ${module('core/clock.ts')};
     const notes = ${JSON.stringify(notes)};
     const kept = () => (existsSync(notes) ? JSON.parse(readFileSync(notes, 'utf8')) : {});
@@ -313,7 +313,7 @@ function readOnce(path: string, notes: string, kill: boolean): string {
     const values = {
       path: ${JSON.stringify(path)}, format: 'packed', width: 1, min_entropy: 1, recorded_from: null, lot_bits: 8192,
     };
-    const source = replaySource.create('tape', values, { clock: systemClock, memory });
+    const source = replayBackend.create('tape', values, { clock: systemClock, memory });
     const { bits } = await source.read(8000, new AbortController().signal);
     process.stdout.write(Buffer.from(bits).toString('hex'));`;
 }
@@ -395,7 +395,7 @@ suite('what cannot be replayed', () => {
   });
 
   test('with options out of their bounds', () => {
-    const { options } = replaySource;
+    const { options } = replayBackend;
     assert.throws(() => options.format.parse('hex'), OptionError);
     assert.throws(() => options.width.parse('0'), OptionError);
     assert.throws(() => options.lot_bits.parse('1000'), OptionError);

@@ -18,8 +18,8 @@ import { leafHash } from '../../src/crypto/merkle.ts';
 import {
   type AnswerEntry,
   type DrawSource,
-  EVIDENCE_CLAIMS,
-  type EvidenceClaim,
+  EVIDENCE_LEVELS,
+  type EvidenceLevel,
   type LotRecord,
 } from '../../src/ledger/records.ts';
 import {
@@ -232,8 +232,8 @@ describe('version 2', () => {
   });
 
   it('a draw has the weakest claim of its lots, in whatever order', () => {
-    for (const [i, weak] of EVIDENCE_CLAIMS.entries()) {
-      for (const strong of EVIDENCE_CLAIMS.slice(i)) {
+    for (const [i, weak] of EVIDENCE_LEVELS.entries()) {
+      for (const strong of EVIDENCE_LEVELS.slice(i)) {
         const lots = [lotWithEvidence('a', strong), lotWithEvidence('b', weak)];
         assert.equal(issue(lots, PURE).provenance.evidence, weak);
         assert.equal(issue(lots.toReversed(), PURE).provenance.evidence, weak);
@@ -251,10 +251,10 @@ describe('version 2', () => {
   });
 
   it('says what the claim rests on, and that a Bell test here is not device-independent', () => {
-    const meaningOf = (claim: EvidenceClaim) => issue([lotWithEvidence('a', claim)]).provenance.meaning;
+    const meaningOf = (claim: EvidenceLevel) => issue([lotWithEvidence('a', claim)]).provenance.meaning;
     assert.match(meaningOf('simulated'), /no quantum hardware.*Evidence: none of a quantum origin\.$/);
     assert.match(meaningOf('bell-witness'), /no crosstalk or collusion; not device-independent\.$/);
-    assert.equal(new Set(EVIDENCE_CLAIMS.map(meaningOf)).size, EVIDENCE_CLAIMS.length);
+    assert.equal(new Set(EVIDENCE_LEVELS.map(meaningOf)).size, EVIDENCE_LEVELS.length);
   });
 });
 

@@ -2,7 +2,7 @@ import type { DataEndpoint } from '../../src/core/vocabulary.ts';
 import type {
   AnswerEntry,
   DrawSource,
-  EvidenceClaim,
+  EvidenceLevel,
   LotEvidence,
   LotRecord,
   SegmentRecord,
@@ -60,7 +60,7 @@ function test(of: 'raw' | 'conditioned', passed: number): LotRecord['assessments
 }
 
 /** What a lot with this claim could be evidence of. */
-export function lotEvidence(claim: EvidenceClaim, changes: Partial<LotEvidence> = {}): LotEvidence {
+export function lotEvidence(claim: EvidenceLevel, changes: Partial<LotEvidence> = {}): LotEvidence {
   const figures = { calibrated_min_entropy: 0.964211, x_error: 0.0021, x_shots: 32_768 };
   const isFigured = claim !== 'simulated' && claim !== 'statistical';
   return {
@@ -78,7 +78,7 @@ export function lotEvidence(claim: EvidenceClaim, changes: Partial<LotEvidence> 
 /** A lot of a quantum processor with evidence. */
 export function lotWithEvidence(
   name: string,
-  claim: EvidenceClaim,
+  claim: EvidenceLevel,
   changes: Partial<LotRecord> = {},
 ): LotRecord {
   const origin = claim === 'simulated' ? 'simulated' : 'quantum-processor';

@@ -5,7 +5,7 @@ import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
 import type { CertificateDocument } from '../../src/certificate/record.ts';
-import { EVIDENCE_CLAIMS, type LotRecord } from '../../src/ledger/records.ts';
+import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
 import { changed, scene } from './scene.ts';
 
@@ -147,7 +147,7 @@ describe('the certificate as a page', () => {
   });
 
   it('says what the lots are evidence of, in full, with the weakest claim and the least figure', async () => {
-    for (const claim of EVIDENCE_CLAIMS) {
+    for (const claim of EVIDENCE_LEVELS) {
       const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', claim)];
       const document = await withLots(lots);
       const pdf = await certificatePdf(document);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
-import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
+import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import { sources } from '../../src/cli/sources.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
@@ -55,7 +55,7 @@ describe('qrn sources list', () => {
     assert.match(out, /^anu +api_key +\[secret\] +environment$/m);
     assert.match(out, /^anu +preset +anu +name$/m);
     assert.doesNotMatch(out, /^anu +base_url/m, 'what is left out is not in force');
-    for (const { type, summary } of SOURCE_KINDS) assert.ok(out.includes(summary), type);
+    for (const { type, summary } of BACKENDS) assert.ok(out.includes(summary), type);
     for (const name of SOURCE_PRESETS.keys()) assert.ok(out.includes(name), name);
     assert.ok(!out.includes('tell-nobody'));
   });
@@ -84,7 +84,7 @@ describe('qrn sources list', () => {
     });
     assert.deepEqual(
       listed.kinds.map(({ type }: { type: string }) => type),
-      SOURCE_KINDS.map(({ type }) => type),
+      BACKENDS.map(({ type }) => type),
     );
     assert.ok(!out.includes('tell-nobody'));
   });

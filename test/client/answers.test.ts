@@ -23,7 +23,7 @@ import { QrnClient } from '../../clients/typescript/src/client.ts';
 import { SERVICE_ERROR_CODES } from '../../clients/typescript/src/error.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
-import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
+import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
 import { TestServer } from '../support/server.ts';
 import { misfits, type Shape } from './shape.ts';
 
@@ -321,17 +321,17 @@ const CERTIFICATE: Shape<CertificateDocument> = {
           },
           evidence: {
             optional: {
-              claim: { oneOf: EVIDENCE_CLAIMS },
+              claim: { oneOf: EVIDENCE_LEVELS },
               min_entropy_per_bit: { nullable: 'number' },
               figures: { record: 'number' },
               method: 'string',
               assumptions: 'string',
-              not_reached: [{ claim: { oneOf: EVIDENCE_CLAIMS }, why: 'string' }],
+              not_reached: [{ claim: { oneOf: EVIDENCE_LEVELS }, why: 'string' }],
             },
           },
         },
       ],
-      evidence: { optional: { oneOf: EVIDENCE_CLAIMS } },
+      evidence: { optional: { oneOf: EVIDENCE_LEVELS } },
       meaning: 'string',
     },
     verification: {

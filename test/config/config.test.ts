@@ -30,7 +30,7 @@ describe('the configuration', () => {
     const config = loadConfig({ PATH: '/bin' }, 8);
     const { sources, ...plain } = config;
     assert.deepEqual(
-      sources.map(({ name, kind }) => [name, kind.type]),
+      sources.map(({ name, backend }) => [name, backend.type]),
       [['simulator', 'simulator']],
     );
     assert.deepEqual({ ...loadSettings({}, 8) }, plain);

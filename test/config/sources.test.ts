@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
+import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import type { Secret } from '../../src/backend/definition.ts';
 import { loadSettings } from '../../src/config/config.ts';
 import { ConfigError, sourceVariable } from '../../src/config/parsers.ts';
@@ -35,7 +35,7 @@ function refused(environment: Environment, message: RegExp): void {
   );
 }
 
-/** A kind with an option that must be given, a secret among them. */
+/** A backend with an option that must be given, a secret among them. */
 const ANU = { QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
 
 describe('sources', () => {
@@ -43,7 +43,7 @@ describe('sources', () => {
     const path = file({ lab: { type: 'simulator' }, 'second-lab': { type: 'system' } });
     const config = loadConfig({ QRN_SOURCES: path, QRN_BACKEND: 'second-lab, simulator,lab' });
     assert.deepEqual(
-      config.sources.map(({ name, kind }) => [name, kind.type]),
+      config.sources.map(({ name, backend }) => [name, backend.type]),
       [
         ['second-lab', 'system'],
         ['simulator', 'simulator'],
@@ -54,11 +54,11 @@ describe('sources', () => {
 
   it('have the type that their variable, the file or their name says', () => {
     const path = file({ lab: { type: 'simulator' } });
-    assert.equal(one({ QRN_BACKEND: 'lab', QRN_SOURCES: path }).kind.type, 'simulator');
+    assert.equal(one({ QRN_BACKEND: 'lab', QRN_SOURCES: path }).backend.type, 'simulator');
     const given = { QRN_BACKEND: 'lab', QRN_SOURCES: path, QRN_SOURCE_LAB_TYPE: 'system' };
-    assert.equal(one(given).kind.type, 'system');
-    assert.equal(one({ QRN_BACKEND: 'a-lab', QRN_SOURCE_A_LAB_TYPE: 'system' }).kind.type, 'system');
-    assert.equal(one(ANU).kind.type, 'qrng-http');
+    assert.equal(one(given).backend.type, 'system');
+    assert.equal(one({ QRN_BACKEND: 'a-lab', QRN_SOURCE_A_LAB_TYPE: 'system' }).backend.type, 'system');
+    assert.equal(one(ANU).backend.type, 'qrng-http');
     refused({ QRN_BACKEND: 'lab' }, /^there is no source lab; known are .*simulator.*QRN_SOURCE_LAB_TYPE/);
     refused(
       { QRN_BACKEND: 'lab', QRN_SOURCE_LAB_TYPE: 'toaster' },
@@ -136,7 +136,7 @@ describe('sources', () => {
       /^ibm needs api_key, .*: give QRN_SOURCE_IBM_API_KEY or QRN_SOURCE_IBM_API_KEY_FILE$/,
     );
     assert.equal(
-      readSources({ QRN_SOURCE_ANU_API_KEY: 'k' }, ['anu'], '')[0].kind.type,
+      readSources({ QRN_SOURCE_ANU_API_KEY: 'k' }, ['anu'], '')[0].backend.type,
       'qrng-http',
       'one that is not in use may be asked for',
     );
@@ -221,11 +221,11 @@ describe('a secret', () => {
   });
 });
 
-describe('the kinds of source', () => {
+describe('the backends', () => {
   it('have types and options that variables can name, none of them twice', () => {
-    const types = SOURCE_KINDS.map(({ type }) => type);
+    const types = BACKENDS.map(({ type }) => type);
     assert.equal(new Set(types).size, types.length);
-    for (const { type, summary, options } of SOURCE_KINDS) {
+    for (const { type, summary, options } of BACKENDS) {
       assert.match(type, /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
       assert.ok(summary.length > 10);
       const names = [...Object.keys(COMMON_OPTIONS), ...Object.keys(options)];
@@ -246,9 +246,9 @@ describe('the kinds of source', () => {
 
   it('are named by themselves, and services by their presets', () => {
     for (const [name, preset] of SOURCE_PRESETS) {
-      const kind = SOURCE_KINDS.find(({ type }) => type === preset.type);
-      assert.ok(kind, name);
-      for (const [option, text] of Object.entries(preset.options)) kind.options[option].parse(text);
+      const backend = BACKENDS.find(({ type }) => type === preset.type);
+      assert.ok(backend, name);
+      for (const [option, text] of Object.entries(preset.options)) backend.options[option].parse(text);
     }
   });
 });

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { simulatorSource } from '../../src/backend/simulator/simulator.ts';
+import { simulatorBackend } from '../../src/backend/simulator/simulator.ts';
 import { ManualClock } from '../../src/core/clock.ts';
-import { EVIDENCE_CLAIMS } from '../../src/ledger/records.ts';
+import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import {
   clustersNeeded,
@@ -92,10 +92,10 @@ describe('docs/evidence.md', () => {
   it('has every claim of evidence, every figure, and the numbers that their formulas give', async () => {
     const section = page.slice(page.indexOf('## How quantum'), page.indexOf('## Health tests'));
     const rows = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first);
-    assert.deepEqual(rows.slice(0, EVIDENCE_CLAIMS.length), EVIDENCE_CLAIMS);
+    assert.deepEqual(rows.slice(0, EVIDENCE_LEVELS.length), EVIDENCE_LEVELS);
     const figures = new Set<string>();
     for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
-      const simulator = simulatorSource.create('sim', optionValues(simulatorSource, { circuit }), {
+      const simulator = simulatorBackend.create('sim', optionValues(simulatorBackend, { circuit }), {
         clock: new ManualClock(),
         memory: new MemoryNotes(),
       });

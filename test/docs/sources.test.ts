@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SOURCE_KINDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
+import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import type { OptionDefinition, OptionDefinitions } from '../../src/backend/definition.ts';
 import { sourceVariable } from '../../src/config/parsers.ts';
 import { COMMON_OPTIONS, readSources } from '../../src/config/sources.ts';
@@ -30,7 +30,7 @@ function optionsTable(options: OptionDefinitions): string {
   return ['| Option | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** What a kind needs beside the options that a row names; nobody is called. */
+/** What a backend needs beside the options that a row names; nobody is called. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ibm: {
     api_key: 'k',
@@ -73,14 +73,14 @@ function costRow(name: string, given: string): string {
 }
 
 describe('the page on sources', () => {
-  it('has every option of every kind with its default and meaning, and no other', () => {
+  it('has every option of every backend with its default and meaning, and no other', () => {
     assert.equal(tableAt('options: common'), optionsTable(COMMON_OPTIONS));
-    for (const { type, options } of SOURCE_KINDS) {
+    for (const { type, options } of BACKENDS) {
       if (Object.keys(options).length === 0) continue;
       assert.equal(tableAt(`options: ${type}`), optionsTable(options), type);
     }
     const marked = [...page.matchAll(/<!-- options: ([\w-]+) -->/g)].map(([, type]) => type);
-    const withOptions = SOURCE_KINDS.filter(({ options }) => Object.keys(options).length > 0);
+    const withOptions = BACKENDS.filter(({ options }) => Object.keys(options).length > 0);
     assert.deepEqual(marked.sort(), ['common', ...withOptions.map(({ type }) => type)].sort());
   });
 
@@ -109,7 +109,7 @@ describe('the page on sources', () => {
     const known = new Set(['QRN_SOURCE_POLICY', 'QRN_SOURCE_LAB_TYPE']);
     for (const name of names) {
       const type = SOURCE_PRESETS.get(name)?.type ?? (name === 'ibm-fez' ? 'ibm' : '');
-      const options = SOURCE_KINDS.find((kind) => kind.type === type)?.options ?? {};
+      const options = BACKENDS.find((backend) => backend.type === type)?.options ?? {};
       for (const [option, { secret }] of Object.entries<OptionDefinition<unknown>>({
         ...COMMON_OPTIONS,
         ...options,
@@ -130,10 +130,10 @@ describe('the page on sources', () => {
     for (const block of blocks as Record<string, { type?: string }>[]) {
       for (const [name, options] of Object.entries(block)) {
         const type = options.type ?? SOURCE_PRESETS.get(name)?.type;
-        const kind = SOURCE_KINDS.find((each) => each.type === type);
-        assert.ok(kind, name);
+        const backend = BACKENDS.find((each) => each.type === type);
+        assert.ok(backend, name);
         for (const option of Object.keys(options)) {
-          assert.ok(Object.hasOwn({ ...COMMON_OPTIONS, ...kind.options }, option), `${name} ${option}`);
+          assert.ok(Object.hasOwn({ ...COMMON_OPTIONS, ...backend.options }, option), `${name} ${option}`);
         }
       }
     }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
-import type { RawEnvironment } from '../../src/ledger/lmdb/store.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
+import type { RawStore } from '../../src/ledger/lmdb/store.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, answer, block, filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
@@ -15,7 +15,7 @@ class BreakableDisk {
   broken = false;
   transactions = 0;
 
-  readonly wrap = (raw: RawEnvironment): RawEnvironment => ({
+  readonly wrap = (raw: RawStore): RawStore => ({
     ...raw,
     transact: (body) => {
       this.transactions++;

@@ -104,7 +104,7 @@ describe('more large answers than the workers can make', () => {
       const { requests, credits, by_mode: byMode } = (await front.get(third, '/usage')).body.data!;
       return { requests, credits, byMode };
     };
-    const level = async () => [(await front.ledger.blockLevels()).pure, front.stack.desk.pure.available()];
+    const level = async () => [(await front.ledger.blockLevels()).pure, front.stack.supply.pure.available()];
     const before = [await usage(), ...(await level())];
     const { taken } = front.workers;
     assertShed(await front.batch(third, PURE_UUIDS, { ...PACKED, 'idempotency-key': 'a' }));

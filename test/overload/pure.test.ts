@@ -16,7 +16,8 @@ describe('pure requests whose text is long and whose entropy is short', () => {
   after(() => front.stop());
 
   /** Bytes that can still be drawn: in the reservoir and claimed by the front. */
-  const left = async () => (await front.ledger.blockLevels()).pure.bytes + front.stack.desk.pure.available();
+  const left = async () =>
+    (await front.ledger.blockLevels()).pure.bytes + front.stack.supply.pure.available();
 
   it('take what they draw and nothing else: the rest of a block serves the next request', async () => {
     await front.get(key, '/bytes?count=1&entropy_mode=pure'); // the ring is filled
@@ -34,7 +35,7 @@ describe('pure requests whose text is long and whose entropy is short', () => {
     }
     assert.ok(consumed < 60 * 64, `${consumed} bytes were drawn`);
     assert.equal(await left(), before - consumed);
-    assert.ok(front.stack.desk.pure.available() <= 20 * PURE_BLOCK_BYTES, 'what is held is bounded');
+    assert.ok(front.stack.supply.pure.available() <= 20 * PURE_BLOCK_BYTES, 'what is held is bounded');
   });
 
   it('burn nothing when they are made together', async () => {

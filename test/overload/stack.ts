@@ -131,8 +131,8 @@ export class OverloadedFront {
       certificates: {} as CertificateService,
       cells: await OwnedCells.open(ledger, clock),
       workers: workers as unknown as Workers, // whose fields are private
-      centre: {
-        claim: (...args) => running.claim(...args),
+      mainThread: {
+        hold: (...args) => running.hold(...args),
         reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
         askForSeed: async () => false,

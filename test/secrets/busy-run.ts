@@ -9,7 +9,7 @@ import { QRYPT_KEY, qryptServer } from '../support/providers/qrypt.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { Needles } from './needles.ts';
 import { canReadMemory, type MemorySearch, searchMemory } from './process-memory.ts';
-import { readTaps, type SecretKind, snapshotsIn } from './secret-records.ts';
+import { readSecrets, type SecretKind, snapshotsIn } from './secret-records.ts';
 
 /** A key that its provider repeats in every answer, as some do. */
 const ECHOED_KEY = 'echo-Key-7d1b.94e2f0aa63';
@@ -57,15 +57,15 @@ export async function busyRun(
 ): Promise<BusyRun> {
   const root = mkdtempSync(join(tmpdir(), 'qrn-secrets-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
-  const [tapDir, backupDir, dataDir] = ['tap', 'backup', 'new/data'].map((name) => join(root, name));
-  mkdirSync(tapDir, { mode: 0o700 });
+  const [recordDir, backupDir, dataDir] = ['secrets', 'backup', 'new/data'].map((name) => join(root, name));
+  mkdirSync(recordDir, { mode: 0o700 });
   const settings = { ...(await sourcesOf(t, root)), ...environment };
   const watched = {
     ...settings,
     QRN_LOG_LEVEL: 'debug',
     QRN_ACCESS_LOG_SAMPLE: '1',
     NODE_OPTIONS: `--import=${import.meta.resolve('./record-secrets.ts')}`,
-    SECRETS_TAP: tapDir,
+    SECRETS_RECORD_DIR: recordDir,
   };
   const told: Told[] = [];
   const given: Given = { salts: [], pure: [], seeded: [] };
@@ -89,10 +89,10 @@ export async function busyRun(
       everyError(second, key, freeKey, told),
       everyPage(second, key, told),
     ]);
-    const needles = needlesOf([key, freeKey, first.key], given, tapDir);
+    const needles = needlesOf([key, freeKey, first.key], given, recordDir);
     const memory = await searchStopped(second, key, needles);
     second.process.kill('SIGUSR2');
-    return { needles, memory, snapshots: await snapshotsIn(tapDir) };
+    return { needles, memory, snapshots: await snapshotsIn(recordDir) };
   });
   assert.equal(await second.kill('SIGTERM'), 0);
   const log = [first, second]
@@ -302,13 +302,13 @@ async function everyPage(server: TestServer, key: string, told: Told[]): Promise
   }
 }
 
-function needlesOf(apiKeys: readonly string[], given: Given, tapDir: string): Needles {
+function needlesOf(apiKeys: readonly string[], given: Given, recordDir: string): Needles {
   const needles = new Needles();
   const spent = (name: SpentName, bytes: Uint8Array) => needles.addBytes(name, bytes);
   for (const salt of given.salts) spent('salt', salt);
   for (const bytes of given.pure) needles.addPieces('delivered pure bytes' satisfies SpentName, bytes);
   for (const bytes of given.seeded) needles.addPieces('delivered keystream' satisfies SpentName, bytes);
-  for (const { kind, bytes } of readTaps(tapDir)) spent(kind, bytes);
+  for (const { kind, bytes } of readSecrets(recordDir)) spent(kind, bytes);
   const key = (name: KeyName, text: string) => needles.addText(name, text);
   for (const text of apiKeys) key('API key', text);
   // the secret part of one alone: behind the prefix of 6 and the id of 22 characters

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { BackendError } from '../../src/backend/backend.ts';
-import { httpCall } from '../../src/backend/http-call.ts';
 import { Secret } from '../../src/backend/definition.ts';
+import { httpCall } from '../../src/backend/http-call.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 
 const KEY = 'qk-71f3.Very-Secret_9b';

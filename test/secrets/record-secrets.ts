@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import v8 from 'node:v8';
 import workerThreads, { isMainThread, threadId } from 'node:worker_threads';
-import { encodeTapRecord, type SecretKind, SNAPSHOTS_DONE } from './secret-records.ts';
+import { encodeSecretRecord, type SecretKind, SNAPSHOTS_DONE } from './secret-records.ts';
 
 /** Of AES-256-GCM, that blocks and answers are sealed with: a seed is the one thing of this size. */
 const SEED_BYTES = 32;
@@ -17,12 +17,12 @@ const REFILL_BYTES = 4096;
 
 type Tell = (kind: SecretKind, secret: Uint8Array) => void;
 
-const directory = process.env['SECRETS_TAP'];
+const directory = process.env['SECRETS_RECORD_DIR'];
 if (directory !== undefined) watch(directory);
 
 function watch(folder: string): void {
-  const file = openSync(`${folder}/tap-${process.pid}-${threadId}`, 'a', 0o600);
-  const tell: Tell = (kind, secret) => void writeSync(file, encodeTapRecord(kind, secret));
+  const file = openSync(`${folder}/secrets-${process.pid}-${threadId}`, 'a', 0o600);
+  const tell: Tell = (kind, secret) => void writeSync(file, encodeSecretRecord(kind, secret));
   watchCiphers(tell);
   watchSystemEntropy(tell);
   const dataCanary = plantCanaries(tell);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What tap.ts tells of. */
+/** What record-secrets.ts records. */
 export const SECRET_KINDS = [
   'quantum seed',
   'claimed pure block',
@@ -19,13 +19,13 @@ export const SECRET_KINDS = [
 ] as const;
 export type SecretKind = (typeof SECRET_KINDS)[number];
 
-export interface TapRecord {
+export interface SecretRecord {
   readonly kind: SecretKind;
   readonly bytes: Buffer;
 }
 
 /** kind, length, bytes with every bit turned over. */
-export function encodeTapRecord(kind: SecretKind, secret: Uint8Array): Buffer {
+export function encodeSecretRecord(kind: SecretKind, secret: Uint8Array): Buffer {
   const record = Buffer.alloc(2 + secret.length);
   record[0] = SECRET_KINDS.indexOf(kind);
   record[1] = secret.length;
@@ -33,10 +33,10 @@ export function encodeTapRecord(kind: SecretKind, secret: Uint8Array): Buffer {
   return record;
 }
 
-/** Everything that the taps of all processes and threads told, each secret once. */
-export function readTaps(directory: string): TapRecord[] {
-  const known = new Map<string, TapRecord>();
-  for (const name of readdirSync(directory).filter((each) => each.startsWith('tap-'))) {
+/** The records of all processes and threads, each secret once. */
+export function readSecrets(directory: string): SecretRecord[] {
+  const known = new Map<string, SecretRecord>();
+  for (const name of readdirSync(directory).filter((each) => each.startsWith('secrets-'))) {
     for (const record of recordsIn(readFileSync(join(directory, name)))) {
       known.set(`${record.kind} ${record.bytes.toString('hex')}`, record);
     }
@@ -44,7 +44,7 @@ export function readTaps(directory: string): TapRecord[] {
   return [...known.values()];
 }
 
-function* recordsIn(content: Buffer): Generator<TapRecord> {
+function* recordsIn(content: Buffer): Generator<SecretRecord> {
   for (let at = 0; at + 2 <= content.length; ) {
     const end = at + 2 + content[at + 1];
     if (end > content.length) return; // half of the last record of a killed process
@@ -56,7 +56,7 @@ function* recordsIn(content: Buffer): Generator<TapRecord> {
   }
 }
 
-/** tap.ts makes this file when all heap snapshots are there. */
+/** record-secrets.ts makes this file when all heap snapshots are there. */
 export const SNAPSHOTS_DONE = 'snapshots-done';
 
 /** Paths of heap snapshots by thread. */

@@ -20,7 +20,7 @@ function filesOf(folder: string): string[] {
 
 /**
  * What a service that was busy, killed, started again and stopped has said and left behind, searched for every secret that
- * it handled (see tap.ts for how the test knows them). Canaries stand where a leak would be, so a search that finds them and
+ * it handled (see record-secrets.ts for how the test knows them). Canaries stand where a leak would be, so a search that finds them and
  * nothing else has looked.
  */
 test('secrets of a busy service', async (t) => {

@@ -50,7 +50,7 @@ describe('several sources', () => {
     assert.match(text, /^qrn_lots_total\{source="second",verdict="accepted"\} [1-9]/m);
   });
 
-  it('close the tap together: pure mode ends with the last of them', async (t) => {
+  it('close pure mode together, with the last of them', async (t) => {
     const [first, second] = [mortal('first'), mortal('second')];
     const backends = [first.backend, second.backend];
     const { service, ask, states } = await LocalService.startFor(

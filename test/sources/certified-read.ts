@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import type { Origin } from '../../src/core/vocabulary.ts';
-import type { EvidenceClaim } from '../../src/ledger/records.ts';
+import type { EvidenceLevel } from '../../src/ledger/records.ts';
 import type { TestServer } from '../support/server.ts';
 
 /** What a provider gave, as the provider's side of the test knows it. */
@@ -24,7 +24,7 @@ export interface GivenRead {
   readonly shots: number;
   /** All of it: the certificate has its id, its date and a digest. */
   readonly calibration: Readonly<Record<string, unknown>> | null;
-  readonly evidence: EvidenceClaim;
+  readonly evidence: EvidenceLevel;
 }
 
 /**

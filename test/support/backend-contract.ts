@@ -18,7 +18,7 @@ import { ORIGINS } from '../../src/core/vocabulary.ts';
 export interface Sent {
   /** The responses (or files) that held the bits, in order. */
   readonly verbatim: readonly Uint8Array[];
-  /** As RawRead.bits, made by the provider's side and not by the adapter's decoder. */
+  /** As RawRead.bits, made by the provider's side and not by the backend's decoder. */
   readonly bits: Uint8Array;
 }
 

@@ -12,8 +12,8 @@ export interface Books {
   readonly drawn: number;
 }
 
-/** Where the front stands, at most a second ago. */
-export interface Standing {
+/** What the front holds, as of at most a second ago. */
+export interface FrontLoad {
   readonly connections: number;
   readonly waitingRequests: number;
   readonly sendingReplies: number;
@@ -52,7 +52,7 @@ export class Target {
     };
   }
 
-  async standing(): Promise<Standing> {
+  async load(): Promise<FrontLoad> {
     const metrics = await this.#metrics();
     return {
       connections: metrics('qrn_http_connections'),
@@ -63,10 +63,10 @@ export class Target {
   }
 
   /** Resolves when the front stands so; the suite's own time limit ends a wait that never does. */
-  async until(condition: (standing: Standing) => boolean): Promise<Standing> {
+  async until(condition: (load: FrontLoad) => boolean): Promise<FrontLoad> {
     for (;;) {
-      const standing = await this.standing();
-      if (condition(standing)) return standing;
+      const load = await this.load();
+      if (condition(load)) return load;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }

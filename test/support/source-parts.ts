@@ -1,17 +1,17 @@
 import {
+  type BackendDefinition,
   type OptionDefinitions,
   type OptionValues,
   Secret,
-  type SourceKind,
   type SourceMemory,
 } from '../../src/backend/definition.ts';
 
-/** The values of a kind's options as the configuration makes them: of the given texts, else of the fallbacks. */
+/** The values of a backend's options as the configuration makes them: of the given texts, else of the fallbacks. */
 export function optionValues<Options extends OptionDefinitions>(
-  kind: SourceKind<Options>,
+  definition: BackendDefinition<Options>,
   texts: Readonly<Partial<Record<keyof Options & string, string>>>,
 ): OptionValues<Options> {
-  const values = Object.entries(kind.options).map(([name, option]) => {
+  const values = Object.entries(definition.options).map(([name, option]) => {
     const text = texts[name as keyof Options & string] ?? option.fallback;
     if (text === undefined) throw new Error(`the option ${name} must be given`);
     const value = option.parse(text);

@@ -46,7 +46,7 @@ export interface CertificateProvenance {
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertificateLot[];
   /** The weakest claim of the lots; from version 2 on. */
-  readonly evidence?: EvidenceClaim;
+  readonly evidence?: EvidenceLevel;
   /** What all this means, in a sentence or two. */
   readonly meaning: string;
 }
@@ -99,7 +99,7 @@ export interface CertificateRead {
 }
 
 /** From the weakest to the strongest. */
-export type EvidenceClaim =
+export type EvidenceLevel =
   | 'simulated'
   | 'statistical'
   | 'calibrated'
@@ -107,13 +107,13 @@ export type EvidenceClaim =
   | 'bell-witness';
 
 export interface CertificateEvidence {
-  readonly claim: EvidenceClaim;
+  readonly claim: EvidenceLevel;
   /** Per raw bit, under the assumptions; null where the claim gives none. */
   readonly min_entropy_per_bit: number | null;
   readonly figures: Readonly<Record<string, number>>;
   readonly method: string;
   readonly assumptions: string;
-  readonly not_reached: readonly { readonly claim: EvidenceClaim; readonly why: string }[];
+  readonly not_reached: readonly { readonly claim: EvidenceLevel; readonly why: string }[];
 }
 
 /** One run of SP 800-22 on named bits. */

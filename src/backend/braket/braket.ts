@@ -9,9 +9,9 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
+import { defineBackend, OptionError, type SourceMemory, type SourceParts } from '../definition.ts';
 import { joinParts, partCounts, shotsOfPart } from '../parts.ts';
 import { SeenResults } from '../seen.ts';
-import { OptionError, type SourceMemory, type SourceParts, sourceKind } from '../definition.ts';
 import { type Device, deviceOf, isOpen } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { readResult, type TaskResult } from './result.ts';
 import { BraketService, type Task } from './service.ts';
 
-export const braketSource = sourceKind({
+export const braketBackend = defineBackend({
   type: 'braket',
   summary:
     'Quantum computers of IQM, Rigetti, IonQ and AQT on Amazon Braket, by the default AWS credentials.',

@@ -2,7 +2,7 @@ import { BackendError, type Provenance } from '../backend.ts';
 import { ENTANGLERS } from '../parts.ts';
 import type { NativeGates } from './plan.ts';
 
-/** What GetDevice says, as far as this adapter needs it. Facts that a device does not publish are null. */
+/** What GetDevice says, as far as this backend needs it. Facts that a device does not publish are null. */
 export interface Device {
   readonly arn: string;
   readonly provider: string;
@@ -12,7 +12,7 @@ export interface Device {
   /** ONLINE, OFFLINE or RETIRED. */
   readonly status: string;
   readonly qubitCount: number;
-  /** Null for a machine whose pulses this adapter cannot write, and for simulators. */
+  /** Null for a machine whose pulses this backend cannot write, and for simulators. */
   readonly natives: NativeGates | null;
   /** Bounds of the shots of one program. */
   readonly shotsMin: number;

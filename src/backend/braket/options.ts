@@ -1,4 +1,3 @@
-import { PART_PLANS, type PartPlan } from '../parts.ts';
 import {
   decimal,
   httpUrl,
@@ -8,6 +7,7 @@ import {
   oneOf,
   wholeNumber,
 } from '../definition.ts';
+import { PART_PLANS, type PartPlan } from '../parts.ts';
 
 export const braketOptions = {
   device: {

@@ -114,7 +114,7 @@ export function sourcesOf({ natives, qubits, parts }: TaskPlan): string[] {
     if (known !== undefined) return known;
     const source =
       natives === null
-        ? simulatorSource(superposition(qubits.length))
+        ? simulatorProgram(superposition(qubits.length))
         : verbatimSource(circuitOf(part, qubits.length, natives.entangler), qubits, natives);
     written.set(part, source);
     return source;
@@ -136,7 +136,7 @@ type PulseSpelling = 'prx' | 'gpi2' | 'rx-rz';
 
 export interface NativeGates {
   readonly pulse: PulseSpelling;
-  /** Null when the machine has none that this adapter writes. */
+  /** Null when the machine has none that this backend writes. */
   readonly entangler: Entangler | null;
 }
 
@@ -194,7 +194,7 @@ function entanglerCall(entangler: Entangler | null): string {
  * OpenQASM 3 for a simulator: virtual qubits, and the gates h alone, without the include file that Braket
  * does not take.
  */
-export function simulatorSource({ circuit }: NamedCircuit): string {
+export function simulatorProgram({ circuit }: NamedCircuit): string {
   const lines = ['OPENQASM 3.0;', `bit[${circuit.measured.length}] b;`, `qubit[${circuit.qubits}] q;`];
   for (const { gate, qubits } of circuit.gates) {
     lines.push(`${gate} ${qubits.map((qubit) => `q[${qubit}]`).join(', ')};`);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { BackendError } from '../backend.ts';
+import type { Secret } from '../definition.ts';
 import {
   type HttpCall,
   type HttpReply,
@@ -13,7 +14,6 @@ import {
   statusError,
   textIn,
 } from '../http-call.ts';
-import type { Secret } from '../definition.ts';
 
 export interface CloudOptions {
   /** With its path, e.g. `https://quantum.cloud.ibm.com/api/v1`. */

@@ -10,16 +10,22 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
+import {
+  type BackendDefinition,
+  defineBackend,
+  OptionError,
+  type OptionValues,
+  type SourceParts,
+} from '../definition.ts';
 import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
 import { jobNotes, type RecentEntries } from '../seen.ts';
-import { OptionError, type OptionValues, type SourceKind, type SourceParts, sourceKind } from '../definition.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { apiUrlOf, IBM_OPTIONS } from './options.ts';
 import { layoutOf, type Plan, planIn, programsOf, totalShots } from './plan.ts';
 import { ResultReader } from './result-reader.ts';
 
-export const ibmSource: SourceKind<typeof IBM_OPTIONS> = sourceKind({
+export const ibmBackend: BackendDefinition<typeof IBM_OPTIONS> = defineBackend({
   type: 'ibm',
   summary: 'Qubits of an IBM Quantum processor, measured one by one: jobs of the sampler on chosen qubits.',
   options: IBM_OPTIONS,

@@ -10,6 +10,7 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
+import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import {
   circuitOf,
   joinParts,
@@ -20,7 +21,6 @@ import {
   pulseDepth,
 } from '../parts.ts';
 import { SeenResults } from '../seen.ts';
-import { OptionError, type SourceParts, sourceKind } from '../definition.ts';
 import { IonqCloud, type Json, objectOf } from './cloud.ts';
 import {
   claimOf,
@@ -39,7 +39,7 @@ import {
 import { decodeShots, type ShotFormat } from './shots.ts';
 import { Submissions } from './submission.ts';
 
-export const ionqSource = sourceKind({
+export const ionqBackend = defineBackend({
   type: 'ionq',
   summary: 'Trapped-ion quantum computers of the IonQ Quantum Cloud, shot by shot.',
   options: ionqOptions,

@@ -1,14 +1,5 @@
 import { hash } from 'node:crypto';
 import {
-  circuitOf,
-  PART_PLANS,
-  type Part,
-  type PartPlan,
-  type PulseCircuit,
-  partCounts,
-  shotsOfPart,
-} from '../parts.ts';
-import {
   decimal,
   httpUrl,
   type OptionDefinitions,
@@ -18,6 +9,15 @@ import {
   secretOption,
   wholeNumber,
 } from '../definition.ts';
+import {
+  circuitOf,
+  PART_PLANS,
+  type Part,
+  type PartPlan,
+  type PulseCircuit,
+  partCounts,
+  shotsOfPart,
+} from '../parts.ts';
 
 export const ionqOptions = {
   api_key: secretOption('key of the IonQ Quantum Cloud'),

@@ -13,19 +13,19 @@ import {
   type StreamBackend,
   wholeShots,
 } from '../backend.ts';
-import { SeenReads } from '../seen.ts';
 import {
   anyText,
   declaredText,
   declaredTextOrNull,
+  defineBackend,
   lotBitsOption,
   minEntropyOption,
   type OptionValues,
   oneOf,
   type SourceParts,
-  sourceKind,
   wholeNumber,
 } from '../definition.ts';
+import { SeenReads } from '../seen.ts';
 import { callError, DeviceReader } from './reader.ts';
 import { identityOf } from './reader-protocol.ts';
 
@@ -63,17 +63,17 @@ const options = {
   lot_bits: lotBitsOption,
 } as const;
 
-export type DeviceOptions = OptionValues<typeof options>;
+export type LocalDeviceOptions = OptionValues<typeof options>;
 
 /**
  * A generator at this machine. The path proves nothing of what stands behind it, so maker, model and
  * min-entropy are the operator's declaration, and so is that it is quantum.
  */
-export const deviceSource = sourceKind({
+export const localDeviceBackend = defineBackend({
   type: 'device',
   summary: 'a generator at this machine: a device node such as /dev/qrandom0, a serial line or a FIFO',
   options,
-  create: (name, values, parts) => new Device(name, values, parts),
+  create: (name, values, parts) => new LocalDevice(name, values, parts),
 });
 
 /**
@@ -83,7 +83,7 @@ export const deviceSource = sourceKind({
 const SERIAL_DISCARD_BYTES = 4096;
 
 /** Where the machine has its things; tests put their own in place. */
-export interface DeviceSurroundings {
+export interface DevicePlaces {
   readonly hwRandom?: HwRandomPlace;
   readonly reader?: DeviceReader;
 }
@@ -102,7 +102,7 @@ const inUse = new Map<string, string>();
  * A generator that is opened for each read and closed after it: between reads it is free, and is told from
  * another.
  */
-export class Device implements StreamBackend {
+export class LocalDevice implements StreamBackend {
   readonly kind = 'stream';
   readonly name: string;
   readonly origin: Origin;
@@ -112,7 +112,7 @@ export class Device implements StreamBackend {
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
   readonly readTimeoutMs: number;
-  readonly #values: DeviceOptions;
+  readonly #values: LocalDeviceOptions;
   readonly #discardBytes: number;
   readonly #clock: Clock;
   readonly #place: HwRandomPlace;
@@ -122,9 +122,9 @@ export class Device implements StreamBackend {
 
   constructor(
     name: string,
-    values: DeviceOptions,
+    values: LocalDeviceOptions,
     { clock, memory }: SourceParts,
-    { hwRandom = LINUX_HW_RANDOM, reader = new DeviceReader() }: DeviceSurroundings = {},
+    { hwRandom = LINUX_HW_RANDOM, reader = new DeviceReader() }: DevicePlaces = {},
   ) {
     this.name = name;
     this.origin = values.origin;

@@ -2,7 +2,7 @@ import type { Origin } from '../../core/vocabulary.ts';
 import type { BackendErrorKind } from '../backend.ts';
 import { memberOf, wordsOf } from './decoder.ts';
 
-/** Everything that one adapter must know of a QRNG service to read it: a description, not code for each. */
+/** Everything that the backend must know of a QRNG service to read it: a description, not code for each. */
 export interface QrngService {
   /** Provenance: who runs it, and which device the bits come from as far as the provider says. */
   readonly provider: string;

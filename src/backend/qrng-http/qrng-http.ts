@@ -12,9 +12,9 @@ import {
   type Spend,
   type StreamBackend,
 } from '../backend.ts';
+import type { Secret, SourceParts } from '../definition.ts';
 import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
 import { SeenResponses } from '../seen.ts';
-import type { Secret, SourceParts } from '../definition.ts';
 import { decodeReply, wordsOf } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 

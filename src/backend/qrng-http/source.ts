@@ -3,12 +3,12 @@ import {
   anyText,
   decimal,
   declaredText,
+  defineBackend,
   httpUrl,
   OptionError,
   type OptionValues,
   oneOf,
   type Secret,
-  sourceKind,
   wholeNumber,
 } from '../definition.ts';
 import { isJsonPath } from './decoder.ts';
@@ -82,7 +82,7 @@ type Values = OptionValues<typeof options>;
 /**
  * A service that gives quantum random bits over HTTP, one of the presets or one that the options describe.
  */
-export const qrngHttpSource = sourceKind({
+export const qrngHttpBackend = defineBackend({
   type: 'qrng-http',
   summary: 'a quantum random number service over HTTP: ANU, Outshift, Qrypt, LfD, Quandela or a custom one',
   options,

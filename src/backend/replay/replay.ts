@@ -11,19 +11,19 @@ import {
   type StreamBackend,
   wholeShots,
 } from '../backend.ts';
-import { SeenReads } from '../seen.ts';
 import {
   anyText,
   declaredTextOrNull,
+  defineBackend,
   lotBitsOption,
   minEntropyOption,
   type OptionValues,
   oneOf,
   type SourceMemory,
   type SourceParts,
-  sourceKind,
   wholeNumber,
 } from '../definition.ts';
+import { SeenReads } from '../seen.ts';
 
 const options = {
   path: { meaning: 'the file of recorded bits', parse: anyText },
@@ -49,7 +49,7 @@ const options = {
 type ReplayOptions = OptionValues<typeof options>;
 
 /** A file of recorded bits. Its origin is `replay`, whatever it was recorded from. */
-export const replaySource = sourceKind({
+export const replayBackend = defineBackend({
   type: 'replay',
   summary: 'a file of recorded bits, each of them used once',
   options,

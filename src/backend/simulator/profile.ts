@@ -97,7 +97,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The `count` qubits that are read best, by number, as an adapter of the real device would pick them. */
+/** The `count` qubits that are read best, by number, as a backend of the real device would pick them. */
 export function bestQubits({ readout }: DeviceProfile, count: number): readonly number[] {
   const loss = (qubit: number) => readout[qubit].e01 + readout[qubit].e10;
   return readout

@@ -8,7 +8,7 @@ import {
   wholeShots,
 } from '../backend.ts';
 import { assertCircuit, CIRCUIT_COMPILER_VERSION, type NamedCircuit, superposition } from '../circuit.ts';
-import { decimal, OptionError, type OptionValues, oneOf, sourceKind, wholeNumber } from '../definition.ts';
+import { decimal, defineBackend, OptionError, type OptionValues, oneOf, wholeNumber } from '../definition.ts';
 import { type ByteSource, systemBytes } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
 import { type CheckedNoise, checkedNoise, type Noise } from './noise.ts';
@@ -88,7 +88,7 @@ type Values = OptionValues<typeof OPTIONS>;
 /**
  * The simulator as a source to configure: a device to rehearse with, on whose answers `simulated` is written.
  */
-export const simulatorSource = sourceKind({
+export const simulatorBackend = defineBackend({
   type: 'simulator',
   summary:
     'a simulated quantum processor with the noise of a real one; no quantum origin, and every answer says so',

@@ -1,6 +1,6 @@
 import { ERRORS } from '../../core/errors.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from '../../core/vocabulary.ts';
-import { EVIDENCE_CLAIMS } from '../../ledger/records.ts';
+import { EVIDENCE_LEVELS } from '../../ledger/records.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts
@@ -196,7 +196,7 @@ const test = object(
 );
 
 const claim = oneOfWords(
-  EVIDENCE_CLAIMS,
+  EVIDENCE_LEVELS,
   'How quantum the bits are shown to be, from the weakest to the strongest; never promoted.',
 );
 const evidence = object(

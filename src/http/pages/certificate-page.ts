@@ -1,7 +1,7 @@
 import type { CertificateDocument } from '../../certificate/record.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
-import { EVIDENCE_CLAIMS, type EvidenceClaim } from '../../ledger/records.ts';
+import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
@@ -153,13 +153,13 @@ function testRows({ verification, provenance }: Certificate): Row[] {
       ? null
       : [
           'Evidence',
-          html`${provenance.evidence}, the ${claimPlace(provenance.evidence)} of ${EVIDENCE_CLAIMS.length} steps; the lots say what it rests on`,
+          html`${provenance.evidence}, the ${claimPlace(provenance.evidence)} of ${EVIDENCE_LEVELS.length} steps; the lots say what it rests on`,
         ],
   ];
 }
 
-function claimPlace(claim: EvidenceClaim): string {
-  return ['lowest', 'second', 'third', 'fourth', 'highest'][EVIDENCE_CLAIMS.indexOf(claim)];
+function claimPlace(claim: EvidenceLevel): string {
+  return ['lowest', 'second', 'third', 'fourth', 'highest'][EVIDENCE_LEVELS.indexOf(claim)];
 }
 
 /** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */

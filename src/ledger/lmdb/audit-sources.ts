@@ -3,7 +3,7 @@ import type { Key, Table } from './table.ts';
 import type { MetaName, StoredJob, StoredLot, Tables } from './tables.ts';
 
 /** What an audit lends to the checks of one part: it reads one snapshot and gathers problems. */
-export interface AuditDesk {
+export interface Auditor {
   /** Visits every record that carries its checksum; the others become problems. */
   walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void>;
   problem(text: string): void;
@@ -22,46 +22,46 @@ interface Tally {
 export async function auditSources(
   tables: Tables,
   lots: ReadonlyMap<string, StoredLot>,
-  desk: AuditDesk,
+  auditor: Auditor,
 ): Promise<void> {
   const tallies = new Map<string, Tally>();
   const jobs = new Map<string, StoredJob>();
-  await desk.walk(tables.jobs, (key, stored) => {
+  await auditor.walk(tables.jobs, (key, stored) => {
     jobs.set(key, stored);
-    if (stored.job.key !== key) desk.problem(`job ${stored.job.key} is stored as ${key}`);
+    if (stored.job.key !== key) auditor.problem(`job ${stored.job.key} is stored as ${key}`);
     add(tallies, stored.job);
   });
-  desk.checkCount('jobs', jobs.size);
-  checkLots(jobs, lots, desk);
-  await checkOpenJobs(tables, jobs, desk);
+  auditor.checkCount('jobs', jobs.size);
+  checkLots(jobs, lots, auditor);
+  await checkOpenJobs(tables, jobs, auditor);
   let charges = 0;
-  await desk.walk(tables.charges, (_key, spend) => {
+  await auditor.walk(tables.charges, (_key, spend) => {
     charges++;
     add(tallies, spend);
   });
-  desk.checkCount('charges', charges);
-  await checkSpends(tables, tallies, desk);
+  auditor.checkCount('charges', charges);
+  await checkSpends(tables, tallies, auditor);
   let notes = 0;
-  await desk.walk(tables.sourceNotes, () => notes++);
-  desk.checkCount('sourceNotes', notes);
+  await auditor.walk(tables.sourceNotes, () => notes++);
+  auditor.checkCount('sourceNotes', notes);
 }
 
 /** A job that was stored has one lot that no other has; one that failed, or is under way, has none. */
 function checkLots(
   jobs: ReadonlyMap<string, StoredJob>,
   lots: ReadonlyMap<string, StoredLot>,
-  desk: AuditDesk,
+  auditor: Auditor,
 ): void {
   const jobOfLot = new Map<string, string>();
   for (const [key, { job, lotId }] of jobs) {
     const isStored = job.state === 'stored' || (job.state === 'ended' && job.failure === '');
     if (isStored !== (lotId !== null)) {
-      desk.problem(`job ${key} is ${job.state} and has ${lotId === null ? 'no lot' : `lot ${lotId}`}`);
+      auditor.problem(`job ${key} is ${job.state} and has ${lotId === null ? 'no lot' : `lot ${lotId}`}`);
     }
     if (lotId === null) continue;
-    if (!lots.has(lotId)) desk.problem(`job ${key} names lot ${lotId}, which is not stored`);
+    if (!lots.has(lotId)) auditor.problem(`job ${key} names lot ${lotId}, which is not stored`);
     const other = jobOfLot.get(lotId);
-    if (other !== undefined) desk.problem(`lot ${lotId} is of job ${other} and of job ${key}`);
+    if (other !== undefined) auditor.problem(`lot ${lotId} is of job ${other} and of job ${key}`);
     jobOfLot.set(lotId, key);
   }
 }
@@ -69,33 +69,34 @@ function checkLots(
 async function checkOpenJobs(
   tables: Tables,
   jobs: ReadonlyMap<string, StoredJob>,
-  desk: AuditDesk,
+  auditor: Auditor,
 ): Promise<void> {
   const listed = new Set<string>();
-  await desk.walk(tables.openJobs, ([source, ordinal], key) => {
+  await auditor.walk(tables.openJobs, ([source, ordinal], key) => {
     const stored = jobs.get(key);
     const isTrue =
       stored?.ordinal === ordinal && stored.job.source === source && stored.job.state !== 'ended';
-    if (!isTrue) desk.problem(`the open jobs name ${key} as ${source} ${ordinal}, which it is not`);
+    if (!isTrue) auditor.problem(`the open jobs name ${key} as ${source} ${ordinal}, which it is not`);
     listed.add(key);
   });
   for (const [key, { job }] of jobs) {
-    if (job.state !== 'ended' && !listed.has(key)) desk.problem(`job ${key} is open and would be forgotten`);
+    if (job.state !== 'ended' && !listed.has(key))
+      auditor.problem(`job ${key} is open and would be forgotten`);
   }
 }
 
-async function checkSpends(tables: Tables, tallies: Map<string, Tally>, desk: AuditDesk): Promise<void> {
-  await desk.walk(tables.spends, ([source, day], spend) => {
+async function checkSpends(tables: Tables, tallies: Map<string, Tally>, auditor: Auditor): Promise<void> {
+  await auditor.walk(tables.spends, ([source, day], spend) => {
     const name = nameOf(source, day);
     const sum = tallies.get(name);
     tallies.delete(name);
     if (sum === undefined || sum.micros !== spend.micros || sum.calls !== spend.calls) {
-      desk.problem(`the spend of ${name} is not the sum of its jobs and charges`);
+      auditor.problem(`the spend of ${name} is not the sum of its jobs and charges`);
     } else if ([...sum.currencies].some((each) => each !== spend.currency)) {
-      desk.problem(`the spend of ${name} is a sum over currencies`);
+      auditor.problem(`the spend of ${name} is a sum over currencies`);
     }
   });
-  for (const name of tallies.keys()) desk.problem(`the spend of ${name} is missing`);
+  for (const name of tallies.keys()) auditor.problem(`the spend of ${name} is missing`);
 }
 
 function add(

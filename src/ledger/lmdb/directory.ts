@@ -1,34 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Directory, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
-import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { Store } from './store.ts';
 import { count, increase, type Tables } from './tables.ts';
 
 /**
  * Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder.
  */
 export class LmdbDirectory implements Directory {
-  readonly #environment: Environment;
+  readonly #store: Store;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
   readonly #appliedVersions: Map<string, number>;
 
   /** `appliedVersions` is what the server's lock tells to commands, see ServerLock. */
-  constructor(
-    environment: Environment,
-    tables: Tables,
-    writer: GroupWriter,
-    appliedVersions: Map<string, number>,
-  ) {
-    this.#environment = environment;
+  constructor(store: Store, tables: Tables, writer: GroupWriter, appliedVersions: Map<string, number>) {
+    this.#store = store;
     this.#tables = tables;
     this.#writer = writer;
     this.#appliedVersions = appliedVersions;
   }
 
   async directoryVersion(): Promise<number> {
-    this.#environment.refresh();
+    this.#store.refresh();
     return count(this.#tables.meta, 'directoryVersion');
   }
 
@@ -37,13 +32,13 @@ export class LmdbDirectory implements Directory {
   }
 
   async accounts(): Promise<AccountRecord[]> {
-    this.#environment.refresh();
+    this.#store.refresh();
     const accounts = [...this.#tables.accounts.entries()].map(({ value }) => value);
     return accounts.sort((a, b) => a.number - b.number);
   }
 
   async keys(): Promise<KeyRecord[]> {
-    this.#environment.refresh();
+    this.#store.refresh();
     return [...this.#tables.keys.entries()].map(({ value }) => value);
   }
 

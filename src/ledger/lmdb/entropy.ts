@@ -12,9 +12,9 @@ import {
   type LotRecord,
   type LotRevocation,
 } from '../records.ts';
-import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbSourceStore } from './sources.ts';
+import type { Store } from './store.ts';
 import {
   count,
   increase,
@@ -32,7 +32,7 @@ function blocksOf(kind: BlockKind): { from: [BlockKind, number]; before: [BlockK
 }
 
 export interface LmdbEntropyOptions {
-  readonly environment: Environment;
+  readonly store: Store;
   readonly tables: Tables;
   readonly writer: GroupWriter;
   readonly sources: LmdbSourceStore;
@@ -49,7 +49,7 @@ export interface LmdbEntropyOptions {
  * claims a block removes it, and then its key is erased: the file may keep the sealed bytes (BlockKeys).
  */
 export class LmdbEntropyStore implements EntropyStore {
-  readonly #environment: Environment;
+  readonly #store: Store;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
   readonly #sources: LmdbSourceStore;
@@ -59,7 +59,7 @@ export class LmdbEntropyStore implements EntropyStore {
   readonly #epoch: number;
 
   constructor(options: LmdbEntropyOptions) {
-    this.#environment = options.environment;
+    this.#store = options.store;
     this.#tables = options.tables;
     this.#writer = options.writer;
     this.#sources = options.sources;
@@ -109,7 +109,7 @@ export class LmdbEntropyStore implements EntropyStore {
   }
 
   async revocations(): Promise<LotRevocation[]> {
-    this.#environment.refresh();
+    this.#store.refresh();
     const revocations = [...this.#tables.revocations.entries()].map(({ value }) => value);
     return revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1));
   }
@@ -131,7 +131,7 @@ export class LmdbEntropyStore implements EntropyStore {
 
   async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
     const { meta } = this.#tables;
-    this.#environment.refresh();
+    this.#store.refresh();
     return {
       pure: { blocks: count(meta, 'pureBlocks'), bytes: count(meta, 'pureBytes') },
       seed: { blocks: count(meta, 'seedBlocks'), bytes: count(meta, 'seedBytes') },
@@ -146,7 +146,7 @@ export class LmdbEntropyStore implements EntropyStore {
     const { blocks, meta } = this.#tables;
     const isSealed = count(meta, 'format') >= SEALED_FORMAT;
     let givenUp = 0;
-    this.#environment.transact(() => {
+    this.#store.transact(() => {
       for (const kind of BLOCK_KINDS) {
         raise(meta, 'blocks', keys.oldest(kind) - 1); // an older data file in the place of the newer one
         const all = blocksOf(kind);

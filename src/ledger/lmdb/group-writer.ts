@@ -2,7 +2,7 @@ import { assert } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
-import type { Environment } from './store.ts';
+import type { Store } from './store.ts';
 
 interface Pending {
   /** Runs inside the transaction; returns what settles the caller's promise once it is durable. */
@@ -21,7 +21,7 @@ interface Pending {
 export class GroupWriter {
   /** Resolves with the cause when the writer stops; never rejects. */
   readonly failed: Promise<Error>;
-  readonly #environment: Environment;
+  readonly #store: Store;
   readonly #log: Log;
   /** Runs first in every transaction; throws when this process may no longer write. */
   readonly #fence: () => void;
@@ -30,8 +30,8 @@ export class GroupWriter {
   #scheduled: NodeJS.Immediate | undefined;
   #stopped: LedgerError | undefined;
 
-  constructor(environment: Environment, log: Log, fence: () => void) {
-    this.#environment = environment;
+  constructor(store: Store, log: Log, fence: () => void) {
+    this.#store = store;
     this.#log = log;
     this.#fence = fence;
     const { promise, resolve } = Promise.withResolvers<Error>();
@@ -64,7 +64,7 @@ export class GroupWriter {
     this.#queue = [];
     const settle: (() => void)[] = [];
     try {
-      this.#environment.transact(() => {
+      this.#store.transact(() => {
         this.#fence();
         for (const pending of group) settle.push(this.#runAlone(pending));
       });
@@ -109,11 +109,11 @@ export class GroupWriter {
   }
 
   #runAlone(pending: Pending): () => void {
-    const writes = this.#environment.writes;
+    const writes = this.#store.writes;
     try {
       return pending.run();
     } catch (error) {
-      if (!isRefusal(error) || this.#environment.writes !== writes) throw error;
+      if (!isRefusal(error) || this.#store.writes !== writes) throw error;
       return () => pending.reject(error);
     }
   }

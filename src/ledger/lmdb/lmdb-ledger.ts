@@ -17,11 +17,11 @@ import type { LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
-import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { JournaledBooks } from './journaled-books.ts';
 import type { LmdbSourceStore } from './sources.ts';
 import type { StartAudit } from './start-audit.ts';
+import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -40,7 +40,7 @@ export interface LmdbLedger extends Ledger, FailStop {
 
 /** What openLmdbLedger (lmdb.ts) has opened. */
 export interface LmdbLedgerParts {
-  readonly environment: Environment;
+  readonly store: Store;
   readonly tables: Tables;
   readonly writer: GroupWriter;
   readonly books: LmdbBooks;
@@ -65,7 +65,7 @@ export interface LmdbLedgerParts {
 
 /** The ledger over what was opened; it closes all of it. */
 export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
-  const { environment, tables, writer, journaled, role, space } = parts;
+  const { store, tables, writer, journaled, role, space } = parts;
   const requireServer = (call: string) => {
     if (role !== 'server')
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a tool`);
@@ -77,7 +77,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     }
     await journaled?.store();
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    await environment.copyTo(directory, compact);
+    await store.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
     if (!compact) await parts.yielded(directory);
     const problems = await parts.audited(directory);
@@ -96,7 +96,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       writer.close();
     } finally {
       parts.blockKeys?.close();
-      await environment.close();
+      await store.close();
       await parts.lock?.release();
     }
   }
@@ -104,7 +104,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   const upkeep = {
     async audit() {
       await journaled?.store();
-      return auditTables(tables, environment.snapshot());
+      return auditTables(tables, store.snapshot());
     },
     /**
      * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and
@@ -114,7 +114,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   };
   const calls = callsOver(
     {
-      directory: new LmdbDirectory(environment, tables, writer, parts.lock?.appliedVersions ?? new Map()),
+      directory: new LmdbDirectory(store, tables, writer, parts.lock?.appliedVersions ?? new Map()),
       entropy: parts.entropy,
       sources: parts.sources,
       books: journaled ?? parts.books,

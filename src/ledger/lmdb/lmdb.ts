@@ -12,12 +12,12 @@ import { auditTables } from './audit.ts';
 import { LmdbBooks } from './books.ts';
 import { FreeSpace, freeBytesOf, growAhead, lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
 import { LmdbEntropyStore } from './entropy.ts';
-import { Environment, type RawEnvironment } from './store.ts';
 import { GroupWriter } from './group-writer.ts';
 import { type Durability, JournaledBooks, replayJournal } from './journaled-books.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbSourceStore } from './sources.ts';
 import { StartAudit } from './start-audit.ts';
+import { type RawStore, Store } from './store.ts';
 import type { Key, RawDatabase } from './table.ts';
 import { count, FORMAT, increase, openMeta, openTables, separateLog, type Tables } from './tables.ts';
 
@@ -49,8 +49,8 @@ export interface LmdbLedgerOptions {
   readonly journalHalfBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
   readonly startAuditWaitMs?: number;
-  /** Wraps the environment; tests make it fail. */
-  readonly wrap?: (raw: RawEnvironment) => RawEnvironment;
+  /** Wraps the store; tests make it fail. */
+  readonly wrap?: (raw: RawStore) => RawStore;
 }
 
 const MEBIBYTE = 2 ** 20;
@@ -105,42 +105,42 @@ async function openLocked(
 ): Promise<LmdbLedger> {
   const { path, clock, log, role } = options;
   const raw = await openRaw(path, readOnly);
-  const environment = new Environment(options.wrap === undefined ? raw : options.wrap(raw));
+  const store = new Store(options.wrap === undefined ? raw : options.wrap(raw));
   let blockKeys: BlockKeys | undefined;
   let startAudit: StartAudit | undefined;
   try {
-    const tables = openFormat(environment, path, readOnly);
-    if (raw.lengthened) await requireWhole(environment, tables, path);
+    const tables = openFormat(store, path, readOnly);
+    if (raw.lengthened) await requireWhole(store, tables, path);
     const isServer = role === 'server';
     // before the first write: a write into damaged pages damages more
     if (isServer && journalsIn(path).length > 0) {
       const waitMs = options.startAuditWaitMs ?? START_AUDIT_WAIT_MS;
-      startAudit = await StartAudit.begin(environment, tables, { path, log, waitMs });
+      startAudit = await StartAudit.begin(store, tables, { path, log, waitMs });
     }
     const space = new FreeSpace(
       options.freeBytes ?? (() => freeBytesOf(path)),
       options.freeBytesMin ?? FREE_BYTES_MIN,
     );
-    const epoch = isServer ? takeEpoch(environment, tables) : count(tables.meta, 'epoch');
+    const epoch = isServer ? takeEpoch(store, tables) : count(tables.meta, 'epoch');
     if (isServer) {
       const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor());
-      environment.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
+      store.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
     }
-    const writer = new GroupWriter(environment, log, () => {
+    const writer = new GroupWriter(store, log, () => {
       if (isServer) requireEpoch(tables, epoch);
     });
     const requireOwned = () => {
-      environment.refresh();
+      store.refresh();
       requireEpoch(tables, epoch);
     };
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
     const books = new LmdbBooks(tables, writer, clock);
-    const sources = new LmdbSourceStore(environment, tables, writer);
+    const sources = new LmdbSourceStore(store, tables, writer);
     blockKeys = isServer
       ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
       : undefined;
     const entropy = new LmdbEntropyStore({
-      environment,
+      store,
       tables,
       writer,
       sources,
@@ -149,7 +149,7 @@ async function openLocked(
       log,
       epoch,
     });
-    if (isServer && count(tables.meta, 'format') < FORMAT) environment.transact(() => separateLog(tables));
+    if (isServer && count(tables.meta, 'format') < FORMAT) store.transact(() => separateLog(tables));
     const journaled = isServer
       ? await openJournal(options, {
           books,
@@ -157,14 +157,14 @@ async function openLocked(
           epoch,
           requireOwned,
           skipSegments: () =>
-            environment.transact(() => {
+            store.transact(() => {
               increase(tables.meta, 'lastSegment', SEGMENTS_SKIPPED);
             }),
         })
       : undefined;
     if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
     return lmdbLedger({
-      environment,
+      store,
       tables,
       writer,
       books,
@@ -182,7 +182,7 @@ async function openLocked(
   } catch (error) {
     await startAudit?.stop();
     blockKeys?.close();
-    await environment.close();
+    await store.close();
     throw error;
   }
 
@@ -217,8 +217,8 @@ async function openLocked(
   }
 }
 
-/** The environment of the data file, and what only LMDB knows about the file. */
-interface DataFile extends RawEnvironment {
+/** The store of the data file, and what only LMDB knows about the file. */
+interface DataFile extends RawStore {
   /** Bytes up to the last page that was ever used. */
   usedBytes(): number;
   /** The file was shorter than its content and was made whole with zeros. */
@@ -274,8 +274,8 @@ function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key
   }
 }
 
-async function requireWhole(environment: Environment, tables: Tables, path: string): Promise<void> {
-  const { ok, problems } = await auditTables(tables, environment.snapshot());
+async function requireWhole(store: Store, tables: Tables, path: string): Promise<void> {
+  const { ok, problems } = await auditTables(tables, store.snapshot());
   if (ok) return;
   throw new LedgerError(
     'damaged',
@@ -283,8 +283,8 @@ async function requireWhole(environment: Environment, tables: Tables, path: stri
   );
 }
 
-function openFormat(environment: Environment, path: string, readOnly: boolean): Tables {
-  const meta = openMeta(environment);
+function openFormat(store: Store, path: string, readOnly: boolean): Tables {
+  const meta = openMeta(store);
   const format = meta === undefined ? 0 : count(meta, 'format');
   if (format > FORMAT) {
     throw new LedgerError(
@@ -295,11 +295,11 @@ function openFormat(environment: Environment, path: string, readOnly: boolean): 
   if (meta === undefined || (readOnly && format === 0)) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
-  if (format > 0) return openTables(environment, meta);
+  if (format > 0) return openTables(store, meta);
   // All tables and the format in one transaction: a new folder is a whole ledger or none.
   let tables: Tables | undefined;
-  environment.transact(() => {
-    tables = openTables(environment, meta);
+  store.transact(() => {
+    tables = openTables(store, meta);
     meta.put('format', FORMAT);
   });
   assert(tables !== undefined, 'the transaction ran');
@@ -307,9 +307,9 @@ function openFormat(environment: Environment, path: string, readOnly: boolean): 
 }
 
 /** The fencing token: a server whose number is no longer the highest may not write. */
-function takeEpoch(environment: Environment, { meta }: Tables): number {
+function takeEpoch(store: Store, { meta }: Tables): number {
   let epoch = 0;
-  environment.transact(() => {
+  store.transact(() => {
     epoch = increase(meta, 'epoch', 1);
   });
   return epoch;

@@ -9,8 +9,8 @@ import {
   requireSameCharge,
   spendOf,
 } from '../spending.ts';
-import type { Environment } from './store.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { Store } from './store.ts';
 import { increase, type StoredJob, type Tables } from './tables.ts';
 
 /**
@@ -18,18 +18,18 @@ import { increase, type StoredJob, type Tables } from './tables.ts';
  * fresh view.
  */
 export class LmdbSourceStore implements SourceStore {
-  readonly #environment: Environment;
+  readonly #store: Store;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
 
-  constructor(environment: Environment, tables: Tables, writer: GroupWriter) {
-    this.#environment = environment;
+  constructor(store: Store, tables: Tables, writer: GroupWriter) {
+    this.#store = store;
     this.#tables = tables;
     this.#writer = writer;
   }
 
   async sourceNote(source: string, key: string): Promise<string | undefined> {
-    this.#environment.refresh();
+    this.#store.refresh();
     return this.#tables.sourceNotes.get([source, key]);
   }
 
@@ -54,7 +54,7 @@ export class LmdbSourceStore implements SourceStore {
   }
 
   async spent(source: string, day: number): Promise<SourceSpend> {
-    this.#environment.refresh();
+    this.#store.refresh();
     return spendOf(source, day, this.#tables.spends.get([source, day]) ?? NOTHING_SPENT);
   }
 
@@ -85,7 +85,7 @@ export class LmdbSourceStore implements SourceStore {
   }
 
   async openJobs(source: string): Promise<JobRecord[]> {
-    this.#environment.refresh();
+    this.#store.refresh();
     const range = { from: [source, 0], before: [source, Number.MAX_SAFE_INTEGER] } as const;
     const keys = [...this.#tables.openJobs.entries(range)].map(({ value }) => value);
     return keys.map((key) => this.#stored(key).job);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Log } from '../../core/log.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { auditTables } from './audit.ts';
-import type { Environment } from './store.ts';
+import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Rest after each slice of an audit that goes on beside commits. */
@@ -23,8 +23,8 @@ export class StartAudit {
   #isComplete = false;
   #isBackground = false;
 
-  private constructor(environment: Environment, tables: Tables, path: string, log: Log) {
-    this.damage = this.#run(environment, tables, path, log);
+  private constructor(store: Store, tables: Tables, path: string, log: Log) {
+    this.damage = this.#run(store, tables, path, log);
   }
 
   /**
@@ -32,12 +32,12 @@ export class StartAudit {
    * `damaged`.
    */
   static async begin(
-    environment: Environment,
+    store: Store,
     tables: Tables,
     { path, log, waitMs }: { path: string; log: Log; waitMs: number },
   ): Promise<StartAudit> {
     log.warn({ path }, 'ledger: the last stop was unclean; auditing the ledger');
-    const audit = new StartAudit(environment, tables, path, log);
+    const audit = new StartAudit(store, tables, path, log);
     const waiting = new AbortController();
     const timeUp = sleep(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
     const damage = await Promise.race([audit.damage, timeUp]);
@@ -56,15 +56,10 @@ export class StartAudit {
     return (await this.damage) === undefined && this.#isComplete;
   }
 
-  async #run(
-    environment: Environment,
-    tables: Tables,
-    path: string,
-    log: Log,
-  ): Promise<LedgerError | undefined> {
+  async #run(store: Store, tables: Tables, path: string, log: Log): Promise<LedgerError | undefined> {
     let report: AuditReport;
     try {
-      report = await auditTables(tables, environment.snapshot(), () => this.#rest());
+      report = await auditTables(tables, store.snapshot(), () => this.#rest());
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
       // LMDB itself meets a page that it cannot follow

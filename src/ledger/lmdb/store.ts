@@ -1,8 +1,8 @@
 import { assert } from '../../core/assert.ts';
 import { type Codec, type Key, type RawDatabase, type Snapshot, Table, type WriteGate } from './table.ts';
 
-/** What the ledger needs of an LMDB environment; lmdb.ts hands in the real one, tests one that fails. */
-export interface RawEnvironment {
+/** What the ledger needs of an LMDB store; lmdb.ts hands in the real one, tests one that fails. */
+export interface RawStore {
   /** Undefined when the database does not exist and may not be created. */
   openDatabase(name: string): RawDatabase | undefined;
   /**
@@ -25,12 +25,12 @@ const EMPTY_DATABASE: RawDatabase = {
 };
 
 /** The open folder: its tables, and write transactions over them. */
-export class Environment implements WriteGate {
-  readonly #raw: RawEnvironment;
+export class Store implements WriteGate {
+  readonly #raw: RawStore;
   #open = false;
   #writes = 0;
 
-  constructor(raw: RawEnvironment) {
+  constructor(raw: RawStore) {
     this.#raw = raw;
   }
 
@@ -59,7 +59,7 @@ export class Environment implements WriteGate {
     return new Table<K, V>(name, EMPTY_DATABASE, codec, this);
   }
 
-  /** See RawEnvironment.transact. Blocks until the disk has it. */
+  /** See RawStore.transact. Blocks until the disk has it. */
   transact(body: () => void): void {
     assert(!this.#open, 'write transactions do not nest');
     this.#open = true;

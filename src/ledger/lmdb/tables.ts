@@ -14,7 +14,7 @@ import type {
 } from '../records.ts';
 import type { DaySpend } from '../spending.ts';
 import { type Charge, countersCodec, type DisplacedKey, type UsageCounters } from '../usage-counters.ts';
-import type { Environment } from './store.ts';
+import type { Store } from './store.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
 /**
@@ -155,14 +155,14 @@ const blockCodec: Codec<StoredBlock> = {
 };
 
 /** Opens the format number alone, so that a folder of a newer program is left as it is. */
-export function openMeta(environment: Environment): Table<MetaName, number> | undefined {
-  return environment.table<MetaName, number>('meta', plainCodec<number>());
+export function openMeta(store: Store): Table<MetaName, number> | undefined {
+  return store.table<MetaName, number>('meta', plainCodec<number>());
 }
 
 /** Opens every table, creating what is missing. Throws `unusable` when a read-only folder lacks one. */
-export function openTables(environment: Environment, meta: Table<MetaName, number>): Tables {
+export function openTables(store: Store, meta: Table<MetaName, number>): Tables {
   function open<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
-    const table = environment.table<K, V>(name, codec);
+    const table = store.table<K, V>(name, codec);
     if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
     return table;
   }
@@ -170,7 +170,7 @@ export function openTables(environment: Environment, meta: Table<MetaName, numbe
    * A table that folders of an earlier release lack: nothing is in it until a server has opened the folder.
    */
   function openLater<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
-    return environment.table<K, V>(name, codec) ?? environment.emptyTable<K, V>(name, codec);
+    return store.table<K, V>(name, codec) ?? store.emptyTable<K, V>(name, codec);
   }
   return {
     meta,

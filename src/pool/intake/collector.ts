@@ -25,7 +25,7 @@ export type SourceState =
   | 'failing'
   /** Sources before it fill the pool; it is not read. */
   | 'standby'
-  /** A permanent failure: the tap is closed until an operator restarts the service. */
+  /** A permanent failure: nothing is read until an operator restarts the service. */
   | 'closed';
 
 /** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
@@ -75,7 +75,7 @@ export interface CollectorOptions {
   readonly isWanted?: (levels: BlockLevels) => boolean;
   /** Awaited after each lot that may serve. */
   readonly onLot: () => Promise<void>;
-  /** Told once, with the reason, when a permanent failure closes the tap. */
+  /** Told once, with the reason, when a permanent failure closes the source. */
   readonly onClosed?: (reason: string) => void;
   readonly wait?: Wait;
 }
@@ -173,7 +173,7 @@ export class Collector {
     this.#shortLots.erase();
   }
 
-  /** True once a permanent failure closed the tap. */
+  /** True once a permanent failure closed the source. */
   get closed(): boolean {
     return this.#state === 'closed';
   }
@@ -424,7 +424,10 @@ export class Collector {
     try {
       this.#options.onClosed?.(reason);
     } catch (error) {
-      this.#options.log.error({ reason: reasonOf(error) }, 'the tap is closed, and not all took it');
+      this.#options.log.error(
+        { reason: reasonOf(error) },
+        'the source is closed, but a listener failed: entropy of it may still be served',
+      );
     }
   }
 

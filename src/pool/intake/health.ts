@@ -98,7 +98,7 @@ export interface HealthState {
   readonly intermittentInARow: number;
   /** Since construction or the last reset; the maxima are over all reads. */
   readonly totals: HealthCounters;
-  /** What closed the tap; empty while it is open. */
+  /** What closed the source; empty while it is open. */
   readonly latchedBy: readonly HealthFailure[];
 }
 
@@ -261,7 +261,7 @@ export class HealthMonitor {
     };
   }
 
-  /** An operator's restart: opens the tap, forgets the counters and begins with the startup tests again. */
+  /** An operator's restart: opens the source again, forgets the counters and begins with the startup tests again. */
   reset(): void {
     this.#run.fill(0);
     this.#windowFilled = 0;

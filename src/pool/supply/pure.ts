@@ -120,7 +120,7 @@ export class PureSupply {
 
   /**
    * Takes back claimed bytes that a large draw did not read: they serve the next draws. They are the supply's
-   * from now on, and are erased when the tap is closed or their lot was withdrawn meanwhile.
+   * from now on, and are erased when the sources are closed or their lot was withdrawn meanwhile.
    */
   giveBack(left: readonly ClaimedBlock[]): void {
     for (const { lotId, bytes } of left) {
@@ -198,7 +198,7 @@ export class PureSupply {
     if (this.#held.some(({ lot }) => lotIds.has(lot.id))) this.#eraseHeld();
   }
 
-  /** The tap is closed: nothing more is drawn; what is left in the ring is erased. */
+  /** The sources are closed: nothing more is drawn; what is left in the ring is erased. */
   close(): void {
     this.#open = false;
     this.#eraseHeld();
@@ -228,7 +228,7 @@ export class PureSupply {
   }
 
   /**
-   * Claims up to `max` blocks. Those that came too late for an open tap, without their lot's record, or of a
+   * Claims up to `max` blocks. Those that came after the sources were closed, without their lot's record, or of a
    * lot that was withdrawn meanwhile, are erased.
    */
   async #claim(max: number): Promise<HeldBlock[]> {

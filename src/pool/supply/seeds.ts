@@ -127,7 +127,7 @@ export class SeedSchedule {
     }
   }
 
-  /** Stops taking seeds: the tap is closed. Seeds in force serve until their interval ends. */
+  /** Stops taking seeds: the sources are closed. Seeds in force serve until their interval ends. */
   close(): void {
     this.#open = false;
   }
@@ -146,7 +146,7 @@ export class SeedSchedule {
   }
 
   /**
-   * False when there is none to be had, or the tap was closed or its lot withdrawn before it was given out.
+   * False when there is none to be had, or the sources were closed or its lot withdrawn before it was given out.
    */
   async #takeSeed(state: GroupState): Promise<boolean> {
     // Looked at first: requests ask again and again, and an empty claim would cost a durable step each time.

@@ -14,13 +14,13 @@ export class PairTable {
 
   /** Adds a key that is absent, or replaces its value. */
   set(key: number, value: number): void {
-    const slot = this.#claim(key); // before the arrays are named: it may replace them
+    const slot = this.#occupy(key); // before the arrays are named: it may replace them
     this.#values[slot] = value;
   }
 
   /** Adds one to the value, an absent key counting as 0; gives the new value. */
   increment(key: number): number {
-    const slot = this.#claim(key);
+    const slot = this.#occupy(key);
     return ++this.#values[slot];
   }
 
@@ -35,7 +35,7 @@ export class PairTable {
     return slot;
   }
 
-  #claim(key: number): number {
+  #occupy(key: number): number {
     const slot = this.#slotOf(key);
     if (this.#keys[slot] === key) return slot;
     this.#keys[slot] = key;

@@ -196,7 +196,7 @@ export async function assertServesBesideIdle(
 ): Promise<number> {
   const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
   const connections = await HttpConnection.openMany(target.port, crowd);
-  await target.until((standing) => standing.connections >= crowd);
+  await target.until((load) => load.connections >= crowd);
   await assertServes(target, requests);
   assert.ok(
     connections.every(({ isClosed }) => !isClosed) || requests > 1_000,

@@ -1,4 +1,4 @@
-import { EntropyDesk } from '../../../src/answer/supply.ts';
+import { EntropySupply } from '../../../src/answer/supply.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { Workers } from '../../../src/workers/dispatch.ts';
@@ -8,7 +8,7 @@ import { Workers } from '../../../src/workers/dispatch.ts';
  * booked: a draw that no answer speaks of shows as a difference. Must be attached before the service starts.
  */
 export class DrawMeter {
-  readonly #desks = new Set<EntropyDesk>();
+  readonly #supplies = new Set<EntropySupply>();
   readonly #streams = new Set<SeededKeystream>();
   readonly #undo: (() => void)[] = [];
   #fromRings = 0;
@@ -17,7 +17,7 @@ export class DrawMeter {
   #sampled = 0;
 
   constructor() {
-    this.#watchDesks();
+    this.#watchSupplies();
     this.#watchPure();
     this.#watchWorkers();
   }
@@ -25,26 +25,26 @@ export class DrawMeter {
   /** Bytes drawn since the meter was attached. */
   get drawnBytes(): number {
     let bytes = this.#fromRings + this.#byWorkers - this.#sampled;
-    for (const { system } of this.#desks) bytes += system.reader.consumedBytes;
+    for (const { system } of this.#supplies) bytes += system.reader.consumedBytes;
     for (const { reader } of this.#streams) bytes += reader.consumedBytes;
     return bytes;
   }
 
-  /** The desk of the one service. */
-  get desk(): EntropyDesk {
-    const [desk] = this.#desks;
-    return desk;
+  /** The supply of the one service. */
+  get supply(): EntropySupply {
+    const [supply] = this.#supplies;
+    return supply;
   }
 
   detach(): void {
     for (const undo of this.#undo) undo();
   }
 
-  #watchDesks(): void {
+  #watchSupplies(): void {
     const meter = this;
-    this.#wrap(EntropyDesk.prototype, 'installSystemLot', (installed) => {
-      return function (this: EntropyDesk, lot) {
-        meter.#desks.add(this);
+    this.#wrap(EntropySupply.prototype, 'installSystemLot', (installed) => {
+      return function (this: EntropySupply, lot) {
+        meter.#supplies.add(this);
         installed.call(this, lot);
       };
     });

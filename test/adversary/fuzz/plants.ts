@@ -26,7 +26,7 @@ export const PLANTS: readonly Plant[] = [
     foundBy: 'hostile',
     plant: (world) =>
       parsing('floats', (parse, content) => {
-        world.meter.desk.system.reader.u32();
+        world.meter.supply.system.reader.u32();
         return parse(content);
       }),
   },

@@ -103,7 +103,7 @@ describe('a channel that sticks', () => {
     }
   });
 
-  it('closes the tap with a read that holds the permanent run, at any place', () => {
+  it('closes the source at a read that holds the permanent run, at any place', () => {
     for (let trial = 0; trial < 40; trial++) {
       const random = uniforms(`within ${trial}`);
       const length = rctSamples(60, 0.8);

@@ -229,7 +229,7 @@ describe('one source that lies, heals and lies again', () => {
     await until('the third good lot', async () => reads >= 6);
     isStuck = true;
     gates.stuck.resolve();
-    await until('the tap closes', async () => (await stateOf(first, 'lamp')).observedValue === 'closed');
+    await until('the source closes', async () => (await stateOf(first, 'lamp')).observedValue === 'closed');
     const stuckLots = (await first.service.ledger.lots(1)).map(({ id }) => id);
     // pure ends at once, though bytes of good lots are left; the seed in force came from a lot that had passed
     assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 200, csprng: 200 });

@@ -314,7 +314,7 @@ class Course {
       if (before !== undefined && !isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
     });
     world.note(`sends ${sent.number} ${client.name} ${plan.method} ${plan.path}?${plan.query.slice(0, 60)}`);
-    const before = this.#standing();
+    const before = this.#snapshot();
     const exchange = node.fronts[front].front.receive(requestOf(plan, key.text, idempotencyKey), connection);
     const { call, requestId } = exchange;
     sent.requestId = Buffer.from(requestId ?? []).toString('hex');
@@ -325,12 +325,12 @@ class Course {
     if (call?.rate !== undefined && call.error !== 'rate_limited') admitted();
     if (sent.reply === undefined) {
       if (call !== undefined && call.rate === undefined) {
-        const isCounted = (allowed: boolean, standing: string) => {
-          sent.before = standing;
+        const isCounted = (allowed: boolean, snapshot: string) => {
+          sent.before = snapshot;
           queueMicrotask(() => (sent.before = undefined)); // then others have changed what stands
           if (allowed) admitted();
         };
-        watchAdmission(call, () => this.#standing(), isCounted);
+        watchAdmission(call, () => this.#snapshot(), isCounted);
       }
       return;
     }
@@ -347,19 +347,19 @@ class Course {
   }
 
   /** What a refusal must leave as it is: every account's month, and every front's entropy. */
-  #standing(): string {
+  #snapshot(): string {
     const { node, operator, machine } = this.#world;
     if (node === undefined) return '';
     const { directory } = node.fronts[0].stack;
     const used = operator.clients.map(({ account }) =>
       directory.account(account.id)?.meter.used(periodOf(machine.wallMs())),
     );
-    const pure = node.fronts.map(({ stack }) => stack.desk.pure.available());
+    const pure = node.fronts.map(({ stack }) => stack.supply.pure.available());
     return JSON.stringify({ used, pure });
   }
 
   #mustStand(sent: Sent, before: string): void {
-    const after = this.#standing();
+    const after = this.#snapshot();
     if (after === before) return;
     const what = `request ${sent.number} was answered ${sent.reply?.status}: ${before} became ${after}`;
     throw new Violation('refused changes nothing', what);

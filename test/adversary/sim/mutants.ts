@@ -1,7 +1,7 @@
 import './machine.ts';
 import { Reservation } from '../../../src/account/meter.ts';
 import { Answers } from '../../../src/answer/answers.ts';
-import { EntropyDesk } from '../../../src/answer/supply.ts';
+import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
@@ -19,7 +19,7 @@ export interface Mutant {
   /** What the ledger is for one life, before the way to it. */
   ledger(inner: Ledger, life: Life): Ledger;
   /** What the service has for its ledger. */
-  door(ledger: Ledger): Ledger;
+  ledgerFor(ledger: Ledger): Ledger;
   /** Changes code of the service; what it returns changes it back. */
   plant(): () => void;
 }
@@ -28,7 +28,7 @@ export const unchanged: Mutant = {
   name: 'none',
   breaks: [],
   ledger: (inner) => inner,
-  door: (ledger) => ledger,
+  ledgerFor: (ledger) => ledger,
   plant: () => () => {},
 };
 
@@ -91,7 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
     ...unchanged,
     name: 'replies before the commit',
     breaks: ['durable before the reply'],
-    door: (ledger) =>
+    ledgerFor: (ledger) =>
       changed(ledger, {
         commit: async (segments, answers) => void ledger.commit(segments, answers).catch(() => {}),
       }),
@@ -153,10 +153,10 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['origin'],
     plant: () =>
       replaced(
-        EntropyDesk.prototype,
+        EntropySupply.prototype,
         'pureFrom',
         (own) =>
-          function (this: EntropyDesk, shares: readonly LotShare[]) {
+          function (this: EntropySupply, shares: readonly LotShare[]) {
             const from = own.call(this, shares);
             return { ...from, origin: own.call(this, shares.slice(0, 1)).origin };
           },
@@ -192,7 +192,7 @@ export const MUTANTS: readonly Mutant[] = [
     ...unchanged,
     name: 'withdrawn lots go on',
     breaks: ['withdrawn lots'],
-    plant: () => replaced(EntropyDesk.prototype, 'withdraw', () => () => {}),
+    plant: () => replaced(EntropySupply.prototype, 'withdraw', () => () => {}),
   },
   {
     ...unchanged,
@@ -210,7 +210,7 @@ export const MUTANTS: readonly Mutant[] = [
     ...unchanged,
     name: 'a job is asked for before its intention is on disk',
     breaks: ['jobs'],
-    door: (ledger) =>
+    ledgerFor: (ledger) =>
       changed(ledger, {
         openJob: async (job, limits) => {
           ledger.openJob(job, limits).catch(() => {});

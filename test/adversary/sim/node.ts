@@ -14,10 +14,10 @@ import type { LotRecord } from '../../../src/ledger/records.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
 import {
-  type FrontCentre,
   type FrontEvents,
+  type FrontOptions,
   type FrontStack,
-  type FrontSurroundings,
+  type MainThread,
   startFrontStack,
 } from '../../../src/service/front-stack.ts';
 import { type Pool, startPool } from '../../../src/service/pool.ts';
@@ -51,7 +51,7 @@ export interface NodeOptions {
   readonly log: Log;
   readonly keys: NodeKeys;
   /** The ledger as the thread sees it: the main one, each front, the log of certificates. */
-  readonly door: (of: 'main' | 'log' | number) => Ledger;
+  readonly ledgerFor: (of: 'main' | 'log' | number) => Ledger;
   readonly workers: SimWorkers;
   readonly sources: SimSources;
   /** Told of what a front is told, when the front hears it. */
@@ -84,9 +84,9 @@ export class SimNode {
   }
 
   static async start(options: NodeOptions): Promise<SimNode> {
-    const { machine, random, clock, config, log, keys, door, workers, sources, seen } = options;
+    const { machine, random, clock, config, log, keys, ledgerFor, workers, sources, seen } = options;
     const { certificates, stopSealing } = await startLog(options);
-    const ledger = door('main');
+    const ledger = ledgerFor('main');
     const cells = await OwnedCells.open(ledger, clock);
     const firstSequence = await ledger.nextSegment();
     const running = new OwnedRunningKeys();
@@ -95,8 +95,8 @@ export class SimNode {
     const unwatched = async () => {
       throw new ApiError('overloaded', { retryAfterS: 1 });
     };
-    const centre: FrontCentre = {
-      claim: (digest, fingerprint) => running.claim(digest, fingerprint),
+    const mainThread: MainThread = {
+      hold: (digest, fingerprint) => running.hold(digest, fingerprint),
       reserve: (...args) => running.reserve(...args),
       release: (...args) => running.release(...args),
       askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
@@ -110,17 +110,17 @@ export class SimNode {
     }));
     const fronts: NodeFront[] = [];
     for (const [i, { there, back }] of lines.entries()) {
-      const own = i === 0 ? centre : remoteCentre(centre, there, back);
+      const own = i === 0 ? mainThread : remoteMainThread(mainThread, there, back);
       fronts.push(
         await startFront({
           config,
           log,
           clock,
-          ledger: door(i),
+          ledger: ledgerFor(i),
           certificates,
           cells,
           workers: workers.asWorkers(),
-          centre: own,
+          mainThread: own,
           keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
           sequence: { first: firstSequence + i, stride: config.fronts },
           metrics: { memory, shard: i },
@@ -142,7 +142,7 @@ export class SimNode {
       log,
       clock,
       fronts: told,
-      pureAvailable: () => fronts[0].stack.desk.pure.available(),
+      pureAvailable: () => fronts[0].stack.supply.pure.available(),
     });
     const started = pool;
     const [main] = fronts;
@@ -167,7 +167,7 @@ export class SimNode {
   }
 }
 
-async function startFront(around: FrontSurroundings): Promise<NodeFront> {
+async function startFront(around: FrontOptions): Promise<NodeFront> {
   let front: SimFront | undefined;
   const stack = await startFrontStack({
     ...around,
@@ -177,8 +177,8 @@ async function startFront(around: FrontSurroundings): Promise<NodeFront> {
 }
 
 /** What the ledger thread does beside the ledger: certificates and their log. */
-async function startLog({ clock, keys, door, log }: NodeOptions) {
-  const ledger = door('log');
+async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
+  const ledger = ledgerFor('log');
   const ids = new CertificateIds(keys.ids);
   const settledBelow = await ledger.nextSegment();
   const certificateLog = await CertificateLog.open({
@@ -222,7 +222,7 @@ function watchedFront(stack: FrontStack, front: number, seen: NodeOptions['seen'
       stack.lotsRevoked(lotIds);
       seen.withdrawn(front, lotIds);
     },
-    tapClosed: () => stack.tapClosed(),
+    sourcesClosed: () => stack.sourcesClosed(),
     becomeReady: () => stack.becomeReady(),
   };
 }
@@ -243,13 +243,13 @@ function remoteFront(front: FrontEvents, line: Line): FrontEvents {
       const copy = new Set(lotIds);
       line.send(() => front.lotsRevoked(copy));
     },
-    tapClosed: () => line.send(() => front.tapClosed()),
+    sourcesClosed: () => line.send(() => front.sourcesClosed()),
     becomeReady: () => line.send(() => front.becomeReady()),
   };
 }
 
-/** The centre, asked from another thread; answers come on the port on which the front is told everything else. */
-function remoteCentre(centre: FrontCentre, there: Line, back: Line): FrontCentre {
+/** The mainThread, asked from another thread; answers come on the port on which the front is told everything else. */
+function remoteMainThread(mainThread: MainThread, there: Line, back: Line): MainThread {
   const ask = <T>(call: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       there.send(() => {
@@ -260,12 +260,12 @@ function remoteCentre(centre: FrontCentre, there: Line, back: Line): FrontCentre
       });
     });
   return {
-    claim: (digest, fingerprint) => ask(() => centre.claim(digest, fingerprint)),
-    reserve: (...args) => ask(() => centre.reserve(...args)),
-    release: (...args) => ask(() => centre.release(...args)),
-    askForSeed: (group) => ask(() => centre.askForSeed(structuredClone(group))),
-    health: () => ask(() => centre.health()),
-    metrics: () => ask(() => centre.metrics()),
-    status: () => ask(() => centre.status()),
+    hold: (digest, fingerprint) => ask(() => mainThread.hold(digest, fingerprint)),
+    reserve: (...args) => ask(() => mainThread.reserve(...args)),
+    release: (...args) => ask(() => mainThread.release(...args)),
+    askForSeed: (group) => ask(() => mainThread.askForSeed(structuredClone(group))),
+    health: () => ask(() => mainThread.health()),
+    metrics: () => ask(() => mainThread.metrics()),
+    status: () => ask(() => mainThread.status()),
   };
 }

@@ -82,19 +82,19 @@ export function isDeadline({ reply }: Sent): boolean {
 /**
  * Follows a request that its front counts in a later turn of the event loop (http/router.ts). The front reads the account
  * right before it counts the request and sets the rate right after. `counted` hears whether the rate limit let the request
- * through, and what `standing` gave right before.
+ * through, and what `snapshot` gave right before.
  */
 export function watchAdmission(
   call: Call,
-  standing: () => string,
-  counted: (allowed: boolean, standing: string) => void,
+  snapshot: () => string,
+  counted: (allowed: boolean, snapshot: string) => void,
 ): void {
   let { account, rate } = call;
   let before = '';
   Object.defineProperties(call, {
     account: {
       get: () => {
-        if (rate === undefined) before = standing();
+        if (rate === undefined) before = snapshot();
         return account;
       },
       set: (found: Call['account']) => (account = found),

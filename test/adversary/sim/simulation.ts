@@ -186,7 +186,7 @@ export class World {
       config: this.#config,
       log: this.#log(),
       keys: this.#keys,
-      door: (of) => this.#door(life, of, random.fork(`door ${of}`)),
+      ledgerFor: (of) => this.#ledgerFor(life, of, random.fork(`ledgerFor ${of}`)),
       workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf, (pieces, left) =>
         this.check(() => keepers.pure.worked(pieces, left)),
       ),
@@ -202,7 +202,7 @@ export class World {
     });
   }
 
-  #door(life: Life, of: 'main' | 'log' | number, random: Chance): Ledger {
+  #ledgerFor(life: Life, of: 'main' | 'log' | number, random: Chance): Ledger {
     const { machine, weather, keepers } = this;
     const ledger = wired(this.#mutant.ledger(this.ledger, life), {
       machine,
@@ -223,7 +223,7 @@ export class World {
         machine.after(random.gap(200), end, 'world');
       },
     });
-    return this.#mutant.door(ledger);
+    return this.#mutant.ledgerFor(ledger);
   }
 
   #log(): Log {

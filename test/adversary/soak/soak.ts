@@ -201,7 +201,7 @@ class SoakRun {
     this.#source.state = event.slice('source '.length) as SourceState;
   }
 
-  /** With the source sound again: a tap that was closed for good is opened by the restart. */
+  /** With the source sound again: the restart opens a source that was closed for good. */
   async #restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     this.#source.state = 'sound';
     await this.#stop(signal);

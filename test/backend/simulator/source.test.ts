@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
-import { createSimulator, simulatorSource, simulatorWith } from '../../../src/backend/simulator/simulator.ts';
 import { OptionError } from '../../../src/backend/definition.ts';
+import {
+  createSimulator,
+  simulatorBackend,
+  simulatorWith,
+} from '../../../src/backend/simulator/simulator.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
@@ -14,10 +18,10 @@ import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 
-type Texts = { readonly [Name in keyof typeof simulatorSource.options]?: string };
+type Texts = { readonly [Name in keyof typeof simulatorBackend.options]?: string };
 
 function simulator(texts: Texts = {}, label = 'simulator'): StreamBackend {
-  return simulatorWith('sim', optionValues(simulatorSource, texts), new ManualClock(), fixedBytes(label));
+  return simulatorWith('sim', optionValues(simulatorBackend, texts), new ManualClock(), fixedBytes(label));
 }
 
 const bitAt = (bits: Uint8Array, position: number) => (bits[position >> 3] >> (7 - (position & 7))) & 1;
@@ -81,13 +85,13 @@ const IONQ = {
 describe('the simulator as a source', () => {
   it('is, without options, the simulator that there was', async () => {
     const clock = new ManualClock();
-    const made = simulatorWith('simulator', optionValues(simulatorSource, {}), clock, fixedBytes('same'));
+    const made = simulatorWith('simulator', optionValues(simulatorBackend, {}), clock, fixedBytes('same'));
     const known = createSimulator({ clock, testBytes: fixedBytes('same') });
     const { describe: _, read: __, ...identity } = made;
     const { describe: ___, read: ____, ...expected } = known;
     assert.deepEqual(identity, expected);
     assert.deepEqual(await made.read(4096, NEVER), await known.read(4096, NEVER));
-    const real = simulatorSource.create('a', optionValues(simulatorSource, {}), {
+    const real = simulatorBackend.create('a', optionValues(simulatorBackend, {}), {
       clock,
       memory: new MemoryNotes(),
     });

@@ -291,7 +291,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('for good, or without raw shots, closes the tap at once', async () => {
+  it('for good, or without raw shots, closes the source at once', async () => {
     for (const error of [
       new BackendError('permanent', 'the device is gone'),
       new BackendError('no_raw_shots', 'only a histogram'),
@@ -494,7 +494,7 @@ describe('a result that was delivered before', () => {
     assert.equal((await first.ledger.blockLevels()).pure.blocks, 0);
   });
 
-  it('three times in a row, in differing bits, closes the tap', async () => {
+  it('three times in a row, in differing bits, closes the source', async () => {
     const sound = soundBackend();
     const stale: StreamBackend = {
       ...sound,
@@ -510,7 +510,7 @@ describe('a result that was delivered before', () => {
 });
 
 describe('health tests', () => {
-  it('that fail for good keep the read as evidence and close the tap', async () => {
+  it('that fail for good keep the read as evidence and close the source', async () => {
     const { backend, reads } = watched(stuckBackend());
     const { time, ledger, collector, closed, assessor, onLotCalls } = world(backend);
     collector.start();
@@ -557,7 +557,7 @@ describe('health tests', () => {
     await collector.stop();
   });
 
-  it('that fail five times in a row close the tap', async () => {
+  it('that fail five times in a row close the source', async () => {
     const { time, collector, closed } = world(repeatingBackend());
     collector.start();
     await time.pass(DAY_MS);
@@ -585,7 +585,7 @@ describe('health tests', () => {
 });
 
 describe('statistical tests', () => {
-  it('that refuse three lots in a row close the tap', async () => {
+  it('that refuse three lots in a row close the source', async () => {
     const { time, collector, closed, assessor, ledger } = world(soundBackend());
     assessor.estimates = [0.1, 0.1, 0.1];
     collector.start();
@@ -610,7 +610,7 @@ describe('statistical tests', () => {
   });
 });
 
-describe('a closed tap', () => {
+describe('a closed source', () => {
   it('ends pure at once and takes no seed; the seed in force serves to the end of its interval', async () => {
     const sound = soundBackend();
     let reads = 0;

@@ -159,19 +159,19 @@ test('a sound source passes, and its counters say what was tested', async () => 
   assert.ok(longestRun >= 12 && longestRun < 31 && mostMatches > 512 && mostMatches < 609);
 });
 
-test('a stuck qubit closes the tap, and the alarm names it', async () => {
+test('a stuck qubit closes the source, and the alarm names it', async () => {
   const [verdict] = await verdicts(stuckBackend(11, 1), 16, 1);
   assert.equal(verdict.grade, 'permanent');
   assert.deepEqual(alarmsOf(verdict), [`rct 11 ${MBIT / 16}`, 'apt 11 1024']);
 });
 
-test('a biased source closes the tap through the APT', async () => {
+test('a biased source closes the source through the APT', async () => {
   const [verdict] = await verdicts(biasedBackend(180), 16, 1);
   assert.equal(verdict.grade, 'permanent');
   assert.ok(verdict.counters.aptFailures === 16);
 });
 
-test('a source that repeats itself closes the tap on the fifth copy', async () => {
+test('a source that repeats itself closes the source on the fifth copy', async () => {
   const grades = (await verdicts(repeatingBackend(), 16, 7)).map(({ grade }) => grade);
   assert.deepEqual(grades, ['pass', ...new Array(4).fill('intermittent'), 'permanent', 'permanent']);
 });

@@ -4,7 +4,7 @@ import { fixedBytes, rawRead } from '../../support/backends.ts';
 export type JobCall = 'submit' | 'poll' | 'fetch' | 'cancel' | 'forget';
 
 /**
- * A provider of jobs that does as the test says, and its adapter. It keeps its jobs whatever becomes of the services that
+ * A provider of jobs that does as the test says, and its backend. It keeps its jobs whatever becomes of the services that
  * use it, and one idempotency key is one job. Sound bits, 16 channels; the same job gives the same bits each time.
  */
 export class JobDouble implements JobBackend {

@@ -110,7 +110,7 @@ describe('a job', () => {
     );
   });
 
-  it('of an adapter that deletes nothing ends with its lot', async () => {
+  it('of a backend that deletes nothing ends with its lot', async () => {
     const provider = new JobDouble();
     Object.defineProperty(provider, 'forget', { value: undefined });
     const { service, open } = world(provider);

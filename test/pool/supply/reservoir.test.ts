@@ -310,7 +310,7 @@ describe('pure supply', () => {
     assert.ok(supply.available() <= 64 * KIB);
   });
 
-  it('erases what a large draw had claimed when the ledger fails under it, or the tap is closed', async () => {
+  it('erases what a large draw had claimed when the ledger fails under it, or the sources close', async () => {
     for (const end of ['fails', 'closes'] as const) {
       const { world } = await worldOf();
       for (let lot = 0; lot < 40; lot++) await world.addLot(1, 1024);

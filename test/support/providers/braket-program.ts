@@ -16,7 +16,7 @@ export interface Program {
   readonly measuredQubits: readonly number[];
 }
 
-/** Reads the programs that Braket would take of the adapter, and refuses the rest in the words of a validation error. */
+/** Reads the programs that Braket would take of the backend, and refuses the rest in the words of a validation error. */
 export function parseProgram(source: string, rules: ProgramRules): Program {
   const lines = source.trimEnd().split('\n');
   const expected = rules.nativeGates === null ? /^qubit\[\d+\] q;$/ : /^#pragma braket verbatim$/;

@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Device, deviceSource } from '../../../src/backend/local-device/device.ts';
+import { LocalDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../../../src/core/clock.ts';
 import { MemoryNotes, optionValues } from '../source-parts.ts';
@@ -44,15 +44,15 @@ export class FifoGenerator {
   }
 
   /** A source that reads it, as after a start of the service. */
-  source(name = 'fifo'): Device {
-    const values = optionValues(deviceSource, { ...DECLARED, path: this.path, stall_ms: '1000' });
+  source(name = 'fifo'): LocalDevice {
+    const values = optionValues(localDeviceBackend, { ...DECLARED, path: this.path, stall_ms: '1000' });
     const reader = new DeviceReader(() => {
       this.readers++;
       this.#serve();
       this.#onReader();
       return startReaderProcess();
     });
-    return new Device(name, values, { clock: new ManualClock(), memory: this.notes }, { reader });
+    return new LocalDevice(name, values, { clock: new ManualClock(), memory: this.notes }, { reader });
   }
 
   /** Nothing is written for the next reader. Resolves when that has come. */

@@ -23,7 +23,7 @@ const NOT_SUPPORTED = 1517;
 const NOT_A_PROGRAM = 1603;
 
 /**
- * Reads the OpenQASM 3 that the adapter writes, and no more of the language, as strictly as IBM does: basis gates on coupled
+ * Reads the OpenQASM 3 that the backend writes, and no more of the language, as strictly as IBM does: basis gates on coupled
  * qubits, a first statement that gives the circuit the width of the device, each bit measured once. Throws a ProgramError.
  */
 export function readProgram(text: string, target: Target): Circuit {

@@ -1,6 +1,6 @@
 import type { Provenance, RawRead } from '../../../backend/backend.ts';
 import type { Origin } from '../../../core/vocabulary.ts';
-import { type LotEvidence, mayClaim } from '../../../ledger/records.ts';
+import { allowsEvidence, type LotEvidence } from '../../../ledger/records.ts';
 import { type ReadoutErrors, rateUpperBound, readoutMinEntropy, xBasisMinEntropy } from './bounds.ts';
 import { onesPerChannel } from './counts.ts';
 import {
@@ -28,7 +28,7 @@ export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvid
     await bellWitness(read),
   ];
   const reached = findings.filter(
-    (finding): finding is ReachedFinding => finding.reached && mayClaim(origin, finding.claim),
+    (finding): finding is ReachedFinding => finding.reached && allowsEvidence(origin, finding.claim),
   );
   const top = reached.at(-1);
   return {
@@ -57,7 +57,7 @@ function leastOf(reached: readonly ReachedFinding[]): number | null {
   return figures.length === 0 ? null : Math.min(...figures);
 }
 
-/** Why a claim is not made although its figures would do: the origin does not allow it (`mayClaim`). */
+/** Why a claim is not made although its figures would do: the origin does not allow it (`allowsEvidence`). */
 const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
   'quantum-processor': '',
   'qrng-device': '',

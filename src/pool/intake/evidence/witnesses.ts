@@ -1,7 +1,7 @@
 import type { ChshWitness, RawRead, XBasisWitness } from '../../../backend/backend.ts';
 import { CHSH_SETTINGS } from '../../../backend/circuit.ts';
 import { assert } from '../../../core/assert.ts';
-import type { EvidenceClaim } from '../../../ledger/records.ts';
+import type { EvidenceLevel } from '../../../ledger/records.ts';
 import {
   chshOfWins,
   clustersNeeded,
@@ -17,7 +17,7 @@ import { onesPerChannel, winsPerPair } from './counts.ts';
  * way.
  */
 export type Finding = {
-  readonly claim: EvidenceClaim;
+  readonly claim: EvidenceLevel;
   readonly figures: Readonly<Record<string, number>>;
 } & (
   | {

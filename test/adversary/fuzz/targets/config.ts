@@ -68,7 +68,7 @@ function outcomeOf(environment: Readonly<Record<string, string>>, isSecret: bool
     assert.ok(Object.isFrozen(loaded));
     assert.ok(Number.isInteger(loaded.port) && loaded.fronts >= 1 && loaded.workers >= 1);
     assert.ok(!(isSecret && JSON.stringify(loaded).includes(SECRET)), 'no secret is printed');
-    return `loaded ${loaded.sources.map(({ kind }) => kind.type).join(' ')}`;
+    return `loaded ${loaded.sources.map(({ backend }) => backend.type).join(' ')}`;
   } catch (error) {
     return refusalOf(error, ConfigError, ({ message }: ConfigError) => {
       assert.ok(!(isSecret && message.includes(SECRET)), 'no error holds a secret');

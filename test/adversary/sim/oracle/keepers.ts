@@ -55,8 +55,8 @@ export class Keepers {
     this.certificates = new CertificateKeeper(ids, keys, this.lots, random);
   }
 
-  /** A call on the ledger was made, through this door. */
-  applied(life: Life, door: string | number, call: AppliedCall): void {
+  /** A call on the ledger was made, through the ledger of this thread. */
+  applied(life: Life, thread: string | number, call: AppliedCall): void {
     const { method, args, result, again } = call;
     switch (method) {
       case 'commit':
@@ -66,7 +66,7 @@ export class Keepers {
         this.#lotStored(args as LotArguments, result as boolean);
         break;
       case 'claimBlocks':
-        if (args[0] === 'pure' && !again) this.#claimed(life, door, result as readonly ClaimedBlock[]);
+        if (args[0] === 'pure' && !again) this.#claimed(life, thread, result as readonly ClaimedBlock[]);
         break;
       case 'openJob':
         if (result === true) this.jobs.recorded(args[0] as JobRecord, true);
@@ -112,9 +112,9 @@ export class Keepers {
     if (jobKey !== undefined) this.jobs.gaveLot(jobKey, lot);
   }
 
-  #claimed(life: Life, door: string | number, blocks: readonly ClaimedBlock[]): void {
+  #claimed(life: Life, thread: string | number, blocks: readonly ClaimedBlock[]): void {
     const bytes = blocks.map((block) => block.bytes);
-    this.pure.claimed(frontOf(life, door), bytes);
+    this.pure.claimed(frontOf(life, thread), bytes);
   }
 
   /** A front has the request and named it. */
@@ -174,6 +174,6 @@ type LotArguments = readonly [
   jobKey?: string,
 ];
 
-function frontOf(life: Life, door: string | number): string {
-  return `${life.number} ${door}`;
+function frontOf(life: Life, thread: string | number): string {
+  return `${life.number} ${thread}`;
 }

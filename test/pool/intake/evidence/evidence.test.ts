@@ -8,7 +8,7 @@ import { simulatorOf } from '../../../../src/backend/simulator/simulator.ts';
 import { InvariantError } from '../../../../src/core/assert.ts';
 import { ManualClock } from '../../../../src/core/clock.ts';
 import { ORIGINS } from '../../../../src/core/vocabulary.ts';
-import { EVIDENCE_CLAIMS, type LotEvidence } from '../../../../src/ledger/records.ts';
+import { EVIDENCE_LEVELS, type LotEvidence } from '../../../../src/ledger/records.ts';
 import {
   jointMinEntropyRate,
   localNats,
@@ -261,7 +261,7 @@ describe('no claim is above what the origin allows', () => {
         if (!isQuantum) assert.equal(evidence.minEntropyPerBit, null);
         const told = [...evidence.notReached.map(({ claim }) => claim), evidence.claim];
         assert.ok(
-          EVIDENCE_CLAIMS.slice(EVIDENCE_CLAIMS.indexOf(evidence.claim)).every((claim) =>
+          EVIDENCE_LEVELS.slice(EVIDENCE_LEVELS.indexOf(evidence.claim)).every((claim) =>
             told.includes(claim),
           ),
           'every higher claim has a reason',
