@@ -261,8 +261,8 @@ export async function withLedger<T>(
 }
 
 /**
- * Runs `use`, which changes accounts or keys, and returns when the running service goes by the change: a
- * revoked key is refused from then on. Without a service it returns at once.
+ * Runs `use`, which changes accounts or keys or withdraws a lot, and returns when the running service goes by the
+ * change: a revoked key is refused from then on. Without a service it returns at once.
  */
 export async function changeDirectory<T>(
   context: CommandContext,
@@ -277,7 +277,7 @@ export async function changeDirectory<T>(
   while (!(await serverHasApplied(path, version).catch(() => false))) {
     if (deadline.aborted) {
       context.talk(
-        'The change is stored, but the running service has not confirmed it: it may still go by the old accounts and keys. See its log.\n',
+        'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
       );
       break;
     }

@@ -1,6 +1,6 @@
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
 import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
-import { withLedger } from './ledger.ts';
+import { changeDirectory, withLedger } from './ledger.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
 const LISTED = 50;
@@ -60,8 +60,8 @@ const show = action({
 const revoke = action({
   path: 'lots revoke',
   summary:
-    'Withdraws a lot for ever: its unused bytes are erased, a running service drops what it holds of it within a second, and\n' +
-    'every certificate that names it answers revoked, with time and reason. No certificate is rewritten; the withdrawal\n' +
+    'Withdraws a lot for ever: its unused bytes are erased, a running service has dropped what it held of it when this returns,\n' +
+    'and every certificate that names it answers revoked, with time and reason. No certificate is rewritten; the withdrawal\n' +
     'itself becomes an entry of the public log.',
   operands: [LOT_ID],
   options: {
@@ -71,7 +71,7 @@ const revoke = action({
   run: async (input, context) => {
     const [lotId] = input.operands;
     const why = reasonOf(input.option('why')!);
-    const { atMs, isNew } = await withLedger(context, 'write', async (ledger) => {
+    const { atMs, isNew } = await changeDirectory(context, async (ledger) => {
       if ((await ledger.lot(lotId)) === undefined) throw new CommandError(`there is no lot ${lotId}`);
       const wish = { lotId, why, atMs: context.clock.wallMs() };
       const before = revocationsByLot(await ledger.revocations()).get(lotId);

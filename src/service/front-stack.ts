@@ -66,8 +66,8 @@ export interface FrontEvents {
   installSystemLot(lot: LotRecord): void;
   /** There are new blocks to claim. */
   lotsCame(): void;
-  /** The operator withdrew these lots. */
-  lotsRevoked(lotIds: ReadonlySet<string>): void;
+  /** The operator withdrew these lots. Resolves when nothing that was drawn from them is held any more. */
+  lotsRevoked(lotIds: ReadonlySet<string>): Promise<void>;
   /** Every quantum source is closed: no more pure bytes. */
   sourcesClosed(): void;
   becomeReady(): void;
@@ -229,7 +229,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     installSeed: (seed, quantumSeed, lot) => supply.installSeed(seed, quantumSeed, lot),
     installSystemLot: (lot) => supply.installSystemLot(lot),
     lotsCame: () => supply.pure.keepFilled(),
-    lotsRevoked: (lotIds) => supply.withdraw(lotIds),
+    lotsRevoked: async (lotIds) => supply.withdraw(lotIds),
     sourcesClosed: () => supply.pure.close(),
     becomeReady: () => {
       ready = true;

@@ -38,13 +38,13 @@ export async function startFrontThread(
   failed.catch(() => {});
   const listening = new Promise((resolve) => worker.once('message', resolve));
   await Promise.race([listening, failed]);
-  const { installSeed, installSystemLot, lotsCame, lotsRevoked, sourcesClosed, becomeReady } = link.tells;
+  const { installSeed, installSystemLot, lotsCame, sourcesClosed, becomeReady } = link.tells;
   return {
     failed,
     installSeed,
     installSystemLot,
     lotsCame,
-    lotsRevoked,
+    lotsRevoked: (lotIds) => link.calls.lotsRevoked(lotIds),
     sourcesClosed,
     becomeReady,
     async drain(deadlineMs) {

@@ -26,6 +26,9 @@ const SEED_CHECK_INTERVAL_MS = 250;
  */
 const START_GRACE_MS = 60_000;
 
+/** Names the pool among those whom a command that withdraws a lot waits for (LEDGER_CALLS.directoryApplied). */
+const READER = 'pool';
+
 /**
  * The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told.
  */
@@ -78,12 +81,19 @@ export function startPool(options: PoolOptions): Pool {
   let isReady = false;
   let installed: LotRecord | undefined;
   const revoked = new Set<string>();
+  let appliedVersion = Number.NaN;
+  // `qrn lots revoke` waits for this, so the ledger hears of it when every front has dropped what it held
   const withdrawRevoked = async () => {
+    const version = await ledger.directoryVersion(); // read first: a withdrawal after it has a later one
+    if (version === appliedVersion) return;
     const fresh = (await ledger.revocations()).map(({ lotId }) => lotId).filter((id) => !revoked.has(id));
-    if (fresh.length === 0) return;
-    for (const id of fresh) revoked.add(id);
-    schedule.retire(new Set(fresh));
-    for (const front of fronts) front.lotsRevoked(new Set(fresh));
+    if (fresh.length > 0) {
+      schedule.retire(new Set(fresh));
+      await Promise.all(fronts.map((front) => front.lotsRevoked(new Set(fresh))));
+      for (const id of fresh) revoked.add(id);
+    }
+    await ledger.directoryApplied(READER, version);
+    appliedVersion = version;
   };
   const look = async () => {
     await withdrawRevoked();
@@ -111,6 +121,8 @@ export function startPool(options: PoolOptions): Pool {
   systemLot.catch((error: unknown) => {
     if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'csprng mode cannot be served');
   });
+  // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
+  ledger.directoryApplied(READER, -1).catch(() => {});
   for (const collector of collectors) collector.start();
   const timer = every(SEED_CHECK_INTERVAL_MS, log, look);
   return {
@@ -121,6 +133,8 @@ export function startPool(options: PoolOptions): Pool {
     async stop() {
       stopping.abort();
       clearInterval(timer);
+      // a ledger that is gone has no command waiting
+      ledger.directoryApplied(READER, Number.MAX_SAFE_INTEGER).catch(() => {});
       schedule.close();
       await Promise.all(collectors.map((collector) => collector.stop()));
     },

@@ -79,12 +79,11 @@ describe('keys', () => {
     }
   });
 
-  it('are refused within one second of being revoked, and after they expire', async () => {
+  it('are refused once `keys revoke` has returned, and after they expire', async () => {
     const { account_id, key_id, key } = await server.account('developer');
     const headers = { authorization: `Bearer ${key}` };
     assert.equal((await drained(server.get('/integers', headers))).status, 200);
     await server.qrn('keys', 'revoke', key_id);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
     assert.equal(await codeOf(await server.get('/integers', headers)), '401 auth_invalid');
 
     const expires = new Date(Date.now() + 5_000).toISOString();

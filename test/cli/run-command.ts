@@ -1,5 +1,5 @@
 import type { Command } from '../../src/cli/command.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { type Clock, ManualClock } from '../../src/core/clock.ts';
 
 interface CommandRun {
   readonly status: number;
@@ -12,7 +12,7 @@ export async function runCommand(
   command: Command,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  clock = new ManualClock(),
+  clock: Clock = new ManualClock(),
 ): Promise<CommandRun> {
   let out = '';
   let talk = '';

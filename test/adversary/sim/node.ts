@@ -218,8 +218,8 @@ function watchedFront(stack: FrontStack, front: number, seen: NodeOptions['seen'
     },
     installSystemLot: (lot) => stack.installSystemLot(lot),
     lotsCame: () => stack.lotsCame(),
-    lotsRevoked: (lotIds) => {
-      stack.lotsRevoked(lotIds);
+    lotsRevoked: async (lotIds) => {
+      await stack.lotsRevoked(lotIds);
       seen.withdrawn(front, lotIds);
     },
     sourcesClosed: () => stack.sourcesClosed(),
@@ -241,7 +241,9 @@ function remoteFront(front: FrontEvents, line: Line): FrontEvents {
     lotsCame: () => line.send(() => front.lotsCame()),
     lotsRevoked: (lotIds) => {
       const copy = new Set(lotIds);
-      line.send(() => front.lotsRevoked(copy));
+      return new Promise((resolve, reject) => {
+        line.send(() => void front.lotsRevoked(copy).then(resolve, reject));
+      });
     },
     sourcesClosed: () => line.send(() => front.sourcesClosed()),
     becomeReady: () => line.send(() => front.becomeReady()),

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { accounts } from '../../src/cli/accounts.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { keys } from '../../src/cli/keys.ts';
+import { lots } from '../../src/cli/lots.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { TestServer } from '../support/server.ts';
+import { runCommand } from './run-command.ts';
+
+/*
+ * A command that changes who is served, or what is drawn from, returns when the running service goes by the change. The
+ * commands run in this process: in one of their own they would end long after they returned.
+ */
+
+const ROUNDS = 20;
+/** Each on a connection of its own, so that the system spreads them over both fronts. */
+const REQUESTS = 4;
+
+describe('a running service with two fronts', () => {
+  let server: TestServer;
+  let account: string;
+  /** Of that account, for what is no part of a test. */
+  let ownKey: string;
+
+  before(async () => {
+    server = await TestServer.start({ QRN_FRONTS: '2' });
+    const made = await qrn(accounts, 'create', '--name', 'T', '--tier', 'enterprise');
+    account = made['account_id'];
+    ownKey = made['key'];
+  });
+  after(() => server.stop());
+
+  async function qrn(command: Command, ...args: string[]): Promise<Record<string, string>> {
+    const environment = { QRN_DATA_DIR: server.dataDir };
+    const { status, out, talk } = await runCommand(command, [...args, '--json'], environment, systemClock);
+    assert.deepEqual([status, talk], [0, '']);
+    return JSON.parse(out);
+  }
+
+  function ask(path: string, key: string): Promise<Response[]> {
+    const headers = { authorization: `Bearer ${key}`, connection: 'close' };
+    const all = Array.from({ length: REQUESTS }, () => fetch(`${server.baseUrl}${path}`, { headers }));
+    return Promise.all(all);
+  }
+
+  async function statuses(key: string): Promise<number[]> {
+    const responses = await ask('/integers', key);
+    await Promise.all(responses.map((response) => response.arrayBuffer()));
+    return [...new Set(responses.map(({ status }) => status))];
+  }
+
+  it(`serves a key once keys create has returned, and refuses it once keys revoke has (${ROUNDS} rounds)`, async () => {
+    for (let round = 1; round <= ROUNDS; round++) {
+      const { key, key_id } = await qrn(keys, 'create', '--account', account);
+      assert.deepEqual(await statuses(key), [200], `round ${round}, after keys create`);
+      await qrn(keys, 'revoke', key_id);
+      assert.deepEqual(await statuses(key), [401], `round ${round}, after keys revoke`);
+    }
+  });
+
+  it('refuses the old key once keys rotate --grace 0 has returned, and serves the new one', async () => {
+    for (let round = 1; round <= 5; round++) {
+      const old = await qrn(keys, 'create', '--account', account);
+      assert.deepEqual(await statuses(old['key']), [200]);
+      const rotated = await qrn(keys, 'rotate', old['key_id'], '--grace', '0');
+      assert.deepEqual(await statuses(old['key']), [401], `round ${round}`);
+      assert.deepEqual(await statuses(rotated['key']), [200], `round ${round}`);
+    }
+  });
+
+  it('draws nothing from a lot once lots revoke has returned', async () => {
+    for (let round = 1; round <= 2; round++) {
+      const lot = await lotInUse();
+      await qrn(lots, 'revoke', lot, '--why', 'a test');
+      for (const mode of ['quantum-seeded', 'pure']) {
+        for (const each of await lotsOf(mode)) assert.notEqual(each, lot, `round ${round}, ${mode}`);
+      }
+    }
+  });
+
+  async function lotInUse(): Promise<string> {
+    for (;;) {
+      const [lot] = await lotsOf('pure');
+      if (lot !== undefined) return lot;
+      await new Promise((resolve) => setTimeout(resolve, 100)); // the pool has only what was withdrawn
+    }
+  }
+
+  /** The lots that answers of now are drawn from; none while there is nothing to draw from. */
+  async function lotsOf(mode: string): Promise<string[]> {
+    const found: string[] = [];
+    for (const response of await ask(`/uuid?entropy_mode=${mode}`, ownKey)) {
+      const { metadata } = (await response.json()) as { metadata?: { certificate_id: string } };
+      if (response.status !== 200) assert.equal(response.status, 503);
+      if (metadata === undefined) continue;
+      const certified = await server.get(`/certificate?id=${metadata.certificate_id}`, {
+        authorization: `Bearer ${ownKey}`,
+      });
+      assert.equal(certified.status, 200, await certified.clone().text());
+      const { certificate } = (await certified.json()) as {
+        certificate: { provenance: { lots: { id: string }[] } };
+      };
+      found.push(...certificate.provenance.lots.map(({ id }) => id));
+    }
+    return found;
+  }
+});
