@@ -1,5 +1,6 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
+import { LedgerError } from '../ledger/ledger.ts';
 import { type Field, headOf, reasonOf } from './head.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 import { requestIdText, requestIdUuid } from './request-id.ts';
@@ -24,10 +25,19 @@ export interface ErrorContext {
 /** Credentials are asked for as RFC 6750 §3 says: a key that was not accepted is an invalid_token. */
 const CHALLENGE = 'Bearer realm="quantum-random-number-service"';
 
-/** What a client is told of anything thrown: an ApiError as it is, a fault as a bare internal_error. */
+/**
+ * What a client is told of anything thrown: an ApiError as it is, a ledger that does not answer as
+ * `storage_unavailable`, since a retry may reach it, and any other fault as a bare internal_error.
+ */
 export function clientError(thrown: unknown): ApiError {
-  return thrown instanceof ApiError ? thrown : new ApiError('internal_error');
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof LedgerError && thrown.reason === 'stopped')
+    return new ApiError('storage_unavailable', { retryAfterS: LEDGER_RETRY_AFTER_S });
+  return new ApiError('internal_error');
 }
+
+/** A service that restarts needs about so long. */
+const LEDGER_RETRY_AFTER_S = 5;
 
 export function errorReply(error: ApiError, context: ErrorContext): Reply {
   const form = negotiate(context.accept, ['json', 'problem'], 'json');

@@ -4,6 +4,7 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../../src/core/errors.ts';
 import { clientError, type ErrorContext, errorReply } from '../../src/http/error-reply.ts';
 import { newRequestId, requestIdText, requestIdUuid } from '../../src/http/request-id.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
 
 const requestId = newRequestId(1_700_000_000_000);
 const context: ErrorContext = { requestId, accept: '' };
@@ -81,6 +82,11 @@ describe('an error reply', () => {
     const told = clientError(new Error('inside: /path, secret'));
     assert.deepEqual([told.code, told.message], ['internal_error', ERRORS.internal_error.message]);
     assert.equal(clientError('text').code, 'internal_error');
+    const damaged = new LedgerError('damaged', 'lots x: the stored value does not match its checksum');
+    assert.equal(clientError(damaged).code, 'internal_error');
+    const stopped = clientError(new LedgerError('stopped', 'inside: /path'));
+    assert.deepEqual([stopped.code, stopped.facts.retryAfterS], ['storage_unavailable', 5]);
+    assert.ok(!stopped.message.includes('inside'));
     const own = new ApiError('not_found');
     assert.equal(clientError(own), own);
   });

@@ -1,10 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import { type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import { Chance } from './chance.ts';
 
-/** The call was not made. Or it was, and its answer got lost: the caller cannot tell. */
-export class InjectedFault extends Error {
+/**
+ * The call was not made, or it was and its answer got lost: the caller cannot tell. It is the error of a port to a
+ * ledger's thread that is gone.
+ */
+export class InjectedFault extends LedgerError {
   override name = 'InjectedFault';
+
+  constructor(message: string) {
+    super('stopped', message);
+  }
 }
 
 export const FAULTS = ['none', 'fail before', 'fail after', 'delay', 'duplicate'] as const;
