@@ -14,12 +14,13 @@ import { MEDIA_TYPES, negotiate } from './representation.ts';
 
 /**
  * The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare
- * values.
+ * values. A quote has no values, so a client that accepts nothing but bare values gets it as JSON.
  */
 export function answerFormOf(accept: string, request: DataRequest): AnswerForm {
   if (accept === '' || accept === '*/*') return 'json';
-  const binary = !request.dryRun && (request.endpoint === 'bytes' || request.endpoint === 'batch');
-  return negotiate(accept, binary ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
+  const hasBareForm = request.endpoint === 'bytes' || request.endpoint === 'batch';
+  const form = negotiate(accept, hasBareForm ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
+  return request.dryRun && form === 'octet-stream' ? 'json' : form;
 }
 
 /** The head of an answer; valid until the next call. */

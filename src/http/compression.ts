@@ -20,12 +20,16 @@ type Coding = 'br' | 'gzip';
 /** Compressed forms of bodies that are sent again and again, such as pages that are made once. */
 const compressedForms = new WeakMap<Uint8Array, Partial<Record<Coding, Uint8Array<ArrayBuffer>>>>();
 
-/** The reply in the best coding that the client accepts; the same reply where none helps. */
+/**
+ * The reply in the best coding that the client accepts. A document of a compressible type names Accept-Encoding in Vary
+ * whatever its size is now, because the size of the next one may differ. Any other reply is returned as it is.
+ */
 export function compressed(reply: Reply, acceptEncoding: string): Reply {
   const { status, head, body } = reply;
-  if (body.length < BYTES_MIN || body.length > BYTES_MAX || !isCompressible(head)) return reply;
+  if (!isCompressible(head)) return reply;
   const vary = withFields(head, [['Vary', 'Accept-Encoding']]) as Uint8Array<ArrayBuffer>;
-  const coding = codingOf(acceptEncoding);
+  const isWorthIt = body.length >= BYTES_MIN && body.length <= BYTES_MAX;
+  const coding = isWorthIt ? codingOf(acceptEncoding) : undefined;
   if (coding === undefined) return { status, head: vary, body };
   const encoded = withFields(vary, [['Content-Encoding', coding]]) as Uint8Array<ArrayBuffer>;
   return { status, head: encoded, body: formOf(body, coding) };
@@ -49,20 +53,26 @@ function compress(body: Uint8Array, coding: Coding): Buffer {
   });
 }
 
+/** qvalue of RFC 9110 §12.4.2. */
+const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
+
 /**
- * Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither.
+ * Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither, or prefers
+ * the document without a coding. A member whose weight is malformed is left out. A document is also sent as it is when
+ * the client refuses that and accepts no coding that we have: §12.5.3 allows it, and an error would help nobody.
  */
 export function codingOf(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined;
   const qualities = new Map<string, number>();
   for (const member of acceptEncoding.split(',', MEMBERS_MAX)) {
     const [name, ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((each) => each.startsWith('q='));
-    qualities.set(name, weight === undefined ? 1 : Number(weight.slice(2)));
+    const weight = parameters.find((each) => each.startsWith('q='))?.slice('q='.length) ?? '1';
+    if (QUALITY.test(weight)) qualities.set(name === 'x-gzip' ? 'gzip' : name, Number(weight));
   }
   const qualityOf = (coding: Coding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
   const br = qualityOf('br');
   const gzip = qualityOf('gzip');
-  if (br > 0 && br >= gzip) return 'br';
-  return gzip > 0 ? 'gzip' : undefined;
+  // what is not named is acceptable, but only where no coding is
+  if (Math.max(br, gzip) <= 0 || (qualities.get('identity') ?? 0) > Math.max(br, gzip)) return undefined;
+  return br >= gzip ? 'br' : 'gzip';
 }

@@ -64,7 +64,7 @@ export class RequestHead {
   ifNoneMatch = '';
   accessControlRequestMethod = '';
   accessControlRequestHeaders = '';
-  /** A proxy passed the request on. */
+  /** A proxy passed the request on: it has a field that only proxies add. */
   isForwarded = false;
   /** The client says that this is the last request of its connection (RFC 9112 §9.6). */
   asksToClose = false;
@@ -153,6 +153,9 @@ export class RequestHead {
     const head = reading;
     head.headBytes += name.length + value.length + FIELD_REST;
     switch (name.length) {
+      case 3:
+        if (name === 'via') head.isForwarded = true;
+        break;
       case 4:
         if (name === 'host' && head.#once(HOST, 'Host')) head.host = value;
         break;
@@ -191,8 +194,12 @@ export class RequestHead {
         else if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
           head.idempotencyKey = value;
         break;
+      case 16:
+        if (name === 'x-forwarded-host' || name === 'x-forwarded-port') head.isForwarded = true;
+        break;
       case 17:
-        if (name === 'transfer-encoding' && head.#once(TRANSFER_ENCODING, 'Transfer-Encoding')) {
+        if (name === 'x-forwarded-proto') head.isForwarded = true;
+        else if (name === 'transfer-encoding' && head.#once(TRANSFER_ENCODING, 'Transfer-Encoding')) {
           head.transferEncoding = value;
         }
         break;

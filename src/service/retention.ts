@@ -5,11 +5,10 @@ import type { Ledger } from '../ledger/ledger.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Days of certificates that may be deleted when the service starts, and for each day that it runs. Retention
- * that lags behind, for instance after a long stop, catches up at this rate; a wrong clock cannot delete more
- * than this.
+ * Days of certificates that may be deleted for each day that the service runs. Retention that lags behind, for instance
+ * after a long stop, catches up at this rate. A wrong clock cannot delete more than this, and neither can restarts: a
+ * start allows nothing by itself.
  */
-const DAYS_AT_START = 1;
 const DAYS_PER_DAY = 3;
 
 /**
@@ -51,7 +50,7 @@ export class Retention {
     this.#firstMs ??= oldestMs;
     const wantedMs = Math.min(nowMs, newestMs) - this.#retentionMs;
     const runningMs = this.#clock.monotonicMs() - this.#startedMs;
-    const allowedMs = this.#firstMs + DAYS_AT_START * DAY_MS + DAYS_PER_DAY * runningMs;
+    const allowedMs = this.#firstMs + DAYS_PER_DAY * runningMs;
     const isBehind = wantedMs > allowedMs;
     if (isBehind && !this.#isBehind) {
       const days = Math.ceil((wantedMs - allowedMs) / DAY_MS);

@@ -180,6 +180,18 @@ describe('every data endpoint', () => {
     const after = await answerOf(await server.get('/integers?entropy_mode=pure'));
     assert.equal(after.quantum_credits.remaining, before.quantum_credits.remaining! - 1);
   });
+
+  it('quotes a price as JSON to a client that accepts bare values alone', async () => {
+    const headers = { accept: 'application/octet-stream' };
+    for (const response of [
+      await server.get('/bytes?count=33&dry_run=true', headers),
+      await server.batch({ type: 'uuid', count: 3, dry_run: true }, headers),
+    ]) {
+      assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'application/json']);
+      assert.ok('required_bytes' in ((await response.json()) as Answer).data);
+    }
+    assert.equal((await server.get('/uuid?dry_run=true', headers)).status, 406);
+  });
 });
 
 const LARGE_LOT_BITS = 2 ** 26;

@@ -24,6 +24,25 @@ describe('compression of documents', () => {
     ['*;q=0', undefined],
     ['br;q=0, *', 'gzip'],
     ['gzip;q=x', undefined],
+    ['gzip;q=x, br;q=0.001', 'br'],
+    ['gzip;q=2', undefined],
+    ['gzip;q=1.5, br;q=0.5', 'br'],
+    ['gzip;q=-1', undefined],
+    ['gzip;q=0.0001', undefined],
+    ['gzip;q=', undefined],
+    ['gzip;q=0.001', 'gzip'],
+    ['gzip;q=0.', undefined],
+    ['gzip;q=1.000', 'gzip'],
+    ['gzip ; Q=1', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['identity;q=0', undefined],
+    ['identity;q=0, gzip;q=0.001', 'gzip'],
+    ['identity;q=0, *;q=0.5', 'br'],
+    ['identity, gzip;q=0.5', undefined],
+    ['identity;q=0.5, gzip;q=0.5', 'gzip'],
+    ['*;q=0, gzip', 'gzip'],
+    ['*;q=0, identity', undefined],
+    ['deflate, zstd', undefined],
   ] as const) {
     it(`answers Accept-Encoding ${JSON.stringify(field)} with ${coding ?? 'no coding'}`, () => {
       assert.equal(codingOf(field), coding);
@@ -45,13 +64,29 @@ describe('compression of documents', () => {
   });
 
   it('leaves short bodies, octets and PDF as they are', () => {
-    const short = reply('text/html', text.slice(0, 1_000));
-    assert.equal(compressed(short, 'br'), short);
+    const short = compressed(reply('text/html', text.slice(0, 1_000)), 'br');
+    assert.deepEqual([short.body.length, hasField(short.head, 'Content-Encoding')], [1_000, false]);
     for (const type of ['application/octet-stream', 'application/pdf', 'application/msgpack']) {
       const other = reply(type);
       assert.equal(compressed(other, 'br'), other);
     }
     const plain = compressed(reply('text/html'), '');
     assert.deepEqual([plain.body, hasField(plain.head, 'Content-Encoding')], [text, false]);
+  });
+
+  it('names Accept-Encoding in Vary of every document of a compressible type, compressed or not', () => {
+    const short = text.slice(0, 10);
+    for (const [body, accepted] of [
+      [text, ''],
+      [text, 'br'],
+      [text, '*;q=0'],
+      [short, 'br'],
+    ] as const) {
+      const { head } = compressed(reply('application/json', body), accepted);
+      assert.match(headText(head), /\r\nVary: Accept-Encoding(\r\n|$)/);
+    }
+    for (const type of ['application/octet-stream', 'application/pdf']) {
+      assert.ok(!hasField(compressed(reply(type), 'br').head, 'Vary'));
+    }
   });
 });

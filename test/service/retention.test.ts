@@ -24,9 +24,11 @@ function retentionOver(oldestMs: number, newestMs: number) {
 
 describe('retention', () => {
   it('deletes what is older than the retention', async () => {
-    const { asked, retention } = retentionOver(NOW_MS - 400.5 * DAY_MS, NOW_MS);
+    const { clock, asked, retention } = retentionOver(NOW_MS - 400.5 * DAY_MS, NOW_MS + DAY_MS);
+    clock.advance(DAY_MS / 2);
     await retention.sweep();
-    assert.deepEqual(asked, [{ nowMs: NOW_MS, beforeMs: NOW_MS - 400 * DAY_MS }]);
+    const nowMs = NOW_MS + DAY_MS / 2;
+    assert.deepEqual(asked, [{ nowMs, beforeMs: nowMs - 400 * DAY_MS }]);
   });
 
   it('measures age against the newest certificate, not against a later wall time', async () => {
@@ -42,7 +44,7 @@ describe('retention', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('deletes one day at the start and three days a day, however far behind it is, and says so once', async () => {
+  it('deletes three days for each day that it runs, however far behind it is, and says so once', async () => {
     const oldestMs = NOW_MS - 450 * DAY_MS;
     const { clock, log, asked, retention } = retentionOver(oldestMs, NOW_MS + 10 * DAY_MS);
     for (let day = 0; day < 3; day++) {
@@ -50,7 +52,16 @@ describe('retention', () => {
       clock.advance(DAY_MS);
     }
     const days = asked.map(({ beforeMs }) => (beforeMs - oldestMs) / DAY_MS);
-    assert.deepEqual(days, [1, 4, 7]);
+    assert.deepEqual(days, [0, 3, 6]);
     assert.equal(log.lines.filter(({ message }) => message.startsWith('retention is days behind')).length, 1);
+  });
+
+  it('deletes nothing more for being started again and again', async () => {
+    const oldestMs = NOW_MS - 450 * DAY_MS;
+    for (let start = 0; start < 3; start++) {
+      const { asked, retention } = retentionOver(oldestMs, NOW_MS);
+      await retention.sweep();
+      assert.deepEqual(asked, [{ nowMs: NOW_MS, beforeMs: oldestMs }]);
+    }
   });
 });
