@@ -8,7 +8,7 @@ import { toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { Reply } from './error-reply.ts';
-import { type Field, type HeadSlot, HeadTemplate, headOf, type PatchField } from './head.ts';
+import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './rate-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 
@@ -27,7 +27,7 @@ export function answerFormOf(accept: string, request: DataRequest): AnswerForm {
 export function answerHead(answer: Answer, rate: RateFacts | undefined): Uint8Array {
   const { form, fields } = answer;
   if (fields !== undefined) return fieldsHead(form, fields, rate);
-  return AnswerHead.of(answer.from, rate).headOf(answer, rate);
+  return AnswerHead.of(answer.from).headOf(answer, rate);
 }
 
 /** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
@@ -125,75 +125,56 @@ function sourceFields(from: DrawnFrom): Field[] {
   ];
 }
 
-/** Which rate-limit fields a head carries. */
-type RateForm = 'none' | 'plain' | 'draft';
+const REQUEST_ID = fieldLabel('X-Request-ID');
+const CREDITS_REMAINING = fieldLabel('X-Quantum-Credits-Remaining');
+const RATE_REMAINING = fieldLabel('X-RateLimit-Remaining');
+const RATE_RESET = fieldLabel('X-RateLimit-Reset');
+const RATE_POLICY = fieldLabel('RateLimit-Policy');
+const RATE_LIMIT = fieldLabel('RateLimit');
+/** What these take at most, their longest values included. */
+const CHANGING_BYTES_MAX = 512;
 
-function rateFormOf(rate: RateFacts | undefined): RateForm {
-  if (rate === undefined) return 'none';
-  return rate.draftFields ? 'draft' : 'plain';
-}
-
-const RATE_SLOTS: Readonly<Record<RateForm, readonly PatchField[]>> = {
-  none: [],
-  plain: [
-    { name: 'X-RateLimit-Remaining', width: 16 },
-    { name: 'X-RateLimit-Reset', width: 12 },
-  ],
-  draft: [
-    { name: 'X-RateLimit-Remaining', width: 16 },
-    { name: 'X-RateLimit-Reset', width: 12 },
-    { name: 'RateLimit-Policy', width: 72 },
-    { name: 'RateLimit', width: 48 },
-  ],
-};
-
-/** The head of the JSON answers from one source: made once, patched for each answer. */
+/** The head of the JSON answers from one source: made once, with lines of its own for each answer. */
 export class AnswerHead {
   readonly #head: HeadTemplate;
-  readonly #requestId: HeadSlot;
-  readonly #credits: HeadSlot;
-  readonly #rate: readonly HeadSlot[];
 
-  private constructor(from: DrawnFrom, rateForm: RateForm) {
+  private constructor(from: DrawnFrom) {
     const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], ...sourceFields(from)];
-    const rateSlots = RATE_SLOTS[rateForm];
-    this.#head = new HeadTemplate(200, fields, [
-      { name: 'X-Request-ID', width: 36 },
-      { name: 'X-Quantum-Credits-Remaining', width: 16 },
-      ...rateSlots,
-    ]);
-    this.#requestId = this.#head.slot('X-Request-ID');
-    this.#credits = this.#head.slot('X-Quantum-Credits-Remaining');
-    this.#rate = rateSlots.map(({ name }) => this.#head.slot(name));
+    this.#head = new HeadTemplate(200, fields, CHANGING_BYTES_MAX);
   }
 
-  /** The template for a source and a kind of account; the same object for the same source. */
-  static of(from: DrawnFrom, rate: RateFacts | undefined): AnswerHead {
-    const form = rateFormOf(rate);
-    let forms = templates.get(from);
-    if (forms === undefined) templates.set(from, (forms = new Map()));
-    let template = forms.get(form);
-    if (template === undefined) forms.set(form, (template = new AnswerHead(from, form)));
+  /** The template for a source; the same object for the same source. */
+  static of(from: DrawnFrom): AnswerHead {
+    let template = templates.get(from);
+    if (template === undefined) templates.set(from, (template = new AnswerHead(from)));
     return template;
   }
 
   /** The head of one answer; valid until the next call. */
   headOf(
-    answer: Pick<PrintedAnswer, 'requestId' | 'creditsRemaining'>,
+    { requestId, creditsRemaining }: Pick<PrintedAnswer, 'requestId' | 'creditsRemaining'>,
     rate: RateFacts | undefined,
   ): Uint8Array {
-    this.#requestId.setUuid(answer.requestId);
-    const { creditsRemaining } = answer;
-    this.#credits.setNumber(creditsRemaining);
+    const head = this.#head;
+    head.restart();
+    head.addUuid(REQUEST_ID, requestId);
+    head.addNumber(CREDITS_REMAINING, creditsRemaining);
     if (rate !== undefined) {
-      const [left, reset, policy, rateLimit] = this.#rate;
-      left.setNumber(rate.remaining);
-      reset.setNumber(rate.resetAtS);
-      policy?.setText(rate.policy);
-      rateLimit?.setLabelled(RATE_LIMIT_TEXTS[0], rate.remaining, RATE_LIMIT_TEXTS[1], rate.resetAfterS);
+      head.addNumber(RATE_REMAINING, rate.remaining);
+      head.addNumber(RATE_RESET, rate.resetAtS);
+      if (rate.policy !== undefined) {
+        head.addText(RATE_POLICY, rate.policy);
+        head.addLabelled(
+          RATE_LIMIT,
+          RATE_LIMIT_TEXTS[0],
+          rate.remaining,
+          RATE_LIMIT_TEXTS[1],
+          rate.resetAfterS,
+        );
+      }
     }
-    return this.#head.bytes;
+    return head.bytes;
   }
 }
 
-const templates = new WeakMap<DrawnFrom, Map<RateForm, AnswerHead>>();
+const templates = new WeakMap<DrawnFrom, AnswerHead>();

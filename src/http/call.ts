@@ -44,6 +44,8 @@ export class Call implements Asker {
   /** Of a data request, once its parameters are valid. */
   form: AnswerForm = 'json';
   ignored = '';
+  /** The X-Request-ID of the first answer, where it is sent again to the same Idempotency-Key. */
+  replayOf: string | undefined;
   /** The code of the error that is answered. */
   error: ErrorCode | undefined;
   readonly #around: CallSurroundings;
@@ -99,6 +101,7 @@ export class Call implements Asker {
   }
 
   replayed(first: FirstAnswer): void {
+    this.replayOf = first.fields.find(([name]) => name === 'X-Request-ID')?.[1];
     this.send(replayHead(first, this.rate), first.body);
   }
 

@@ -9,7 +9,7 @@ import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.t
 import { clientError, errorReply } from './error-reply.ts';
 import { Exchange, type ExchangeHost, type ReplyBooks } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
-import { newRequestId, type RequestId, requestIdText } from './request-id.ts';
+import { newRequestId, type RequestId, requestNames } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 import { parseTraceparent } from './trace.ts';
 
@@ -304,7 +304,7 @@ class ListeningFront implements Front, ExchangeHost {
     const method = exchange.method.slice(0, METHOD_LENGTH_LOGGED);
     const path = exchange.path.slice(0, PATH_LENGTH_LOGGED);
     const trace = parseTraceparent(exchange.traceparent);
-    const names = { request_id: requestIdText(this.#requestIdOf(exchange)), method, path };
+    const names = { ...requestNames(this.#requestIdOf(exchange)), method, path };
     return trace === undefined ? names : { ...names, trace_id: trace.traceId };
   }
 

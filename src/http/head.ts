@@ -1,5 +1,5 @@
 import { assert, InvariantError } from '../core/assert.ts';
-import { decimalDigits, writeLatin1, writeNumber, writeUuid } from '../core/text-bytes.ts';
+import { writeLatin1, writeNumber, writeUuid } from '../core/text-bytes.ts';
 
 /**
  * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes
@@ -80,126 +80,90 @@ export function statusOf(head: Uint8Array): number {
   return 100 * (head[0] - ZERO) + 10 * (head[1] - ZERO) + (head[2] - ZERO);
 }
 
-/** A field of a template whose value changes with every reply: right-aligned in `width` bytes. */
-export interface PatchField {
-  readonly name: string;
-  readonly width: number;
+const LAST_VISIBLE = 0x7e;
+const BLANK = 0x20;
+const ZERO = 0x30;
+const UUID_WIDTH = 36;
+const NUMBER_WIDTH_MAX = 16; // 2^53 - 1
+
+/** The beginning of a line whose value changes with every reply: `CR LF name: blank`. */
+export type FieldLabel = Uint8Array;
+
+/** Made once for each field. Throws an InvariantError as `headOf` does. */
+export function fieldLabel(name: string): FieldLabel {
+  return new Uint8Array(Buffer.from(linesOf([[name, '']]), 'latin1'));
 }
 
 /**
- * A head that is made once and patched in place for each reply. Patched values are padded with leading
- * blanks, which are optional white space and no part of the value (RFC 9110 §5.5). The library copies a head
- * when it is sent, so one template serves all replies of a thread.
+ * A head whose first lines are made once, and whose last lines are written anew for each reply, without a
+ * string between. Every value has its own length, because many readers of logs and proxies do not strip
+ * padding. The library copies a head when it is sent, so one template serves all replies of a thread.
  */
 export class HeadTemplate {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly #slots = new Map<string, HeadSlot>();
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #fixedBytes: number;
+  #end: number;
 
-  constructor(status: number, fields: readonly Field[], patched: readonly PatchField[]) {
-    const blank = patched.map(({ name, width }): Field => [name, ' '.repeat(width)]);
-    this.bytes = headOf(status, [...fields, ...blank]);
-    let end = this.bytes.length;
-    for (const { name, width } of [...patched].reverse()) {
-      assert(width >= 1 && Number.isInteger(width), `the width of ${name} is a positive whole number`);
-      assert(!this.#slots.has(name), `${name} is patched once`);
-      this.#slots.set(name, new HeadSlot(name, this.bytes, end - width, width));
-      end -= width + name.length + 4; // CR LF, colon, blank
-    }
+  /** `roomBytes` is what the changing lines take at most. */
+  constructor(status: number, fields: readonly Field[], roomBytes: number) {
+    const fixed = headOf(status, fields);
+    this.#bytes = new Uint8Array(fixed.length + roomBytes);
+    this.#bytes.set(fixed);
+    this.#fixedBytes = fixed.length;
+    this.#end = fixed.length;
   }
 
-  /** The place of one patched field. Look it up once, keep it, patch it per reply. */
-  slot(name: string): HeadSlot {
-    const slot = this.#slots.get(name);
-    assert(slot !== undefined, `${name} is not a patched field`);
-    return slot;
+  /** The head as it stands; valid until the next `restart`. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#end);
+  }
+
+  /** Forgets the lines of the reply before. */
+  restart(): void {
+    this.#end = this.#fixedBytes;
+  }
+
+  /** Adds a whole number from 0 to 2^53 - 1. Throws an InvariantError, and adds nothing, for another. */
+  addNumber(label: FieldLabel, value: number): void {
+    assert(Number.isSafeInteger(value) && value >= 0, `not a number that a head can hold: ${value}`);
+    const at = this.#begin(label, NUMBER_WIDTH_MAX);
+    this.#end = writeNumber(value, this.#bytes, at);
+  }
+
+  /** Adds visible ASCII. Throws an InvariantError, and adds nothing, for other text. */
+  addText(label: FieldLabel, text: string): void {
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code < BLANK || code > LAST_VISIBLE) refuse(text);
+    }
+    const at = this.#begin(label, text.length);
+    this.#end = writeLatin1(text, this.#bytes, at);
+  }
+
+  /** Adds visible ASCII, a number, visible ASCII and a number in a row. The texts are constants. */
+  addLabelled(label: FieldLabel, first: string, one: number, second: string, two: number): void {
+    let at = this.#begin(label, first.length + second.length + 2 * NUMBER_WIDTH_MAX);
+    const bytes = this.#bytes;
+    at = writeNumber(one, bytes, writeLatin1(first, bytes, at));
+    this.#end = writeNumber(two, bytes, writeLatin1(second, bytes, at));
+  }
+
+  /** Adds 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
+  addUuid(label: FieldLabel, id: Uint8Array): void {
+    const at = this.#begin(label, UUID_WIDTH);
+    this.#end = writeUuid(id, this.#bytes, at);
+  }
+
+  /** Where the value begins; `valueBytesMax` must fit behind the label. */
+  #begin(label: FieldLabel, valueBytesMax: number): number {
+    const at = this.#end + label.length;
+    assert(at + valueBytesMax <= this.#bytes.length, 'the changing lines of a head keep to their room');
+    this.#bytes.set(label, this.#end);
+    return at;
   }
 }
 
-const BLANK = 0x20;
-const ZERO = 0x30;
-const LAST_VISIBLE = 0x7e;
-const UUID_WIDTH = 36;
-
-/** Writes one patched value without allocating. */
-export class HeadSlot {
-  readonly #name: string;
-  readonly #bytes: Uint8Array;
-  readonly #start: number;
-  readonly #end: number;
-  /** The first number with too many digits. */
-  readonly #limit: number;
-
-  constructor(name: string, bytes: Uint8Array, start: number, width: number) {
-    this.#name = name;
-    this.#bytes = bytes;
-    this.#start = start;
-    this.#end = start + width;
-    this.#limit = 10 ** width;
-  }
-
-  /**
-   * Sets a whole number of at least 0. Throws an InvariantError, with the old value kept, when it does not
-   * fit.
-   */
-  setNumber(value: number): void {
-    if (!Number.isSafeInteger(value) || value < 0 || value >= this.#limit) this.#refuse(value);
-    const bytes = this.#bytes;
-    let at = this.#end;
-    let rest = value;
-    while (rest > 0x7fff_ffff) {
-      const tenth = Math.floor(rest / 10); // beyond 31 bits an integer division would wrap
-      bytes[--at] = ZERO + (rest - tenth * 10);
-      rest = tenth;
-    }
-    do {
-      const tenth = (rest / 10) | 0;
-      bytes[--at] = ZERO + (rest - tenth * 10);
-      rest = tenth;
-    } while (rest > 0);
-    while (at > this.#start) bytes[--at] = BLANK;
-  }
-
-  /**
-   * Sets visible ASCII. Throws an InvariantError, with the old value kept, for anything else or when it is
-   * too long.
-   */
-  setText(text: string): void {
-    const length = text.length;
-    if (length > this.#end - this.#start) this.#refuse(text);
-    for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i);
-      if (code < BLANK || code > LAST_VISIBLE) this.#refuse(text);
-    }
-    const from = this.#end - length;
-    this.#bytes.fill(BLANK, this.#start, from);
-    for (let i = 0; i < length; i++) this.#bytes[from + i] = text.charCodeAt(i);
-  }
-
-  /**
-   * Sets visible ASCII, a number, visible ASCII and a number in a row, without a string between. Throws as
-   * `setText` and `setNumber` do, but may leave a part of the value behind.
-   */
-  setLabelled(first: string, one: number, second: string, two: number): void {
-    const length = first.length + decimalDigits(one) + second.length + decimalDigits(two);
-    if (length > this.#end - this.#start) this.#refuse(`${first}${one}${second}${two}`);
-    const from = this.#end - length;
-    this.#bytes.fill(BLANK, this.#start, from);
-    let at = writeLatin1(first, this.#bytes, from);
-    at = writeLatin1(second, this.#bytes, writeNumber(one, this.#bytes, at));
-    writeNumber(two, this.#bytes, at);
-  }
-
-  /** Sets 16 bytes in the 8-4-4-4-12 form of RFC 9562; the slot has 36 bytes. */
-  setUuid(id: Uint8Array): void {
-    if (this.#end - this.#start !== UUID_WIDTH) this.#refuse('a UUID');
-    writeUuid(id, this.#bytes, this.#start);
-  }
-
-  /** Out of line, so that the message is only built when it is needed. */
-  #refuse(value: number | string): never {
-    const width = this.#end - this.#start;
-    throw new InvariantError(
-      `${this.#name}: ${JSON.stringify(value)} does not fit ${width} bytes of visible ASCII`,
-    );
-  }
+/** Out of line, so that the message is only built when it is needed. */
+function refuse(text: string): never {
+  throw new InvariantError(`not visible ASCII: ${JSON.stringify(text)}`);
 }

@@ -5,6 +5,7 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Call } from './call.ts';
 import { CERTIFICATE, HEALTH, parseCertificateQuery, USAGE } from './endpoints/table.ts';
+import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
@@ -81,6 +82,16 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       handler: async (call) => {
         const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
         return body(call, { data: await sources.usage(call), metadata: metadataOf(call, drawn) }, drawn);
+      },
+    },
+    {
+      path: TIERS_PATH,
+      methods: READ_METHODS,
+      scope: null, // who has no key yet wants to know
+      limited: false,
+      handler: (call) => {
+        const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
+        return body(call, { data: tierList(), metadata: metadataOf(call, drawn) }, drawn);
       },
     },
     {

@@ -9,10 +9,11 @@ export interface RateFacts {
   /** Unix second at which the full burst is there again. */
   readonly resetAtS: number;
   readonly resetAfterS: number;
-  /** The value of RateLimit-Policy. */
-  readonly policy: string;
-  /** Also send the fields of draft-ietf-httpapi-ratelimit-headers-10 (§3). */
-  readonly draftFields: boolean;
+  /**
+   * The value of RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 §3); undefined when the fields of
+   * the draft are turned off, or when there is no limit.
+   */
+  readonly policy: string | undefined;
 }
 
 /** The facts of a decision, which is its meter's and changes with the next call on it. */
@@ -28,20 +29,25 @@ export function rateFacts(
     remaining,
     resetAtS: resetAtUnixS(decision, nowMs),
     resetAfterS,
-    policy: policyOf(limit),
-    draftFields,
+    policy: draftFields ? policyOf(limit) : undefined,
   };
 }
 
+/** The largest integer of a structured field (RFC 9651 §3.3.1). */
+const FIELD_INTEGER_MAX = 999_999_999_999_999;
+
 /**
- * The burst of any 60 seconds and the rate that is sustained. The same for all accounts of a limit, so it is
- * made once.
+ * `q` requests in `w` seconds: the burst, and the time in which all of it comes back. A client that keeps to it
+ * is never refused, what RateLimit says is left is at most `q`, and all of it is there again within `w`. Made
+ * once for all accounts of a limit.
  */
-function policyOf({ requestsPerMinute, burst }: RateLimit): string {
+function policyOf({ requestsPerMinute, burst }: RateLimit): string | undefined {
+  if (burst > FIELD_INTEGER_MAX) return undefined; // there is no limit
   let policy = policies.get(requestsPerMinute);
   if (policy === undefined) {
     if (policies.size >= POLICIES_MAX) policies.clear();
-    policy = `"burst";q=${burst};w=60, "sustained";q=${requestsPerMinute};w=60`;
+    const windowS = Math.max(60, Math.ceil((burst * 60) / requestsPerMinute));
+    policy = `"burst";q=${burst};w=${windowS}`;
     policies.set(requestsPerMinute, policy);
   }
   return policy;
@@ -60,7 +66,8 @@ export function rateFields(rate: RateFacts | undefined): Field[] {
     ['X-RateLimit-Remaining', String(rate.remaining)],
     ['X-RateLimit-Reset', String(rate.resetAtS)],
   ];
-  if (rate.draftFields) fields.push(['RateLimit-Policy', rate.policy], ['RateLimit', rateLimitText(rate)]);
+  if (rate.policy !== undefined)
+    fields.push(['RateLimit-Policy', rate.policy], ['RateLimit', rateLimitText(rate)]);
   return fields;
 }
 

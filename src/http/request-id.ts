@@ -22,3 +22,8 @@ export function requestIdText(id: Uint8Array): string {
 export function requestIdUuid(id: Uint8Array): string {
   return uuidText(id);
 }
+
+/** Both spellings, for a line of the log: whoever reports a request may know either. */
+export function requestNames(id: Uint8Array): { request_id: string; x_request_id: string } {
+  return { request_id: requestIdText(id), x_request_id: requestIdUuid(id) };
+}

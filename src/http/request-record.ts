@@ -21,6 +21,7 @@ import {
 import { DATA_ENDPOINTS, ENTROPY_MODES } from '../core/vocabulary.ts';
 import type { AnswerEntry } from '../ledger/records.ts';
 import type { Call } from './call.ts';
+import { requestNames } from './request-id.ts';
 
 export interface RequestRecordOptions {
   readonly shard: MetricShard;
@@ -131,9 +132,10 @@ export class RequestRecord {
   }
 
   #write(call: Call, status: number, durationMs: number): void {
-    const { mode, error, trace } = call;
+    const { mode, error, trace, replayOf } = call;
     const facts = {
-      request_id: call.requestIdText,
+      ...requestNames(call.requestId),
+      ...(replayOf === undefined ? {} : { replay_of: replayOf }),
       ...(trace === undefined ? {} : { trace_id: trace.traceId }),
       method: call.exchange.method.slice(0, METHOD_LENGTH_LOGGED),
       endpoint: ENDPOINT_LABELS[call.endpoint],

@@ -19,6 +19,7 @@ import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
 import { rateFacts, rateFields } from './rate-fields.ts';
+import { requestNames } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 
 /** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
@@ -345,8 +346,9 @@ export class Router {
     const error = clientError(thrown);
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
-      const { requestIdText: request_id, trace } = call;
-      const names = trace === undefined ? { request_id } : { request_id, trace_id: trace.traceId };
+      const { trace } = call;
+      const named = requestNames(call.requestId);
+      const names = trace === undefined ? named : { ...named, trace_id: trace.traceId };
       this.#options.log.error({ ...names, fault: fault.stack }, 'fault');
     }
     call.error = error.code;

@@ -54,7 +54,10 @@ describe('rate limit', () => {
       Math.abs(resetS - Date.now() / 1000 - 90) < 35,
       'the full burst is there again within 1.5 minutes',
     );
-    assert.match(refused.headers.get('ratelimit-policy')!, /^ *"burst";q=15;w=60, "sustained";q=10;w=60$/);
+    assert.equal(refused.headers.get('ratelimit-policy'), '"burst";q=15;w=90');
+    const [, left, untilFullS] = /^"burst";r=(\d+);t=(\d+)$/.exec(refused.headers.get('ratelimit')!)!;
+    assert.equal(left, '0');
+    assert.ok(Number(untilFullS) > 60 && Number(untilFullS) <= 90, untilFullS);
     const health = await server.get('/health', bearer(key));
     assert.equal(health.status, 200, 'health is not limited');
     await health.arrayBuffer();
@@ -80,6 +83,8 @@ describe('rate limit', () => {
       assert.equal(response.headers.get(name), String(largest), name);
     }
     assert.match(response.headers.get('x-ratelimit-reset')!, /^\d{10}$/);
+    assert.equal(response.headers.get('ratelimit-policy'), null);
+    assert.equal(response.headers.get('ratelimit'), null);
     const credits = { remaining: largest, total: largest, used: 0 };
     assert.deepEqual((await bodyOf(response)).quantum_credits, credits);
   });
@@ -165,7 +170,18 @@ describe('Idempotency-Key', () => {
     const text = await first.text();
     const again = await server.get('/bytes?count=50&entropy_mode=pure', headers);
     assert.equal(await again.text(), text);
-    assert.equal(again.headers.get('x-request-id'), first.headers.get('x-request-id'));
+    const firstId = first.headers.get('x-request-id');
+    assert.equal(again.headers.get('x-request-id'), firstId);
+    const lines = () =>
+      server
+        .output()
+        .split('\n')
+        .filter((line) => line.includes(`${firstId}`));
+    await server.until('both lines are in the log', () => lines().length === 2);
+    const [own, replay] = lines().map((line) => JSON.parse(line));
+    assert.equal(own.x_request_id, firstId);
+    assert.equal(own.request_id, JSON.parse(text).metadata.request_id);
+    assert.equal(replay.replay_of, firstId, 'the line of the replay names the answer that was sent');
     const usage = await usageOf(key);
     assert.deepEqual([usage.credits.used, usage.requests.used], [50, 1]);
     const other = await server.get('/bytes?count=51&entropy_mode=pure', headers);

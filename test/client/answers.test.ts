@@ -14,6 +14,7 @@ import type {
   Metadata,
   Quote,
   ShuffleData,
+  TiersAnswer,
   Usage,
   UsageCount,
   UuidData,
@@ -224,6 +225,13 @@ describe('what is no value', () => {
     assert.equal(data.tier, 'pro');
   });
 
+  it('tiers, prices and limits', async () => {
+    const { data, metadata } = await client.tiers();
+    assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
+    assert.deepEqual(misfits(data, TIERS_DATA), []);
+    assert.equal(data.limits['batch_count'], 100_000);
+  });
+
   it('health, whatever checks there are', async () => {
     const { status, version, time, checks } = await client.health();
     assert.ok(['pass', 'warn', 'fail'].includes(status));
@@ -249,6 +257,25 @@ const DOCUMENT_METADATA = {
   nist_verified: 'boolean',
   powered_by: 'string',
 } as const;
+
+const TIERS_DATA: Shape<TiersAnswer['data']> = {
+  tiers: [
+    {
+      tier: { oneOf: TIERS },
+      requests_per_minute: 'number',
+      burst: 'number',
+      requests_per_month: 'number',
+      credits_per_month: 'number',
+      entropy_modes: [{ oneOf: ENTROPY_MODES }],
+      default_entropy_mode: { oneOf: ENTROPY_MODES },
+      seed_interval_s: { nullable: 'number' },
+      scopes: ['string'],
+      custom: 'boolean',
+    },
+  ],
+  prices: [{ kind: 'string', bits: 'string', example: 'string', credits: 'number' }],
+  limits: { record: 'number' },
+};
 
 const CERTIFICATE: Shape<CertificateDocument> = {
   certificate: {

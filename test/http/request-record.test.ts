@@ -173,6 +173,7 @@ describe('the record of requests', () => {
       message: 'request',
       facts: {
         request_id: call.requestIdText,
+        x_request_id: call.requestUuid,
         trace_id: '0af7651916cd43dd8448eb211c80319c',
         method: 'GET',
         endpoint: 'shuffle',

@@ -228,6 +228,11 @@ class QrnClient:
         data: Mapping[str, Any] = _wire.object_of(self._send(_wire.fetch(self._settings, "/usage")), "data")["data"]
         return data
 
+    def tiers(self) -> Mapping[str, Any]:
+        """What each tier may do, what pure mode costs, and how much one request may ask for."""
+        data: Mapping[str, Any] = _wire.object_of(self._send(_wire.fetch(self._settings, "/tiers")), "data")["data"]
+        return data
+
     def health(self) -> Mapping[str, Any]:
         """The state of the service. A service that reports `fail` is an answer here, not an error."""
         request = _wire.fetch(self._settings, "/health", also_answers=(503,))

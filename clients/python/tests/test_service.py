@@ -90,6 +90,7 @@ class Answers(unittest.TestCase):
                     (await client.verify(answer)).require()
                 self.assertIn((await client.health())["status"], ("pass", "warn"))
                 self.assertIn("used", (await client.usage())["credits"])
+                self.assertEqual((await client.tiers())["tiers"][2]["tier"], "pro")
                 pdf = await client.certificate_pdf(answers[0].metadata.certificate_id)
                 self.assertTrue(pdf.startswith(b"%PDF"))
                 quote = await client.quote("bytes", count=9, entropy_mode="pure")
@@ -122,6 +123,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.client.quote("integers", count=8, min=0, max=255, entropy_mode="pure")["required_bytes"], 8)
         self.assertEqual(self.client.quote("batch", type="uuid", count=8, entropy_mode="pure")["mode"], "pure")
         self.assertEqual(self.client.usage()["tier"], "pro")
+        self.assertEqual(self.client.tiers()["tiers"][0]["requests_per_minute"], 10)
         self.assertIn(self.client.health()["status"], ("pass", "warn"))  # warn on a machine that is busy
         self.assertEqual(sum(block.count for block in self.client.stream("floats", 150_000)), 150_000)
 
@@ -139,8 +141,8 @@ class Answers(unittest.TestCase):
                 call()
             self.assertRegex(caught.exception.request_id or "", "^req_")
         with self.assertRaises(errors.CreditsExhaustedError) as caught:
-            self.client.batch_octets("bytes", 1_000, length=1_024, entropy_mode="pure")
-        self.assertEqual((caught.exception.details or {})["required"], 1_024_000)
+            self.client.batch_octets("bytes", 11, length=1_000, entropy_mode="pure")
+        self.assertEqual((caught.exception.details or {})["required"], 11_000)
 
     @needs_numpy
     def test_of_octets_are_arrays_without_a_copy(self) -> None:

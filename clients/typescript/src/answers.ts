@@ -231,6 +231,42 @@ export interface UsageDay extends UsageCount {
   readonly credits: number;
 }
 
+/** Every tier, every price, every limit; 2^53 - 1 stands for unlimited. */
+export interface TiersAnswer {
+  readonly data: {
+    readonly tiers: readonly TierFigures[];
+    readonly prices: readonly PriceOfKind[];
+    /** How much one request may ask for, e.g. `batch_count`. */
+    readonly limits: Readonly<Record<string, number>>;
+  };
+  readonly metadata: BriefMetadata & DocumentMetadata;
+}
+
+export interface TierFigures {
+  readonly tier: Tier;
+  readonly requests_per_minute: number;
+  readonly burst: number;
+  readonly requests_per_month: number;
+  /** Bytes of pure mode. */
+  readonly credits_per_month: number;
+  readonly entropy_modes: readonly EntropyMode[];
+  readonly default_entropy_mode: EntropyMode;
+  /** Null for a tier without the seeded mode. */
+  readonly seed_interval_s: number | null;
+  readonly scopes: readonly string[];
+  /** An account of the tier may have figures of its own. */
+  readonly custom: boolean;
+}
+
+export interface PriceOfKind {
+  readonly kind: string;
+  /** The entropy of the answer in bits; the price is an eighth of it, rounded up once per request. */
+  readonly bits: string;
+  readonly example: string;
+  /** What the example costs in pure mode. */
+  readonly credits: number;
+}
+
 export type HealthStatus = 'pass' | 'warn' | 'fail';
 
 /** The shape of draft-inadarei-api-health-check-06; which checks there are may grow. */

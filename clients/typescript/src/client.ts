@@ -15,6 +15,7 @@ import type {
   Quote,
   RateLimit,
   ShuffleData,
+  TiersAnswer,
   UsageAnswer,
   UuidData,
 } from './answers.ts';
@@ -224,6 +225,14 @@ export class QrnClient {
     return pendingCall(
       this.#send({ url: `${this.#baseUrl}/usage` }, call),
       (reply) => objectOf(reply, 'data') as unknown as UsageAnswer,
+    );
+  }
+
+  /** What each tier may do, what pure mode costs, and how much one request may ask for. */
+  tiers(call?: CallOptions): PendingCall<TiersAnswer> {
+    return pendingCall(
+      this.#send({ url: `${this.#baseUrl}/tiers` }, call),
+      (reply) => objectOf(reply, 'data') as unknown as TiersAnswer,
     );
   }
 

@@ -12,7 +12,8 @@ import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
 import { publicPaths } from './public.ts';
-import { COMPONENT_SCHEMAS, nameOf, ref, type Schema } from './schemas.ts';
+import { ref, type Schema } from './schema.ts';
+import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
 
 /** An OpenAPI 3.1 document; plain JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -324,7 +325,7 @@ function header(description: string, type: 'string' | 'integer' = 'string'): Sch
 const HEADERS: Readonly<Record<string, Schema>> = {
   RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
   'RateLimit-Policy': header(
-    'draft-ietf-httpapi-ratelimit-headers: the burst and the sustained rate, with their window in seconds.',
+    'draft-ietf-httpapi-ratelimit-headers: the burst, and the seconds in which all of it comes back.',
   ),
   'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
   'WWW-Authenticate': header('RFC 6750 §3.'),

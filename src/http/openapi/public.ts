@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../core/errors.ts';
-import { ref, type Schema } from './schemas.ts';
+import { TIERS_PATH } from '../endpoints/tiers.ts';
+import { ref, type Schema } from './schema.ts';
 
 type Responses = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
 
@@ -33,6 +34,12 @@ export function publicPaths(failures: Responses): Readonly<Record<string, Schema
     },
   });
   return {
+    [TIERS_PATH]: get(
+      'tiers',
+      'Tiers with their rates, quotas, credits and modes; the price of pure mode; the limits of one request.',
+      { ...json(ref('Tiers')), 'application/msgpack': { schema: ref('Tiers') } },
+      ['not_acceptable'],
+    ),
     '/livez': get('livez', 'The process runs.', text),
     '/readyz': readyz(get('readyz', 'Every mode can be served that will be.', text)),
     '/metrics': get('metrics', 'Prometheus text format, when it is served on this port.', text, [

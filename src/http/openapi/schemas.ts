@@ -1,52 +1,28 @@
 import { ERRORS } from '../../core/errors.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from '../../core/vocabulary.ts';
 import { EVIDENCE_LEVELS } from '../../ledger/records.ts';
+import {
+  boolean,
+  count,
+  described,
+  integer,
+  listOf,
+  object,
+  oneOfWords,
+  orNull,
+  ref,
+  type Schema,
+  sha256,
+  text,
+  time,
+} from './schema.ts';
+import { tierListSchema } from './tier-list-schema.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts
  * holds what the running service answers against them, and no object may have a member that is not named
  * here.
  */
-export type Schema = Readonly<Record<string, unknown>>;
-type Properties = Readonly<Record<string, Schema>>;
-
-/** An object with exactly these members; those of `optional` may be missing. */
-function object(properties: Properties, optional: Properties = {}, description?: string): Schema {
-  return {
-    type: 'object',
-    ...(description === undefined ? {} : { description }),
-    properties: { ...properties, ...optional },
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
-}
-
-export function ref(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-const text: Schema = { type: 'string' };
-const boolean: Schema = { type: 'boolean' };
-const count: Schema = { type: 'integer', minimum: 0 };
-const time: Schema = { type: 'string', format: 'date-time' };
-const integer: Schema = { type: 'integer' };
-const sha256: Schema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' };
-
-function orNull(schema: Schema): Schema {
-  return { ...schema, type: [schema['type'], 'null'] };
-}
-
-function oneOfWords(words: readonly string[], description?: string): Schema {
-  return { type: 'string', enum: words, ...(description === undefined ? {} : { description }) };
-}
-
-function listOf(items: Schema): Schema {
-  return { type: 'array', items };
-}
-
-function described(schema: Schema, description: string): Schema {
-  return { ...schema, description };
-}
 
 const requestId = described(
   { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
@@ -450,6 +426,7 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Credits: { ...credits, description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.' },
   CertificateDocument: certificateDocument,
   Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
+  Tiers: object({ data: tierListSchema, metadata: documentMetadata }, {}, '2^53 - 1 stands for unlimited.'),
   Health: health,
   Error: error,
   Problem: problem,

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
+import { type TierRow, tierList } from '../endpoints/tiers.ts';
 import { errorCodesOf } from '../openapi/document.ts';
 import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { COMPONENT_SCHEMAS } from '../openapi/schemas.ts';
@@ -16,7 +17,7 @@ export function docsMain(baseUrl: string): Markup {
 <nav class="contents" aria-label="Contents"><ul>
 ${ENDPOINT_DEFINITIONS.map(({ name, path }) => html`<li><a href="#${name}">${path}</a></li>`)}
 <li><a href="#modes">Entropy modes</a></li><li><a href="#answers">Answers</a></li>
-<li><a href="#limits">Limits and retries</a></li><li><a href="#errors">Errors</a></li>
+<li><a href="#limits">Tiers, prices and limits</a></li><li><a href="#errors">Errors</a></li>
 <li><a href="/openapi.json">OpenAPI 3.1</a></li></ul></nav>
 ${keyField()}
 ${ENDPOINT_DEFINITIONS.map((endpoint) => endpointSection(endpoint, baseUrl))}
@@ -226,10 +227,31 @@ const PLAIN_MEANINGS: Readonly<Record<string, string>> = {
 };
 
 function limitsSection(): Markup {
-  return html`<section id="limits" aria-labelledby="limits-title"><h2 id="limits-title">Limits and retries</h2>
-<p>A tier allows a number of requests per minute with bursts of one and a half times that, and a number per calendar month (UTC).
+  const { tiers, prices } = tierList();
+  const tierRows = tiers.map(
+    (
+      row,
+    ) => html`<tr><th scope="row">${row.tier}</th><td>${limit(row, row.requests_per_minute)}</td><td>${limit(row, row.burst)}</td>
+<td>${limit(row, row.requests_per_month)}</td><td>${limit(row, row.credits_per_month)}</td></tr>`,
+  );
+  const priceRows = prices.map(
+    ({ kind, bits, credits, example }) =>
+      html`<tr><th scope="row">${kind}</th><td>${bits}</td><td><code>${example}</code></td><td>${grouped(credits)}</td></tr>`,
+  );
+  return html`<section id="limits" aria-labelledby="limits-title"><h2 id="limits-title">Tiers, prices and limits</h2>
+<p><code>GET /v1/tiers</code> answers all of this as JSON, without a key.</p>
+<div class="tables" tabindex="0" role="region" aria-label="Tiers"><table><thead><tr><th scope="col">Tier</th><th scope="col">Requests per minute</th>
+<th scope="col">Burst</th><th scope="col">Requests per month</th><th scope="col">Credits per month</th></tr></thead><tbody>${tierRows}</tbody></table></div>
+<p>The burst is how many requests may come at once; it fills up again at the rate per minute. Months are calendar months in UTC.
 <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> tell where you stand. 429 and 503 carry
-<code>Retry-After</code> in seconds: wait that long, then try again. A refused request has drawn nothing and spent nothing.</p></section>`;
+<code>Retry-After</code> in seconds: wait that long, then try again. A refused request has drawn nothing and spent nothing.</p>
+<p>Only <code>pure</code> mode costs credits: the information that an answer holds, in bits, divided by eight and rounded up once.</p>
+<div class="tables" tabindex="0" role="region" aria-label="Prices"><table><thead><tr><th scope="col">Values</th><th scope="col">Bits</th>
+<th scope="col">Example</th><th scope="col">Credits</th></tr></thead><tbody>${priceRows}</tbody></table></div></section>`;
+}
+
+function limit({ custom }: TierRow, value: number): string {
+  return custom ? 'custom' : grouped(value);
 }
 
 function errorsSection(): Markup {

@@ -1,0 +1,112 @@
+import { burstOf, TIER_ALLOWANCES } from '../../account/tiers.ts';
+import { entropyBytes } from '../../answer/request.ts';
+import { assert } from '../../core/assert.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { type EntropyMode, SCOPES, type Scope, TIERS, type Tier } from '../../core/vocabulary.ts';
+import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
+
+export const TIERS_PATH = '/v1/tiers';
+
+/** What an account of a tier may do. 2^53 - 1 stands for unlimited. */
+export interface TierRow {
+  readonly tier: Tier;
+  readonly requests_per_minute: number;
+  /** Requests that may come at once; also the most in any 60 seconds. */
+  readonly burst: number;
+  /** Answered data requests per calendar month in UTC. */
+  readonly requests_per_month: number;
+  /** Bytes of pure mode per calendar month in UTC. */
+  readonly credits_per_month: number;
+  readonly entropy_modes: readonly EntropyMode[];
+  /** The mode of a request that names none. */
+  readonly default_entropy_mode: EntropyMode;
+  /** How often the seeded mode takes a new quantum seed; null without that mode. */
+  readonly seed_interval_s: number | null;
+  /** The scopes that a key may have. */
+  readonly scopes: readonly Scope[];
+  /** An account may have figures of its own in place of these. */
+  readonly custom: boolean;
+}
+
+/** The price of one kind of value in pure mode. A credit is a byte of entropy. */
+interface PriceRow {
+  readonly kind: string;
+  /** The entropy of the answer, in bits; the price is an eighth of it, rounded up once per request. */
+  readonly bits: string;
+  readonly example: string;
+  /** What the example costs. */
+  readonly credits: number;
+}
+
+/** How much one request may ask for. */
+interface CountLimits {
+  readonly integers_count: number;
+  readonly bytes_count: number;
+  readonly floats_count: number;
+  readonly uuid_count: number;
+  readonly bitstring_length: number;
+  readonly shuffle_items: number;
+  readonly batch_count: number;
+}
+
+/** The `data` member of GET /v1/tiers, made from the tables that the service itself goes by. */
+export interface TierList {
+  readonly tiers: readonly TierRow[];
+  readonly prices: readonly PriceRow[];
+  readonly limits: CountLimits;
+}
+
+export function tierList(): TierList {
+  return { tiers: TIERS.map(rowOf), prices: PRICES, limits: COUNT_LIMITS };
+}
+
+function rowOf(tier: Tier): TierRow {
+  const allowance = TIER_ALLOWANCES[tier];
+  const { seedIntervalMs } = allowance;
+  return {
+    tier,
+    requests_per_minute: allowance.requestsPerMinute,
+    burst: burstOf(allowance.requestsPerMinute),
+    requests_per_month: allowance.requestsPerMonth,
+    credits_per_month: allowance.creditsPerMonth,
+    entropy_modes: allowance.modes,
+    default_entropy_mode: allowance.defaultMode,
+    seed_interval_s: seedIntervalMs === null ? null : seedIntervalMs / 1000,
+    scopes: SCOPES,
+    custom: tier === 'enterprise',
+  };
+}
+
+const PRICES: readonly PriceRow[] = [
+  price('integers', 'count × log2(max - min + 1)', '/v1/integers?count=100&min=1&max=6'),
+  price(
+    'integers without repeats',
+    'log2(n! / (n - count)!), n = max - min + 1',
+    '/v1/integers?count=6&min=1&max=49&unique=true',
+  ),
+  price('bytes', '8 × count', '/v1/bytes?count=32'),
+  price('floats', '53 × count', '/v1/floats?count=10'),
+  price('floats with a precision', 'count × precision × log2(10)', '/v1/floats?count=10&precision=3'),
+  price('uuid', '122 × count', '/v1/uuid?count=1'),
+  price('bitstring', 'length', '/v1/bitstring?length=128'),
+  price('shuffle', 'log2(n!), n items', '/v1/shuffle?items=ada,grace,barbara,shafi'),
+];
+
+/** Its credits are what the endpoint itself would charge for the example. */
+function price(kind: string, bits: string, example: string): PriceRow {
+  const [path, query] = example.split('?');
+  const endpoint = DATA_ENDPOINT_DEFINITIONS.find((each) => each.path === path);
+  assert(endpoint !== undefined, `${path} is an endpoint`);
+  const { request } = endpoint.parse({ query, contentType: '', body: new Uint8Array(0) });
+  return { kind, bits, example, credits: entropyBytes(request.values) };
+}
+
+const COUNT_LIMITS: CountLimits = {
+  integers_count: LIMITS.integersCountMax,
+  bytes_count: LIMITS.bytesCountMax,
+  floats_count: LIMITS.floatsCountMax,
+  uuid_count: LIMITS.uuidCountMax,
+  bitstring_length: LIMITS.bitstringLengthMax,
+  shuffle_items: LIMITS.shuffleItemsMax,
+  batch_count: LIMITS.batchCountMax,
+};
