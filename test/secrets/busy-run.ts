@@ -231,8 +231,10 @@ async function tell(told: Told[], what: string, response: Response): Promise<voi
 async function everyError(server: TestServer, key: string, freeKey: string, told: Told[]): Promise<void> {
   const as = { authorization: `Bearer ${key}` };
   const mistyped = { authorization: `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}` };
+  const { key: poorKey } = await server.account('enterprise', '--credits-per-month', '10');
   const refused: [path: string, headers: Record<string, string>, status: number][] = [
     ['/integers', mistyped, 401],
+    ['/bytes?count=16&entropy_mode=pure', { authorization: `Bearer ${poorKey}` }, 402],
     ['/integers', { authorization: `Basic ${Buffer.from(key).toString('base64')}` }, 401],
     [`/integers?api_key=${key}&count=0`, as, 400],
     [`/nothing/${key}`, as, 404],
@@ -262,7 +264,7 @@ async function everyError(server: TestServer, key: string, freeKey: string, told
     [
       JSON.stringify({ type: 'bytes', count: 1_000, params: { length: 1024 }, entropy_mode: 'pure' }),
       as,
-      402,
+      400,
     ],
   ];
   for (const [body, headers, status] of bodies) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { descriptorLimit } from '../../../src/service/front-stack.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
@@ -213,7 +213,8 @@ function refusals(target: Target): readonly (readonly [status: number, request: 
     [401, 'GET /v1/bytes HTTP/1.1\r\nHost: a\r\n\r\n'],
     [401, `GET /v1/bytes HTTP/1.1\r\nHost: a\r\nX-API-Key: ${target.key.slice(0, -1)}!\r\n\r\n`],
     [404, head(target, 'GET /v1/nothing')],
-    [400, head(target, 'GET /v1/bytes?count=x')],
+    // not a data request: uWebSockets.js closes a connection on which one waits for its turn and the next has come
+    [400, head(target, 'GET /v1/certificate?id=x')],
     [405, head(target, `${'M'.repeat(20_000)} /v1/bytes`)],
   ];
 }
@@ -322,10 +323,23 @@ function assertLinesBounded(lines: readonly string[]): void {
 }
 
 /** The statuses of the next `count` replies, which have short bodies. */
+/** What the socket gives next; undefined when it was closed. */
+function nextChunk(socket: Socket): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const end = (chunk?: Buffer) => {
+      socket.off('data', end).off('close', onClose);
+      resolve(chunk);
+    };
+    const onClose = () => end();
+    socket.once('data', end).once('close', onClose);
+  });
+}
+
 async function repliesOf(connection: HttpConnection, count: number): Promise<number[]> {
   let text = '';
   for (;;) {
-    const [chunk] = (await once(connection.socket, 'data')) as [Buffer];
+    const chunk = await nextChunk(connection.socket);
+    assert.ok(chunk, `closed after ${text.length} bytes of ${count} replies`);
     text += chunk.toString('latin1');
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
     const isWhole = text.endsWith('}}') && statuses.length === count;

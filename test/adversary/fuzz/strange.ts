@@ -202,10 +202,20 @@ export async function holdStrange(world: World, request: HttpRequest): Promise<v
   const text = `${reply.status} ${reply.body.toString('utf8', 0, 300)}`;
   assert.ok(reply.status !== 500 && STATUS_LABELS.some((label) => label === String(reply.status)), text);
   assert.ok(!reply.headers.has('x-injected'), 'nothing that came stands in the head');
-  const isAnswer = reply.headers.has('x-lang-circuit');
+  // usage and certificates carry the provenance fields of answers too
+  const isAnswer =
+    reply.headers.has('x-lang-circuit') && !/^\/v1\/(usage|certificate)\b/.test(request.target);
   if (isAnswer) {
     assert.equal(reply.status, 200);
-    actor.answers++;
+    // strange requests may repeat an Idempotency-Key: the answer kept for it is sent again and is not counted
+    const certificateId =
+      reply.headers.get('x-certificate-id') ??
+      /"certificate_id":"([^"]+)"/.exec(reply.body.toString('latin1'))?.[1];
+    assert.ok(certificateId, text);
+    const isReplay = world.strangeCertificates.has(certificateId);
+    world.strangeCertificates.add(certificateId);
+    if (isReplay) assert.equal(drawn, 0, 'a replay draws nothing');
+    else actor.answers++;
     world.consumedBytes += drawn;
   } else assert.equal(drawn, 0, 'what is no answer draws nothing');
   if (reply.status >= 400) holdRefusal(world, request, reply, text);

@@ -35,6 +35,8 @@ export class World {
   readonly actors: ReadonlyMap<Role, Actor>;
   /** What the service logged as a fault. */
   readonly faults: string[];
+  /** Certificates of the answers to strange requests. */
+  readonly strangeCertificates = new Set<string>();
   /** Entropy that answers said they consumed. */
   consumedBytes = 0;
   /** How often each outcome came: a fuzzer that is only ever refused finds nothing. */

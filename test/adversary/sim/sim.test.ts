@@ -33,7 +33,13 @@ describe('the whole service, simulated from one seed', () => {
   });
 });
 
-/** In which world a planted bug shows, and after how many steps at the latest. */
+/** Worlds that are tried for a planted bug beside the one that is named for it. */
+const WORLDS_MAX = 16;
+
+/**
+ * The world in which each planted bug showed when this list was made, and after how many steps at the latest. Any change
+ * to the order of the service's work makes other worlds of the same seeds, so others are tried when that one shows nothing.
+ */
 const FOUND: Readonly<Record<string, { readonly seed: number; readonly steps: number }>> = {
   'replies before the commit': { seed: 2, steps: 10 },
   'a pure block is not deleted when it is claimed': { seed: 4, steps: 40 },
@@ -64,8 +70,12 @@ describe('a bug that is planted is found:', () => {
 
   for (const mutant of MUTANTS) {
     it(mutant.name, async () => {
-      const { broken } = await runCourse({ ...FOUND[mutant.name], mutant });
-      assert.ok(broken instanceof Violation, String(broken));
+      const hint = FOUND[mutant.name];
+      let { broken } = await runCourse({ ...hint, mutant });
+      for (let seed = 1; broken === undefined && seed <= WORLDS_MAX; seed++) {
+        ({ broken } = await runCourse({ seed, steps: 250, mutant }));
+      }
+      assert.ok(broken instanceof Violation, `${broken ?? `shows in none of ${WORLDS_MAX} worlds`}`);
       assert.ok(mutant.breaks.includes(broken.invariant), broken.message);
     });
   }
