@@ -55,9 +55,12 @@ export class LocalService {
     dataDir?: string,
   ): Promise<LocalService> {
     const own = dataDir ?? mkdtempSync(join(tmpdir(), 'qrn-local-'));
-    if (dataDir === undefined) t.after(() => rmSync(own, { recursive: true, force: true }));
-    const local = await LocalService.start(environment, parts, { dataDir: own });
-    t.after(() => local.stop());
+    let local: LocalService | undefined;
+    t.after(async () => {
+      await local?.stop();
+      if (dataDir === undefined) rmSync(own, { recursive: true, force: true });
+    });
+    local = await LocalService.start(environment, parts, { dataDir: own });
     return local;
   }
 

@@ -107,10 +107,10 @@ describe('liars beside one sound source', () => {
     source: 'ibm',
     quantumBackend: 'ibm_torino',
   };
-  // After 24 lots it waits, so that the pool asks the others for as long as it takes to close them.
+  // After 40 lots it waits, so that the pool asks the others for as long as it takes to close them.
   const released = Promise.withResolvers<void>();
   const sound = changedBackend(async (read, count) => {
-    if (count > 24) await released.promise;
+    if (count > 40) await released.promise;
     return { ...read, provenance: { ...read.provenance, ...boasts } };
   });
   const environment = { QRN_SOURCE_POLICY: 'share', QRN_RESERVOIR_BYTES: '1048576' };
