@@ -73,7 +73,7 @@ export async function busyRun(
   const first = await startWithoutMask(watched, dataDir);
   t.after(() => first.kill('SIGKILL'));
   const key = await aliveThrough(first, async () => {
-    const { key } = await first.account('enterprise', '--credits-per-month', '100000');
+    const { key } = await first.account('enterprise', '--credits-per-month', '80000');
     await everyMode(first, key, given, told);
     return key;
   });
@@ -266,6 +266,7 @@ async function everyError(server: TestServer, key: string, freeKey: string, told
       as,
       400,
     ],
+    [JSON.stringify({ type: 'bytes', count: 60, params: { length: 1024 }, entropy_mode: 'pure' }), as, 402],
   ];
   for (const [body, headers, status] of bodies) {
     const response = await server.batch(body, headers);
