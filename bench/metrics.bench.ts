@@ -7,8 +7,6 @@ import { Bench } from 'tinybench';
 import { systemClock } from '../src/core/clock.ts';
 import { silentLog } from '../src/core/log.ts';
 import { createMetricMemory, HTTP_DURATION, HTTP_REQUESTS, MetricShard } from '../src/core/metrics.ts';
-import { Call } from '../src/http/call.ts';
-import { corsPolicy } from '../src/http/cors.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { endpointRow, RequestRecord } from '../src/http/request-record.ts';
 import type { AnswerEntry } from '../src/ledger/records.ts';
@@ -18,14 +16,10 @@ const CALLS = 1_000;
 
 const shard = new MetricShard(createMetricMemory(2), 1);
 const record = new RequestRecord({ shard, log: silentLog, clock: systemClock, logSample: 0.01 });
-const exchange = { origin: '', traceparent: '' } as unknown as Exchange;
-const around = { record, cors: corsPolicy([]), fail: () => {} };
-const calls = Array.from({ length: CALLS }, (_, i) => {
-  const id = new Uint8Array(16).fill(255);
-  const call = new Call(exchange, id, systemClock.wallMs(), i / CALLS, around);
-  call.endpoint = endpointRow('integers');
-  call.mode = 'quantum-seeded';
-  return call;
+/** What is recorded of an exchange, without the socket. */
+const exchanges = Array.from({ length: CALLS }, (_, i) => {
+  const facts = { endpoint: endpointRow('integers'), mode: 'quantum-seeded', startedMonotonicMs: i / CALLS };
+  return { ...facts, requestId: new Uint8Array(16).fill(255) } as unknown as Exchange;
 });
 const entry: AnswerEntry = {
   requestId: new Uint8Array(16),
@@ -60,7 +54,7 @@ const bench = new Bench({ time: 500 })
     'an answer and its reply',
     thousand((i) => {
       record.answered(entry);
-      record.replied(calls[i], 200, 2);
+      record.replied(exchanges[i], 200, 2);
     }),
   );
 await bench.run();

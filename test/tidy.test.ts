@@ -160,11 +160,7 @@ describe('the house', () => {
       ['src/core/clock.ts', 'src/http/pages/client/'],
       'take a Clock (core/clock.ts)',
     );
-    onlyIn(
-      /\bprocess\.env\b/,
-      ['src/main.ts', 'src/http/front-environment.ts'],
-      'take the Config (config/config.ts)',
-    );
+    onlyIn(/\bprocess\.env\b/, ['src/main.ts', 'src/http/front.ts'], 'take the Config (config/config.ts)');
     onlyIn(
       /\bconsole\.|process\.stdout/,
       ['src/main.ts', 'src/cli/', 'src/http/pages/docs-page.ts' /* in an example that it shows */],

@@ -9,7 +9,7 @@ import { base32Of, uuidText } from '../core/ids.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
-import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './rate-fields.ts';
+import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 
 /**

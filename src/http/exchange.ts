@@ -1,387 +1,152 @@
-import type { Call } from './call.ts';
-import type { DeadlineQueue, Timed } from './deadline-queue.ts';
-import type { NativeResponse } from './engine.ts';
-import { type NativeRequest, RequestHead } from './request-head.ts';
-import type { RequestId } from './request-id.ts';
+import type { Account } from '../account/directory.ts';
+import type { Answer, Asker, Quote } from '../answer/answer.ts';
+import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
+import type { AnswerForm } from '../answer/request.ts';
+import type { Clock } from '../core/clock.ts';
+import type { ErrorCode } from '../core/errors.ts';
+import type { EntropyMode } from '../core/vocabulary.ts';
+import { answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
+import { type Field, hasField, statusOf, withFields } from './head.ts';
+import type { CorsPolicy, RateFacts } from './reply-fields.ts';
+import {
+  newRequestId,
+  parseTraceparent,
+  type RandomBytes,
+  type RequestId,
+  requestIdText,
+  requestIdUuid,
+  type Trace,
+  traceparentOf,
+} from './request-id.ts';
+import { endpointRow, type RequestRecord } from './request-record.ts';
+import { type BodyOwner, Sender } from './sender.ts';
 
-/** Who owns the memory of a body. */
-export interface BodyOwner {
-  /** Called once when the body is not read any more: it is sent, copied, or nobody will take it. */
-  release(): void;
+/** What the exchanges of one front share. */
+export interface Pipeline {
+  readonly record: RequestRecord;
+  readonly cors: CorsPolicy;
+  readonly clock: Clock;
+  /** System entropy for request ids, not for values. */
+  readonly random: RandomBytes;
+  /** Answers an error in the form that the exchange asks for. */
+  readonly fail: (exchange: Exchange, error: unknown) => void;
 }
 
-/**
- * Books the memory of replies that wait for their readers, by number of the account; undefined stands for all
- * without a key.
- */
-export interface ReplyBooks {
-  /** Whether the account may hold so many bytes more. */
-  hasRoom(accountNumber: number | undefined, bytes: number): boolean;
-  /** The account holds so many bytes more, or fewer. */
-  book(accountNumber: number | undefined, changeBytes: number): void;
-}
+/** One request and its reply, and what the pipeline has learnt of them so far. */
+export class Exchange extends Sender implements Asker {
+  /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
+  requestId: RequestId = NOT_NAMED;
+  /** Unix time at which the request came in; decides its month, and is its timestamp. */
+  atMs = 0;
+  startedMonotonicMs = 0;
+  /** Known from authentication on. */
+  account: Account | undefined;
+  /** The ledger was asked for its key, which was not known. */
+  isKeyLookedUp = false;
+  /** The API key's scopes allow this; known from authentication on. */
+  scopes: readonly string[] = [];
+  /** Where the account stands with its rate, known from admission on; every reply to this client tells it. */
+  rate: RateFacts | undefined;
+  /** The endpoint that it is counted under; known from routing on. */
+  endpoint = UNKNOWN;
+  /** Known once a data request is about to be answered. */
+  mode: EntropyMode | undefined;
+  /** Of a data request, once its parameters are valid. */
+  form: AnswerForm = 'json';
+  ignored = '';
+  /** The X-Request-ID of the first answer, where it is sent again to the same Idempotency-Key. */
+  replayOf: string | undefined;
+  /** The code of the error that is answered. */
+  error: ErrorCode | undefined;
+  #pipeline: Pipeline | undefined = undefined;
 
-/** What an exchange needs of its front. */
-export interface ExchangeHost {
-  /** True once the front is going down: every reply then closes its connection. */
-  readonly draining: boolean;
-  /** The front's coarse monotonic clock: as of the last sweep. */
-  readonly nowMs: number;
-  /** Requests that nobody has answered yet. */
-  readonly waiting: DeadlineQueue<Exchange>;
-  /** Replies that their readers have not taken yet. */
-  readonly sending: DeadlineQueue<Exchange>;
-  /** Bytes of the bodies in `sending`. */
-  heldBytes: number;
-  /** Where those of them are booked that no owner accounts for: bodies without an owner, and copies. */
-  readonly replyBooks: ReplyBooks | undefined;
-  /** A listener of ours threw. */
-  fault(exchange: Exchange, error: unknown): void;
-}
-
-/**
- * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under
- * a deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB:
- * 1340 MB of memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
- */
-const OFFERED_FROM_BYTES = 16 * 1024;
-
-/** A body of at least this size must not change after `send`: until it is taken it is held, not copied. */
-export const HELD_BODY_FROM_BYTES = 256 * 1024;
-
-const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-
-/**
- * So many replies are written where the library hands requests over, before its loop turns; then they wait
- * for the end of the turn. The library reads a connection again as long as its 512 KB buffer was filled, so
- * one client that sends without end requests that are answered at once would keep the loop for itself. With
- * its reply outstanding, the next of its requests cuts its connection; nobody else notices more than the
- * wait.
- */
-const REPLIES_PER_TURN_MAX = 512;
-
-let repliesThisTurn = 0;
-const endTurn = (): void => {
-  repliesThisTurn = 0;
-};
-
-/** Counts a reply that could be written at once, and says whether it may be. */
-function isWithinTurn(): boolean {
-  if (repliesThisTurn === 0) setImmediate(endTurn);
-  return ++repliesThisTurn <= REPLIES_PER_TURN_MAX;
-}
-
-/**
- * cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns.
- */
-let corked: Exchange;
-let corkedHead: Uint8Array;
-let corkedBody: Uint8Array;
-let corkedFault: { readonly error: unknown } | undefined;
-function writeCorked(): void {
-  try {
-    corked.write(corkedHead, corkedBody);
-  } catch (error) {
-    corkedFault = { error }; // must not cross the library's frames
-  }
-}
-
-/**
- * One request and its reply. `send` may be called within the handler or at any time later; exactly the first
- * counts.
- */
-export class Exchange extends RequestHead implements Timed {
-  /** The body of a POST, whole; empty for every other method. */
-  body: Uint8Array = NO_BYTES;
-  /** Set by whoever names the request first: its handler, or the front when it answers or logs on its own. */
-  requestId: RequestId | undefined = undefined;
-  /** What its handler knows of the request: the front only hands it back. */
-  call: Call | undefined = undefined;
-  /** The client is gone: nothing can be answered any more. */
-  aborted = false;
-  /** `send` was called, by the handler or, past the deadline, by the front. */
-  answered = false;
-  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
-  hasUnknownLength = false;
-  /** Called once if the client goes away before its reply is finished. */
-  onAbort: (() => void) | undefined = undefined;
-  deadlineMs = 0;
-  previous: Timed | null = null;
-  next: Timed | null = null;
-  /** Owner of the body, while it is read. */
-  #owner: BodyOwner | undefined = undefined;
-  /** What this exchange has booked in `replyBooks` of its host. */
-  #bookedBytes = 0;
-  /**
-   * What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a
-   * view.
-   */
-  #heldBytes = 0;
-  readonly #host: ExchangeHost;
-  readonly #response: NativeResponse;
-  #queue: DeadlineQueue<Exchange> | null = null;
-  /**
-   * The library's parser is on the stack, where it has corked the socket already and may hold more bytes of
-   * it.
-   */
-  #insideParser = true;
-  #finished = false;
-  #watching = false;
-  #closing = false;
-  /** What the reader has not taken yet of a large body. */
-  #rest = NO_BYTES as Uint8Array;
-  #restStart = 0;
-
-  constructor(host: ExchangeHost, response: NativeResponse, method: string, request: NativeRequest) {
-    super(method, request);
-    this.#host = host;
-    this.#response = response;
+  /** The request enters the pipeline; only the first call counts. */
+  begin(pipeline: Pipeline): void {
+    if (this.#pipeline !== undefined) return;
+    this.#pipeline = pipeline;
+    this.atMs = pipeline.clock.wallMs();
+    this.startedMonotonicMs = pipeline.clock.monotonicMs();
+    this.nameWith(pipeline.random, this.atMs);
   }
 
-  /** The client connects from a loopback address and is no proxy that says so. */
-  get isFromThisMachine(): boolean {
-    if (this.aborted || this.isForwarded) return false;
-    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
+  /** Gives the request its id, unless it has one. */
+  nameWith(random: RandomBytes, wallMs: number): void {
+    if (this.requestId === NOT_NAMED) this.requestId = newRequestId(random, wallMs);
   }
 
-  /** Closes the connection once the reply is sent; what comes behind this request is never served. */
-  closeAfterReply(): void {
-    this.#closing = true;
+  protected override get accountNumber(): number | undefined {
+    return this.account?.record.number;
+  }
+
+  /** As `metadata.request_id` and error bodies print it. */
+  get requestIdText(): string {
+    return requestIdText(this.requestId);
+  }
+
+  /** The same bits as `X-Request-ID` and `meta.request_id` print them. */
+  get requestUuid(): string {
+    return requestIdUuid(this.requestId);
+  }
+
+  /** The caller's trace, if it named one. */
+  get trace(): Trace | undefined {
+    return this.traceparent === '' ? undefined : parseTraceparent(this.traceparent);
+  }
+
+  fingerprint(): string {
+    return Idempotency.fingerprint([this.method, this.path, this.query, this.form, this.body]);
+  }
+
+  keptFields(answer: Answer): Field[] {
+    return keptFields(answer, this.ignored);
+  }
+
+  answered(answer: Answer, atMonotonicMs?: number): void {
+    this.#pipeline!.record.answered(answer);
+    this.reply(answerHead(answer, this.rate), answer.body, atMonotonicMs, answer);
+  }
+
+  replayed(first: FirstAnswer): void {
+    this.replayOf = first.fields.find(([name]) => name === 'X-Request-ID')?.[1];
+    this.reply(replayHead(first, this.rate), first.body);
+  }
+
+  quoted(quote: Quote): void {
+    const { head, body } = quoteReply(quote, this, this.form, this.rate);
+    this.reply(head, body);
+  }
+
+  refused(error: unknown): void {
+    this.#pipeline!.fail(this, error);
   }
 
   /**
-   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
-   * A HEAD request gets the same head with the length that the body has. The second call, and any after the
-   * client has gone, does nothing. The body must not change until its owner releases it, which happens once
-   * in any case.
+   * Answers the request, once, and records it; `head` and `body` as `send` takes them. `atMonotonicMs` spares
+   * the clock where the time is known; `owner` releases the body once it is not read any more.
    */
-  send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
-    if (this.answered || this.aborted) {
+  reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
+    const { record } = this.#pipeline!;
+    if (this.isAnswered || this.isAborted) {
       owner?.release();
+      if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
       return;
     }
-    this.answered = true;
-    this.#owner = owner;
-    if (!this.#insideParser) {
-      this.#sendCorked(head, body);
-    } else if (this.#closing || !isWithinTurn()) {
-      // Bytes that came behind a closing request would be served as the next one, although the reply says
-      // that the connection closes. While the reply is outstanding the library cuts the connection instead.
-      const ownHead = head.slice();
-      setImmediate(() => {
-        if (!this.aborted) this.#sendCorked(ownHead, body);
-      });
-    } else {
-      this.write(head, body);
-    }
-  }
-
-  #sendCorked(head: Uint8Array, body: Uint8Array): void {
-    corked = this;
-    corkedHead = head;
-    corkedBody = body;
-    corkedFault = undefined;
-    this.#response.cork(writeCorked);
-    if (corkedFault !== undefined) throw (corkedFault as { error: unknown }).error;
-  }
-
-  /** The writing half of `send`; for `send` alone. A reply that breaks off half-way cuts its connection. */
-  write(head: Uint8Array, body: Uint8Array): void {
-    try {
-      this.#write(head, body);
-    } catch (error) {
-      this.destroy();
-      throw error;
-    }
-  }
-
-  #write(head: Uint8Array, body: Uint8Array): void {
-    const response = this.#response;
-    const closing = this.#closing || this.#host.draining;
-    response.writeStatus(head);
-    if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
-      response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it
-    } else if (this.method === 'HEAD' || hasNoContent(head)) {
-      // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
-      if (!hasNoContent(head) && !this.hasUnknownLength) {
-        response.writeHeader('Content-Length', String(body.length));
-      }
-      if (closing) response.writeHeader('Connection', 'close');
-      if (this.#closing) response.pause();
-      response.endWithoutBody();
-    } else if (body.length < OFFERED_FROM_BYTES) {
-      response.end(body, closing);
-    } else {
-      if (closing) response.writeHeader('Connection', 'close');
-      if (!this.#offer(body, body.length)[1]) {
-        this.#hold(body);
-        return;
-      }
-    }
-    this.#finish();
+    const plain = this.origin === '' && this.traceparent === '';
+    this.send(plain ? head : withFields(head, this.#fieldsBeside(head)), body, owner);
+    record.replied(this, statusOf(head), atMonotonicMs);
   }
 
   /**
-   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
-   * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
-   * that goes on sending could prevent. `take` never throws: it stands on the library's stack.
+   * The fields that depend on who asks, not on what. A resource that is open to all origins says so itself.
    */
-  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
-    this.#response.onData((chunk, isLast) => {
-      if (this.answered) {
-        this.destroy();
-        return;
-      }
-      this.#insideParser = true;
-      take(new Uint8Array(chunk), isLast);
-      this.#insideParser = false;
-    });
-  }
-
-  /**
-   * The request handler returns. Without a finished reply the library needs an abort handler now: the client
-   * cannot go away while the handler is on the stack, so no reply that is made there pays for one.
-   */
-  leaveHandler(): void {
-    this.#insideParser = false;
-    if (this.#finished || this.aborted) return;
-    this.#watchForAbort();
-    if (this.#queue === null) this.#enter(this.#host.waiting);
-  }
-
-  /** Cuts the connection, whatever is under way. */
-  destroy(): void {
-    if (this.#finished || this.aborted) return;
-    this.#watchForAbort();
-    this.#response.close(); // calls the abort handler
-  }
-
-  #watchForAbort(): void {
-    if (this.#watching) return;
-    this.#watching = true;
-    this.#response.onAborted(() => this.#abort());
-  }
-
-  /**
-   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a
-   * closing connection: whatever else its client sends is not served, and the library cuts it when it has
-   * been idle for 10 s.
-   */
-  #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
-    if (this.#closing) this.#response.pause();
-    return this.#response.tryEnd(rest, totalBytes);
-  }
-
-  /**
-   * A document or a replay whose account already holds its share of memory is cut: its client can ask again
-   * without paying. An answer is never cut for this, since it was admitted before it was paid for
-   * (answer/admission.ts).
-   */
-  #hold(body: Uint8Array): void {
-    const taken = this.#response.getWriteOffset();
-    const isFree = this.#owner === undefined;
-    if (isFree && this.#host.replyBooks?.hasRoom(this.#accountNumber, body.length - taken) === false) {
-      this.destroy();
-      return;
-    }
-    this.#keep(body, taken);
-    this.#enter(this.#host.sending);
-    this.#response.onWritable((offset) => this.#resume(offset));
-  }
-
-  /**
-   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a
-   * view of it would keep the whole body in memory for as long as its reader rests.
-   */
-  #keep(unsent: Uint8Array, taken: number): void {
-    const host = this.#host;
-    this.#uncount();
-    const rest = unsent.subarray(taken - this.#restStart);
-    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
-    this.#rest = isCopied ? rest.slice() : rest;
-    this.#restStart = taken;
-    this.#heldBytes = isCopied ? rest.length : unsent.length;
-    host.heldBytes += this.#heldBytes;
-    if (isCopied) this.#releaseBody();
-    if (this.#owner === undefined) this.#book(this.#heldBytes);
-  }
-
-  #uncount(): void {
-    this.#host.heldBytes -= this.#heldBytes;
-    this.#heldBytes = 0;
-    if (this.#bookedBytes > 0) this.#book(0);
-  }
-
-  #book(bytes: number): void {
-    this.#host.replyBooks?.book(this.#accountNumber, bytes - this.#bookedBytes);
-    this.#bookedBytes = bytes;
-  }
-
-  get #accountNumber(): number | undefined {
-    return this.call?.account?.record.number;
-  }
-
-  /** `offset` counts the bytes of the body that the socket has taken. */
-  #resume(offset: number): boolean {
-    const total = this.#restStart + this.#rest.length;
-    const [wroteAll, finished] = this.#offer(this.#rest.subarray(offset - this.#restStart), total);
-    if (finished) {
-      this.#finish();
-      return wroteAll;
-    }
-    const taken = this.#response.getWriteOffset();
-    const isLarge = this.#rest.length >= HELD_BODY_FROM_BYTES;
-    if (isLarge && total - taken < HELD_BODY_FROM_BYTES) this.#keep(this.#rest, taken);
-    return wroteAll;
-  }
-
-  #abort(): void {
-    this.aborted = true;
-    this.#release();
-    const listener = this.onAbort;
-    if (listener === undefined) return;
-    try {
-      listener();
-    } catch (error) {
-      this.#host.fault(this, error); // thrown through the library it would end the process
-    }
-  }
-
-  #finish(): void {
-    this.#finished = true;
-    this.#release();
-  }
-
-  #release(): void {
-    this.#queue?.leave(this);
-    this.#queue = null;
-    this.#uncount();
-    this.#rest = NO_BYTES;
-    this.#releaseBody();
-  }
-
-  #releaseBody(): void {
-    const owner = this.#owner;
-    this.#owner = undefined;
-    owner?.release();
-  }
-
-  #enter(queue: DeadlineQueue<Exchange>): void {
-    this.#queue?.leave(this);
-    this.#queue = queue;
-    queue.join(this, this.#host.nowMs);
+  #fieldsBeside(head: Uint8Array): Field[] {
+    const { trace } = this;
+    const open = hasField(head, 'Access-Control-Allow-Origin');
+    const fields = open ? [] : [...this.#pipeline!.cors.fields(this.origin)];
+    if (trace !== undefined) fields.push(['traceparent', traceparentOf(trace, this.requestId)]);
+    return fields;
   }
 }
 
-/** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
-function hasNoContent(head: Uint8Array): boolean {
-  return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
-}
-
-/** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
-export function isLoopback(address: Uint8Array): boolean {
-  if (address.length === 4) return address[0] === 127;
-  if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
-  if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
-  return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
-}
+const UNKNOWN = endpointRow('unknown');
+const NOT_NAMED: RequestId = new Uint8Array(0);

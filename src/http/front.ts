@@ -1,17 +1,14 @@
-// first: the binary of uWebSockets.js reads its environment when it is loaded
-import './front-environment.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
-import { Exchange, type ExchangeHost, type ReplyBooks } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
-import { newRequestId, type RequestId, requestNames } from './request-id.ts';
+import { newRequestId, parseTraceparent, requestNames, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
-import { parseTraceparent } from './trace.ts';
+import { DeadlineQueue, type ReplyBooks, type SenderHost } from './sender.ts';
 
 /*
  * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
@@ -111,7 +108,7 @@ export function startFront(options: FrontOptions): Promise<Front> {
   return new ListeningFront(options).listen();
 }
 
-class ListeningFront implements Front, ExchangeHost {
+class ListeningFront implements Front, SenderHost {
   draining = false;
   nowMs: number;
   openConnections = 0;
@@ -166,7 +163,7 @@ class ListeningFront implements Front, ExchangeHost {
   }
 
   #refusalOf(code: 'bad_request' | 'head_too_large'): { head: Uint8Array; body: Uint8Array } {
-    const requestId = newRequestId(this.#options.clock.wallMs());
+    const requestId = newRequestId(SYSTEM_RANDOM, this.#options.clock.wallMs());
     return errorReply(new ApiError(code), { requestId, accept: '' });
   }
 
@@ -290,21 +287,18 @@ class ListeningFront implements Front, ExchangeHost {
   }
 
   #failPlainly(exchange: Exchange, error: ApiError): void {
-    const reply = errorReply(error, { requestId: this.#requestIdOf(exchange), accept: exchange.accept });
+    exchange.nameWith(SYSTEM_RANDOM, this.#options.clock.wallMs());
+    const reply = errorReply(error, { requestId: exchange.requestId, accept: exchange.accept });
     exchange.send(reply.head, reply.body);
-  }
-
-  #requestIdOf(exchange: Exchange): RequestId {
-    exchange.requestId ??= newRequestId(this.#options.clock.wallMs());
-    return exchange.requestId;
   }
 
   /** What names a request in the log. Never the query: it may hold what a client shuffles. */
   #namesOf(exchange: Exchange): object {
+    exchange.nameWith(SYSTEM_RANDOM, this.#options.clock.wallMs());
     const method = exchange.method.slice(0, METHOD_LENGTH_LOGGED);
     const path = exchange.path.slice(0, PATH_LENGTH_LOGGED);
     const trace = parseTraceparent(exchange.traceparent);
-    const names = { ...requestNames(this.#requestIdOf(exchange)), method, path };
+    const names = { ...requestNames(exchange.requestId), method, path };
     return trace === undefined ? names : { ...names, trace_id: trace.traceId };
   }
 
@@ -318,7 +312,7 @@ class ListeningFront implements Front, ExchangeHost {
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
       tell(late, 'request not answered in time');
       this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }));
-      if (!late.answered) late.destroy(); // a `fail` that does not answer at once must not keep it here for ever
+      if (!late.isAnswered) late.destroy(); // a `fail` that does not answer at once must not keep it here for ever
     }
     for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
       tell(slow, 'reply not taken in time');
@@ -337,6 +331,17 @@ class ListeningFront implements Front, ExchangeHost {
     this.#tellTurnedAwayAtMs = this.nowMs + TURNED_AWAY_INTERVAL_MS;
   }
 }
+
+/**
+ * The binary of uWebSockets.js reads this variable once, when it is loaded; the library offers no other way
+ * to set it. In a worker thread `process.env` is a copy that the binary cannot see, so the main thread must
+ * load this file before it starts front threads.
+ *
+ * A little more than LIMITS.requestHeadBytesMax: the library holds so much for every connection with an
+ * unfinished head. The front refuses a head between the two with a JSON 431; beyond, the library itself
+ * answers 431 with a line of HTML and closes.
+ */
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes);
 
 /**
  * Loads an engine when it is asked for, so that a service on node:http does without the binary of the other.

@@ -1,7 +1,6 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { atMostEvery, type Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Call } from './call.ts';
 import { compressed } from './compression.ts';
 import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
@@ -54,7 +53,7 @@ export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
           {
             ...open,
             path: '/metrics',
-            handler: ({ exchange }: Call) => {
+            handler: (exchange: Exchange) => {
               if (areMetricsPublic || exchange.isFromThisMachine) return metricsNow();
               throw new ApiError('not_found', { message: METRICS_ARE_LOCAL });
             },

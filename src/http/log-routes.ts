@@ -29,10 +29,10 @@ export function logRoutes(certificates: CertificateService): { exact: PlainRoute
       {
         ...open,
         path: '/log/consistency',
-        handler: (call) => consistency(certificates, call.exchange.query),
+        handler: (exchange) => consistency(certificates, exchange.query),
       },
     ],
-    prefixes: [{ ...open, path: '/log/tile/', handler: (call) => tile(certificates, call.exchange.path) }],
+    prefixes: [{ ...open, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) }],
   };
 }
 

@@ -3,13 +3,13 @@ import type { CertificateService } from '../certificate/archive.ts';
 import type { CertificateDocument } from '../certificate/record.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Call } from './call.ts';
 import { CERTIFICATE, HEALTH, parseCertificateQuery, USAGE } from './endpoints/table.ts';
 import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
 import type { Reply } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
-import { rateFields } from './rate-fields.ts';
+import { rateFields } from './reply-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
 import type { PlainRoute } from './router.ts';
 
@@ -40,8 +40,8 @@ export interface PlainRouteSources {
   /** `ready`, or a word that says why not. */
   readonly readiness: () => 'ready' | 'starting' | 'clock-jumped';
   readonly health: () => Promise<HealthReport>;
-  /** Payload of GET /v1/usage for the call's account alone. */
-  readonly usage: (call: Call) => Promise<object>;
+  /** Payload of GET /v1/usage for the exchange's account alone. */
+  readonly usage: (exchange: Exchange) => Promise<object>;
   readonly certificates: CertificateService;
   /** `metadata.powered_by`. */
   readonly poweredBy: string;
@@ -71,17 +71,21 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: HEALTH.scope,
       limited: false,
-      handler: async (call) =>
-        healthReply(await sources.health(), call.exchange.accept, [['X-Request-ID', call.requestUuid]]),
+      handler: async (exchange) =>
+        healthReply(await sources.health(), exchange.accept, [['X-Request-ID', exchange.requestUuid]]),
     },
     {
       path: USAGE.path,
       methods: READ_METHODS,
       scope: USAGE.scope,
       limited: true,
-      handler: async (call) => {
+      handler: async (exchange) => {
         const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
-        return body(call, { data: await sources.usage(call), metadata: metadataOf(call, drawn) }, drawn);
+        return body(
+          exchange,
+          { data: await sources.usage(exchange), metadata: metadataOf(exchange, drawn) },
+          drawn,
+        );
       },
     },
     {
@@ -89,9 +93,9 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: null, // who has no key yet wants to know
       limited: false,
-      handler: (call) => {
+      handler: (exchange) => {
         const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
-        return body(call, { data: tierList(), metadata: metadataOf(call, drawn) }, drawn);
+        return body(exchange, { data: tierList(), metadata: metadataOf(exchange, drawn) }, drawn);
       },
     },
     {
@@ -99,7 +103,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: CERTIFICATE.scope,
       limited: true,
-      handler: (call) => certificateReply(call, sources),
+      handler: (exchange) => certificateReply(exchange, sources),
     },
   ];
 }
@@ -117,21 +121,22 @@ export function healthReply(report: HealthReport, accept: string, fields: readon
   return { status, head, body };
 }
 
-async function certificateReply(call: Call, sources: PlainRouteSources): Promise<Reply> {
-  const { values, ignored } = parseCertificateQuery(call.exchange.query);
+async function certificateReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
+  const { values, ignored } = parseCertificateQuery(exchange.query);
   if (sources.strictParameters && ignored.length > 0) throw unknownParameters(ignored);
   const found = await sources.certificates.find(values.id);
   if (found === 'malformed') throw new ApiError('invalid_id');
   if (found === 'unknown') throw new ApiError('cert_not_found');
   const drawn = drawnBy(found);
-  if (values.format === 'json') return body(call, { ...found, metadata: metadataOf(call, drawn) }, drawn);
+  if (values.format === 'json')
+    return body(exchange, { ...found, metadata: metadataOf(exchange, drawn) }, drawn);
   const head = headOf(200, [
     ['Content-Type', 'application/pdf'],
     ['Content-Disposition', `inline; filename="${values.id}.pdf"`],
     ['Cache-Control', 'no-store'],
-    ['X-Request-ID', call.requestUuid],
+    ['X-Request-ID', exchange.requestUuid],
     ...provenanceFields(drawn),
-    ...rateFields(call.rate),
+    ...rateFields(exchange.rate),
   ]);
   return { status: 200, head, body: await sources.drawPdf(found) };
 }
@@ -166,8 +171,8 @@ function drawnBy({ certificate }: CertificateDocument): Drawn {
   };
 }
 
-function metadataOf(call: Call, drawn: Drawn): object {
-  return { request_id: call.requestIdText, timestamp: new Date(call.atMs).toISOString(), ...drawn };
+function metadataOf(exchange: Exchange, drawn: Drawn): object {
+  return { request_id: exchange.requestIdText, timestamp: new Date(exchange.atMs).toISOString(), ...drawn };
 }
 
 function provenanceFields(drawn: Drawn): Field[] {
@@ -179,14 +184,14 @@ function provenanceFields(drawn: Drawn): Field[] {
   ];
 }
 
-function body(call: Call, value: object, drawn: Drawn): Reply {
-  const form = negotiate(call.exchange.accept, ['json', 'msgpack']);
+function body(exchange: Exchange, value: object, drawn: Drawn): Reply {
+  const form = negotiate(exchange.accept, ['json', 'msgpack']);
   const fields: Field[] = [
     ['Content-Type', MEDIA_TYPES[form]],
     ['Cache-Control', 'no-store'],
-    ['X-Request-ID', call.requestUuid],
+    ['X-Request-ID', exchange.requestUuid],
     ...provenanceFields(drawn),
-    ...rateFields(call.rate),
+    ...rateFields(exchange.rate),
   ];
   const bytes = form === 'msgpack' ? new Uint8Array(pack(value)) : utf8Bytes(JSON.stringify(value));
   return { status: 200, head: headOf(200, fields), body: bytes };

@@ -57,7 +57,8 @@ export class RequestHead {
   accept = '';
   contentType = '';
   acceptEncoding = '';
-  idempotencyKey = '';
+  /** Undefined without the field; '' also for bytes that are no text. */
+  idempotencyKey: string | undefined = undefined;
   /** '' also when it was sent twice: W3C Trace Context then ignores it. */
   traceparent = '';
   origin = '';
@@ -86,11 +87,6 @@ export class RequestHead {
     this.headBytes = method.length + this.path.length + this.query.length + REQUEST_LINE_REST;
     reading = this;
     request.forEach(RequestHead.capture);
-  }
-
-  /** An Idempotency-Key came, be it empty or bytes that are no text. */
-  get hasIdempotencyKey(): boolean {
-    return (this.#seen & IDEMPOTENCY_KEY) !== 0;
   }
 
   /** True when a body follows the head. */

@@ -1,14 +1,26 @@
 import { randomFillSync } from 'node:crypto';
 import { base32Of, stampUuidV7, uuidText } from '../core/ids.ts';
 
+/*
+ * What names a request: the id that the service gives it, and the trace that its caller may have named.
+ */
+
 /**
  * 128 bits that name one request: 48 bits of Unix milliseconds, then random (UUID version 7, RFC 9562 §5.7).
  */
 export type RequestId = Uint8Array<ArrayBuffer>;
 
-export function newRequestId(wallMs: number): RequestId {
+/** A source of random bytes for ids. */
+export interface RandomBytes {
+  fill(bytes: Uint8Array): void;
+}
+
+/** For the few ids that are made outside the pipeline: a call into the system each. */
+export const SYSTEM_RANDOM: RandomBytes = { fill: (bytes) => void randomFillSync(bytes) };
+
+export function newRequestId(random: RandomBytes, wallMs: number): RequestId {
   const id = new Uint8Array(16);
-  randomFillSync(id);
+  random.fill(id);
   stampUuidV7(id, wallMs);
   return id;
 }
@@ -26,4 +38,34 @@ export function requestIdUuid(id: Uint8Array): string {
 /** Both spellings, for a line of the log: whoever reports a request may know either. */
 export function requestNames(id: Uint8Array): { request_id: string; x_request_id: string } {
   return { request_id: requestIdText(id), x_request_id: requestIdUuid(id) };
+}
+
+/**
+ * W3C Trace Context (https://www.w3.org/TR/trace-context/): a request that carries a valid `traceparent` is
+ * answered with one of the same trace, and its log lines name the trace. Anything else is as good as none: it
+ * is neither kept nor sent back.
+ */
+export interface Trace {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** Two hex digits; the last bit says that the caller records this trace. */
+  readonly flags: string;
+}
+
+/** §3.2.2 of version 00; ids of zeros alone are invalid (§3.2.2.3, §3.2.2.4). */
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
+
+export function parseTraceparent(field: string): Trace | undefined {
+  const match = TRACEPARENT.exec(field);
+  return match === null ? undefined : { traceId: match[1], flags: match[2] };
+}
+
+/**
+ * The field of the answer: the same trace, with this request as the parent of what follows. The parent id is
+ * the last 8 bytes of the request id, so that one leads to the other; they are never all zero, since they
+ * hold its variant bits (RFC 9562 §4.1).
+ */
+export function traceparentOf(trace: Trace, requestId: Uint8Array): string {
+  const parentId = Buffer.from(requestId.buffer, requestId.byteOffset + 8, 8).toString('hex');
+  return `00-${trace.traceId}-${parentId}-${trace.flags}`;
 }

@@ -20,7 +20,7 @@ import {
 } from '../core/metrics.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES } from '../core/vocabulary.ts';
 import type { AnswerEntry } from '../ledger/records.ts';
-import type { Call } from './call.ts';
+import type { Exchange } from './exchange.ts';
 import { requestNames } from './request-id.ts';
 
 export interface RequestRecordOptions {
@@ -85,15 +85,15 @@ export class RequestRecord {
     this.#logBelow = options.logSample * 2 ** 32;
   }
 
-  /** The call was answered. `atMonotonicMs` spares the clock where the time is known. */
-  replied(call: Call, status: number, atMonotonicMs = this.#clock.monotonicMs()): void {
+  /** The exchange was answered. `atMonotonicMs` spares the clock where the time is known. */
+  replied(exchange: Exchange, status: number, atMonotonicMs = this.#clock.monotonicMs()): void {
     const shard = this.#shard;
-    const durationMs = atMonotonicMs - call.startedMonotonicMs;
-    shard.add(HTTP_REQUESTS, call.endpoint * STATUS_LABELS.length + STATUS_ROWS[status]);
-    shard.observe(HTTP_DURATION, MODE_ROWS[call.mode ?? 'none'], durationMs / 1000);
-    if (call.error !== undefined) shard.add(HTTP_ERRORS, ERROR_ROWS[call.error]);
-    if (call.error === undefined ? this.#isSampled(call) : this.#mayLogError(atMonotonicMs)) {
-      this.#write(call, status, durationMs);
+    const durationMs = atMonotonicMs - exchange.startedMonotonicMs;
+    shard.add(HTTP_REQUESTS, exchange.endpoint * STATUS_LABELS.length + STATUS_ROWS[status]);
+    shard.observe(HTTP_DURATION, MODE_ROWS[exchange.mode ?? 'none'], durationMs / 1000);
+    if (exchange.error !== undefined) shard.add(HTTP_ERRORS, ERROR_ROWS[exchange.error]);
+    if (exchange.error === undefined ? this.#isSampled(exchange) : this.#mayLogError(atMonotonicMs)) {
+      this.#write(exchange, status, durationMs);
     }
   }
 
@@ -113,7 +113,7 @@ export class RequestRecord {
     if (credits > 0) shard.add(CREDITS_SPENT, 0, credits);
   }
 
-  #isSampled({ requestId: id }: Call): boolean {
+  #isSampled({ requestId: id }: Exchange): boolean {
     return ((id[12] << 24) | (id[13] << 16) | (id[14] << 8) | id[15]) >>> 0 < this.#logBelow;
   }
 
@@ -131,14 +131,14 @@ export class RequestRecord {
     return false;
   }
 
-  #write(call: Call, status: number, durationMs: number): void {
-    const { mode, error, trace, replayOf } = call;
+  #write(exchange: Exchange, status: number, durationMs: number): void {
+    const { mode, error, trace, replayOf } = exchange;
     const facts = {
-      ...requestNames(call.requestId),
+      ...requestNames(exchange.requestId),
       ...(replayOf === undefined ? {} : { replay_of: replayOf }),
       ...(trace === undefined ? {} : { trace_id: trace.traceId }),
-      method: call.exchange.method.slice(0, METHOD_LENGTH_LOGGED),
-      endpoint: ENDPOINT_LABELS[call.endpoint],
+      method: exchange.method.slice(0, METHOD_LENGTH_LOGGED),
+      endpoint: ENDPOINT_LABELS[exchange.endpoint],
       status,
       ...(error === undefined ? {} : { error }),
       ...(mode === undefined ? {} : { mode }),

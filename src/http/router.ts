@@ -10,20 +10,18 @@ import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { answerFormOf, describedHead } from './answer-reply.ts';
-import { Call, type CallSurroundings } from './call.ts';
 import { compressed } from './compression.ts';
-import type { CorsPolicy } from './cors.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
-import { rateFacts, rateFields } from './rate-fields.ts';
+import { type CorsPolicy, rateFacts, rateFields } from './reply-fields.ts';
 import { requestNames } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 
-/** Answers a call that passed the limits. What it throws or rejects with is answered as an error. */
-export type Handler = (call: Call) => Reply | Promise<Reply>;
+/** Answers an exchange that passed the limits. What it throws or rejects with is answered as an error. */
+export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 
 /** A resource that draws no entropy. */
 export interface PlainRoute {
@@ -83,18 +81,15 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #routes = new Map<string, Route>();
   readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
-  readonly #around: CallSurroundings;
+  readonly #pipeline: Pipeline;
   /** Requests for values that came in this turn of the loop. */
-  #waiting: { readonly call: Call; readonly route: Route }[] = [];
+  #waiting: { readonly exchange: Exchange; readonly route: Route }[] = [];
   readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#around = {
-      record: options.record,
-      cors: options.cors,
-      fail: (call, error) => this.#fail(call, error),
-    };
+    const { record, cors, clock, random } = options;
+    this.#pipeline = { record, cors, clock, random, fail: (exchange, error) => this.#fail(exchange, error) };
     for (const endpoint of options.dataEndpoints) {
       const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
       this.#routes.set(endpoint.path, {
@@ -113,11 +108,11 @@ export class Router {
 
   /** Takes a request from the front. Never throws. */
   handle(exchange: Exchange): void {
-    const call = this.#callOf(exchange);
+    exchange.begin(this.#pipeline);
     try {
-      this.#walk(call);
+      this.#walk(exchange);
     } catch (error) {
-      this.#fail(call, error);
+      this.#fail(exchange, error);
     }
   }
 
@@ -126,50 +121,39 @@ export class Router {
    * throws.
    */
   refuse(exchange: Exchange, error: ApiError): void {
-    const call = exchange.call ?? this.#callOf(exchange);
-    call.endpoint = this.#routeOf(exchange.path)?.endpoint ?? call.endpoint;
-    this.#fail(call, error);
-  }
-
-  #callOf(exchange: Exchange): Call {
-    const { clock, random } = this.#options;
-    const id = new Uint8Array(16);
-    random.fill(id);
-    const call = new Call(exchange, id, clock.wallMs(), clock.monotonicMs(), this.#around);
-    exchange.call = call;
-    exchange.requestId = call.requestId;
-    return call;
+    exchange.begin(this.#pipeline);
+    exchange.endpoint = this.#routeOf(exchange.path)?.endpoint ?? exchange.endpoint;
+    this.#fail(exchange, error);
   }
 
   #routeOf(path: string): Route | undefined {
     return this.#routes.get(path) ?? this.#prefixed(path);
   }
 
-  #walk(call: Call): void {
-    const { exchange } = call;
+  #walk(exchange: Exchange): void {
     const route = this.#routeOf(exchange.path);
     if (route === undefined) throw new ApiError('not_found');
-    call.endpoint = route.endpoint;
+    exchange.endpoint = route.endpoint;
     if (!route.methods.includes(exchange.method)) {
-      this.#otherMethod(call, route);
+      this.#otherMethod(exchange, route);
       return;
     }
-    if (route.scope !== null && !this.#authenticate(call)) {
-      this.#lookUpKey(call, route);
+    if (route.scope !== null && !this.#authenticate(exchange)) {
+      this.#lookUpKey(exchange, route);
       return;
     }
-    this.#admitted(call, route);
+    this.#admitted(exchange, route);
   }
 
   /** The part of the way that follows the key. */
-  #admitted(call: Call, route: Route): void {
+  #admitted(exchange: Exchange, route: Route): void {
     if (route.data !== undefined) {
-      if (call.exchange.method === 'HEAD') this.#describe(call, route, route.data);
-      else this.#later(call, route);
+      if (exchange.method === 'HEAD') this.#describe(exchange, route, route.data);
+      else this.#later(exchange, route);
       return;
     }
-    if (route.limited) this.#admit(call);
-    this.#plain(call, route, route.handler!);
+    if (route.limited) this.#admit(exchange);
+    this.#plain(exchange, route, route.handler!);
   }
 
   /**
@@ -177,21 +161,21 @@ export class Router {
    * handed a request over, and cuts it for a pipelined request: a client that is gone by then is neither
    * counted nor charged.
    */
-  #later(call: Call, route: Route): void {
+  #later(exchange: Exchange, route: Route): void {
     if (this.#waiting.length === 0) setImmediate(this.#turn);
-    this.#waiting.push({ call, route });
+    this.#waiting.push({ exchange, route });
   }
 
   readonly #turn = (): void => {
     const arrived = this.#waiting;
     this.#waiting = [];
-    for (const { call, route } of arrived) {
-      if (call.exchange.aborted) this.#options.record.aborted();
-      if (call.exchange.aborted || call.exchange.answered) continue;
+    for (const { exchange, route } of arrived) {
+      if (exchange.isAborted) this.#options.record.aborted();
+      if (exchange.isAborted || exchange.isAnswered) continue;
       try {
-        this.#data(call, route, route.data!);
+        this.#data(exchange, route, route.data!);
       } catch (error) {
-        this.#fail(call, error);
+        this.#fail(exchange, error);
       }
     }
   };
@@ -199,35 +183,35 @@ export class Router {
   /**
    * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw.
    */
-  #describe(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
-    const account = call.account!;
+  #describe(exchange: Exchange, route: Route, endpoint: DataEndpointDefinition): void {
+    const account = exchange.account!;
     const { record, allowance, meter } = account;
-    this.#requireRate(call, account, meter.peek(this.#options.clock.monotonicMs()));
-    const period = meter.periodAt(periodOf(call.atMs));
-    this.#requireScope(call, route.scope);
-    const { request, ignored } = this.#parse(call, endpoint);
-    call.form = answerFormOf(call.exchange.accept, request);
-    call.mode = resolveMode(request.mode, record.tier, allowance);
+    this.#requireRate(exchange, account, meter.peek(this.#options.clock.monotonicMs()));
+    const period = meter.periodAt(periodOf(exchange.atMs));
+    this.#requireScope(exchange, route.scope);
+    const { request, ignored } = this.#parse(exchange, endpoint);
+    exchange.form = answerFormOf(exchange.accept, request);
+    exchange.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = meter.creditsRemaining(period);
     if (!request.dryRun) {
-      requireRequest({ hasRequest: meter.requestsRemaining(period) > 0 }, call.atMs);
-      const required = call.mode === 'pure' ? entropyBytes(request.values) : 0;
+      requireRequest({ hasRequest: meter.requestsRemaining(period) > 0 }, exchange.atMs);
+      const required = exchange.mode === 'pure' ? entropyBytes(request.values) : 0;
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
-    call.exchange.hasUnknownLength = true;
+    exchange.hasUnknownLength = true;
     const told = request.dryRun ? '' : ignored; // a quote does not list them either
-    call.send(describedHead(call.form, call.mode, remaining, told, call), new Uint8Array(0));
+    exchange.reply(describedHead(exchange.form, exchange.mode, remaining, told, exchange), new Uint8Array(0));
   }
 
-  #plain(call: Call, route: Route, handler: Handler): void {
-    this.#requireScope(call, route.scope);
-    const reply = handler(call);
+  #plain(exchange: Exchange, route: Route, handler: Handler): void {
+    this.#requireScope(exchange, route.scope);
+    const reply = handler(exchange);
     if (reply instanceof Promise) {
       reply.then(
-        (ready) => this.#sendDocument(call, ready),
-        (error: unknown) => this.#fail(call, error),
+        (ready) => this.#sendDocument(exchange, ready),
+        (error: unknown) => this.#fail(exchange, error),
       );
-    } else this.#sendDocument(call, reply);
+    } else this.#sendDocument(exchange, reply);
   }
 
   #prefixed(path: string): Route | undefined {
@@ -235,91 +219,91 @@ export class Router {
   }
 
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
-  #otherMethod(call: Call, route: Route): void {
-    const { method, origin, accessControlRequestMethod } = call.exchange;
+  #otherMethod(exchange: Exchange, route: Route): void {
+    const { method, origin, accessControlRequestMethod } = exchange;
     const allow = [...route.methods, 'OPTIONS'].join(', ');
     if (method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
     const fields: Field[] = [
       ['Allow', allow],
-      ['X-Request-ID', call.requestUuid],
+      ['X-Request-ID', exchange.requestUuid],
     ];
     if (accessControlRequestMethod !== '')
       fields.push(...this.#options.cors.preflight(origin, route.methods));
-    call.send(headOf(204, fields), new Uint8Array(0));
+    exchange.reply(headOf(204, fields), new Uint8Array(0));
   }
 
   /**
    * A key that a command has just made is not in memory yet: the ledger is asked before the key is refused.
    */
-  #lookUpKey(call: Call, route: Route): void {
+  #lookUpKey(exchange: Exchange, route: Route): void {
     this.#options.directory
       .refresh()
       .then(() => {
-        if (!this.#authenticate(call)) throw new ApiError('auth_invalid');
-        this.#admitted(call, route);
+        if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
+        this.#admitted(exchange, route);
       })
-      .catch((error: unknown) => this.#fail(call, error));
+      .catch((error: unknown) => this.#fail(exchange, error));
   }
 
   /** False for a key that may have been made a moment ago. Throws for one that is refused. */
-  #authenticate(call: Call): boolean {
-    const keyText = bearerOf(call.exchange.authorization) || call.exchange.apiKey; // Bearer wins
+  #authenticate(exchange: Exchange): boolean {
+    const keyText = bearerOf(exchange.authorization) || exchange.apiKey; // Bearer wins
     if (keyText === '') throw new ApiError('auth_missing');
     const found = this.#options.directory.authenticate(keyText);
     if (found === undefined) {
-      if (call.isKeyLookedUp || !this.#options.directory.mayBeNew(keyText))
+      if (exchange.isKeyLookedUp || !this.#options.directory.mayBeNew(keyText))
         throw new ApiError('auth_invalid');
-      call.isKeyLookedUp = true;
+      exchange.isKeyLookedUp = true;
       return false;
     }
-    call.account = found.account;
-    call.scopes = found.key.scopes;
+    exchange.account = found.account;
+    exchange.scopes = found.key.scopes;
     return true;
   }
 
-  #admit(call: Call): void {
-    const { account } = call;
+  #admit(exchange: Exchange): void {
+    const { account } = exchange;
     if (account === undefined) return;
     const { clock } = this.#options;
-    this.#requireRate(call, account, account.meter.admit(clock.monotonicMs()));
+    this.#requireRate(exchange, account, account.meter.admit(clock.monotonicMs()));
   }
 
-  #requireRate(call: Call, { meter }: Account, decision: Readonly<RateDecision>): void {
-    call.rate = rateFacts(decision, meter.limit, call.atMs, this.#options.rateLimitFields);
+  #requireRate(exchange: Exchange, { meter }: Account, decision: Readonly<RateDecision>): void {
+    exchange.rate = rateFacts(decision, meter.limit, exchange.atMs, this.#options.rateLimitFields);
     if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
-  #requireScope(call: Call, scope: Scope | null): void {
-    if (scope === null || call.scopes.includes(scope)) return;
+  #requireScope(exchange: Exchange, scope: Scope | null): void {
+    if (scope === null || exchange.scopes.includes(scope)) return;
     throw new ApiError('auth_scope', {
       message: `This API key lacks the scope ${scope}.`,
       details: { scope },
     });
   }
 
-  #data(call: Call, route: Route, endpoint: DataEndpointDefinition): void {
-    const account = call.account!;
+  #data(exchange: Exchange, route: Route, endpoint: DataEndpointDefinition): void {
+    const account = exchange.account!;
     const { clock, answers } = this.#options;
-    const reservation = account.meter.enter(clock.monotonicMs(), periodOf(call.atMs));
-    this.#requireRate(call, account, account.meter.decision);
+    const reservation = account.meter.enter(clock.monotonicMs(), periodOf(exchange.atMs));
+    this.#requireRate(exchange, account, account.meter.decision);
     let parsed: Parsed;
     try {
-      this.#requireScope(call, route.scope);
-      parsed = this.#parse(call, endpoint);
-      call.form = answerFormOf(call.exchange.accept, parsed.request); // throws not_acceptable
+      this.#requireScope(exchange, route.scope);
+      parsed = this.#parse(exchange, endpoint);
+      exchange.form = answerFormOf(exchange.accept, parsed.request); // throws not_acceptable
     } catch (error) {
       // a used-up quota comes before what is wrong with the request; a quote and a replay need none
       // (answer/answers.ts)
-      requireRequest(reservation, call.atMs);
+      requireRequest(reservation, exchange.atMs);
       reservation.release();
       throw error;
     }
-    call.ignored = parsed.ignored;
-    answers.answer(call, account, reservation, parsed.request);
+    exchange.ignored = parsed.ignored;
+    answers.answer(exchange, account, reservation, parsed.request);
   }
 
-  #parse(call: Call, endpoint: DataEndpointDefinition): Parsed {
-    const parsed = this.#parsedOf(call.exchange, endpoint);
+  #parse(exchange: Exchange, endpoint: DataEndpointDefinition): Parsed {
+    const parsed = this.#parsedOf(exchange, endpoint);
     if (this.#options.strictParameters && parsed.ignored !== '') {
       throw unknownParameters(parsed.ignored.split(', '));
     }
@@ -337,24 +321,24 @@ export class Router {
     return parsed;
   }
 
-  #sendDocument(call: Call, reply: Reply): void {
-    const { head, body } = compressed(reply, call.exchange.acceptEncoding);
-    call.send(head, body);
+  #sendDocument(exchange: Exchange, reply: Reply): void {
+    const { head, body } = compressed(reply, exchange.acceptEncoding);
+    exchange.reply(head, body);
   }
 
-  #fail(call: Call, thrown: unknown): void {
+  #fail(exchange: Exchange, thrown: unknown): void {
     const error = clientError(thrown);
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
-      const { trace } = call;
-      const named = requestNames(call.requestId);
+      const { trace } = exchange;
+      const named = requestNames(exchange.requestId);
       const names = trace === undefined ? named : { ...named, trace_id: trace.traceId };
       this.#options.log.error({ ...names, fault: fault.stack }, 'fault');
     }
-    call.error = error.code;
-    const fields = rateFields(call.rate);
-    const reply = errorReply(error, { requestId: call.requestId, accept: call.exchange.accept, fields });
-    call.send(reply.head, reply.body);
+    exchange.error = error.code;
+    const fields = rateFields(exchange.rate);
+    const reply = errorReply(error, { requestId: exchange.requestId, accept: exchange.accept, fields });
+    exchange.reply(reply.head, reply.body);
   }
 }
 

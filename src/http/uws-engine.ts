@@ -11,7 +11,7 @@ const uws: typeof Uws = await import('uWebSockets.js'); // not before its binary
  * The engine on uWebSockets.js, and the only file that imports it. What the library does by itself
  * (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0, absolute-form, `*` and CONNECT targets
  * are answered 505; a head that it cannot parse waits for the rest and is cut after 10 s; more than 100
- * fields, or a head above `UWS_HTTP_MAX_HEADERS_SIZE` (front-environment.ts), is 431; it answers Expect:
+ * fields, or a head above `UWS_HTTP_MAX_HEADERS_SIZE` (front.ts), is 431; it answers Expect:
  * 100-continue; a request that follows an unanswered one closes the connection, so pipelining is not served;
  * a request line that arrives in two packets, cut behind its target, is 505 (uNetworking/uWebSockets issue
  * 1776, fixed upstream in 2024; targets longer than a packet can meet it, but a proxy on the same machine

@@ -5,7 +5,7 @@ import { DATA_START, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
 import { completeJson, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
 import { AnswerHead } from '../../src/http/answer-reply.ts';
-import type { RateFacts } from '../../src/http/rate-fields.ts';
+import type { RateFacts } from '../../src/http/reply-fields.ts';
 
 const FROM: DrawnFrom = {
   mode: 'quantum-seeded',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { corsPolicy } from '../../src/http/cors.ts';
+import { corsPolicy } from '../../src/http/reply-fields.ts';
 
 const named = (fields: readonly (readonly [string, string])[]) => new Map(fields);
 

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../../src/core/errors.ts';
 import { clientError, type ErrorContext, errorReply } from '../../src/http/error-reply.ts';
-import { newRequestId, requestIdText, requestIdUuid } from '../../src/http/request-id.ts';
+import { newRequestId, requestIdText, requestIdUuid, SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 
-const requestId = newRequestId(1_700_000_000_000);
+const requestId = newRequestId(SYSTEM_RANDOM, 1_700_000_000_000);
 const context: ErrorContext = { requestId, accept: '' };
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -104,6 +104,6 @@ describe('a request id', () => {
   it('holds the time and is printed two ways', () => {
     assert.match(requestIdText(requestId), /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
     assert.match(requestIdUuid(requestId), /^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    assert.notDeepEqual(newRequestId(0), newRequestId(0));
+    assert.notDeepEqual(newRequestId(SYSTEM_RANDOM, 0), newRequestId(SYSTEM_RANDOM, 0));
   });
 });

@@ -1,124 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
-import type { NativeResponse } from '../../src/http/engine.ts';
-import {
-  type BodyOwner,
-  Exchange,
-  type ExchangeHost,
-  HELD_BODY_FROM_BYTES,
-  isLoopback,
-  type ReplyBooks,
-} from '../../src/http/exchange.ts';
-import type { NativeRequest } from '../../src/http/request-head.ts';
-
-/**
- * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
- * there.
- */
-class ModelResponse implements NativeResponse {
-  readonly sent: number[] = [];
-  /** How many bytes the socket takes at each offer. */
-  readonly takes: number[];
-  ended = false;
-  paused = false;
-  abortHandler: (() => void) | undefined;
-  writable: ((offset: number) => boolean) | undefined;
-  failAt: string | undefined;
-
-  constructor(takes: readonly number[] = []) {
-    this.takes = [...takes];
-  }
-
-  #use(what: string): void {
-    assert.ok(!this.ended, `${what} after the end`);
-    if (this.failAt === what) throw new Error(`the library fails at ${what}`);
-  }
-  writeStatus(): void {
-    this.#use('writeStatus');
-  }
-  writeHeader(): void {
-    this.#use('writeHeader');
-  }
-  end(body: Uint8Array): void {
-    this.#use('end');
-    this.sent.push(...body);
-    this.ended = true;
-  }
-  endWithoutBody(): void {
-    this.#use('endWithoutBody');
-    this.ended = true;
-  }
-  tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean] {
-    this.#use('tryEnd');
-    assert.equal(
-      rest.length,
-      totalBytes - this.sent.length,
-      'what is offered goes on where the socket stopped',
-    );
-    const taken = Math.min(rest.length, this.takes.shift() ?? rest.length);
-    for (const byte of rest.subarray(0, taken)) this.sent.push(byte);
-    this.ended = this.sent.length === totalBytes;
-    return [taken === rest.length, this.ended];
-  }
-  getRemoteAddress(): ArrayBuffer {
-    return Uint8Array.of(127, 0, 0, 1).buffer;
-  }
-  getWriteOffset(): number {
-    this.#use('getWriteOffset');
-    return this.sent.length;
-  }
-  onWritable(handler: (offset: number) => boolean): void {
-    this.#use('onWritable');
-    this.writable = handler;
-  }
-  onAborted(handler: () => void): void {
-    this.#use('onAborted');
-    assert.equal(this.abortHandler, undefined, 'one abort handler');
-    this.abortHandler = handler;
-  }
-  onData(): void {
-    this.#use('onData');
-  }
-  pause(): void {
-    this.#use('pause');
-    this.paused = true;
-  }
-  cork(write: () => void): void {
-    this.#use('cork');
-    write();
-  }
-  close(): void {
-    this.#use('close');
-    this.ended = true;
-    this.abortHandler?.();
-  }
-}
-
-class ModelHost implements ExchangeHost {
-  replyBooks: ReplyBooks | undefined = undefined;
-  draining = false;
-  nowMs = 0;
-  heldBytes = 0;
-  readonly waiting = new DeadlineQueue<Exchange>(10);
-  readonly sending = new DeadlineQueue<Exchange>(20);
-  readonly faults: unknown[] = [];
-
-  fault(_exchange: Exchange, error: unknown): void {
-    this.faults.push(error);
-  }
-}
-
-const REQUEST: NativeRequest = { getUrl: () => '/x', getQuery: () => undefined, forEach: () => {} };
-const HEAD = new TextEncoder().encode('200 OK');
-
-function exchangeOn(
-  response: ModelResponse,
-  host = new ModelHost(),
-): { exchange: Exchange; host: ModelHost } {
-  return { exchange: new Exchange(host, response, 'GET', REQUEST), host };
-}
+import type { Exchange } from '../../src/http/exchange.ts';
+import { type BodyOwner, HELD_BODY_FROM_BYTES, isLoopback } from '../../src/http/sender.ts';
+import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
 
 function assertNothingHeld(host: ModelHost): void {
   assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 0, 0]);
@@ -193,7 +78,7 @@ describe('an exchange', () => {
       exchange.leaveHandler();
       if (cut) exchange.destroy();
       else response.abortHandler!();
-      assert.ok(exchange.aborted);
+      assert.ok(exchange.isAborted);
       assertNothingHeld(host);
       exchange.destroy();
     }
@@ -268,10 +153,10 @@ describe('an exchange', () => {
     };
     const first = hold(20_010);
     assert.equal(booked, 20_000);
-    assert.ok(hold(20_010).exchange.aborted, 'there is no room for a second document');
+    assert.ok(hold(20_010).exchange.isAborted, 'there is no room for a second document');
     assert.equal(booked, 20_000);
     const answer = hold(20_010, { release: () => {} });
-    assert.equal(answer.exchange.aborted, false, 'an answer was paid for');
+    assert.equal(answer.exchange.isAborted, false, 'an answer was paid for');
     assert.equal(booked, 40_000, 'its copy is booked');
     const large = hold(HELD_BODY_FROM_BYTES + 10, { release: () => {} });
     assert.equal(booked, 40_000, 'a large answer is counted by its owner');
@@ -300,7 +185,7 @@ describe('an exchange', () => {
         const { exchange, host } = exchangeOn(response);
         if (later) exchange.leaveHandler();
         assert.throws(() => exchange.send(HEAD, new Uint8Array(20_000)), new RegExp(`fails at ${failAt}`));
-        assert.ok(response.ended && exchange.aborted);
+        assert.ok(response.ended && exchange.isAborted);
         exchange.leaveHandler();
         exchange.send(HEAD, HEAD);
         assertNothingHeld(host);

@@ -32,7 +32,7 @@ function contract(engine: EngineName): void {
   before(async () => {
     const handle = (exchange: Exchange) => {
       setImmediate(() => {
-        if (exchange.aborted || exchange.answered) return;
+        if (exchange.isAborted || exchange.isAnswered) return;
         served++;
         exchange.send(PLAIN_HEAD, Buffer.from('served'));
       });

@@ -244,10 +244,10 @@ function replyContract(engine: EngineName): void {
       // node:http answers a client that only closed its own half, so there it must reset the connection to be gone
       if (engine === 'node') socket.resetAndDestroy();
       else socket.destroy();
-      await until(() => waiting[0].aborted);
+      await until(() => waiting[0].isAborted);
       assert.deepEqual([told, front.waitingRequests], [1, 0]);
       waiting[0].send(PLAIN_HEAD, OK);
-      assert.equal(waiting[0].answered, false);
+      assert.equal(waiting[0].isAnswered, false);
       await until(() => front.openConnections === 0);
       assert.deepEqual([told, log.lines], [1, []]);
       await front.drain(0);
@@ -272,7 +272,7 @@ function replyContract(engine: EngineName): void {
       assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
       assert.match(replies[0].head, /\r\nRetry-After: 1\r\n/);
       assert.equal(JSON.parse(replies[0].body).error.code, 'overloaded');
-      assert.ok(waiting[0].answered);
+      assert.ok(waiting[0].isAnswered);
       waiting[0].send(PLAIN_HEAD, OK);
       assert.deepEqual(
         log.lines.map((line) => [line.level, line.facts['path']]),

@@ -16,12 +16,12 @@ import {
   MetricShard,
   MetricTotals,
 } from '../../src/core/metrics.ts';
-import { Call } from '../../src/http/call.ts';
-import { corsPolicy } from '../../src/http/cors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
+import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { endpointRow, RequestRecord } from '../../src/http/request-record.ts';
 import { RecordingLog } from './front-fixture.ts';
+import { exchangeOn, ModelHost, ModelResponse } from './model-exchange.ts';
 
 const KEY = 'qrn_p_secret';
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -39,22 +39,28 @@ class World {
   }
 
   /** `last` are the last four bytes of the request id, which decide about its line. */
-  call(options: { last?: number; traceparent?: string; origin?: string; aborted?: boolean } = {}): Call {
-    const exchange = {
-      method: 'GET',
-      path: '/v1/shuffle',
-      query: 'items=private,names',
-      authorization: `Bearer ${KEY}`,
-      origin: options.origin ?? '',
-      traceparent: options.traceparent ?? '',
-      aborted: options.aborted ?? false,
-      answered: false,
-      send: (head: Uint8Array) => this.sent.push(Buffer.from(head).toString('latin1')),
-    } as unknown as Exchange;
-    const random = new Uint8Array(16);
-    new DataView(random.buffer).setUint32(12, options.last ?? 0);
-    const around = { record: this.record, cors: corsPolicy(['https://a.example']), fail: () => {} };
-    return new Call(exchange, random, this.clock.wallMs(), this.clock.monotonicMs(), around);
+  exchange(
+    options: { last?: number; traceparent?: string; origin?: string; aborted?: boolean } = {},
+  ): Exchange {
+    const { traceparent, origin } = options;
+    const fields = Object.entries({ authorization: `Bearer ${KEY}`, traceparent, origin });
+    const response = new ModelResponse();
+    const { exchange } = exchangeOn(response, new ModelHost(), {
+      getUrl: () => '/v1/shuffle',
+      getQuery: () => 'items=private,names',
+      forEach: (visit) => {
+        for (const [name, value] of fields) if (value !== undefined) visit(name, value);
+      },
+    });
+    exchange.leaveHandler();
+    if (options.aborted) exchange.destroy();
+    response.writeStatus = (head) => this.sent.push(Buffer.from(head).toString('latin1'));
+    const random = {
+      fill: (bytes: Uint8Array) => new DataView(bytes.buffer).setUint32(12, options.last ?? 0),
+    };
+    const { record, clock } = this;
+    exchange.begin({ record, clock, random, cors: corsPolicy(['https://a.example']), fail: () => {} });
+    return exchange;
   }
 
   /** What was counted, by labels. */
@@ -78,14 +84,14 @@ const NOTHING = new Uint8Array(0);
 describe('the record of requests', () => {
   it('counts by endpoint, status, mode and error', () => {
     const world = new World(0);
-    const answered = world.call();
+    const answered = world.exchange();
     answered.endpoint = endpointRow('shuffle');
     answered.mode = 'pure';
     world.clock.advance(7);
-    answered.send(head(200), NOTHING);
-    const refused = world.call();
+    answered.reply(head(200), NOTHING);
+    const refused = world.exchange();
     refused.error = 'rate_limited';
-    refused.send(head(429), NOTHING);
+    refused.reply(head(429), NOTHING);
     assert.deepEqual(world.counted(HTTP_REQUESTS), { 'shuffle 200': 1, 'unknown 429': 1 });
     assert.deepEqual(world.counted(HTTP_ERRORS), { rate_limited: 1 });
     assert.deepEqual(world.counted(HTTP_DURATION), { pure: 1, none: 1 });
@@ -115,10 +121,10 @@ describe('the record of requests', () => {
 
   it('counts a client that went away apart, and answers nobody twice', () => {
     const world = new World(1);
-    world.call({ aborted: true }).send(head(200), NOTHING);
-    const late = world.call();
-    (late.exchange as { answered: boolean }).answered = true;
-    late.send(head(200), NOTHING);
+    world.exchange({ aborted: true }).reply(head(200), NOTHING);
+    const late = world.exchange();
+    late.isAnswered = true;
+    late.reply(head(200), NOTHING);
     assert.deepEqual(world.sent, []);
     assert.deepEqual(world.counted(HTTP_ABORTED), { '': 1 });
     assert.deepEqual(world.counted(HTTP_REQUESTS), {});
@@ -128,7 +134,7 @@ describe('the record of requests', () => {
   it('writes a line for the share of requests that is asked for, by their random bits', () => {
     const lines = (logSample: number, last: number) => {
       const world = new World(logSample);
-      world.call({ last }).send(head(200), NOTHING);
+      world.exchange({ last }).reply(head(200), NOTHING);
       return world.log.lines.length;
     };
     assert.equal(lines(0, 0), 0);
@@ -141,9 +147,9 @@ describe('the record of requests', () => {
     const world = new World(0);
     const refuse = (count: number) => {
       for (let i = 0; i < count; i++) {
-        const call = world.call({ last: 0xffff_ffff });
-        call.error = 'auth_invalid';
-        call.send(head(401), NOTHING);
+        const exchange = world.exchange({ last: 0xffff_ffff });
+        exchange.error = 'auth_invalid';
+        exchange.reply(head(401), NOTHING);
       }
     };
     refuse(250);
@@ -162,18 +168,18 @@ describe('the record of requests', () => {
 
   it('names the request and its trace, and nothing that is secret or private', () => {
     const world = new World(1);
-    const call = world.call({ traceparent: TRACEPARENT });
-    call.endpoint = endpointRow('shuffle');
-    call.mode = 'csprng';
+    const exchange = world.exchange({ traceparent: TRACEPARENT });
+    exchange.endpoint = endpointRow('shuffle');
+    exchange.mode = 'csprng';
     world.clock.advance(1.25);
-    call.send(head(200), NOTHING);
+    exchange.reply(head(200), NOTHING);
     const [line] = world.log.lines;
     assert.deepEqual(line, {
       level: 'info',
       message: 'request',
       facts: {
-        request_id: call.requestIdText,
-        x_request_id: call.requestUuid,
+        request_id: exchange.requestIdText,
+        x_request_id: exchange.requestUuid,
         trace_id: '0af7651916cd43dd8448eb211c80319c',
         method: 'GET',
         endpoint: 'shuffle',
@@ -191,9 +197,9 @@ describe('an answer to a page of another origin, or in a trace', () => {
   it('has the fields for it behind its own, and no other answer has', () => {
     const world = new World(0);
     const plain = head(200);
-    world.call().send(plain, NOTHING);
-    world.call({ origin: 'https://a.example', traceparent: TRACEPARENT }).send(plain, NOTHING);
-    world.call({ origin: 'https://b.example', traceparent: 'nonsense' }).send(plain, NOTHING);
+    world.exchange().reply(plain, NOTHING);
+    world.exchange({ origin: 'https://a.example', traceparent: TRACEPARENT }).reply(plain, NOTHING);
+    world.exchange({ origin: 'https://b.example', traceparent: 'nonsense' }).reply(plain, NOTHING);
     const [own, foreign, refused] = world.sent;
     assert.equal(own, Buffer.from(plain).toString('latin1'));
     assert.equal(refused, own);
@@ -205,7 +211,7 @@ describe('an answer to a page of another origin, or in a trace', () => {
   it('keeps the field of a resource that is open to all', () => {
     const world = new World(0);
     const open = headOf(200, [['Access-Control-Allow-Origin', '*']]);
-    world.call({ origin: 'https://a.example' }).send(open, NOTHING);
+    world.exchange({ origin: 'https://a.example' }).reply(open, NOTHING);
     assert.equal(world.sent[0], Buffer.from(open).toString('latin1'));
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseTraceparent, traceparentOf } from '../../src/http/trace.ts';
+import { parseTraceparent, traceparentOf } from '../../src/http/request-id.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';

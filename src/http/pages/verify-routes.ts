@@ -2,8 +2,8 @@ import type { CertificateService } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/record.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
-import type { Call } from '../call.ts';
 import type { Reply } from '../error-reply.ts';
+import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
 import { parseAccept } from '../representation.ts';
 import type { PlainRoute } from '../router.ts';
@@ -28,18 +28,20 @@ export function verifyRoutes(certificates: Pick<CertificateService, 'find'>): {
   return {
     exact: [
       ...assets.routes,
-      { ...open, path: '/verify', handler: (call) => startReply(call.exchange.query, assets) },
+      { ...open, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
     ],
-    prefixes: [{ ...open, path: PREFIX, handler: (call) => certificateReply(call, certificates, assets) }],
+    prefixes: [
+      { ...open, path: PREFIX, handler: (exchange) => certificateReply(exchange, certificates, assets) },
+    ],
   };
 }
 
 async function certificateReply(
-  call: Call,
+  exchange: Exchange,
   certificates: Pick<CertificateService, 'find'>,
   assets: PageAssets,
 ): Promise<Reply> {
-  const { path, accept } = call.exchange;
+  const { path, accept } = exchange;
   const id = path.slice(PREFIX.length);
   if (id === '') return redirect('/verify');
   const found = await certificates.find(id);

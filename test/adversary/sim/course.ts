@@ -316,21 +316,21 @@ class Course {
     world.note(`sends ${sent.number} ${client.name} ${plan.method} ${plan.path}?${plan.query.slice(0, 60)}`);
     const before = this.#snapshot();
     const exchange = node.fronts[front].front.receive(requestOf(plan, key.text, idempotencyKey), connection);
-    const { call, requestId } = exchange;
-    sent.requestId = Buffer.from(requestId ?? []).toString('hex');
+    const { requestId } = exchange;
+    sent.requestId = Buffer.from(requestId).toString('hex');
     this.#sent.push({ sent, connection });
     if (this.#sent.length > 400) this.#sent.splice(0, 200);
     world.check(() => world.keepers.named(sent));
     const admitted = () => world.check(() => world.keepers.admitted(sent));
-    if (call?.rate !== undefined && call.error !== 'rate_limited') admitted();
+    if (exchange.rate !== undefined && exchange.error !== 'rate_limited') admitted();
     if (sent.reply === undefined) {
-      if (call !== undefined && call.rate === undefined) {
+      if (exchange.rate === undefined) {
         const isCounted = (allowed: boolean, snapshot: string) => {
           sent.before = snapshot;
           queueMicrotask(() => (sent.before = undefined)); // then others have changed what stands
           if (allowed) admitted();
         };
-        watchAdmission(call, () => this.#snapshot(), isCounted);
+        watchAdmission(exchange, () => this.#snapshot(), isCounted);
       }
       return;
     }

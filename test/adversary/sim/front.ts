@@ -1,10 +1,10 @@
 import { ApiError } from '../../../src/core/errors.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
-import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
-import { Exchange, type ExchangeHost, type ReplyBooks } from '../../../src/http/exchange.ts';
+import { Exchange } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
+import { DeadlineQueue, type ReplyBooks, type SenderHost } from '../../../src/http/sender.ts';
 
 /** What a client sends. */
 export interface WireRequest {
@@ -27,7 +27,7 @@ const SWEEP_MS = 250;
 const DRAIN_POLL_MS = 10;
 
 /** A front without a socket: the real exchange over a connection that is the client's own callback. */
-export class SimFront implements Front, ExchangeHost {
+export class SimFront implements Front, SenderHost {
   readonly port = 3000;
   readonly openConnections = 0;
   draining = false;

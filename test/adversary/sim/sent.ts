@@ -1,6 +1,6 @@
 import { unpack } from 'msgpackr';
 import type { EntropyMode } from '../../../src/core/vocabulary.ts';
-import type { Call } from '../../../src/http/call.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
 import type { AnswerEntry, DrawSource } from '../../../src/ledger/records.ts';
 import type { SimClient } from './clients.ts';
 import type { WireReply } from './front.ts';
@@ -85,23 +85,23 @@ export function isDeadline({ reply }: Sent): boolean {
  * through, and what `snapshot` gave right before.
  */
 export function watchAdmission(
-  call: Call,
+  exchange: Exchange,
   snapshot: () => string,
   counted: (allowed: boolean, snapshot: string) => void,
 ): void {
-  let { account, rate } = call;
+  let { account, rate } = exchange;
   let before = '';
-  Object.defineProperties(call, {
+  Object.defineProperties(exchange, {
     account: {
       get: () => {
         if (rate === undefined) before = snapshot();
         return account;
       },
-      set: (found: Call['account']) => (account = found),
+      set: (found: Exchange['account']) => (account = found),
     },
     rate: {
       get: () => rate,
-      set: (facts: Call['rate']) => {
+      set: (facts: Exchange['rate']) => {
         rate = facts;
         counted(account!.meter.decision.allowed, before);
       },

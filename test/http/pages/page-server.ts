@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CertificateService } from '../../../src/certificate/archive.ts';
 import { ApiError } from '../../../src/core/errors.ts';
-import type { Call } from '../../../src/http/call.ts';
 import { errorReply, type Reply } from '../../../src/http/error-reply.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
 import { logRoutes } from '../../../src/http/log-routes.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { PlainRoute } from '../../../src/http/router.ts';
@@ -72,7 +72,7 @@ async function answer(routes: Routes, target: string, accept: string): Promise<R
   const route = routes.exact.get(path) ?? routes.prefixes.find((each) => path.startsWith(each.path));
   try {
     if (route === undefined) throw new ApiError('not_found');
-    return await route.handler({ exchange: { method: 'GET', path, query, accept } } as unknown as Call);
+    return await route.handler({ method: 'GET', path, query, accept } as unknown as Exchange);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return errorReply(error, { requestId: new Uint8Array(16), accept });

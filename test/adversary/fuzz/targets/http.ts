@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { parseKey } from '../../../../src/account/api-keys.ts';
 import { ApiError } from '../../../../src/core/errors.ts';
-import type { Call } from '../../../../src/http/call.ts';
 import type { DataEndpointDefinition } from '../../../../src/http/endpoint.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../../src/http/endpoints/table.ts';
+import type { Exchange } from '../../../../src/http/exchange.ts';
 import { headOf } from '../../../../src/http/head.ts';
 import { logRoutes } from '../../../../src/http/log-routes.ts';
 import { negotiate, parseAccept } from '../../../../src/http/representation.ts';
-import { parseTraceparent } from '../../../../src/http/trace.ts';
+import { parseTraceparent } from '../../../../src/http/request-id.ts';
 import { type DataAsk, outcomeOf } from '../model.ts';
 import { type FuzzTarget, latin1Of, magnitude, refusalOf, textOf } from './target.ts';
 
@@ -198,7 +198,7 @@ const tilePath: FuzzTarget = {
     const isProof = text.startsWith('?');
     const exchange = isProof ? { query: text.slice(1) } : { path: `/log/tile/${text}` };
     try {
-      const { status, body } = await (isProof ? proofs : route).handler({ exchange } as unknown as Call);
+      const { status, body } = await (isProof ? proofs : route).handler(exchange as unknown as Exchange);
       assert.equal(status, 200);
       if (isProof) assert.deepEqual(Object.keys(JSON.parse(textOf(body))), ['from', 'to', 'hashes']);
       else assert.ok(body.length >= 32 && body.length <= 8_192 && body.length % 32 === 0);

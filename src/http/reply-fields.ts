@@ -1,4 +1,79 @@
+import { resetAtUnixS } from '../account/meter.ts';
+import type { RateDecision, RateLimit } from '../account/rate.ts';
 import type { Field } from './head.ts';
+
+/** Where a client stands with its rate limit, as replies tell it. */
+export interface RateFacts {
+  /** Whole requests possible now. */
+  readonly remaining: number;
+  /** Unix second at which the full burst is there again. */
+  readonly resetAtS: number;
+  readonly resetAfterS: number;
+  /**
+   * The value of RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 §3); undefined when the fields of
+   * the draft are turned off, or when there is no limit.
+   */
+  readonly policy: string | undefined;
+}
+
+/** The facts of a decision, which is its meter's and changes with the next call on it. */
+export function rateFacts(
+  decision: Readonly<RateDecision>,
+  limit: RateLimit,
+  nowMs: number,
+  draftFields: boolean,
+): RateFacts {
+  const resetAfterS = Math.ceil(decision.resetAfterMs / 1000);
+  const { remaining } = decision;
+  return {
+    remaining,
+    resetAtS: resetAtUnixS(decision, nowMs),
+    resetAfterS,
+    policy: draftFields ? policyOf(limit) : undefined,
+  };
+}
+
+/** The largest integer of a structured field (RFC 9651 §3.3.1). */
+const FIELD_INTEGER_MAX = 999_999_999_999_999;
+
+/**
+ * `q` requests in `w` seconds: the burst, and the time in which all of it comes back. A client that keeps to it
+ * is never refused, what RateLimit says is left is at most `q`, and all of it is there again within `w`. Made
+ * once for all accounts of a limit.
+ */
+function policyOf({ requestsPerMinute, burst }: RateLimit): string | undefined {
+  if (burst > FIELD_INTEGER_MAX) return undefined; // there is no limit
+  let policy = policies.get(requestsPerMinute);
+  if (policy === undefined) {
+    if (policies.size >= POLICIES_MAX) policies.clear();
+    const windowS = Math.max(60, Math.ceil((burst * 60) / requestsPerMinute));
+    policy = `"burst";q=${burst};w=${windowS}`;
+    policies.set(requestsPerMinute, policy);
+  }
+  return policy;
+}
+
+const policies = new Map<number, string>();
+const POLICIES_MAX = 256;
+
+/** The texts before the remaining requests and before the seconds to the full burst. */
+export const RATE_LIMIT_TEXTS = ['"burst";r=', ';t='] as const;
+
+/** The same as header fields, for replies that are made one by one. */
+export function rateFields(rate: RateFacts | undefined): Field[] {
+  if (rate === undefined) return [];
+  const fields: Field[] = [
+    ['X-RateLimit-Remaining', String(rate.remaining)],
+    ['X-RateLimit-Reset', String(rate.resetAtS)],
+  ];
+  if (rate.policy !== undefined)
+    fields.push(['RateLimit-Policy', rate.policy], ['RateLimit', rateLimitText(rate)]);
+  return fields;
+}
+
+function rateLimitText(rate: RateFacts): string {
+  return `${RATE_LIMIT_TEXTS[0]}${rate.remaining}${RATE_LIMIT_TEXTS[1]}${rate.resetAfterS}`;
+}
 
 /**
  * Cross-origin requests (the Fetch standard, https://fetch.spec.whatwg.org/#http-cors-protocol) from the

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { admit, newDecision, rateLimitOf, rateWords } from '../../src/account/rate.ts';
 import { UNLIMITED } from '../../src/account/tiers.ts';
-import { rateFacts, rateFields } from '../../src/http/rate-fields.ts';
+import { rateFacts, rateFields } from '../../src/http/reply-fields.ts';
 
 const POLICY = /^"burst";q=(\d+);w=(\d+)$/;
 const STANDING = /^"burst";r=(\d+);t=(\d+)$/;

@@ -1,0 +1,432 @@
+import type { NativeResponse } from './engine.ts';
+import { type NativeRequest, RequestHead } from './request-head.ts';
+
+/** Who owns the memory of a body. */
+export interface BodyOwner {
+  /** Called once when the body is not read any more: it is sent, copied, or nobody will take it. */
+  release(): void;
+}
+
+/**
+ * Books the memory of replies that wait for their readers, by number of the account; undefined stands for all
+ * without a key.
+ */
+export interface ReplyBooks {
+  /** Whether the account may hold so many bytes more. */
+  hasRoom(accountNumber: number | undefined, bytes: number): boolean;
+  /** The account holds so many bytes more, or fewer. */
+  book(accountNumber: number | undefined, changeBytes: number): void;
+}
+
+/** What the sender of a reply needs of its front. */
+export interface SenderHost {
+  /** True once the front is going down: every reply then closes its connection. */
+  readonly draining: boolean;
+  /** The front's coarse monotonic clock: as of the last sweep. */
+  readonly nowMs: number;
+  /** Requests that nobody has answered yet. */
+  readonly waiting: DeadlineQueue<Sender>;
+  /** Replies that their readers have not taken yet. */
+  readonly sending: DeadlineQueue<Sender>;
+  /** Bytes of the bodies in `sending`. */
+  heldBytes: number;
+  /** Where those of them are booked that no owner accounts for: bodies without an owner, and copies. */
+  readonly replyBooks: ReplyBooks | undefined;
+  /** A listener of ours threw. */
+  fault(sender: Sender, error: unknown): void;
+}
+
+/**
+ * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under
+ * a deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB:
+ * 1340 MB of memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
+ */
+const OFFERED_FROM_BYTES = 16 * 1024;
+
+/** A body of at least this size must not change after `send`: until it is taken it is held, not copied. */
+export const HELD_BODY_FROM_BYTES = 256 * 1024;
+
+const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+/**
+ * So many replies are written where the library hands requests over, before its loop turns; then they wait
+ * for the end of the turn. The library reads a connection again as long as its 512 KB buffer was filled, so
+ * one client that sends without end requests that are answered at once would keep the loop for itself. With
+ * its reply outstanding, the next of its requests cuts its connection; nobody else notices more than the
+ * wait.
+ */
+const REPLIES_PER_TURN_MAX = 512;
+
+let repliesThisTurn = 0;
+const endTurn = (): void => {
+  repliesThisTurn = 0;
+};
+
+/** Counts a reply that could be written at once, and says whether it may be. */
+function isWithinTurn(): boolean {
+  if (repliesThisTurn === 0) setImmediate(endTurn);
+  return ++repliesThisTurn <= REPLIES_PER_TURN_MAX;
+}
+
+/**
+ * cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns.
+ */
+let corked: Sender;
+let corkedHead: Uint8Array;
+let corkedBody: Uint8Array;
+let corkedFault: { readonly error: unknown } | undefined;
+function writeCorked(): void {
+  try {
+    corked.write(corkedHead, corkedBody);
+  } catch (error) {
+    corkedFault = { error }; // must not cross the library's frames
+  }
+}
+
+/**
+ * The half of an exchange that sends the reply. `send` may be called within the handler or at any time later;
+ * exactly the first call counts.
+ */
+export abstract class Sender extends RequestHead implements Timed {
+  /** The body of a POST, whole; empty for every other method. */
+  body: Uint8Array = NO_BYTES;
+  /** The client is gone: nothing can be answered any more. */
+  isAborted = false;
+  /** `send` was called, by the handler or, past the deadline, by the front. */
+  isAnswered = false;
+  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
+  hasUnknownLength = false;
+  /** Called once if the client goes away before its reply is finished. */
+  onAbort: (() => void) | undefined = undefined;
+  deadlineMs = 0;
+  previous: Timed | null = null;
+  next: Timed | null = null;
+  /** Owner of the body, while it is read. */
+  #owner: BodyOwner | undefined = undefined;
+  /** What this reply has booked in `replyBooks` of its host. */
+  #bookedBytes = 0;
+  /**
+   * What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a
+   * view.
+   */
+  #heldBytes = 0;
+  readonly #host: SenderHost;
+  readonly #response: NativeResponse;
+  #queue: DeadlineQueue<Sender> | null = null;
+  /**
+   * The library's parser is on the stack, where it has corked the socket already and may hold more bytes of
+   * it.
+   */
+  #insideParser = true;
+  #finished = false;
+  #watching = false;
+  #closing = false;
+  /** What the reader has not taken yet of a large body. */
+  #rest = NO_BYTES as Uint8Array;
+  #restStart = 0;
+
+  constructor(host: SenderHost, response: NativeResponse, method: string, request: NativeRequest) {
+    super(method, request);
+    this.#host = host;
+    this.#response = response;
+  }
+
+  /** The client connects from a loopback address and is no proxy that says so. */
+  get isFromThisMachine(): boolean {
+    if (this.isAborted || this.isForwarded) return false;
+    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
+  }
+
+  /** Closes the connection once the reply is sent; what comes behind this request is never served. */
+  closeAfterReply(): void {
+    this.#closing = true;
+  }
+
+  /**
+   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
+   * A HEAD request gets the same head with the length that the body has. The second call, and any after the
+   * client has gone, does nothing. The body must not change until its owner releases it, which happens once
+   * in any case.
+   */
+  send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
+    if (this.isAnswered || this.isAborted) {
+      owner?.release();
+      return;
+    }
+    this.isAnswered = true;
+    this.#owner = owner;
+    if (!this.#insideParser) {
+      this.#sendCorked(head, body);
+    } else if (this.#closing || !isWithinTurn()) {
+      // Bytes that came behind a closing request would be served as the next one, although the reply says
+      // that the connection closes. While the reply is outstanding the library cuts the connection instead.
+      const ownHead = head.slice();
+      setImmediate(() => {
+        if (!this.isAborted) this.#sendCorked(ownHead, body);
+      });
+    } else {
+      this.write(head, body);
+    }
+  }
+
+  #sendCorked(head: Uint8Array, body: Uint8Array): void {
+    corked = this;
+    corkedHead = head;
+    corkedBody = body;
+    corkedFault = undefined;
+    this.#response.cork(writeCorked);
+    if (corkedFault !== undefined) throw (corkedFault as { error: unknown }).error;
+  }
+
+  /** The writing half of `send`; for `send` alone. A reply that breaks off half-way cuts its connection. */
+  write(head: Uint8Array, body: Uint8Array): void {
+    try {
+      this.#write(head, body);
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  #write(head: Uint8Array, body: Uint8Array): void {
+    const response = this.#response;
+    const closing = this.#closing || this.#host.draining;
+    response.writeStatus(head);
+    if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
+      response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it
+    } else if (this.method === 'HEAD' || hasNoContent(head)) {
+      // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
+      if (!hasNoContent(head) && !this.hasUnknownLength) {
+        response.writeHeader('Content-Length', String(body.length));
+      }
+      if (closing) response.writeHeader('Connection', 'close');
+      if (this.#closing) response.pause();
+      response.endWithoutBody();
+    } else if (body.length < OFFERED_FROM_BYTES) {
+      response.end(body, closing);
+    } else {
+      if (closing) response.writeHeader('Connection', 'close');
+      if (!this.#offer(body, body.length)[1]) {
+        this.#hold(body);
+        return;
+      }
+    }
+    this.#finish();
+  }
+
+  /**
+   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
+   * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
+   * that goes on sending could prevent. `take` never throws: it stands on the library's stack.
+   */
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    this.#response.onData((chunk, isLast) => {
+      if (this.isAnswered) {
+        this.destroy();
+        return;
+      }
+      this.#insideParser = true;
+      take(new Uint8Array(chunk), isLast);
+      this.#insideParser = false;
+    });
+  }
+
+  /**
+   * The request handler returns. Without a finished reply the library needs an abort handler now: the client
+   * cannot go away while the handler is on the stack, so no reply that is made there pays for one.
+   */
+  leaveHandler(): void {
+    this.#insideParser = false;
+    if (this.#finished || this.isAborted) return;
+    this.#watchForAbort();
+    if (this.#queue === null) this.#enter(this.#host.waiting);
+  }
+
+  /** Cuts the connection, whatever is under way. */
+  destroy(): void {
+    if (this.#finished || this.isAborted) return;
+    this.#watchForAbort();
+    this.#response.close(); // calls the abort handler
+  }
+
+  #watchForAbort(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    this.#response.onAborted(() => this.#abort());
+  }
+
+  /**
+   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a
+   * closing connection: whatever else its client sends is not served, and the library cuts it when it has
+   * been idle for 10 s.
+   */
+  #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
+    if (this.#closing) this.#response.pause();
+    return this.#response.tryEnd(rest, totalBytes);
+  }
+
+  /**
+   * A document or a replay whose account already holds its share of memory is cut: its client can ask again
+   * without paying. An answer is never cut for this, since it was admitted before it was paid for
+   * (answer/admission.ts).
+   */
+  #hold(body: Uint8Array): void {
+    const taken = this.#response.getWriteOffset();
+    const isFree = this.#owner === undefined;
+    if (isFree && this.#host.replyBooks?.hasRoom(this.accountNumber, body.length - taken) === false) {
+      this.destroy();
+      return;
+    }
+    this.#keep(body, taken);
+    this.#enter(this.#host.sending);
+    this.#response.onWritable((offset) => this.#resume(offset));
+  }
+
+  /**
+   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a
+   * view of it would keep the whole body in memory for as long as its reader rests.
+   */
+  #keep(unsent: Uint8Array, taken: number): void {
+    const host = this.#host;
+    this.#uncount();
+    const rest = unsent.subarray(taken - this.#restStart);
+    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
+    this.#rest = isCopied ? rest.slice() : rest;
+    this.#restStart = taken;
+    this.#heldBytes = isCopied ? rest.length : unsent.length;
+    host.heldBytes += this.#heldBytes;
+    if (isCopied) this.#releaseBody();
+    if (this.#owner === undefined) this.#book(this.#heldBytes);
+  }
+
+  #uncount(): void {
+    this.#host.heldBytes -= this.#heldBytes;
+    this.#heldBytes = 0;
+    if (this.#bookedBytes > 0) this.#book(0);
+  }
+
+  #book(bytes: number): void {
+    this.#host.replyBooks?.book(this.accountNumber, bytes - this.#bookedBytes);
+    this.#bookedBytes = bytes;
+  }
+
+  /** The account that bodies without an owner are booked to; undefined while it is not known. */
+  protected abstract get accountNumber(): number | undefined;
+
+  /** `offset` counts the bytes of the body that the socket has taken. */
+  #resume(offset: number): boolean {
+    const total = this.#restStart + this.#rest.length;
+    const [wroteAll, finished] = this.#offer(this.#rest.subarray(offset - this.#restStart), total);
+    if (finished) {
+      this.#finish();
+      return wroteAll;
+    }
+    const taken = this.#response.getWriteOffset();
+    const isLarge = this.#rest.length >= HELD_BODY_FROM_BYTES;
+    if (isLarge && total - taken < HELD_BODY_FROM_BYTES) this.#keep(this.#rest, taken);
+    return wroteAll;
+  }
+
+  #abort(): void {
+    this.isAborted = true;
+    this.#release();
+    const listener = this.onAbort;
+    if (listener === undefined) return;
+    try {
+      listener();
+    } catch (error) {
+      this.#host.fault(this, error); // thrown through the library it would end the process
+    }
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    this.#release();
+  }
+
+  #release(): void {
+    this.#queue?.leave(this);
+    this.#queue = null;
+    this.#uncount();
+    this.#rest = NO_BYTES;
+    this.#releaseBody();
+  }
+
+  #releaseBody(): void {
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.release();
+  }
+
+  #enter(queue: DeadlineQueue<Sender>): void {
+    this.#queue?.leave(this);
+    this.#queue = queue;
+    queue.join(this, this.#host.nowMs);
+  }
+}
+
+/** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+function hasNoContent(head: Uint8Array): boolean {
+  return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
+}
+
+/** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
+export function isLoopback(address: Uint8Array): boolean {
+  if (address.length === 4) return address[0] === 127;
+  if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
+  if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
+  return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
+}
+
+/** Something that must be over by a time; a member of at most one queue. */
+export interface Timed {
+  /** On the monotonic clock. Written by the queue. */
+  deadlineMs: number;
+  previous: Timed | null;
+  next: Timed | null;
+}
+
+/**
+ * Things that all get the same time to finish, oldest first: a doubly linked list through the things
+ * themselves, so that joining and leaving cost a few writes and one timer serves them all.
+ */
+export class DeadlineQueue<T extends Timed> {
+  readonly #allowanceMs: number;
+  #first: T | null = null;
+  #last: T | null = null;
+  #size = 0;
+
+  constructor(allowanceMs: number) {
+    this.#allowanceMs = allowanceMs;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** `nowMs` never goes back from one call to the next: the order of joining is the order of deadlines. */
+  join(thing: T, nowMs: number): void {
+    thing.deadlineMs = nowMs + this.#allowanceMs;
+    thing.previous = this.#last;
+    thing.next = null;
+    if (this.#last === null) this.#first = thing;
+    else this.#last.next = thing;
+    this.#last = thing;
+    this.#size++;
+  }
+
+  leave(thing: T): void {
+    if (thing.previous === null) this.#first = thing.next as T | null;
+    else thing.previous.next = thing.next;
+    if (thing.next === null) this.#last = thing.previous as T | null;
+    else thing.next.previous = thing.previous;
+    thing.previous = null;
+    thing.next = null;
+    this.#size--;
+  }
+
+  /** The oldest thing when its deadline has passed, still a member. */
+  overdue(nowMs: number): T | undefined {
+    return this.#first !== null && this.#first.deadlineMs <= nowMs ? this.#first : undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import type { NativeResponse } from '../../src/http/engine.ts';
+import { Exchange } from '../../src/http/exchange.ts';
+import type { NativeRequest } from '../../src/http/request-head.ts';
+import { DeadlineQueue, type ReplyBooks, type SenderHost } from '../../src/http/sender.ts';
+
+/**
+ * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
+ * there.
+ */
+export class ModelResponse implements NativeResponse {
+  readonly sent: number[] = [];
+  /** How many bytes the socket takes at each offer. */
+  readonly takes: number[];
+  ended = false;
+  paused = false;
+  abortHandler: (() => void) | undefined;
+  writable: ((offset: number) => boolean) | undefined;
+  failAt: string | undefined;
+
+  constructor(takes: readonly number[] = []) {
+    this.takes = [...takes];
+  }
+
+  #use(what: string): void {
+    assert.ok(!this.ended, `${what} after the end`);
+    if (this.failAt === what) throw new Error(`the library fails at ${what}`);
+  }
+  writeStatus(_head: Uint8Array): void {
+    this.#use('writeStatus');
+  }
+  writeHeader(): void {
+    this.#use('writeHeader');
+  }
+  end(body: Uint8Array): void {
+    this.#use('end');
+    this.sent.push(...body);
+    this.ended = true;
+  }
+  endWithoutBody(): void {
+    this.#use('endWithoutBody');
+    this.ended = true;
+  }
+  tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean] {
+    this.#use('tryEnd');
+    assert.equal(
+      rest.length,
+      totalBytes - this.sent.length,
+      'what is offered goes on where the socket stopped',
+    );
+    const taken = Math.min(rest.length, this.takes.shift() ?? rest.length);
+    for (const byte of rest.subarray(0, taken)) this.sent.push(byte);
+    this.ended = this.sent.length === totalBytes;
+    return [taken === rest.length, this.ended];
+  }
+  getRemoteAddress(): ArrayBuffer {
+    return Uint8Array.of(127, 0, 0, 1).buffer;
+  }
+  getWriteOffset(): number {
+    this.#use('getWriteOffset');
+    return this.sent.length;
+  }
+  onWritable(handler: (offset: number) => boolean): void {
+    this.#use('onWritable');
+    this.writable = handler;
+  }
+  onAborted(handler: () => void): void {
+    this.#use('onAborted');
+    assert.equal(this.abortHandler, undefined, 'one abort handler');
+    this.abortHandler = handler;
+  }
+  onData(): void {
+    this.#use('onData');
+  }
+  pause(): void {
+    this.#use('pause');
+    this.paused = true;
+  }
+  cork(write: () => void): void {
+    this.#use('cork');
+    write();
+  }
+  close(): void {
+    this.#use('close');
+    this.ended = true;
+    this.abortHandler?.();
+  }
+}
+
+export class ModelHost implements SenderHost {
+  replyBooks: ReplyBooks | undefined = undefined;
+  draining = false;
+  nowMs = 0;
+  heldBytes = 0;
+  readonly waiting = new DeadlineQueue<Exchange>(10);
+  readonly sending = new DeadlineQueue<Exchange>(20);
+  readonly faults: unknown[] = [];
+
+  fault(_exchange: Exchange, error: unknown): void {
+    this.faults.push(error);
+  }
+}
+
+const REQUEST: NativeRequest = { getUrl: () => '/x', getQuery: () => undefined, forEach: () => {} };
+export const HEAD = new TextEncoder().encode('200 OK');
+
+export function exchangeOn(
+  response: ModelResponse,
+  host = new ModelHost(),
+  request: NativeRequest = REQUEST,
+): { exchange: Exchange; host: ModelHost } {
+  return { exchange: new Exchange(host, response, 'GET', request), host };
+}
