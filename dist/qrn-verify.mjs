@@ -494,20 +494,20 @@ function equalHashes(a, b) {
 var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
 
 // src/ledger/records.ts
-var EVIDENCE_CLAIMS = [
+var EVIDENCE_LEVELS = [
   "simulated",
   "statistical",
   "calibrated",
   "source-independent",
   "bell-witness"
 ];
-function isClaim(value) {
-  return EVIDENCE_CLAIMS.some((claim) => claim === value);
+function isEvidenceLevel(value) {
+  return EVIDENCE_LEVELS.some((claim) => claim === value);
 }
-function weakestClaim(claims) {
-  return EVIDENCE_CLAIMS[Math.min(...claims.map(rankOf))];
+function weakestEvidence(claims) {
+  return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
 }
-function mayClaim(origin, claim) {
+function allowsEvidence(origin, claim) {
   const known = ORIGINS.find((each) => each === origin);
   return known !== void 0 && rankOf(claim) <= rankOf(CEILINGS[known]);
 }
@@ -519,7 +519,7 @@ var CEILINGS = {
   system: "statistical"
 };
 function rankOf(claim) {
-  return EVIDENCE_CLAIMS.indexOf(claim);
+  return EVIDENCE_LEVELS.indexOf(claim);
 }
 
 // node_modules/canonicalize/lib/canonicalize.js
@@ -1071,7 +1071,8 @@ function checkLots(document) {
       failures.push(`A lot has no ${name}.`);
     else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
   }
-  const evidence = member(document, "version") === 1 ? noEvidence(document, lots) : checkEvidence(document, lots);
+  const isWithout = member(document, "version") === 1 || member(document, "entropy_mode") === "csprng";
+  const evidence = isWithout ? noEvidence(document, lots) : checkEvidence(document, lots);
   if (evidence !== void 0) failures.push(evidence);
   return check(
     "lots",
@@ -1081,7 +1082,7 @@ function checkLots(document) {
 }
 function noEvidence(document, lots) {
   const told = [member(document, "provenance", "evidence"), ...lots.map((lot) => member(lot, "evidence"))];
-  return told.every((each) => each === void 0) ? void 0 : "Version 1 does not speak of evidence.";
+  return told.every((each) => each === void 0) ? void 0 : "Version 1 and csprng do not speak of evidence.";
 }
 function evidenceText(document) {
   const claim = text(member(document, "provenance", "evidence"));
@@ -1091,13 +1092,13 @@ function checkEvidence(document, lots) {
   const claims = [];
   for (const lot of lots) {
     const claim = member(lot, "evidence", "claim");
-    if (!isClaim(claim)) return "A lot has no evidence.";
+    if (!isEvidenceLevel(claim)) return "A lot has no evidence.";
     const origin = member(lot, "origin");
-    if (!mayClaim(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
+    if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
     claims.push(claim);
   }
   const certified = member(document, "provenance", "evidence");
-  const weakest = weakestClaim(claims);
+  const weakest = weakestEvidence(claims);
   if (certified === weakest) return void 0;
   return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
 }

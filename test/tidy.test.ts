@@ -156,6 +156,15 @@ describe('the house', () => {
   it('time, environment, console and weak randomness have one home or none', () => {
     onlyIn(/\bMath\.random\b/, [], 'there is no use for Math.random');
     onlyIn(
+      /\b(randomFill|randomFillSync|randomBytes|randomInt|generateKeyPairSync|getRandomValues)\b/,
+      [
+        'src/crypto/system-entropy.ts',
+        'src/http/request-id.ts', // public, and one for every request
+        'src/backend/simulator/coins.ts', // noise of a model, which nobody takes for entropy
+      ],
+      "OpenSSL's generator is in the memory of the process: take crypto/system-entropy.ts",
+    );
+    onlyIn(
       /\bDate\.now\b|\bperformance\.now\b|new Date\(\)/,
       ['src/core/clock.ts', 'src/http/pages/client/'],
       'take a Clock (core/clock.ts)',

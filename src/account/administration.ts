@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { base32Of } from '../core/ids.ts';
 import { SCOPES, type Scope, type Tier } from '../core/vocabulary.ts';
+import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import type { Directory } from '../ledger/ledger.ts';
 import type { AccountOverrides, AccountRecord, KeyRecord } from '../ledger/records.ts';
 import { mintKey } from './api-keys.ts';
@@ -45,7 +45,7 @@ export async function createAccount(
   checkName(wish.name);
   checkOverrides(wish.tier, overrides);
   return directory.createAccount({
-    id: `acct_${base32Of(randomBytes(16))}`,
+    id: `acct_${base32Of(fillSystemEntropy(new Uint8Array(16)))}`,
     name: wish.name,
     tier: wish.tier,
     createdAtMs: clock.wallMs(),

@@ -1,8 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Tier } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
+import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 
 /**
  * API keys: `qrn_<tier initial>_<22 key id><26 secret><6 checksum>` in base62, 60 characters. The prefix lets
@@ -82,7 +83,8 @@ export function checksumOfKey(checked: string): string {
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytes(length - text.length)) if (byte < 248) text += BASE62[byte % 62];
+    for (const byte of fillSystemEntropy(new Uint8Array(length - text.length)))
+      if (byte < 248) text += BASE62[byte % 62];
   }
   return text;
 }

@@ -1,9 +1,10 @@
-import { createCipheriv, createDecipheriv, createHash, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { deriveKey } from '../crypto/digest.ts';
+import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import type { Books } from '../ledger/ledger.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 
@@ -196,7 +197,7 @@ export class Idempotency {
     const head = utf8Bytes(JSON.stringify({ form: answer.form, fields: answer.fields }));
     const headSize = new Uint8Array(4);
     new DataView(headSize.buffer).setUint32(0, head.length);
-    const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));
+    const nonce = fillSystemEntropy(new Uint8Array(NONCE_BYTES));
     const key = this.#key(accountNumber, keyText);
     const cipher = createCipheriv('aes-256-gcm', key, nonce);
     wipe(key);

@@ -1,9 +1,9 @@
-import { randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
+import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../values/sample.ts';
@@ -59,7 +59,7 @@ export interface Making extends MakeOrder {
 export type DrawOrder =
   /** Seeded mode: expansion of a one-time key, mixed with system entropy. */
   | { readonly from: 'one-time-key'; readonly key: Uint8Array<ArrayBuffer> }
-  /** Csprng mode: system entropy as it is. */
+  /** Csprng mode: system entropy. */
   | { readonly from: 'system' }
   /** Pure mode: claimed blocks, and nothing else. */
   | { readonly from: 'pieces'; readonly pieces: readonly Uint8Array<ArrayBuffer>[] };
@@ -173,7 +173,7 @@ function openStream(draw: DrawOrder): EntropyStream {
     case 'one-time-key':
       return expansionOf(draw.key);
     case 'system': {
-      const reader = new EntropyReader(() => randomFillSync(new Uint8Array(KEYSTREAM_SLOT_BYTES)));
+      const reader = new EntropyReader(() => expandSystemEntropy(KEYSTREAM_SLOT_BYTES));
       return { reader, takeRest: () => [], close: () => reader.discard() };
     }
     case 'pieces':

@@ -68,8 +68,10 @@ export class EntropySupply {
     this.#seeded.set(seed.group, { stream, seed, from: drawnFrom('quantum-seeded', [lot], generation) });
   }
 
-  /** The system source's own tested lot: what csprng answers are certified by. */
-  installSystemLot(lot: LotRecord): void {
+  /** The tested sample of the csprng stream, by which answers are certified; null ends the mode until the next. */
+  installSystemLot(lot: LotRecord | null): void {
+    this.#systemFrom = undefined;
+    if (lot === null) return;
     this.#catalog.add(lot);
     this.#systemFrom = {
       ...drawnFrom('csprng', [lot], null),

@@ -130,7 +130,7 @@ export function shotsOfPart(plan: PartPlan, bits: number, width: number): number
 
 /**
  * The parts of the job with this idempotency key, in the order in which they run. They are drawn from the
- * key, which is random (122 bits of the operating system's CSPRNG) and made for one job: tests are placed by
+ * key, which is random (128 bits of the kernel's generator) and made for one job: tests are placed by
  * a shuffle, the settings of a Bell test are independent of each other. Nobody who prepares shots beforehand
  * knows them, and a repeated submission has the same.
  */

@@ -1,10 +1,10 @@
-import { hash, randomFill } from 'node:crypto';
-import { promisify } from 'node:util';
+import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
+import { fillSystemEntropy, SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
 import { type RawRead, type StreamBackend, wholeShots } from './backend.ts';
 import { defineBackend } from './definition.ts';
-
-const randomFillAsync = promisify<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(randomFill);
 
 export const systemBackend = defineBackend({
   type: 'system',
@@ -13,11 +13,19 @@ export const systemBackend = defineBackend({
   create: (name, _options, { clock }) => ({ ...createSystemSource(clock), name }),
 });
 
+/** Read between two turns of the event loop: 0.3 ms of the kernel's generator. */
+const SLICE_BYTES = 65_536;
+
+/** `device` of a lot. */
+const DEVICES = { kernel: '/dev/urandom', openssl: 'OpenSSL DRBG' } as const;
+
 /**
- * The operating system's CSPRNG as an entropy source: what `csprng` answers come from. It has no circuit and
- * no quantum origin, and says so. An aborted signal rejects with its reason.
+ * The operating system's generator as an entropy source; or, with `stream`, the csprng mode's own stream, of
+ * which a read is a sample. It has no circuit and no quantum origin, and says so. An aborted signal rejects
+ * with its reason.
  */
-export function createSystemSource(clock: Clock): StreamBackend {
+export function createSystemSource(clock: Clock, stream?: EntropyReader): StreamBackend {
+  const generator = DEVICES[SYSTEM_GENERATOR];
   return {
     kind: 'stream',
     name: 'system',
@@ -30,9 +38,17 @@ export function createSystemSource(clock: Clock): StreamBackend {
       signal.throwIfAborted();
       const startedAtMs = clock.wallMs();
       const shots = wholeShots(bits, 1);
-      // On libuv's thread pool: a large read does not hold the event loop up.
-      const random = await randomFillAsync(new Uint8Array(shots / 8));
-      signal.throwIfAborted();
+      const random = new Uint8Array(shots / 8);
+      for (let at = 0; at < random.length; at += SLICE_BYTES) {
+        await nextTurn();
+        signal.throwIfAborted();
+        const slice = random.subarray(at, at + SLICE_BYTES);
+        if (stream === undefined) fillSystemEntropy(slice);
+        else {
+          stream.fill(slice);
+          stream.erase();
+        }
+      }
       return {
         bits: random,
         width: 1,
@@ -40,7 +56,7 @@ export function createSystemSource(clock: Clock): StreamBackend {
         rawSha256: hash('sha256', random, 'hex'),
         provenance: {
           provider: 'local',
-          device: 'csprng',
+          device: stream === undefined ? generator : `${generator}, expanded by ChaCha20`,
           jobId: null,
           circuit: 'none',
           circuitVersion: 'none',

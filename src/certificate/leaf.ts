@@ -104,7 +104,7 @@ export class LeafHasher {
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => LotRecord): LeafTemplate {
     const source = segment.sources[cursor.source];
     const { endpoint } = cursor.entry();
-    const { verifyUrlBase, poweredBy } = segment.context;
+    const { verifyUrlBase, poweredBy, systemGenerator } = segment.context;
     const name = JSON.stringify([
       endpoint,
       source.mode,
@@ -112,6 +112,7 @@ export class LeafHasher {
       source.generation,
       verifyUrlBase,
       poweredBy,
+      systemGenerator,
     ]);
     let template = this.#templates.get(name);
     if (template === undefined) {

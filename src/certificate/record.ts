@@ -2,7 +2,14 @@ import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
-import { type DataEndpoint, type EntropyMode, ORIGINS, type Origin, type Tier } from '../core/vocabulary.ts';
+import {
+  type DataEndpoint,
+  type EntropyMode,
+  ORIGINS,
+  type Origin,
+  type SystemGenerator,
+  type Tier,
+} from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import {
   type AnswerEntry,
@@ -17,6 +24,7 @@ import {
   verifyingBlock,
   weakestEvidence,
 } from '../ledger/records.ts';
+import { evidenceMeaning, modeMeaning, originMeaning, testsMeaning } from './meanings.ts';
 
 /**
  * The certificate of one answer, as it is issued: a pure function of records that never change, so it is not
@@ -24,11 +32,12 @@ import {
  * change of a byte here breaks the proofs of all certificates issued before. A new form takes a new `version`
  * and keeps those before it.
  *
- * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence,
- * and the system source's, has none: whatever draws on such a lot is certified in version 1.
+ * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence
+ * has none: whatever draws on such a lot is certified in version 1.
  *
  * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, how the lot
- * was hashed as a whole if it was, and whether its origin is declared alone.
+ * was hashed as a whole if it was, whether its origin is declared alone, and where system entropy came from.
+ * Samples of the csprng stream are such lots; they have no evidence.
  */
 export interface Certificate {
   readonly version: 1 | 2 | 3;
@@ -59,6 +68,8 @@ interface CertifiedProvenance {
   readonly shots: number;
   /** The seed's generation in seeded mode. */
   readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /** Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng. */
+  readonly system_entropy?: SystemGenerator;
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertifiedLot[];
   /** Version 2: the weakest claim of the lots. */
@@ -218,7 +229,7 @@ export function issueCertificate(
     lots.length === source.lotIds.length && lots.every((lot, i) => lot.id === source.lotIds[i]),
     'the lots are those the source names',
   );
-  const version = versionOf(lots);
+  const version = versionOf(source.mode, lots);
   return {
     version,
     id: members.id,
@@ -227,7 +238,7 @@ export function issueCertificate(
     endpoint,
     entropy_mode: source.mode,
     powered_by: context.poweredBy,
-    provenance: provenanceOf(source, lots, version),
+    provenance: provenanceOf(facts, version),
     verification: verificationOf(source.mode, lots, version),
     hashes: {
       raw_output: prefixed(joinedDigest(lots.map((lot) => lot.rawSha256))),
@@ -256,9 +267,10 @@ export function originOf(lots: readonly LotRecord[]): Origin {
   return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
 }
 
-function versionOf(lots: readonly LotRecord[]): Certificate['version'] {
-  if (!hasEvidence(lots)) return 1;
-  return lots.every((lot) => lot.rawWindows !== undefined) ? 3 : 2;
+function versionOf(mode: EntropyMode, lots: readonly LotRecord[]): Certificate['version'] {
+  if (mode !== 'csprng' && !hasEvidence(lots)) return 1;
+  if (lots.every((lot) => lot.rawWindows !== undefined)) return 3;
+  return hasEvidence(lots) ? 2 : 1;
 }
 
 /** Lots that all say what they are evidence of. */
@@ -270,16 +282,16 @@ function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & 
  * The first lot names circuit, backend and job; each lot of several names its own backend and job in `lots`.
  */
 function provenanceOf(
-  source: DrawSource,
-  lots: readonly LotRecord[],
+  { source, lots, context }: CertificateFacts,
   version: Certificate['version'],
 ): CertifiedProvenance {
   const [first] = lots;
+  const generator = version >= 3 && source.mode !== 'pure' ? context.systemGenerator : undefined;
   const origin = originOf(lots);
   // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
   const quantum = source.mode !== 'csprng';
   const evidence = hasEvidence(lots) ? weakestEvidence(lots.map((lot) => lot.evidence.claim)) : undefined;
-  const meaning = `${MODE_MEANINGS[source.mode]} ${originMeaning(origin, lots)}`;
+  const meaning = `${modeMeaning(source.mode, generator)} ${originMeaning(origin, lots)}`;
   return {
     lang_circuit: quantum ? first.circuit : 'none',
     lang_version: quantum ? first.circuitVersion : 'none',
@@ -293,48 +305,13 @@ function provenanceOf(
     job_id: first.jobId,
     shots: lots.reduce((shots, lot) => shots + lot.shots, 0),
     generation: source.generation,
+    ...(generator === undefined ? {} : { system_entropy: generator }),
     lots: lots.map((lot) => certifiedLot(lot, version)),
     ...(evidence === undefined
       ? { meaning }
-      : { evidence, meaning: `${meaning} ${EVIDENCE_MEANINGS[evidence]}` }),
+      : { evidence, meaning: `${meaning} ${evidenceMeaning(evidence)}` }),
   };
 }
-
-const MODE_MEANINGS: Readonly<Record<EntropyMode, string>> = {
-  'quantum-seeded':
-    'Values: expanded by ChaCha20 from a 32-byte seed of this lot, mixed with system entropy.',
-  pure: 'Values: from conditioned bytes of these lots and nothing else.',
-  csprng:
-    'Values: from the operating system’s generator; the lot is a tested sample of it, not the bytes used.',
-};
-
-const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
-  'quantum-processor': 'Raw bits: measured on a quantum processor.',
-  'qrng-device': 'Raw bits: from a quantum random number device.',
-  simulated: 'Raw bits: computed by a simulator; no quantum hardware was involved.',
-  replay: 'Raw bits: recorded earlier and played back; they may have been used before.',
-  system: 'Raw bits: from the operating system; no quantum origin.',
-};
-
-/** A declaration is no attestation, and one declared lot among several makes the whole declared. */
-function originMeaning(origin: Origin, lots: readonly LotRecord[]): string {
-  const isDeclared = origin === 'qrng-device' && lots.some((lot) => lot.isDeclared === true);
-  return isDeclared
-    ? 'Raw bits: from a device that its operator declares to be quantum; nothing attests it.'
-    : ORIGIN_MEANINGS[origin];
-}
-
-/** The claim and what it rests on, in a sentence; the lots have the assumptions in full. */
-const EVIDENCE_MEANINGS: Readonly<Record<EvidenceLevel, string>> = {
-  simulated: 'Evidence: none of a quantum origin.',
-  statistical: 'Evidence: statistical tests alone, which cannot tell a quantum source from another.',
-  calibrated:
-    'Evidence: published readout errors and the lots’ own shots, assuming pure states and no crosstalk.',
-  'source-independent':
-    'Evidence: X-basis test shots, assuming trusted measurements; the preparation is not trusted.',
-  'bell-witness':
-    'Evidence: a Bell test of these very shots, assuming no crosstalk or collusion; not device-independent.',
-};
 
 function certifiedLot(lot: LotRecord, version: Certificate['version']): CertifiedLot {
   return {
@@ -435,21 +412,9 @@ function verificationOf(
     min_entropy_per_bit: estimates.includes(null)
       ? null
       : Math.min(...estimates.filter((each) => each !== null)),
-    meaning: `${TESTS_MEANING}${version >= 3 ? ` ${TESTED_MEANINGS[mode]}` : ''}`,
+    meaning: testsMeaning(mode, version),
   };
 }
-
-const TESTS_MEANING =
-  'Tests can refute randomness, not prove it; min-entropy is estimated on raw bits. ' +
-  'Certified: what was delivered, when, to which request, from which lots; not that a qubit was measured.';
-
-/** What `nist_verified` is about, from version 3 on. */
-const TESTED_MEANINGS: Readonly<Record<EntropyMode, string>> = {
-  'quantum-seeded':
-    'nist_verified is about the lot that gave the seed: every bit that serves lies in a tested window that passed. The values themselves are output of ChaCha20.',
-  pure: 'nist_verified is about the blocks drawn on: every bit of the lots that serves lies in a tested window that passed.',
-  csprng: 'nist_verified is about the sample of the generator, not about the values.',
-};
 
 /** One result over all lots: a lot that was not tested leaves nothing to report. */
 function sp80022Text(lots: readonly LotRecord[]): string {

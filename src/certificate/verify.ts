@@ -213,8 +213,8 @@ function checkLots(document: unknown): Check {
       failures.push(`A lot has no ${name}.`);
     else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
   }
-  const evidence =
-    member(document, 'version') === 1 ? noEvidence(document, lots) : checkEvidence(document, lots);
+  const isWithout = member(document, 'version') === 1 || member(document, 'entropy_mode') === 'csprng';
+  const evidence = isWithout ? noEvidence(document, lots) : checkEvidence(document, lots);
   if (evidence !== undefined) failures.push(evidence);
   return check(
     'lots',
@@ -225,7 +225,9 @@ function checkLots(document: unknown): Check {
 
 function noEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
   const told = [member(document, 'provenance', 'evidence'), ...lots.map((lot) => member(lot, 'evidence'))];
-  return told.every((each) => each === undefined) ? undefined : 'Version 1 does not speak of evidence.';
+  return told.every((each) => each === undefined)
+    ? undefined
+    : 'Version 1 and csprng do not speak of evidence.';
 }
 
 function evidenceText(document: unknown): string {

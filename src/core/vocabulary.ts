@@ -37,3 +37,7 @@ export const DATA_ENDPOINTS = [
   'batch',
 ] as const;
 export type DataEndpoint = (typeof DATA_ENDPOINTS)[number];
+
+/** What system entropy comes from: the kernel, or OpenSSL's generator where the platform has no device for it. */
+export const SYSTEM_GENERATORS = ['kernel', 'openssl'] as const;
+export type SystemGenerator = (typeof SYSTEM_GENERATORS)[number];

@@ -1,8 +1,8 @@
-import { randomFillSync } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { secretBytes, secretCopy, wipe } from '../core/bytes.ts';
 import { CHACHA20_KEY_BYTES, chacha20 } from './chacha20.ts';
 import { seedKey } from './digest.ts';
+import { expandSystemEntropy } from './system-entropy.ts';
 
 /**
  * The DRBG that expands a seed: ChaCha20 (RFC 8439) with fast key erasure (D. J. Bernstein, "Fast-key-erasure
@@ -21,9 +21,9 @@ import { seedKey } from './digest.ts';
  *   A refill happens when a byte is needed and none is buffered.
  * reseed: K' = seedKey(quantum seed, system entropy, K) (crypto/digest.ts), and what was buffered is erased.
  * expandOnce: the output is cut into pieces of 65504 bytes, the last one shorter; each piece is one refill
- *   with n = its size and P = zero bytes (`none`) or bytes of the operating system's generator (`system`). In
- *   the second case the answer, and every next key, is keystream XOR system entropy: each alone keeps it
- *   unpredictable.
+ *   with n = its size and P = zero bytes (`none`) or system entropy, expanded from 32 fresh bytes of the
+ *   kernel's generator for this piece (`system`; crypto/system-entropy.ts). In the second case the answer, and
+ *   every next key, is keystream XOR system entropy: each alone keeps it unpredictable.
  * expandPiece: the first such piece, as expandOnce gives it.
  *
  * What this promises: whoever reads the state learns nothing about what was given before (backtracking
@@ -48,12 +48,6 @@ const PIECE_BYTES = 65_536;
 export const PIECE_OUTPUT_BYTES = PIECE_BYTES - CHACHA20_KEY_BYTES;
 
 const ZEROS = new Uint8Array(PIECE_BYTES);
-
-/**
- * Where expandOnce lays system entropy; all zero between calls. One for all: a fresh one a call halves the
- * rate.
- */
-const SYSTEM_ENTROPY = new Uint8Array(PIECE_BYTES);
 
 export class Expander {
   readonly #key = secretBytes(CHACHA20_KEY_BYTES);
@@ -117,7 +111,7 @@ export class Expander {
   }
 }
 
-/** What expandOnce XORs the keystream with: nothing, or as many bytes of the operating system's generator. */
+/** What expandOnce XORs the keystream with: nothing, or as many bytes of system entropy. */
 export type EntropyMix = 'none' | 'system';
 
 /**
@@ -151,8 +145,7 @@ export function expandPiece(key: Uint8Array, mix: EntropyMix): Uint8Array<ArrayB
 /** The next key and `count` bytes behind it. */
 function refill(key: Uint8Array, count: number, mix: EntropyMix): Uint8Array<ArrayBuffer> {
   if (mix === 'none') return chacha20(key, NONCE, 0, ZEROS.subarray(0, CHACHA20_KEY_BYTES + count));
-  const input = SYSTEM_ENTROPY.subarray(0, CHACHA20_KEY_BYTES + count);
-  randomFillSync(input);
+  const input = expandSystemEntropy(CHACHA20_KEY_BYTES + count);
   const refilled = chacha20(key, NONCE, 0, input);
   wipe(input); // system entropy XOR answer is keystream
   return refilled;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -18,6 +17,7 @@ import { fromBase64, toBase64 } from './base64.ts';
 import { sha256 } from './digest.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
+import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
  * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before
@@ -73,7 +73,7 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
     if (secret?.length !== SECRET_BYTES) throw new KeyFileError(`${path}: does not hold 32 bytes in base64`);
     return secret;
   }
-  const secret = new Uint8Array(randomBytes(SECRET_BYTES));
+  const secret = fillSystemEntropy(new Uint8Array(SECRET_BYTES));
   createOnce(path, `${toBase64(secret)}\n`, PRIVATE_MODE);
   return secret;
 }

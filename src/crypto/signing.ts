@@ -1,12 +1,7 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { assert } from '../core/assert.ts';
+import { secretBytes, wipe } from '../core/bytes.ts';
+import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
  * Ed25519 (RFC 8032) by node:crypto. A private key lives in a KeyObject and is only ever written as PKCS #8
@@ -38,7 +33,10 @@ export class SigningKey {
   }
 
   static generate(): SigningKey {
-    return new SigningKey(generateKeyPairSync('ed25519').privateKey);
+    const seed = fillSystemEntropy(secretBytes(SEED_BYTES));
+    const key = SigningKey.fromSeed(seed);
+    wipe(seed);
+    return key;
   }
 
   /** From the 32-byte seed that RFC 8032 §5.1.5 calls the private key; the caller wipes it. */

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -14,6 +14,7 @@ import { crc32 } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { assert } from '../core/assert.ts';
 import { concatBytes, secretBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
+import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { BLOCK_KINDS, type BlockKind } from './records.ts';
 
 const MAGIC = 0x6b_6e_72_71; // "qrnk" read little-endian
@@ -83,7 +84,7 @@ export class BlockKeys {
     try {
       const kept = readPlaces(fd);
       if (kept !== undefined) return new BlockKeys(fd, kept, true);
-      const begin = () => ({ ordinal, link: randomFillSync(secretBytes(CHAIN_BYTES)) });
+      const begin = () => ({ ordinal, link: fillSystemEntropy(secretBytes(CHAIN_BYTES)) });
       const keys = new BlockKeys(fd, { pure: begin(), seed: begin() }, false);
       keys.erase();
       syncFolder(dirname(path));
@@ -109,7 +110,7 @@ export class BlockKeys {
     }
     // The nonce is drawn, though a key is for one block: a transaction that failed may have used the ordinal
     // before.
-    const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));
+    const nonce = fillSystemEntropy(new Uint8Array(NONCE_BYTES));
     const key = takeKey(place, ordinal);
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(nameOf(kind, ordinal, lotId));
     wipe(key);

@@ -4,6 +4,7 @@ import {
   ORIGINS,
   type Origin,
   type Scope,
+  type SystemGenerator,
   type Tier,
 } from '../core/vocabulary.ts';
 
@@ -340,6 +341,8 @@ export interface DisplacedCharge {
 export interface SegmentContext {
   readonly verifyUrlBase: string;
   readonly poweredBy: string;
+  /** Where the front's system entropy came from; absent in segments of releases that asked OpenSSL alone. */
+  readonly systemGenerator?: SystemGenerator;
 }
 
 /** The first answer to an Idempotency-Key, sealed for its owner. */

@@ -10,7 +10,7 @@ import {
   type Tier,
 } from '../core/vocabulary.ts';
 import { LedgerError } from './ledger.ts';
-import type { AnswerEntry, DisplacedCharge, DrawSource, SegmentRecord } from './records.ts';
+import type { AnswerEntry, DisplacedCharge, DrawSource, SegmentContext, SegmentRecord } from './records.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -296,7 +296,7 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
       lotIds,
       generation === null ? null : [generation.tier, generation.number],
     ]),
-    [segment.context.verifyUrlBase, segment.context.poweredBy],
+    packedContext(segment.context),
     // left out when there are none, as in nearly every segment and in those of earlier releases
     ...(segment.displaced.length > 0 ? [segment.displaced.map(({ index, period }) => [index, period])] : []),
   ]);
@@ -343,15 +343,15 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
   const [sequence, committedAtMs, count, packedSources, context, packedCharges = []] = head as unknown[];
   const displaced = displacedOf(packedCharges);
   if (displaced === undefined) return undefined;
-  if (!Array.isArray(packedSources) || !Array.isArray(context) || context.length !== 2) return undefined;
+  if (!Array.isArray(packedSources) || !Array.isArray(context)) return undefined;
   const sources: DrawSource[] = [];
   for (const packed of packedSources as unknown[]) {
     const source = sourceOf(packed);
     if (source === undefined) return undefined;
     sources.push(source);
   }
-  const [verifyUrlBase, poweredBy] = context as unknown[];
-  if (typeof verifyUrlBase !== 'string' || typeof poweredBy !== 'string') return undefined;
+  const unpackedContext = contextOf(context as unknown[]);
+  if (unpackedContext === undefined) return undefined;
   if (typeof sequence !== 'number' || typeof committedAtMs !== 'number' || typeof count !== 'number') {
     return undefined;
   }
@@ -360,10 +360,23 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
     committedAtMs,
     count,
     sources,
-    context: { verifyUrlBase, poweredBy },
+    context: unpackedContext,
     entries: new Uint8Array(entries),
     displaced,
   };
+}
+
+/** The generator comes last, and not at all in segments of earlier releases. */
+function packedContext({ verifyUrlBase, poweredBy, systemGenerator }: SegmentContext): string[] {
+  return [verifyUrlBase, poweredBy, ...(systemGenerator === undefined ? [] : [systemGenerator])];
+}
+
+function contextOf(packed: readonly unknown[]): SegmentContext | undefined {
+  const [verifyUrlBase, poweredBy, systemGenerator] = packed;
+  if (typeof verifyUrlBase !== 'string' || typeof poweredBy !== 'string') return undefined;
+  if (packed.length === 2) return { verifyUrlBase, poweredBy };
+  const isKnown = systemGenerator === 'kernel' || systemGenerator === 'openssl';
+  return packed.length === 3 && isKnown ? { verifyUrlBase, poweredBy, systemGenerator } : undefined;
 }
 
 function displacedOf(packed: unknown): DisplacedCharge[] | undefined {

@@ -17,6 +17,7 @@ import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
+import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes } from '../http/info-routes.ts';
@@ -63,7 +64,8 @@ export interface MainThread extends RunningKeys {
 /** What a front is told, in the order in which it happens. */
 export interface FrontEvents {
   installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void;
-  installSystemLot(lot: LotRecord): void;
+  /** The sample of the csprng stream that is certified from now on; null when the stream failed its tests. */
+  installSystemLot(lot: LotRecord | null): void;
   /** There are new blocks to claim. */
   lotsCame(): void;
   /** The operator withdrew these lots. Resolves when nothing that was drawn from them is held any more. */
@@ -137,7 +139,11 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     log,
     firstSequence: options.sequence.first,
     sequenceStride: options.sequence.stride,
-    context: () => ({ verifyUrlBase: urls.verifyUrlBase, poweredBy: config.poweredBy }),
+    context: () => ({
+      verifyUrlBase: urls.verifyUrlBase,
+      poweredBy: config.poweredBy,
+      systemGenerator: SYSTEM_GENERATOR,
+    }),
     onCommit: gauges.onCommit,
   });
   const memory = new ReplyMemory();

@@ -1,5 +1,4 @@
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
-import { createSystemSource } from '../backend/system.ts';
 import type { Config, SourcePolicy } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { type Clock, every } from '../core/clock.ts';
@@ -7,13 +6,12 @@ import type { Log } from '../core/log.ts';
 import { SEEDED_TIERS } from '../core/vocabulary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
-import { ASSESSED_BITS, type Assessor } from '../pool/intake/assessor.ts';
+import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
-import { HealthMonitor } from '../pool/intake/health.ts';
-import { makeSystemLot } from '../pool/intake/lots.ts';
-import { readBackend } from '../pool/intake/read.ts';
+import { SYSTEM_SAMPLE_INTERVAL_MS, SystemSample } from '../pool/intake/system-sample.ts';
 import { LotCatalog } from '../pool/supply/pure.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { FrontEvents } from './front-stack.ts';
 import { lotRawBitsOf, type Source } from './sources.ts';
 
@@ -36,7 +34,7 @@ export interface Pool {
   /** The most wanted first. */
   readonly sources: readonly PooledSource[];
   readonly schedule: SeedSchedule;
-  /** The lot that csprng answers are certified by; undefined until it is tested. */
+  /** The sample that csprng answers are certified by; undefined until one passed, and when the stream failed. */
   systemLot(): LotRecord | undefined;
   /** Resolves when every mode can be served. */
   readonly ready: Promise<void>;
@@ -60,6 +58,8 @@ export interface PoolOptions {
   readonly fronts: readonly FrontEvents[];
   /** Pure bytes at hand in the first front: without any the pool is not ready. */
   readonly pureAvailable: () => number;
+  /** The csprng stream of the first front. */
+  readonly systemStream: EntropyReader;
 }
 
 export function startPool(options: PoolOptions): Pool {
@@ -113,18 +113,26 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.sourcesClosed();
   };
   const collectors = collectorsOf(options, look, closeSources);
-  const systemLot = assessSystemSource(ledger, assessor, clock, stopping.signal).then((lot) => {
-    if (!lot.accepted) throw new Error(`the system source was refused: ${lot.rejection}`);
-    for (const front of fronts) front.installSystemLot(lot);
-    installed = lot;
-  });
-  systemLot.catch((error: unknown) => {
-    if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'csprng mode cannot be served');
-  });
+  const sample = new SystemSample({ stream: options.systemStream, store: ledger, assessor, clock, log });
+  const sampleSystem = async () => {
+    try {
+      const lot = await sample.draw(stopping.signal);
+      for (const front of fronts) front.installSystemLot(lot);
+      installed = lot ?? undefined;
+      if (lot === null) log.error({}, 'csprng mode is not served: three samples of its stream were rejected');
+    } catch (error) {
+      // An earlier sample stays: it tells when it was taken.
+      if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'the csprng stream was not sampled');
+    }
+  };
+  void sampleSystem();
   // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
   ledger.directoryApplied(READER, -1).catch(() => {});
   for (const collector of collectors) collector.start();
-  const timer = every(SEED_CHECK_INTERVAL_MS, log, look);
+  const timers = [
+    every(SEED_CHECK_INTERVAL_MS, log, look),
+    every(SYSTEM_SAMPLE_INTERVAL_MS, log, sampleSystem),
+  ];
   return {
     sources: options.sources.map((source, place) => ({ ...source, collector: collectors[place] })),
     schedule,
@@ -132,7 +140,7 @@ export function startPool(options: PoolOptions): Pool {
     ready: readiness.promise,
     async stop() {
       stopping.abort();
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       // a ledger that is gone has no command waiting
       ledger.directoryApplied(READER, Number.MAX_SAFE_INTEGER).catch(() => {});
       schedule.close();
@@ -167,22 +175,6 @@ function collectorsOf(
     });
   });
   return collectors;
-}
-
-/** Tests the system source and keeps the result as the lot that csprng answers are certified by. */
-async function assessSystemSource(
-  ledger: Ledger,
-  assessor: Assessor,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<LotRecord> {
-  const source = createSystemSource(clock);
-  const read = await readBackend(source, ASSESSED_BITS, signal);
-  const { claimedMinEntropyPerBit: minEntropyPerBit } = source;
-  const health = new HealthMonitor({ width: read.width, minEntropyPerBit }).check(read);
-  const lot = await makeSystemLot(source, read, health, assessor, clock);
-  await ledger.addLot(lot, []);
-  return lot;
 }
 
 export interface FillingOrderOptions {

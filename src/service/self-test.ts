@@ -1,4 +1,4 @@
-import { hkdfSync, randomFillSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import type { RawRead } from '../backend/backend.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
@@ -6,6 +6,7 @@ import { type ChaCha20, chacha20ByNoble, chacha20ByOpenssl } from '../crypto/cha
 import { hkdfSha256, sha256, sha256Hex } from '../crypto/digest.ts';
 import { Expander } from '../crypto/expander.ts';
 import { SigningKey, verifyEd25519 } from '../crypto/signing.ts';
+import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { toeplitzHash } from '../pool/intake/extractor.ts';
 import { HealthMonitor, type HealthVerdict } from '../pool/intake/health.ts';
 import {
@@ -61,7 +62,7 @@ export const PARTS: SelfTestedParts = {
     expander.erase();
     return out;
   },
-  systemEntropy: (out) => void randomFillSync(out),
+  systemEntropy: (out) => void fillSystemEntropy(out),
   drawJson,
   predictors: [multiMcwOfBits, lagOfBits, multiMmcOfBits, lz78yOfBits],
   repeatCounts,

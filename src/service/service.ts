@@ -209,6 +209,7 @@ async function startOn(
     clock,
     fronts: [main, ...threads],
     pureAvailable: () => main.supply.pure.available(),
+    systemStream: main.supply.system.reader,
   });
   pool = entropy;
   const streams = () => seededStreams(entropy.schedule, main.supply);

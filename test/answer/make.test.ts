@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import crypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import {
@@ -15,13 +13,13 @@ import {
   REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
 import type { AnswerForm } from '../../src/answer/request.ts';
-import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, expandOnce } from '../../src/crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
+import { systemGives, systemPiece } from '../support/system-entropy.ts';
 import { AFTER, BEFORE, bytesOf, expectedFrom, orderOf, REQUESTS } from './orders.ts';
 
 /** Enough for every request here, and more than one piece of expansion. */
@@ -30,19 +28,6 @@ const LARGE: ValueRequest = { kind: 'bytes', count: 1_200, length: 64, encoding:
 const EVERY: [string, ValueRequest][] = Object.entries({ ...REQUESTS, 'bytes, more than one piece': LARGE });
 
 const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
-
-function systemGives(t: TestContext, source: ByteSource): void {
-  const fill = ((target: Uint8Array<ArrayBuffer>) => {
-    source(target);
-    return target;
-  }) as unknown as typeof crypto.randomFillSync;
-  t.mock.method(crypto, 'randomFillSync', fill);
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
-}
 
 type Made = Omit<MadeByWorker, 'busyMs' | 'left'>;
 
@@ -68,7 +53,9 @@ function assertMade(
 describe('an answer', () => {
   for (const [name, values] of EVERY) {
     it(`of ${name} is the same from pieces, from a key and from the system as from their bytes`, (t) => {
-      const stream = bytesOf('system', STREAM_BYTES);
+      const keys = bytesOf('system', 64);
+      const ofSystem = (key: Uint8Array) => systemPiece(key, KEYSTREAM_SLOT_BYTES);
+      const stream = concatBytes(ofSystem(keys.subarray(0, 32)), ofSystem(keys.subarray(32)));
       const pieces = [stream.slice(0, 1_000), stream.slice(1_000, 1_001), stream.slice(1_001)];
       assertMade(makeValues(orderOf({ from: 'pieces', pieces }, values)), stream, values);
 
@@ -82,7 +69,8 @@ describe('an answer', () => {
         ...[0, 1].map(() => {
           const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
           expandOnce(root.deriveKey(), piece, 'none');
-          return piece;
+          const mixed = systemPiece(new Uint8Array(32), 32 + KEYSTREAM_SLOT_BYTES).subarray(32);
+          return piece.map((byte, i) => byte ^ mixed[i]);
         }),
       );
       const draw = { from: 'one-time-key', key: bytesOf('key', 32) } as const;

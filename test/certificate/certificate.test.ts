@@ -21,7 +21,9 @@ import {
   EVIDENCE_LEVELS,
   type EvidenceLevel,
   type LotRecord,
+  type SegmentContext,
 } from '../../src/ledger/records.ts';
+import { SYSTEM_SAMPLE_INTERVAL_MS } from '../../src/pool/intake/system-sample.ts';
 import {
   answerEntry,
   CONTEXT,
@@ -42,21 +44,37 @@ function issue(
   source: Partial<DrawSource> = {},
   entry: Partial<AnswerEntry> = {},
 ): Certificate {
+  return issueWith(CONTEXT, lots, source, entry);
+}
+
+function issueWith(
+  context: SegmentContext,
+  lots: LotRecord[],
+  source: Partial<DrawSource> = {},
+  entry: Partial<AnswerEntry> = {},
+): Certificate {
   const of = { ...seededSource(...lots.map((lot) => lot.id)), ...source };
-  return certificateOf(ID, answerEntry(1, { mode: of.mode, ...entry }), {
-    source: of,
-    lots,
-    context: CONTEXT,
-  });
+  return certificateOf(ID, answerEntry(1, { mode: of.mode, ...entry }), { source: of, lots, context });
 }
 
 const PURE = { mode: 'pure', generation: null } as const;
+const CSPRNG = { mode: 'csprng', generation: null } as const;
 const system = lotRecord('s', {
   origin: 'system',
   source: 'system',
   circuit: 'none',
   circuitVersion: 'none',
   quantumBackend: 'none',
+});
+/** A sample of the csprng stream, as this release tests it. */
+const sampled = lotRecord('t', {
+  ...system,
+  id: lotRecord('t').id,
+  device: '/dev/urandom, expanded by ChaCha20',
+  qubitsUsed: 0,
+  circuitDepth: 0,
+  rawWindows: 1,
+  assessments: system.assessments.slice(1).map((each) => ({ ...each, of: 'system', firstBit: 0 })),
 });
 
 describe('certificates', () => {
@@ -297,6 +315,7 @@ describe('LeafHasher', () => {
       lotWithEvidence('c', 'bell-witness'),
       lotWithEvidence('d', 'statistical'),
       system,
+      sampled,
     ];
     const source = fc.record({
       mode: fc.constantFrom(...ENTROPY_MODES),
@@ -434,6 +453,94 @@ describe('version 3', () => {
       issue([assessed('b', device)], PURE).provenance.meaning,
       /from a quantum random number device/,
     );
+  });
+
+  it('golden: the leaf of version 3 is these bytes for ever, in each mode', () => {
+    const golden = readFileSync(
+      new URL('../vectors/certificate/leaf-v3.jsonl', import.meta.url),
+      'utf8',
+    ).trimEnd();
+    const extraction = { seed: '5e'.repeat(32), inputBits: 1_048_576, outputBits: 512_000, epsilonBits: 38 };
+    const lots = [assessed('a', { extraction }), assessed('b', { isDeclared: true, origin: 'qrng-device' })];
+    const context = { ...CONTEXT, systemGenerator: 'kernel' } as const;
+    const leaves = [
+      issueWith(context, lots, PURE),
+      issueWith(context, [lots[0]]),
+      issueWith({ ...context, systemGenerator: 'openssl' }, [lots[0]]),
+      issueWith(context, [sampled], CSPRNG),
+      issueWith({ ...context, systemGenerator: 'openssl' }, [sampled], CSPRNG),
+    ].map(leafText);
+    assert.equal(leaves.join('\n'), golden);
+  });
+
+  it('names the generator of the system where system entropy took part, and what follows without a kernel', () => {
+    const kernel = { ...CONTEXT, systemGenerator: 'kernel' } as const;
+    const openssl = { ...CONTEXT, systemGenerator: 'openssl' } as const;
+    const lot = assessed('a');
+    const seeded = issueWith(kernel, [lot]).provenance;
+    assert.equal(seeded.system_entropy, 'kernel');
+    assert.match(
+      seeded.meaning,
+      /mixed with system entropy\. System entropy: read from the kernel’s generator\./,
+    );
+    for (const certificate of [issueWith(openssl, [lot]), issueWith(openssl, [sampled], CSPRNG)]) {
+      assert.equal(certificate.provenance.system_entropy, 'openssl');
+      assert.match(certificate.provenance.meaning, /OpenSSL’s generator in the memory of the process/);
+    }
+    assert.ok(!('system_entropy' in issueWith(kernel, [lot], PURE).provenance), 'pure takes none');
+    assert.ok(
+      !('system_entropy' in issue([lot]).provenance),
+      'a segment of an earlier release does not tell',
+    );
+  });
+
+  it('says of csprng that the lot is a renewed sample of this process’s own stream, and claims no evidence', () => {
+    const context = { ...CONTEXT, systemGenerator: 'kernel' } as const;
+    const { version, provenance, verification } = issueWith(context, [sampled], CSPRNG);
+    assert.equal(version, 3);
+    const hours = SYSTEM_SAMPLE_INTERVAL_MS / 3_600_000;
+    assert.match(
+      provenance.meaning,
+      new RegExp(`own stream as answers are drawn, renewed every ${hours} hours`),
+    );
+    assert.match(provenance.meaning, /not the bytes used/);
+    assert.match(
+      verification.meaning,
+      /the sample that this process drew from its own stream, not about the values/,
+    );
+    assert.ok(!('evidence' in provenance) && !('evidence' in provenance.lots[0]));
+    assert.deepEqual(
+      provenance.lots[0].tested.map(({ of, bits, first_bit }) => [of, bits, first_bit]),
+      [['system', 1_000_000, 0]],
+    );
+  });
+
+  it('names for pure every tested block that the values came from, and for seeded those of the seed', () => {
+    const lot = assessed('a');
+    const tested = [0, 1_000_000, 1_600_000].map((firstBit) => ({ ...lot.assessments[1], firstBit }));
+    const conditioned = { ...lot, assessments: [lot.assessments[0], ...tested] };
+    for (const [source, meaning] of [
+      [
+        PURE,
+        /nist_verified is about the blocks drawn on: every bit of the lots that serves lies in a tested window that passed/,
+      ],
+      [
+        {},
+        /nist_verified is about the lot that gave the seed: every bit .* The values themselves are output of ChaCha20\./,
+      ],
+    ] as const) {
+      const { provenance, verification } = issue([conditioned], source);
+      const named = provenance.lots[0].tested.filter(({ of }) => of === 'conditioned');
+      assert.deepEqual(
+        named.map(({ first_bit, bits }) => [first_bit, bits]),
+        [
+          [0, 1_000_000],
+          [1_000_000, 1_000_000],
+          [1_600_000, 1_000_000],
+        ],
+      );
+      assert.match(verification.meaning, meaning);
+    }
   });
 
   it('says of a seeded answer that its values are output of ChaCha20', () => {

@@ -270,7 +270,7 @@ describe('what was changed is named', () => {
       ['certificate.provenance.lots.0.evidence', undefined, /A lot has no evidence/],
       ['certificate.provenance.lots.0.origin', 'replay', /origin "replay" claims "bell-witness"/],
       ['certificate.provenance.lots.0.origin', 'elsewhere', /origin "elsewhere" claims/],
-      ['certificate.version', 1, /Version 1 does not speak of evidence/],
+      ['certificate.version', 1, /Version 1 and csprng do not speak of evidence/],
     ];
     for (const [path, to, why] of changes) {
       it(`${path}: ${to}`, async () => {

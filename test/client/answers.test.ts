@@ -300,6 +300,7 @@ const CERTIFICATE: Shape<CertificateDocument> = {
       job_id: { nullable: 'string' },
       shots: 'number',
       generation: { nullable: { tier: { oneOf: TIERS }, number: 'number' } },
+      system_entropy: { optional: { oneOf: ['kernel', 'openssl'] } },
       lots: [
         {
           id: 'string',

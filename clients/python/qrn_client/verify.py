@@ -169,10 +169,10 @@ def _check_lots(document: Any) -> Check:
         elif member(document, "hashes", name) != _joined(digests):
             failures.append(f"hashes.{name} is not that of the lots.")
     version = member(document, "version")
-    if version == 1 and version is not True:
+    if (version == 1 and version is not True) or member(document, "entropy_mode") == "csprng":
         told = [member(document, "provenance", "evidence"), *(member(lot, "evidence") for lot in lots)]
         if any(each is not MISSING for each in told):
-            failures.append("Version 1 does not speak of evidence.")
+            failures.append("Version 1 and csprng do not speak of evidence.")
     else:
         evidence = _evidence_failure(document, lots)
         if evidence is not None:

@@ -43,6 +43,8 @@ export interface CertificateProvenance {
   readonly shots: number;
   /** The seed's generation, in quantum-seeded mode. */
   readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /** Version 3, not of pure mode: where the service's system entropy came from. */
+  readonly system_entropy?: 'kernel' | 'openssl';
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertificateLot[];
   /** The weakest claim of the lots; from version 2 on. */

@@ -1,5 +1,6 @@
-import { hash, randomInt } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
+import { drawSystemInteger } from '../../crypto/system-entropy.ts';
 import { wholeShots } from '../backend.ts';
 import {
   assertCircuit,
@@ -65,7 +66,7 @@ export function layoutOf(circuit: CircuitName, bits: number, width: number, test
   if (circuit === 'superposition') return { shotsPerPub: shots, order: [0] };
   if (circuit === 'bell-chsh') {
     // Independent of each other, as the bounds on local devices take them.
-    const order = Array.from({ length: INTERLEAVED_PUBS }, () => randomInt(CHSH_SETTINGS.length));
+    const order = Array.from({ length: INTERLEAVED_PUBS }, () => drawSystemInteger(CHSH_SETTINGS.length));
     return { shotsPerPub: Math.ceil(shots / INTERLEAVED_PUBS), order };
   }
   const tests = Math.max(1, Math.round(testShare * INTERLEAVED_PUBS));
@@ -81,7 +82,7 @@ export const X_TEST = 1;
 /** Fisher and Yates, with the operating system's randomness: a test that is foreseen is none. */
 function shuffled(order: number[]): number[] {
   for (let last = order.length - 1; last > 0; last--) {
-    const other = randomInt(last + 1);
+    const other = drawSystemInteger(last + 1);
     [order[last], order[other]] = [order[other], order[last]];
   }
   return order;

@@ -1,5 +1,12 @@
 import { ERRORS } from '../../core/errors.ts';
-import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, ORIGINS, TIERS } from '../../core/vocabulary.ts';
+import {
+  DATA_ENDPOINTS,
+  type DataEndpoint,
+  ENTROPY_MODES,
+  ORIGINS,
+  SYSTEM_GENERATORS,
+  TIERS,
+} from '../../core/vocabulary.ts';
 import { EVIDENCE_LEVELS } from '../../ledger/records.ts';
 import {
   boolean,
@@ -256,7 +263,7 @@ const lot = object(
 const certificate = object({
   version: described(
     { type: 'integer', enum: [1, 2, 3] },
-    '3 names the tested windows of every lot; 2 has the evidence of every lot; 1 is of lots that have none.',
+    '3 names the tested windows of every lot and the system’s generator; 2 has the evidence of every lot; 1 is of lots that have none.',
   ),
   id: certificateId,
   status: oneOfWords(['valid', 'revoked', 'test']),
@@ -282,7 +289,13 @@ const certificate = object({
       lots: listOf(lot),
       meaning: text,
     },
-    { evidence: described(claim, 'Version 2: the weakest claim of the lots.') },
+    {
+      evidence: described(claim, 'Version 2: the weakest claim of the lots.'),
+      system_entropy: described(
+        oneOfWords(SYSTEM_GENERATORS),
+        'Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng.',
+      ),
+    },
   ),
   verification: object({
     nist_sp800_22: described(text, '<passed>/<total> passed, or not tested.'),

@@ -111,14 +111,20 @@ export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: Conte
   return html`<div class="banner ${kind}"><p><strong>${title}</strong> ${text}</p></div>`;
 }
 
+const GENERATORS = {
+  kernel: 'the kernel’s generator',
+  openssl: 'OpenSSL’s generator in the memory of the process: this platform has no kernel device',
+} as const;
+
 function answerRows(certificate: Certificate): Row[] {
-  const { generation } = certificate.provenance;
+  const { generation, system_entropy: generator } = certificate.provenance;
   return [
     ['Issued', time(certificate.issued_at)],
     ['Request', code(certificate.request_id)],
     ['Endpoint', certificate.endpoint],
     ['Entropy mode', certificate.entropy_mode],
     generation && ['Seed', `${generation.tier} tier, generation ${generation.number}`],
+    generator === undefined ? null : ['System entropy', GENERATORS[generator]],
     ['Powered by', text(certificate.powered_by)],
   ];
 }

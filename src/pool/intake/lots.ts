@@ -1,10 +1,11 @@
-import { randomFillSync } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Backend, Provenance, RawRead } from '../../backend/backend.ts';
+import { assert } from '../../core/assert.ts';
 import { concatBytes, toHex, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../../core/ids.ts';
 import { sha256 } from '../../crypto/digest.ts';
+import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import {
   type AssessedBlock,
   type BlockKind,
@@ -191,7 +192,7 @@ async function extracted(
   const extractable = extractableBits(Math.floor(inputBits * minEntropyPerBit), EXTRACTION_ERROR_BITS);
   const outputBits = extractable - (extractable % (8 * SEED_BLOCK_BYTES));
   if (outputBits === 0) return { output: new Uint8Array(0) };
-  const key = randomFillSync(new Uint8Array(32));
+  const key = fillSystemEntropy(new Uint8Array(32));
   const output = await assessor.extract(bits, inputBits, key, outputBits);
   const extraction = { seed: toHex(key), inputBits, outputBits, epsilonBits: EPSILON_BITS };
   return { output, extraction };
@@ -314,7 +315,7 @@ const MEASURED =
   'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what the source claims';
 
 function newLotId(clock: Clock): string {
-  return `lot_${base32Of(stampUuidV7(randomFillSync(new Uint8Array(16)), clock.wallMs()))}`;
+  return `lot_${base32Of(stampUuidV7(fillSystemEntropy(new Uint8Array(16)), clock.wallMs()))}`;
 }
 
 /**
@@ -343,8 +344,8 @@ export function wipeRead({ bits, witness }: RawRead): void {
 }
 
 /**
- * A lot of the system source: tested and recorded for csprng mode, never drawn from. It makes no claim to
- * be quantum, and so has no evidence of that.
+ * A lot of the csprng stream: a sample that is tested and recorded, and never drawn from. It makes no claim
+ * to be quantum, and so has no evidence of that. Accepted when it passed every test.
  */
 export async function makeSystemLot(
   backend: Backend,
@@ -354,14 +355,26 @@ export async function makeSystemLot(
   clock: Clock,
 ): Promise<LotRecord> {
   const bits = read.width * read.shots;
-  const tested = await assessor.testBits('system', read.bits, Math.min(bits, ASSESSED_BITS));
-  const measured = await assessor.minEntropyPerBit(read.bits, Math.min(bits, ASSESSED_BITS));
+  assert(bits === ASSESSED_BITS && read.width === 1, 'a sample is one window of one channel');
+  const tested = await assessor.testBits('system', read.bits, bits);
+  const measured = await assessor.minEntropyPerBit(read.bits, bits);
+  const rejection = sampleRejection(health, tested, measured);
+  const findings = { assessments: [{ ...tested, firstBit: 0 }], rawWindows: 1, measured };
   return {
-    ...recordOf(backend, read, health, clock, { assessments: [tested], measured }),
+    ...recordOf(backend, read, health, clock, findings),
     processedSha256: read.rawSha256,
-    accepted: health.grade === 'pass',
-    rejection: health.grade === 'pass' ? '' : `health tests: ${inWords(health.failures)}`,
+    accepted: rejection === '',
+    rejection,
   };
+}
+
+function sampleRejection(health: HealthVerdict, { sp80022 }: AssessedBlock, measured: number | null): string {
+  if (health.grade !== 'pass') return `health tests: ${inWords(health.failures)}`;
+  if (!sp80022.verified) return `SP 800-22: ${sp80022.reason}`;
+  if (measured !== null && measured < MIN_ENTROPY_FLOOR) {
+    return `min-entropy ${measured.toFixed(3)} per bit is below the floor`;
+  }
+  return '';
 }
 
 /**

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type Backend,
   BackendError,
@@ -11,6 +10,8 @@ import {
 } from '../../backend/backend.ts';
 import { wipe } from '../../core/bytes.ts';
 import { type Clock, dayOf, systemWait, type Wait } from '../../core/clock.ts';
+import { uuidText } from '../../core/ids.ts';
+import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from '../../ledger/records.ts';
 
@@ -82,7 +83,7 @@ function checkRead(backend: Backend, read: RawRead, bits: number): void {
 
 async function runJob(backend: JobBackend, bits: number, signal: AbortSignal, wait: Wait): Promise<RawRead> {
   const calls = new JobCalls(backend, wait);
-  const job = await calls.submit(bits, randomUUID(), signal);
+  const job = await calls.submit(bits, newJobKey(), signal);
   const end = await endOrCancel(calls, job, signal);
   if (end.state !== 'done') {
     throw new BackendError('retryable', `job ${job.jobId} ${end.state}: ${end.reason}`);
@@ -210,7 +211,7 @@ export class Budget {
    */
   async charge(spend: Spend): Promise<void> {
     const charged = this.#today(spend);
-    if (await this.#store.charge(randomUUID(), charged, this.#limits)) return;
+    if (await this.#store.charge(newJobKey(), charged, this.#limits)) return;
     throw await this.#refusal(charged);
   }
 
@@ -218,7 +219,7 @@ export class Budget {
   async open(bits: number, spend: Spend): Promise<JobRecord> {
     const charged = this.#today(spend);
     const job: JobRecord = {
-      key: randomUUID(),
+      key: newJobKey(),
       state: 'intended',
       bits,
       jobId: null,
@@ -259,6 +260,11 @@ export class Budget {
 export function estimateOf(backend: Backend, bits: number): Spend | undefined {
   const free = backend.kind === 'job' ? { amount: 0, currency: 'none', calls: 1 } : undefined;
   return backend.estimate?.(bits) ?? free;
+}
+
+/** 128 random bits in the form of a UUID, which every provider takes. Parts of a job are drawn from it. */
+function newJobKey(): string {
+  return uuidText(fillSystemEntropy(new Uint8Array(16)));
 }
 
 /** The deadline of one call on a backend. */

@@ -1,8 +1,8 @@
-import { randomFillSync } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
 import { secretBytes, wipe } from '../../core/bytes.ts';
 import { seedKey } from '../../crypto/digest.ts';
 import { Expander, expandOnce, expandPiece, PIECE_OUTPUT_BYTES } from '../../crypto/expander.ts';
+import { expandSystemEntropy, fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
 import { createRingMemory, type RingMemory, SlotRing } from './ring.ts';
 
@@ -79,7 +79,7 @@ export class SeededKeystream {
    */
   reseed(quantumSeed: Uint8Array): void {
     if (this.#closed) return;
-    const system = randomFillSync(secretBytes(32));
+    const system = fillSystemEntropy(secretBytes(32));
     const previous = this.#root?.deriveKey() ?? null;
     this.#root?.erase();
     const key = seedKey(quantumSeed, system, previous);
@@ -162,11 +162,11 @@ export class SeededKeystream {
   }
 }
 
-/** The csprng mode's bytes: system entropy as it is, fetched in large pieces. One per front thread. */
+/** The csprng mode's bytes: system entropy in pieces, each expanded from a fresh kernel key. One per front thread. */
 export class SystemStream {
   readonly reader: EntropyReader;
 
   constructor() {
-    this.reader = new EntropyReader(() => randomFillSync(new Uint8Array(KEYSTREAM_SLOT_BYTES)));
+    this.reader = new EntropyReader(() => expandSystemEntropy(KEYSTREAM_SLOT_BYTES));
   }
 }

@@ -1,13 +1,15 @@
 import crypto from 'node:crypto';
+import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import perfHooks from 'node:perf_hooks';
 import timersPromises from 'node:timers/promises';
 import type { Clock } from '../../../src/core/clock.ts';
 import type { Chance } from '../../support/chance.ts';
+import { isEntropyDevice } from '../../support/system-entropy.ts';
 
 /**
  * The machine that a simulated service runs on: its time, its timers and its system entropy. While a machine is powered on,
- * the timers of this process and the generators of node:crypto are the machine's; what the service asks of them then
+ * the timers of this process, the generators of node:crypto and what is read of /dev/urandom are the machine's; what the service asks of them then
  * follows from the seed alone. Must be imported before the service is: some of it takes a function of node:crypto at load.
  */
 let powered: SimMachine | undefined;
@@ -64,6 +66,7 @@ const real = {
   randomFill: crypto.randomFill,
   randomBytes: crypto.randomBytes,
   randomUUID: crypto.randomUUID,
+  readSync: fs.readSync,
   monitorEventLoopDelay: perfHooks.monitorEventLoopDelay,
 };
 
@@ -290,6 +293,17 @@ Object.assign(crypto, {
     if (machine === undefined) return real.randomUUID();
     const hex = Buffer.from(machine.random(new Uint8Array(16))).toString('hex');
     return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
+  },
+});
+
+Object.assign(fs, {
+  readSync: (fd: number, target: Uint8Array, offset: number, length: number, position: number | null) => {
+    const machine = inPlace();
+    if (machine === undefined || !isEntropyDevice(fd)) {
+      return real.readSync(fd, target, offset, length, position);
+    }
+    machine.random(new Uint8Array(target.buffer, target.byteOffset + offset, length));
+    return length;
   },
 });
 

@@ -143,6 +143,7 @@ export class SimNode {
       clock,
       fronts: told,
       pureAvailable: () => fronts[0].stack.supply.pure.available(),
+      systemStream: fronts[0].stack.supply.system.reader,
     });
     const started = pool;
     const [main] = fronts;

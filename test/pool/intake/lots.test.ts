@@ -443,6 +443,7 @@ describe("the system source's lot", () => {
     assert.equal(record.conditionedBytes, 0);
     assert.equal(record.processedSha256, sha256Hex(read.bits));
     assert.equal(only(record.assessments).of, 'system');
+    assert.deepEqual([only(record.assessments).firstBit, record.rawWindows], [0, 1]);
     assert.ok(!('evidence' in record), 'it makes no claim to be quantum');
     assert.equal(record.minEntropyPerBit, 0.85);
   });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import crypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { ByteSource } from '../../../src/backend/simulator/coins.ts';
 import { concatBytes, toHex } from '../../../src/core/bytes.ts';
 import { seedKey } from '../../../src/crypto/digest.ts';
 import { Expander, expandOnce } from '../../../src/crypto/expander.ts';
@@ -16,6 +13,7 @@ import {
 } from '../../../src/pool/supply/keystream.ts';
 import { SlotRing } from '../../../src/pool/supply/ring.ts';
 import { fixedBytes } from '../../support/backends.ts';
+import { systemGives, systemPiece } from '../../support/system-entropy.ts';
 import { isZero, settle } from '../fixtures.ts';
 
 const SLOTS = 8;
@@ -26,33 +24,20 @@ function seedOf(label: string): Uint8Array<ArrayBuffer> {
   return seed;
 }
 
-/** For the rest of the test the operating system's generator gives what `source` does. */
-function systemGives(t: TestContext, source: ByteSource): void {
-  const fill = ((target: Uint8Array<ArrayBuffer>) => {
-    source(target);
-    return target;
-  }) as unknown as typeof crypto.randomFillSync;
-  t.mock.method(crypto, 'randomFillSync', fill);
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
-}
-
-/** Then what is expanded depends on the seeds alone. */
+/** The kernel gives zeros: what is expanded depends on the seeds alone. */
 function withoutSystemEntropy(t: TestContext): void {
   systemGives(t, (target) => target.fill(0));
 }
 
-/** The same bytes as the key gives to whoever expands one piece. */
-function pieceOf(key: Uint8Array): Uint8Array<ArrayBuffer> {
+/** The same bytes as the key gives to whoever expands one piece while the kernel gives `kernelKey`. */
+function pieceOf(key: Uint8Array, kernelKey = new Uint8Array(32)): Uint8Array<ArrayBuffer> {
   const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
   expandOnce(key, piece, 'none');
-  return piece;
+  const mixed = systemPiece(kernelKey, 32 + KEYSTREAM_SLOT_BYTES).subarray(32);
+  return piece.map((byte, i) => byte ^ mixed[i]);
 }
 
-/** The pieces that a refill with this key fills into slots, without the system's entropy. */
+/** The pieces that a refill with this key fills into slots while the kernel gives zeros. */
 function refillPieces(key: Uint8Array, count: number): Uint8Array<ArrayBuffer>[] {
   const stream = new Expander(key);
   return Array.from({ length: count }, () => pieceOf(stream.deriveKey()));
@@ -137,7 +122,7 @@ describe('fillRing', () => {
 });
 
 describe('seeded keystream', () => {
-  it('is, without the entropy of the system, what its keys expand to, through refills and a reseed', async (t) => {
+  it('is what its keys and those of the kernel expand to, through refills and a reseed', async (t) => {
     withoutSystemEntropy(t);
     const { order, held } = heldOrders();
     const stream = new SeededKeystream(order);
@@ -292,18 +277,23 @@ describe('seeded keystream', () => {
     }
   });
 
-  it('mixes the entropy of the system into what this thread expands itself', async (t) => {
-    const ones = (target: Uint8Array) => target.fill(0xff);
-    systemGives(t, (target) => (target.length === 32 ? target.fill(0) : ones(target)));
+  it('mixes fresh entropy of the kernel into every piece that this thread expands itself', async (t) => {
+    const kernel = fixedBytes('kernel');
+    systemGives(t, kernel);
     const stream = new SeededKeystream(() => Promise.reject(new Error('no worker')));
     stream.reseed(seedOf('mixed'));
-    const root = new Expander(seedKey(seedOf('mixed'), new Uint8Array(32), null));
+    const given = fixedBytes('kernel');
+    const next = () => {
+      const key = new Uint8Array(32);
+      given(key);
+      return key;
+    };
+    const root = new Expander(seedKey(seedOf('mixed'), next(), null));
     root.deriveKey(); // the refill's
-    const plain = pieceOf(root.deriveKey());
-    assert.deepEqual(
-      read(stream, 1_000),
-      plain.subarray(0, 1_000).map((byte) => byte ^ 0xff),
-    );
+    const first = pieceOf(root.deriveKey(), next());
+    assert.deepEqual(read(stream, KEYSTREAM_SLOT_BYTES), first);
+    await settle();
+    assert.deepEqual(read(stream, 1_000), pieceOf(root.deriveKey(), next()).subarray(0, 1_000));
   });
 
   it('two fronts with the same quantum seed give different bytes', async () => {
@@ -331,14 +321,17 @@ describe('seeded keystream', () => {
 });
 
 describe('system stream', () => {
-  it('is the system generator in pieces, each byte once', (t) => {
+  it('expands a fresh key of the kernel for each piece, and gives each byte once', (t) => {
     systemGives(t, fixedBytes('system'));
-    const expected = new Uint8Array(2 * KEYSTREAM_SLOT_BYTES);
-    fixedBytes('system')(expected);
+    const keys = new Uint8Array(64);
+    fixedBytes('system')(keys);
+    const pieces = [keys.subarray(0, 32), keys.subarray(32)].map((key) =>
+      systemPiece(key, KEYSTREAM_SLOT_BYTES),
+    );
     const { reader } = new SystemStream();
     const out = new Uint8Array(2 * KEYSTREAM_SLOT_BYTES - 5);
     reader.fill(out.subarray(0, 7));
     reader.fill(out.subarray(7));
-    assert.deepEqual(out, expected.subarray(0, out.length));
+    assert.deepEqual(out, concatBytes(...pieces).subarray(0, out.length));
   });
 });

@@ -1,0 +1,71 @@
+import type { StreamBackend } from '../../backend/backend.ts';
+import { createSystemSource } from '../../backend/system.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { EntropyStore } from '../../ledger/ledger.ts';
+import type { LotRecord } from '../../ledger/records.ts';
+import type { EntropyReader } from '../../values/entropy-reader.ts';
+import { ASSESSED_BITS, type Assessor } from './assessor.ts';
+import { HealthMonitor } from './health.ts';
+import { makeSystemLot, wipeRead } from './lots.ts';
+import { readBackend } from './read.ts';
+
+/**
+ * How old the sample may be that csprng answers are certified by. Certificates print the interval
+ * (certificate/record.ts), so a change of it is a change of their text.
+ */
+export const SYSTEM_SAMPLE_INTERVAL_MS = 6 * 3_600_000;
+
+/**
+ * A sound generator is rejected by SP 800-22 at most once in 500 samples, and by the health tests once in
+ * 2,000: three in a row are no chance.
+ */
+const REJECTED_IN_A_ROW_MAX = 3;
+
+export interface SystemSampleOptions {
+  /** The stream that csprng answers are drawn from. */
+  readonly stream: EntropyReader;
+  readonly store: Pick<EntropyStore, 'addLot'>;
+  readonly assessor: Assessor;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Samples the csprng stream as answers are drawn from it. The samples are tested, recorded, erased and never delivered. */
+export class SystemSample {
+  readonly #options: SystemSampleOptions;
+  readonly #source: StreamBackend;
+
+  constructor(options: SystemSampleOptions) {
+    this.#options = options;
+    this.#source = createSystemSource(options.clock, options.stream);
+  }
+
+  /**
+   * A sample that passed, whose lot is in the ledger, or null when three in a row were rejected: then the
+   * stream is broken. A sample that is rejected is kept as evidence and followed by one of the next bits,
+   * never by a second look at the same (SP 800-22 §4.2, §4.3). Rejects as the assessor and the ledger do.
+   */
+  async draw(signal: AbortSignal): Promise<LotRecord | null> {
+    const { store, log } = this.#options;
+    for (let tries = 0; tries < REJECTED_IN_A_ROW_MAX; tries++) {
+      const lot = await this.#sample(signal);
+      await store.addLot(lot, []);
+      if (lot.accepted) return lot;
+      log.warn({ lot: lot.id, reason: lot.rejection }, 'a sample of the csprng stream was rejected');
+    }
+    return null;
+  }
+
+  async #sample(signal: AbortSignal): Promise<LotRecord> {
+    const { assessor, clock } = this.#options;
+    const read = await readBackend(this.#source, ASSESSED_BITS, signal);
+    try {
+      const { claimedMinEntropyPerBit: minEntropyPerBit } = this.#source;
+      const health = new HealthMonitor({ width: read.width, minEntropyPerBit }).check(read);
+      return await makeSystemLot(this.#source, read, health, assessor, clock);
+    } finally {
+      wipeRead(read);
+    }
+  }
+}

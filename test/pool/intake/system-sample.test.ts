@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualClock } from '../../../src/core/clock.ts';
+import { sha256Hex } from '../../../src/crypto/digest.ts';
+import type { AssessedBlock, LotRecord } from '../../../src/ledger/records.ts';
+import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { SystemSample } from '../../../src/pool/intake/system-sample.ts';
+import { EntropyReader } from '../../../src/values/entropy-reader.ts';
+import { fixedBytes } from '../../support/backends.ts';
+import { recordingLog, ScriptedAssessor } from '../fixtures.ts';
+
+const NEVER = new AbortController().signal;
+const SAMPLE_BYTES = ASSESSED_BITS / 8;
+
+/** Verdicts on samples, one each; then all pass. */
+class SampleAssessor extends ScriptedAssessor {
+  passed: boolean[] = [];
+
+  override async testBits<Of extends string>(
+    of: Of,
+    bits: Uint8Array,
+    size: number,
+  ): Promise<AssessedBlock<Of>> {
+    const block = await super.testBits(of, bits, size);
+    return { ...block, sp80022: { ...block.sp80022, verified: this.passed.shift() ?? true } };
+  }
+}
+
+function sampleOf(source: (bytes: Uint8Array<ArrayBuffer>) => void) {
+  const assessor = new SampleAssessor();
+  const log = recordingLog();
+  const lots: LotRecord[] = [];
+  const chunks: Uint8Array[] = [];
+  const stream = new EntropyReader(() => {
+    const chunk = new Uint8Array(65_504);
+    source(chunk);
+    chunks.push(chunk);
+    return chunk;
+  });
+  const store = { addLot: async (lot: LotRecord) => lots.push(lot) > 0 };
+  const sample = new SystemSample({ stream, store, assessor, clock: new ManualClock(), log });
+  return { sample, assessor, lots, stream, chunks, log };
+}
+
+describe('the sample of the csprng stream', () => {
+  it('is drawn from the stream that answers are drawn from, recorded before it counts, and erased', async () => {
+    const { sample, lots, stream, chunks, assessor } = sampleOf(fixedBytes('stream'));
+    const lot = await sample.draw(NEVER);
+    assert.ok(lot?.accepted);
+    assert.deepEqual(lots, [lot]);
+    const bytes = new Uint8Array(3 * 65_504);
+    fixedBytes('stream')(bytes);
+    assert.equal(lot.rawSha256, sha256Hex(bytes.subarray(0, SAMPLE_BYTES)));
+    assert.equal(lot.device, '/dev/urandom, expanded by ChaCha20');
+    assert.equal(assessor.tested[0].of, 'system');
+    assert.ok(
+      chunks[0].every((byte) => byte === 0),
+      'nothing of it stays in the stream',
+    );
+    const next = new Uint8Array(16);
+    stream.fill(next);
+    assert.deepEqual(next, bytes.subarray(SAMPLE_BYTES, SAMPLE_BYTES + 16), 'answers go on behind it');
+  });
+
+  it('is other bits each time', async () => {
+    const { sample } = sampleOf(fixedBytes('stream'));
+    const [first, second] = [await sample.draw(NEVER), await sample.draw(NEVER)];
+    assert.notEqual(first?.rawSha256, second?.rawSha256);
+  });
+
+  it('that is rejected is kept as evidence and followed by the next bits, not by a second look', async () => {
+    const { sample, lots, assessor, log } = sampleOf(fixedBytes('stream'));
+    assessor.passed = [false, false, true];
+    const lot = await sample.draw(NEVER);
+    assert.deepEqual(
+      lots.map(({ accepted }) => accepted),
+      [false, false, true],
+    );
+    assert.equal(lots[2], lot);
+    assert.equal(new Set(lots.map(({ rawSha256 }) => rawSha256)).size, 3);
+    assert.match(lots[0].rejection, /^SP 800-22: /);
+    assert.equal(log.lines.length, 2);
+  });
+
+  it('is none when three in a row are rejected: by SP 800-22, by the estimate, by the health tests', async () => {
+    const rejected = sampleOf(fixedBytes('stream'));
+    rejected.assessor.passed = [false, false, false];
+    assert.equal(await rejected.sample.draw(NEVER), null);
+    const low = sampleOf(fixedBytes('stream'));
+    low.assessor.estimate = 0.29;
+    assert.equal(await low.sample.draw(NEVER), null);
+    const stuck = sampleOf((bytes) => void bytes.fill(0));
+    assert.equal(await stuck.sample.draw(NEVER), null);
+    assert.match(stuck.lots[0].rejection, /^health tests: rct/);
+    assert.equal(stuck.lots.length, 3);
+  });
+});

@@ -1,0 +1,43 @@
+import fs, { fstatSync, statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import type { TestContext } from 'node:test';
+import { chacha20 } from '@noble/ciphers/chacha.js';
+import type { ByteSource } from '../../src/backend/simulator/coins.ts';
+
+const DEVICE = statSync('/dev/urandom').rdev;
+const known = new Map<number, boolean>();
+
+/** Whether the descriptor is that of /dev/urandom. Answers are kept: the service opens it once in each thread. */
+export function isEntropyDevice(fd: number): boolean {
+  if (known.get(fd) === true) return true;
+  const is = fstatSync(fd).rdev === DEVICE;
+  if (is) known.set(fd, is);
+  return is;
+}
+
+/** For the rest of the test the kernel's generator gives what `source` does. */
+export function systemGives(t: TestContext, source: ByteSource): void {
+  const { readSync } = fs;
+  const read = ((
+    fd: number,
+    target: Uint8Array<ArrayBuffer>,
+    offset: number,
+    length: number,
+    at: number | null,
+  ) => {
+    if (!isEntropyDevice(fd)) return readSync(fd, target, offset, length, at);
+    source(new Uint8Array(target.buffer, target.byteOffset + offset, length));
+    return length;
+  }) as typeof fs.readSync;
+  t.mock.method(fs, 'readSync', read);
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
+
+/** What the service expands from one key that the kernel gave (src/crypto/system-entropy.ts), by @noble/ciphers. */
+export function systemPiece(key: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+  return chacha20(new Uint8Array(key), new Uint8Array(12), new Uint8Array(size), new Uint8Array(size));
+}
