@@ -9,9 +9,12 @@ import { availableParallelism } from 'node:os';
 /** Groups of folders of test/, the longest first; what is in none makes a group of its own. */
 const GROUPS: readonly (readonly string[])[] = [
   ['service', 'workers', 'answer', 'overload', 'contract'],
-  ['backend', 'pool', 'docs', 'deploy'],
-  ['api', 'client', 'browser', 'cli'],
+  ['api'],
+  ['cli'],
+  ['client', 'browser'],
   ['stats', 'values', 'crypto', 'core', 'account', 'certificate', 'config', 'http'],
+  ['backend', 'pool', 'docs', 'deploy'],
+  ['clients'],
   ['ledger'],
   ['sources'],
 ];
