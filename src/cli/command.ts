@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Clock } from '../core/clock.ts';
+import { suggestion } from './suggestion.ts';
 
 /** What a command may touch besides its arguments. */
 export interface CommandContext {
@@ -9,6 +10,12 @@ export interface CommandContext {
   readonly out: (text: string) => void;
   /** Talk: what a person reads. */
   readonly talk: (text: string) => void;
+  /** Data as bytes; resolves when the reader has taken them, to false when there is no reader any more. */
+  readonly write: (bytes: Uint8Array) => Promise<boolean>;
+  /** All of stdin. */
+  readonly stdin: () => Promise<Uint8Array>;
+  /** Asks a person at a terminal; undefined where nobody is there to answer. */
+  readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -19,6 +26,14 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly run: (args: readonly string[], context: CommandContext) => Promise<number>;
+  /** What can stand behind its name, for completions. */
+  readonly words: () => Promise<CommandWords>;
+}
+
+/** The commands of a group, or the options of a command, `--` included. */
+export interface CommandWords {
+  readonly commands: readonly Command[];
+  readonly options: readonly string[];
 }
 
 /** A failure that is the whole answer: one line on stderr, exit status 1. */
@@ -38,15 +53,19 @@ interface OptionDefinition {
   readonly meaning: string;
 }
 
-type OptionTable = Readonly<Record<string, OptionDefinition>>;
+export type OptionTable = Readonly<Record<string, OptionDefinition>>;
 
 interface Operand {
   /** As the help prints it, e.g. `KEY_ID`. */
   readonly name: string;
   readonly meaning: string;
+  /** May be left out; only the last operands can. */
+  readonly optional?: boolean;
+  /** May be given any number of times; only the last operand can. */
+  readonly repeated?: boolean;
 }
 
-/** Every operand is required; options are undefined when they are not given. */
+/** Options are undefined when they are not given. */
 export interface Input {
   readonly operands: readonly string[];
   readonly option: (name: string) => string | undefined;
@@ -59,16 +78,27 @@ export interface ActionDefinition {
   readonly summary: string;
   readonly operands?: readonly Operand[];
   readonly options?: OptionTable;
+  /**
+   * Of a command that cannot be undone: checks that it can be done, changes nothing, and says in a sentence what it
+   * will do. The command then has --yes and --dry-run, and asks a person at a terminal before it runs.
+   */
+  readonly irreversible?: (input: Input, context: CommandContext) => Promise<string>;
   /** Gives the exit status. */
   readonly run: (input: Input, context: CommandContext) => Promise<number>;
 }
 
 /** A command that does one thing. */
-export function action(definition: ActionDefinition): Command {
-  const name = definition.path.split(' ').at(-1)!;
+export function action(given: ActionDefinition): Command {
+  const options =
+    given.irreversible === undefined ? given.options : { ...given.options, ...IRREVERSIBLE_OPTIONS };
+  const definition = { ...given, options: options ?? {} };
   return {
-    name,
+    name: definition.path.split(' ').at(-1)!,
     summary: definition.summary,
+    words: async () => ({
+      commands: [],
+      options: [...Object.keys(definition.options), 'help'].map((name) => `--${name}`),
+    }),
     run: (args, context) =>
       reported(definition.path, context, async () => {
         const input = readInput(definition, args);
@@ -77,9 +107,34 @@ export function action(definition: ActionDefinition): Command {
           return 0;
         }
         requireAll(definition, input);
+        if (definition.irreversible !== undefined) {
+          const refused = await unlessMeant(await definition.irreversible(input, context), input, context);
+          if (refused !== undefined) return refused;
+        }
         return definition.run(input, context);
       }),
   };
+}
+
+const IRREVERSIBLE_OPTIONS: OptionTable = {
+  yes: { meaning: 'do not ask' },
+  'dry-run': { meaning: 'say what would be done, and do nothing' },
+};
+
+/** The exit status of a command that is not to run; undefined for one that is. Scripts are not asked. */
+async function unlessMeant(
+  consequence: string,
+  input: Input,
+  context: CommandContext,
+): Promise<number | undefined> {
+  if (input.has('dry-run')) {
+    context.out(`${consequence}\n`);
+    return 0;
+  }
+  if (input.has('yes') || context.confirm === undefined) return undefined;
+  if (await context.confirm(`${consequence} This cannot be undone. Go on?`)) return undefined;
+  context.talk('Nothing was changed.\n');
+  return 1;
 }
 
 /** A command that only chooses one of several, by its first word. `footer` ends its help. */
@@ -87,6 +142,7 @@ export function group(path: string, summary: string, commands: readonly Command[
   return {
     name: path.split(' ').at(-1)!,
     summary,
+    words: async () => ({ commands, options: ['--help'] }),
     run: async (args, context) => {
       const [word, ...rest] = args;
       const chosen = commands.find(({ name }) => name === word);
@@ -98,10 +154,12 @@ export function group(path: string, summary: string, commands: readonly Command[
         );
         return 0;
       }
-      const known = commands.map(({ name }) => name).join(', ');
+      const names = commands.map(({ name }) => name);
       const wrong =
-        word === undefined ? 'a command is missing' : `there is no command ${JSON.stringify(word)}`;
-      context.talk(`${path}: ${wrong}; the commands are ${known}\n`);
+        word === undefined
+          ? 'a command is missing'
+          : `there is no command ${JSON.stringify(word)}${suggestion(word, names)}`;
+      context.talk(`${path}: ${wrong}; the commands are ${names.join(', ')}\n`);
       return 2;
     },
   };
@@ -109,7 +167,12 @@ export function group(path: string, summary: string, commands: readonly Command[
 
 /** An entry whose code is read when it is called: `qrn keys` need not load what `qrn serve` is made of. */
 export function later(name: string, summary: string, load: () => Promise<Command>): Command {
-  return { name, summary, run: async (args, context) => (await load()).run(args, context) };
+  return {
+    name,
+    summary,
+    run: async (args, context) => (await load()).run(args, context),
+    words: async () => (await load()).words(),
+  };
 }
 
 /** Rows under a head, each column as wide as its widest cell. */
@@ -161,14 +224,16 @@ function readInput(definition: ActionDefinition, args: readonly string[]): Input
   };
 }
 
-function parse(
-  args: readonly string[],
-  options: Record<string, { type: 'boolean' | 'string'; multiple: boolean }>,
-) {
+interface ParsedOption {
+  readonly type: 'boolean' | 'string';
+  readonly multiple: boolean;
+}
+
+function parse(args: readonly string[], options: Record<string, ParsedOption>) {
   const help = { type: 'boolean', short: 'h', multiple: true } as const;
   try {
     return parseArgs({
-      args: [...args],
+      args: withNegativeValues(args, options),
       options: { ...options, help },
       allowPositionals: true,
       strict: true,
@@ -177,15 +242,35 @@ function parse(
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
     // "Unknown option '--x'. To specify a positional ...": the first sentence says it
-    throw new UsageError((error as Error).message.split(/\.(\s|$)/)[0]);
+    const [sentence] = (error as Error).message.split(/\.(\s|$)/);
+    const unknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? /'--?([^']+)'/.exec(sentence)?.[1] : undefined;
+    const known = Object.keys(options);
+    const meant =
+      unknown === undefined ? '' : suggestion(unknown, known).replace(/mean (.*)\?/, 'mean --$1?');
+    throw new UsageError(`${sentence}${meant}`);
   }
+}
+
+/** `--min -5` as `--min=-5`, which alone the parser takes for a value. */
+function withNegativeValues(
+  args: readonly string[],
+  options: Readonly<Record<string, ParsedOption>>,
+): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1) ?? '';
+    const takesValue = before.startsWith('--') && options[before.slice(2)]?.type === 'string';
+    if (takesValue && /^-\d/.test(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 function requireAll(definition: ActionDefinition, input: Input): void {
   const operands = definition.operands ?? [];
   const missing = operands[input.operands.length];
-  if (missing !== undefined) throw new UsageError(`${missing.name} is missing`);
-  if (input.operands.length > operands.length) {
+  if (missing !== undefined && missing.optional !== true) throw new UsageError(`${missing.name} is missing`);
+  if (input.operands.length > operands.length && operands.at(-1)?.repeated !== true) {
     throw new UsageError(`${JSON.stringify(input.operands[operands.length])} is one word too many`);
   }
   for (const [name, option] of Object.entries(definition.options ?? {})) {
@@ -196,7 +281,7 @@ function requireAll(definition: ActionDefinition, input: Input): void {
 function helpOf({ path, summary, operands = [], options = {} }: ActionDefinition): string {
   const synopsis = [
     `usage: qrn ${path}`,
-    ...operands.map(({ name }) => name),
+    ...operands.map(synopsisOf),
     ...Object.entries(options).map(([name, each]) => {
       return each.required === true ? flagOf(name, each) : `[${flagOf(name, each)}]`;
     }),
@@ -207,6 +292,11 @@ function helpOf({ path, summary, operands = [], options = {} }: ActionDefinition
     ['  --help', 'this text'],
   ];
   return `${synopsis}\n\n${summary}\n\n${columns(lines)}\n`;
+}
+
+function synopsisOf({ name, optional, repeated }: Operand): string {
+  const word = repeated === true ? `${name}...` : name;
+  return optional === true ? `[${word}]` : word;
 }
 
 function flagOf(name: string, { value }: OptionDefinition): string {
@@ -241,6 +331,17 @@ export function oneOf<const T extends string>(option: string, text: string, word
 /** Comma-separated words, each once. */
 export function listOf<const T extends string>(option: string, text: string, words: readonly T[]): T[] {
   return [...new Set(text.split(',').map((word) => oneOf(option, word.trim(), words)))];
+}
+
+/** A number of bytes such as 512, 64K, 10M or 1G, by powers of 1,024. */
+export function byteCount(name: string, text: string): number {
+  const match = /^(\d{1,15})([KMGT]?)$/i.exec(text);
+  const power = match === null ? 0 : ' KMGT'.indexOf(match[2].toUpperCase() || ' ');
+  const bytes = match === null ? Number.NaN : Number(match[1]) * 1_024 ** power;
+  if (!Number.isSafeInteger(bytes) || bytes < 1) {
+    throw new UsageError(`${name} is a number of bytes such as 512, 64K or 1G, not ${JSON.stringify(text)}`);
+  }
+  return bytes;
 }
 
 export function wholeNumber(option: string, text: string): number {

@@ -202,6 +202,9 @@ function settings(defaultWorkers: number) {
 
 type SettingName = keyof ReturnType<typeof settings>;
 
+/** What the commands that draw values, and the client libraries, read: where a service is, and the key for it. */
+const CLIENT_VARIABLES = ['QRN_URL', 'QRN_KEY'];
+
 /** Names the file; not in the file itself. */
 const FILE_VARIABLE = 'QRN_CONFIG';
 
@@ -225,7 +228,11 @@ export function readSettings(environment: Environment, cores = 2): SettingInForc
   const table = settings(Math.max(1, cores - 1));
   const variables = [FILE_VARIABLE, ...Object.values(table).map((each) => each.variable)];
   const unknown = Object.keys(environment).find(
-    (each) => each.startsWith('QRN_') && !variables.includes(each) && !isSourceVariable(each),
+    (each) =>
+      each.startsWith('QRN_') &&
+      !variables.includes(each) &&
+      !CLIENT_VARIABLES.includes(each) &&
+      !isSourceVariable(each),
   );
   if (unknown !== undefined) {
     throw new ConfigError(`${unknown} is not a setting; the settings are ${variables.join(', ')}`);
@@ -313,5 +320,13 @@ export function describeSettings(cores = 2): { variable: string; fallback: strin
     fallback: '',
     meaning: 'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
   };
-  return [fileRow, ...rows, sourceRow];
+  const clientRows = [
+    {
+      variable: 'QRN_URL',
+      fallback: '',
+      meaning: 'for qrn integers and the like: base URL of the service to ask',
+    },
+    { variable: 'QRN_KEY', fallback: '', meaning: 'the API key for it' },
+  ];
+  return [fileRow, ...rows, sourceRow, ...clientRows];
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { action, CommandError, facts, group, table, UsageError } from '../../src/cli/command.ts';
 import { ManualClock } from '../../src/core/clock.ts';
+import { NO_TERMINAL } from '../support/no-terminal.ts';
 
 /** What a command line did: status, data, talk, and what reached the command. */
 async function run(...args: string[]) {
@@ -27,6 +28,7 @@ async function run(...args: string[]) {
   });
   const status = await group('qrn box', 'Boxes.', [copy], 'The end.\n').run(args, {
     environment: {},
+    ...NO_TERMINAL,
     clock: new ManualClock(),
     out: (text) => {
       written.out += text;

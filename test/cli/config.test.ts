@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { config } from '../../src/cli/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { NO_TERMINAL } from '../support/no-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -14,6 +15,7 @@ async function run(args: string[], environment: Record<string, string>) {
   let talk = '';
   const status = await config.run(args, {
     environment,
+    ...NO_TERMINAL,
     clock: systemClock,
     out: (text) => (out += text),
     talk: (text) => (talk += text),

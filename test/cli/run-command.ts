@@ -1,5 +1,6 @@
 import type { Command } from '../../src/cli/command.ts';
 import { type Clock, ManualClock } from '../../src/core/clock.ts';
+import { NO_TERMINAL } from '../support/no-terminal.ts';
 
 interface CommandRun {
   readonly status: number;
@@ -18,6 +19,7 @@ export async function runCommand(
   let talk = '';
   const status = await command.run(args, {
     environment,
+    ...NO_TERMINAL,
     clock,
     out: (text) => {
       out += text;

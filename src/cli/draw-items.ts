@@ -1,0 +1,70 @@
+import {
+  action,
+  type Command,
+  type CommandContext,
+  CommandError,
+  type Input,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
+import { DRAW_OPTIONS, drawn, modeOf } from './draw.ts';
+
+const ITEMS = {
+  name: 'ITEM',
+  meaning: 'the items; without any they are the lines of stdin',
+  optional: true,
+  repeated: true,
+} as const;
+
+const SHUFFLED_MAX = 10_000;
+
+export const shuffle: Command = action({
+  path: 'shuffle',
+  summary: 'The items in a random order, each order equally likely.',
+  operands: [ITEMS],
+  options: DRAW_OPTIONS,
+  run: async (input, context) => {
+    const items = await itemsOf(input, context);
+    if (items.length > SHUFFLED_MAX) throw new CommandError('the service shuffles at most 10,000 items');
+    const parameters = { items, entropyMode: modeOf(input) };
+    return drawn(input, context, 'shuffle', parameters, async (client) => {
+      const { answer, response } = await client.shuffle(parameters).withResponse();
+      return { answer, response, texts: answer.data.items, isLong: true };
+    });
+  },
+});
+
+export const pick: Command = action({
+  path: 'pick',
+  summary:
+    'Items picked at random, none twice. The service draws their numbers, counted from 0 in the order they are given, and\n' +
+    'never sees the items; its certificate is of the numbers.',
+  operands: [ITEMS],
+  options: {
+    count: { value: 'N', meaning: 'how many; 1 when not given' },
+    ...DRAW_OPTIONS,
+  },
+  run: async (input, context) => {
+    const items = await itemsOf(input, context);
+    const count = wholeNumber('count', input.option('count') ?? '1');
+    if (count < 1 || count > items.length)
+      throw new UsageError(`--count is 1 to ${items.length}, the number of items`);
+    const parameters = { count, min: 0, max: items.length - 1, unique: true, entropyMode: modeOf(input) };
+    return drawn(input, context, 'integers', parameters, async (client) => {
+      const { answer, response } = await client.integers(parameters).withResponse();
+      return { answer, response, texts: answer.data.values.map((index) => items[index]), isLong: true };
+    });
+  },
+});
+
+async function itemsOf(input: Input, context: CommandContext): Promise<readonly string[]> {
+  const items = input.operands.length > 0 ? input.operands : linesOf(await context.stdin());
+  if (items.length < 2) throw new UsageError('give at least two items, as words or as lines of stdin');
+  return items;
+}
+
+function linesOf(bytes: Uint8Array): string[] {
+  const lines = new TextDecoder('utf-8', { fatal: true }).decode(bytes).split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}

@@ -1,0 +1,199 @@
+import type { DataEndpoint, EntropyMode, SortOrder } from '../../clients/typescript/src/answers.ts';
+import type { QrnClient } from '../../clients/typescript/src/client.ts';
+import type { DataParameters } from '../../clients/typescript/src/parameters.ts';
+import { ENTROPY_MODES } from '../core/vocabulary.ts';
+import {
+  action,
+  byteCount,
+  type Command,
+  type CommandContext,
+  type Input,
+  json,
+  type OptionTable,
+  oneOf,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
+import { type DrawnAnswer, printValues } from './print-values.ts';
+import { streamBytes, streamLines } from './raw-stream.ts';
+import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
+
+/** Every command that draws values. */
+export const DRAW_OPTIONS = {
+  mode: {
+    value: 'MODE',
+    meaning: `${ENTROPY_MODES.join(', ')}; the tier decides when not given, and never for pure`,
+  },
+  json: { meaning: 'the answer as the service sent it: keep it, and qrn verify checks it' },
+  raw: { meaning: 'nothing but the values, one to a line; of bytes the bytes themselves' },
+  verify: {
+    meaning: 'check the answer before it is printed; exit 1 when it is not true, 2 when that is not known',
+  },
+  'dry-run': { meaning: 'print what it would cost, and draw nothing' },
+  ...SERVICE_OPTIONS,
+} as const satisfies OptionTable;
+
+/** Values of one answer of GET /v1/integers, floats or uuid; beyond it --raw sends them in blocks. */
+const ANSWER_VALUES_MAX = 10_000;
+const ANSWER_BYTES_MAX = 1_024;
+
+const COUNT = { name: 'COUNT', meaning: 'how many; 1 when not given', optional: true } as const;
+
+export const integers: Command = action({
+  path: 'integers',
+  summary: 'Random integers in a range, each equally likely.',
+  operands: [COUNT],
+  options: {
+    min: { value: 'N', meaning: 'lower bound, inclusive; 0 when not given' },
+    max: { value: 'N', meaning: 'upper bound, inclusive; 100 when not given' },
+    unique: { meaning: 'no value twice' },
+    sort: { value: 'ORDER', meaning: 'none, ascending or descending' },
+    ...DRAW_OPTIONS,
+  },
+  run: (input, context) => {
+    const count = countOf(input);
+    const [min, max] = [numberOption(input, 'min'), numberOption(input, 'max')];
+    const unique = input.has('unique') ? true : undefined;
+    const order = input.option('sort');
+    const sort =
+      order === undefined ? undefined : oneOf('sort', order, ['none', 'ascending', 'descending'] as const);
+    const entropyMode = modeOf(input);
+    if (isTooMany(input, count)) {
+      if (unique === true || sort !== undefined)
+        throw new UsageError('--unique and --sort take up to 10,000 values');
+      return streaming(input, context, (client) =>
+        streamLines(client.stream.integers({ total: count, min, max, entropyMode }), input, client, context),
+      );
+    }
+    const parameters = { count, min, max, unique, sort: sort as SortOrder | undefined, entropyMode };
+    return drawn(input, context, 'integers', parameters, async (client) => {
+      const { answer, response } = await client.integers(parameters).withResponse();
+      return { answer, response, texts: answer.data.values.map(String), isLong: false };
+    });
+  },
+});
+
+export const floats: Command = action({
+  path: 'floats',
+  summary: 'Random numbers from 0 on and below 1.',
+  operands: [COUNT],
+  options: {
+    precision: { value: 'N', meaning: 'decimal places, 1 to 15; all 53 bits when not given' },
+    ...DRAW_OPTIONS,
+  },
+  run: (input, context) => {
+    const count = countOf(input);
+    const precision = numberOption(input, 'precision');
+    const entropyMode = modeOf(input);
+    if (isTooMany(input, count)) {
+      return streaming(input, context, (client) =>
+        streamLines(client.stream.floats({ total: count, precision, entropyMode }), input, client, context),
+      );
+    }
+    const parameters = { count, precision, entropyMode };
+    return drawn(input, context, 'floats', parameters, async (client) => {
+      const { answer, response } = await client.floats(parameters).withResponse();
+      return { answer, response, texts: answer.data.values.map(String), isLong: false };
+    });
+  },
+});
+
+export const uuid: Command = action({
+  path: 'uuid',
+  summary: 'Random UUIDs of version 4.',
+  operands: [COUNT],
+  options: DRAW_OPTIONS,
+  run: (input, context) => {
+    const parameters = { count: countOf(input), entropyMode: modeOf(input) };
+    if (parameters.count > ANSWER_VALUES_MAX) throw new UsageError('COUNT is at most 10,000');
+    return drawn(input, context, 'uuid', parameters, async (client) => {
+      const { answer, response } = await client.uuid(parameters).withResponse();
+      return { answer, response, texts: answer.data.uuids, isLong: true };
+    });
+  },
+});
+
+export const bytes: Command = action({
+  path: 'bytes',
+  summary: 'Random bytes. With --raw any number of them, in blocks, for another program to read.',
+  operands: [{ name: 'SIZE', meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given', optional: true }],
+  options: {
+    encoding: { value: 'E', meaning: 'hex or base64; hex when not given' },
+    ...DRAW_OPTIONS,
+  },
+  run: (input, context) => {
+    const [size = '16'] = input.operands;
+    const count = byteCount('SIZE', size);
+    const entropyMode = modeOf(input);
+    if (input.has('raw') && !input.has('dry-run')) {
+      if (input.has('json') || input.has('encoding'))
+        throw new UsageError('--raw goes with neither --json nor --encoding');
+      return streaming(input, context, (client) => streamBytes(count, entropyMode, input, client, context));
+    }
+    if (count > ANSWER_BYTES_MAX) throw new UsageError('more than 1,024 bytes are sent with --raw alone');
+    const encoding = oneOf('encoding', input.option('encoding') ?? 'hex', ['hex', 'base64'] as const);
+    const parameters = { count, encoding, entropyMode };
+    return drawn(input, context, 'bytes', parameters, async (client) => {
+      const { answer, response } = await client.bytes(parameters).withResponse();
+      return { answer, response, texts: [answer.data.bytes], isLong: true };
+    });
+  },
+});
+
+/** Draws one answer and prints it, or its price. */
+export async function drawn<E extends DataEndpoint>(
+  input: Input,
+  context: CommandContext,
+  endpoint: E,
+  parameters: DataParameters[E],
+  draw: (client: QrnClient) => Promise<DrawnAnswer>,
+): Promise<number> {
+  if (input.has('raw') && input.has('json')) throw new UsageError('give --raw or --json, not both');
+  const { client, url } = connect(input, context);
+  return serving(url, async () => {
+    if (!input.has('dry-run')) return printValues(await draw(client), input, client, context);
+    const { data, credits } = await client.quote(endpoint, parameters);
+    const { mode, required_bytes: required } = data;
+    if (input.has('json')) context.out(json({ mode, required_bytes: required, credits }));
+    else if (mode !== 'pure') context.out(`free: only pure mode costs credits, and this is ${mode}\n`);
+    else context.out(`${required} credits of ${credits.remaining} left\n`);
+    return 0;
+  });
+}
+
+function streaming(
+  input: Input,
+  context: CommandContext,
+  stream: (client: QrnClient) => Promise<number>,
+): Promise<number> {
+  const { client, url } = connect(input, context);
+  return serving(url, () => stream(client));
+}
+
+/** More than one answer holds, which only --raw sends. */
+function isTooMany(input: Input, count: number): boolean {
+  if (count <= ANSWER_VALUES_MAX) return false;
+  if (input.has('raw') && !input.has('dry-run')) return true;
+  throw new UsageError('more than 10,000 values are sent with --raw alone');
+}
+
+function countOf(input: Input): number {
+  const count = wholeNumber('COUNT', input.operands[0] ?? '1');
+  if (count < 1) throw new UsageError('COUNT is at least 1');
+  return count;
+}
+
+function numberOption(input: Input, name: string): number | undefined {
+  const text = input.option(name);
+  if (text === undefined) return undefined;
+  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) {
+    throw new UsageError(`--${name} is a whole number, not ${JSON.stringify(text)}`);
+  }
+  return value;
+}
+
+export function modeOf(input: Input): EntropyMode | undefined {
+  const text = input.option('mode');
+  return text === undefined ? undefined : oneOf('mode', text, ENTROPY_MODES);
+}

@@ -1,0 +1,64 @@
+import type { BatchType, EntropyMode } from '../../clients/typescript/src/answers.ts';
+import type { QrnClient, VerifiableAnswer } from '../../clients/typescript/src/client.ts';
+import type { StreamBlock } from '../../clients/typescript/src/stream.ts';
+import type { CommandContext, Input } from './command.ts';
+import { checked } from './service-client.ts';
+
+/** Bytes of a value, and values of a block: 4 MiB a call, which is one request of the account's rate. */
+const LENGTH = 1_024;
+const BLOCK = 4_096;
+
+/**
+ * Sends bytes to stdout block by block, no faster than their reader takes them, and ends when it goes away. Gives the
+ * exit status.
+ */
+export async function streamBytes(
+  total: number,
+  entropyMode: EntropyMode | undefined,
+  input: Input,
+  client: QrnClient,
+  context: CommandContext,
+): Promise<number> {
+  const whole = Math.floor(total / LENGTH);
+  if (whole > 0) {
+    const blocks = client.stream.bytes({ total: whole, length: LENGTH, block: BLOCK, entropyMode });
+    for await (const block of blocks) {
+      const { status, isOver } = await passOn(block, block.data.values, input, client, context);
+      if (status !== 0 || isOver) return status;
+    }
+  }
+  const rest = total - whole * LENGTH;
+  if (rest === 0) return 0;
+  const last = await client.bytesBinary({ count: rest, entropyMode });
+  return (await passOn(last, last.data.bytes, input, client, context)).status;
+}
+
+/** Sends numbers to stdout, one to a line, in the same way. */
+export async function streamLines<T extends 'integers' | 'floats'>(
+  blocks: AsyncGenerator<StreamBlock<T>>,
+  input: Input,
+  client: QrnClient,
+  context: CommandContext,
+): Promise<number> {
+  const encoder = new TextEncoder();
+  for await (const block of blocks) {
+    const values = block.data.values as Int32Array | Float64Array;
+    const text = encoder.encode(`${values.join('\n')}\n`);
+    const { status, isOver } = await passOn(block, text, input, client, context);
+    if (status !== 0 || isOver) return status;
+  }
+  return 0;
+}
+
+/** A block that is not true is not passed on. */
+async function passOn(
+  answer: VerifiableAnswer | StreamBlock<BatchType>,
+  bytes: Uint8Array,
+  input: Input,
+  client: QrnClient,
+  context: CommandContext,
+): Promise<{ readonly status: number; readonly isOver: boolean }> {
+  const status = input.has('verify') ? await checked(client, answer, context) : 0;
+  if (status !== 0) return { status, isOver: true };
+  return { status, isOver: !(await context.write(bytes)) };
+}

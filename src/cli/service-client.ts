@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Answer } from '../../clients/typescript/src/answers.ts';
+import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
+import { ConnectionFailedError, QrnError } from '../../clients/typescript/src/error.ts';
+import { loadSettings } from '../config/config.ts';
+import { type CommandContext, CommandError, type Input, type OptionTable } from './command.ts';
+import { verdictText, verificationText } from './verification-text.ts';
+
+/** How a command of the client finds the service; every such command has it. */
+export const SERVICE_OPTIONS = {
+  url: {
+    value: 'URL',
+    meaning:
+      'base URL of the service, ending in /v1; QRN_URL when not given, else the service of these settings. The API key is\n' +
+      'QRN_KEY; for the service on this machine it may also be the demo key in the data folder',
+  },
+} as const satisfies OptionTable;
+
+/** The API key of a checked answer could not be checked: the answer may be true. */
+const NOT_CHECKED = 2;
+
+/** The service that the command speaks to. Throws a CommandError when there is no key for it. */
+export function connect(input: Input, context: CommandContext): { client: QrnClient; url: string } {
+  const { environment } = context;
+  const given = input.option('url') ?? environment['QRN_URL'];
+  const url = given ?? localUrl(context);
+  // the demo key is never sent to another service than the one of this data folder
+  const key = environment['QRN_KEY'] ?? (given === undefined ? demoKey(context) : undefined);
+  if (key === undefined || key === '') {
+    const also =
+      given === undefined ? ', or start the service once: it writes a demo key into its data folder' : '';
+    throw new CommandError(`there is no API key: set QRN_KEY${also}`);
+  }
+  try {
+    const onWarning = (message: string) => context.talk(`${message}\n`);
+    return { client: new QrnClient({ baseUrl: url, key, onWarning }), url };
+  } catch (error) {
+    throw new CommandError(
+      `${url} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function localUrl({ environment }: CommandContext): string {
+  const { baseUrl, host, port, tls } = loadSettings(environment);
+  if (baseUrl !== null) return baseUrl;
+  return `${tls === null ? 'http' : 'https'}://${reachableHost(host)}:${port}/v1`;
+}
+
+/** A host that a client on this machine can open: 0.0.0.0 and :: are addresses to listen on alone. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+function demoKey({ environment }: CommandContext): string | undefined {
+  try {
+    return readFileSync(join(loadSettings(environment).dataDir, 'demo-key'), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Runs `use`, and says what went wrong with the service in one line. */
+export async function serving<T>(url: string, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    if (error instanceof ConnectionFailedError) {
+      throw new CommandError(
+        `no service answers at ${url}: start one with qrn serve, or set QRN_URL. ${error.message}`,
+      );
+    }
+    if (!(error instanceof QrnError)) throw error;
+    const named = error.requestId === null ? '' : ` (${error.requestId})`;
+    throw new CommandError(`${error.code}: ${error.message}${named}`);
+  }
+}
+
+/**
+ * Checks an answer against its certificate and the log, and tells what was found. Gives the exit status: 0 when it is
+ * true, 1 when it is not, 2 when the service could not be asked.
+ */
+export async function checked(
+  client: QrnClient,
+  answer: VerifiableAnswer,
+  context: CommandContext,
+): Promise<number> {
+  try {
+    const verification = await client.verify(answer);
+    if (!verification.ok) context.talk(verificationText(verification));
+    context.talk(`${verdictText(verification, 'the answer')}\n`);
+    return verification.ok ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof QrnError)) throw error;
+    context.talk(`the answer could not be checked: ${error.message}\n`);
+    return NOT_CHECKED;
+  }
+}
+
+/** Where values came from, in a line for people. Says of a simulation that it is one. */
+export function provenanceText({ data, metadata, credits }: Answer<unknown>): string {
+  const { entropy_mode: mode, quantum_source: source } = data.metadata;
+  const from = mode === 'csprng' ? 'the operating system' : source;
+  const spent = mode === 'pure' ? `; ${credits.used} credits` : '';
+  return `${mode}, origin ${metadata.entropy_origin}, from ${from}${spent}; certificate ${metadata.certificate_id}\n`;
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runQrn, TestServer } from '../support/server.ts';
+
+/** The commands that draw values, against the real service, each in a process of its own as a script runs it. */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const elsewhere = mkdtempSync(join(tmpdir(), 'qrn-cli-client-'));
+after(() => rmSync(elsewhere, { recursive: true, force: true }));
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.shared();
+});
+
+const environment = () => ({ QRN_URL: server.baseUrl, QRN_KEY: server.key });
+const qrn = (...args: string[]) => runQrn(elsewhere, args, environment());
+
+/** Runs a shell pipeline in which `qrn` is the program. */
+function shell(script: string): Promise<{ code: number | null; out: Buffer; talk: string }> {
+  const program = `"${process.execPath}" --import ./scripts/stripped.mjs src/main.ts`;
+  const child = spawn('bash', ['-o', 'pipefail', '-c', `qrn() { ${program} "$@"; }\n${script}`], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], QRN_DATA_DIR: elsewhere, ...environment() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const out: Buffer[] = [];
+  let talk = '';
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => (talk += chunk.toString('utf8')));
+  return new Promise((resolve) =>
+    child.once('close', (code) => resolve({ code, out: Buffer.concat(out), talk })),
+  );
+}
+
+describe('qrn as a client', () => {
+  it('prints values to people, and beside them what they came from', async () => {
+    const { code, stdout, stderr } = await qrn('integers', '6', '--min', '-49', '--max', '-1', '--unique');
+    assert.equal(code, 0, stderr);
+    const values = stdout.trim().split(' ').map(Number);
+    assert.equal(new Set(values).size, 6);
+    assert.ok(
+      values.every((value) => value >= -49 && value <= -1),
+      stdout,
+    );
+    assert.match(stderr, /^quantum-seeded, origin simulated, from \S+; certificate cert_\w{26}\n$/);
+  });
+
+  it('prints nothing but values with --raw, one to a line', async () => {
+    const [floats, uuids, hex, order] = await Promise.all([
+      qrn('floats', '3', '--precision', '2', '--raw'),
+      qrn('uuid', '2', '--raw'),
+      qrn('bytes', '4', '--mode', 'csprng'),
+      qrn('shuffle', 'ada', 'grace, too', '--raw'),
+    ]);
+    assert.match(floats.stdout, /^(0(\.\d{1,2})?\n){3}$/);
+    assert.match(uuids.stdout, /^([0-9a-f-]{36}\n){2}$/);
+    assert.match(hex.stdout, /^[0-9a-f]{8}\n$/);
+    assert.deepEqual(order.stdout.trim().split('\n').sort(), ['ada', 'grace, too']);
+    for (const { code, stderr } of [floats, uuids, order]) assert.deepEqual([code, stderr], [0, '']);
+  });
+
+  it('prints the answer as it came with --json, which verify accepts', async () => {
+    const { stdout } = await qrn('integers', '3', '--json');
+    const path = join(elsewhere, 'answer.json');
+    writeFileSync(path, stdout);
+    assert.equal(JSON.parse(stdout).data.count, 3);
+    const { code, stdout: told } = await qrn('verify', path, '--url', `${server.origin}/verify`);
+    assert.equal(code, 0, told);
+  });
+
+  it('checks the answer before it prints it with --verify', async () => {
+    const { code, stdout, stderr } = await qrn('integers', '3', '--verify', '--raw');
+    assert.deepEqual([code, stderr], [0, 'the answer: verified\n']);
+    assert.match(stdout, /^(\d+\n){3}$/);
+  });
+
+  it('sends any number of bytes to a pipe, exactly', async () => {
+    const { code, out, talk } = await shell('qrn bytes 9000001 --raw | cat');
+    assert.deepEqual([code, out.length, talk], [0, 9_000_001, '']);
+    assert.notDeepEqual(out.subarray(0, 64), out.subarray(4 * 1024 * 1024, 4 * 1024 * 1024 + 64));
+  });
+
+  it('ends quietly when the reader of a pipe has seen enough', async () => {
+    const { code, out, talk } = await shell('qrn bytes 1T --raw | head -c 100000');
+    assert.deepEqual([code, out.length, talk], [0, 100_000, '']);
+  });
+
+  it('sends more numbers than one answer holds, one to a line', async () => {
+    const { code, out, talk } = await shell('qrn integers 150000 --min 1 --max 6 --raw | sort -n | uniq -c');
+    assert.equal(code, 0, talk);
+    const counts = out
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => Number(line.trim().split(' ')[0]));
+    assert.equal(counts.length, 6);
+    assert.equal(
+      counts.reduce((sum, each) => sum + each, 0),
+      150_000,
+    );
+  });
+
+  it('picks items of which the service sees the numbers alone', async () => {
+    const { code, out, talk } = await shell('seq 100 120 | qrn pick --count 3 --raw');
+    assert.equal(code, 0, talk);
+    const picked = out.toString().trim().split('\n').map(Number);
+    assert.equal(new Set(picked).size, 3);
+    assert.ok(picked.every((each) => each >= 100 && each <= 120));
+  });
+
+  it('tells the price with --dry-run and draws nothing', async () => {
+    const before = JSON.parse((await qrn('usage', '--json')).stdout);
+    const quotes = await Promise.all([
+      qrn('bytes', '32', '--mode', 'pure', '--dry-run'),
+      qrn('bytes', '32', '--dry-run'),
+    ]);
+    assert.match(quotes[0].stdout, /^32 credits of \d+ left\n$/);
+    assert.equal(quotes[1].stdout, 'free: only pure mode costs credits, and this is quantum-seeded\n');
+    const later = JSON.parse((await qrn('usage', '--json')).stdout);
+    assert.deepEqual(later.credits, before.credits);
+  });
+
+  it('shows usage and state in words', async () => {
+    const [usage, status] = await Promise.all([qrn('usage'), qrn('status')]);
+    assert.match(usage.stdout, /^tier +pro\nrequests +\d+ of 500000\ncredits +\d+ of 10240$/m);
+    assert.match(status.stdout, /^http:\/\/\S+: (pass|warn), version \d/);
+    assert.match(status.stdout, /^CHECK +STATUS/m);
+  });
+
+  it('finds the service of its data folder, and never shows its demo key to another', async () => {
+    const port = new URL(server.baseUrl).port;
+    const local = await runQrn(server.dataDir, ['integers', '--raw'], {
+      QRN_PORT: port,
+      QRN_HOST: '0.0.0.0',
+    });
+    assert.match(local.stdout, /^\d+\n$/, local.stderr);
+    const foreign = await runQrn(server.dataDir, ['integers'], { QRN_URL: server.baseUrl });
+    assert.deepEqual([foreign.code, foreign.stdout], [1, '']);
+    assert.equal(foreign.stderr, 'qrn integers: there is no API key: set QRN_KEY\n');
+  });
+
+  it('says in one line what went wrong', async () => {
+    const wrong: readonly [readonly string[], number, RegExp][] = [
+      [['integers', '--min', '5', '--max', '5'], 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
+      [['integers', 'six'], 2, /^qrn integers: --COUNT|^qrn integers: COUNT is a whole number/],
+      [
+        ['integers', '20000'],
+        2,
+        /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/,
+      ],
+      [['integers', '--mun', '1'], 2, /Unknown option '--mun'; did you mean --min\?/],
+      [['intgers'], 2, /^qrn: there is no command "intgers"; did you mean integers\?; the commands are /],
+      [['bytes', '2Q'], 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
+      [['pick', 'one'], 2, /give at least two items/],
+      [
+        ['integers', '--url', 'http://127.0.0.1:1/v1'],
+        1,
+        /no service answers at http:\/\/127\.0\.0\.1:1\/v1: start one/,
+      ],
+    ];
+    for (const [args, status, talk] of wrong) {
+      const { code, stdout, stderr } = await qrn(...args);
+      assert.deepEqual([code, stdout], [status, ''], stderr);
+      assert.match(stderr, talk);
+      assert.match(stderr, /^[^\n]+\n$/);
+    }
+  });
+
+  it('has completions that each shell can read', async () => {
+    const { out, code } = await shell(
+      'source <(qrn completions bash); COMP_WORDS=(qrn keys rev); COMP_CWORD=2; _qrn; echo "${COMPREPLY[@]}"; ' +
+        'COMP_WORDS=(qrn integers --s); COMP_CWORD=2; _qrn; echo "${COMPREPLY[@]}"; ' +
+        'COMP_WORDS=(qrn b); COMP_CWORD=1; _qrn; echo "${COMPREPLY[@]}"',
+    );
+    assert.equal(code, 0);
+    assert.equal(out.toString(), 'revoke\n--sort\nbytes\n');
+    const [zsh, fish] = await Promise.all([qrn('completions', 'zsh'), qrn('completions', 'fish')]);
+    assert.match(zsh.stdout, /^ {4}keys_revoke\) compadd -- .*--json/m);
+    assert.match(fish.stdout, /^complete -c qrn -n '__fish_use_subcommand' -f -a integers$/m);
+  });
+});
