@@ -122,6 +122,7 @@ describe('the house', () => {
       for (const name of imports.filter((each) => each.startsWith('.'))) {
         const target = roomOf(relative(root, resolve(root, dirname(path), name)));
         if (target === room) continue;
+        if (room === 'cli' && name.includes('/clients/typescript/src/')) continue; // a caller of the service, as any
         const below = floorOf.get(target);
         if (below === undefined || below >= floorOf.get(room)!) wrong.push(`${path} imports ${name}`);
       }

@@ -31,7 +31,7 @@ export interface Command {
 }
 
 /** The commands of a group, or the options of a command, `--` included. */
-export interface CommandWords {
+interface CommandWords {
   readonly commands: readonly Command[];
   readonly options: readonly string[];
 }
@@ -107,10 +107,8 @@ export function action(given: ActionDefinition): Command {
           return 0;
         }
         requireAll(definition, input);
-        if (definition.irreversible !== undefined) {
-          const refused = await unlessMeant(await definition.irreversible(input, context), input, context);
-          if (refused !== undefined) return refused;
-        }
+        const refused = await unlessMeant(definition, input, context);
+        if (refused !== undefined) return refused;
         return definition.run(input, context);
       }),
   };
@@ -123,15 +121,17 @@ const IRREVERSIBLE_OPTIONS: OptionTable = {
 
 /** The exit status of a command that is not to run; undefined for one that is. Scripts are not asked. */
 async function unlessMeant(
-  consequence: string,
+  { irreversible }: ActionDefinition,
   input: Input,
   context: CommandContext,
 ): Promise<number | undefined> {
+  if (irreversible === undefined) return undefined;
   if (input.has('dry-run')) {
-    context.out(`${consequence}\n`);
+    context.out(`${await irreversible(input, context)}\n`);
     return 0;
   }
   if (input.has('yes') || context.confirm === undefined) return undefined;
+  const consequence = await irreversible(input, context);
   if (await context.confirm(`${consequence} This cannot be undone. Go on?`)) return undefined;
   context.talk('Nothing was changed.\n');
   return 1;
@@ -159,7 +159,8 @@ export function group(path: string, summary: string, commands: readonly Command[
         word === undefined
           ? 'a command is missing'
           : `there is no command ${JSON.stringify(word)}${suggestion(word, names)}`;
-      context.talk(`${path}: ${wrong}; the commands are ${names.join(', ')}\n`);
+      const all = wrong.endsWith('?') ? ' The' : '; the';
+      context.talk(`${path}: ${wrong}${all} commands are ${names.join(', ')}\n`);
       return 2;
     },
   };
@@ -195,8 +196,9 @@ async function reported(path: string, context: CommandContext, run: () => Promis
     return await run();
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    const hint = isUsage ? `; see qrn ${path} --help` : '';
-    context.talk(`qrn ${path}: ${oneLine(error)}${hint}\n`);
+    const message = oneLine(error);
+    const see = message.endsWith('?') ? ' See' : '; see';
+    context.talk(`qrn ${path}: ${message}${isUsage ? `${see} qrn ${path} --help` : ''}\n`);
     return isUsage ? 2 : 1;
   }
 }

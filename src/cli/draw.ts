@@ -12,7 +12,6 @@ import {
   type OptionTable,
   oneOf,
   UsageError,
-  wholeNumber,
 } from './command.ts';
 import { type DrawnAnswer, printValues } from './print-values.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
@@ -178,8 +177,9 @@ function isTooMany(input: Input, count: number): boolean {
 }
 
 function countOf(input: Input): number {
-  const count = wholeNumber('COUNT', input.operands[0] ?? '1');
-  if (count < 1) throw new UsageError('COUNT is at least 1');
+  const [text = '1'] = input.operands;
+  const count = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  if (count < 1) throw new UsageError(`COUNT is a whole number from 1 on, not ${JSON.stringify(text)}`);
   return count;
 }
 

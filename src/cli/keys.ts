@@ -124,6 +124,17 @@ const revoke = action({
   summary: 'Ends a key for ever. A running service refuses it from the moment that the command returns.',
   operands: [KEY_ID],
   options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
+  irreversible: async (input, context) => {
+    const [keyId] = input.operands;
+    const found = await withLedger(context, 'read', async (ledger) => ({
+      key: (await ledger.keys()).find((key) => key.keyId === keyId),
+      accounts: await ledger.accounts(),
+    }));
+    if (found.key === undefined) throw new CommandError(`there is no key ${keyId}`);
+    const { accountId } = found.key;
+    const name = found.accounts.find(({ id }) => id === accountId)?.name ?? '';
+    return `This ends key ${keyId} of account ${accountId} (${name}) for ever.`;
+  },
   run: async (input, context) => {
     const key = await changeDirectory(context, (ledger) =>
       revokeKey(ledger, context.clock, input.operands[0]),

@@ -41,11 +41,11 @@ const rotateKey = action({
     'so whatever it signed stays verifiable. A running service signs with the old key until it is restarted: restart it.\n' +
     'The first checkpoint after that carries the signature of both.',
   options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
+  irreversible: async (_input, context) =>
+    `This makes a new key for the log and destroys the private part of the one in ${keysFolder(context)}.`,
   run: async (input, context) => {
     const config = loadSettings(context.environment);
-    const keysPath = join(config.dataDir, 'keys');
-    if (!existsSync(keysPath)) throw new CommandError(`there are no keys in ${keysPath}`);
-    requireOwnFolder(config.dataDir);
+    const keysPath = keysFolder(context);
     await withLedgerIfAny(context, 'read', async () => {}); // refuses the folder of a newer version
     const { directory, origin } = logOf(keysPath, config.logName, readAnchor(keysPath)?.incarnation ?? 0);
     const { published } = rotateLogKeys(directory, origin, context.clock);
@@ -66,6 +66,15 @@ export const log = group('qrn log', 'The transparency log: every certificate and
   show,
   rotateKey,
 ]);
+
+/** The folder of the log's keys, which must be there and belong to this user. */
+function keysFolder(context: CommandContext): string {
+  const { dataDir } = loadSettings(context.environment);
+  const path = join(dataDir, 'keys');
+  if (!existsSync(path)) throw new CommandError(`there are no keys in ${path}`);
+  requireOwnFolder(dataDir);
+  return path;
+}
 
 /** The newest checkpoint in the ledger: what /log/checkpoint answers. */
 async function newestCheckpoint(context: CommandContext): Promise<string> {

@@ -68,6 +68,13 @@ const revoke = action({
     why: { value: 'TEXT', required: true, meaning: 'the reason, in public' },
     json: { meaning: 'one JSON object: lot_id, revoked_at, reason' },
   },
+  irreversible: async (input, context) => {
+    const [lotId] = input.operands;
+    reasonOf(input.option('why')!);
+    const lot = await withLedger(context, 'read', (ledger) => ledger.lot(lotId));
+    if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
+    return `This withdraws lot ${lotId}: its unused bytes are erased, and every certificate that names it answers revoked.`;
+  },
   run: async (input, context) => {
     const [lotId] = input.operands;
     const why = reasonOf(input.option('why')!);

@@ -147,14 +147,14 @@ describe('qrn as a client', () => {
   it('says in one line what went wrong', async () => {
     const wrong: readonly [readonly string[], number, RegExp][] = [
       [['integers', '--min', '5', '--max', '5'], 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
-      [['integers', 'six'], 2, /^qrn integers: --COUNT|^qrn integers: COUNT is a whole number/],
+      [['integers', 'six'], 2, /^qrn integers: COUNT is a whole number from 1 on, not "six"; see /],
       [
         ['integers', '20000'],
         2,
         /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/,
       ],
       [['integers', '--mun', '1'], 2, /Unknown option '--mun'; did you mean --min\?/],
-      [['intgers'], 2, /^qrn: there is no command "intgers"; did you mean integers\?; the commands are /],
+      [['intgers'], 2, /^qrn: there is no command "intgers"; did you mean integers\? The commands are /],
       [['bytes', '2Q'], 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
       [['pick', 'one'], 2, /give at least two items/],
       [
@@ -172,10 +172,11 @@ describe('qrn as a client', () => {
   });
 
   it('has completions that each shell can read', async () => {
+    const reply = ' echo "$'.concat('{COMPREPLY[@]}"; ');
     const { out, code } = await shell(
-      'source <(qrn completions bash); COMP_WORDS=(qrn keys rev); COMP_CWORD=2; _qrn; echo "${COMPREPLY[@]}"; ' +
-        'COMP_WORDS=(qrn integers --s); COMP_CWORD=2; _qrn; echo "${COMPREPLY[@]}"; ' +
-        'COMP_WORDS=(qrn b); COMP_CWORD=1; _qrn; echo "${COMPREPLY[@]}"',
+      `source <(qrn completions bash); COMP_WORDS=(qrn keys rev); COMP_CWORD=2; _qrn;${reply}` +
+        `COMP_WORDS=(qrn integers --s); COMP_CWORD=2; _qrn;${reply}` +
+        `COMP_WORDS=(qrn b); COMP_CWORD=1; _qrn;${reply}`,
     );
     assert.equal(code, 0);
     assert.equal(out.toString(), 'revoke\n--sort\nbytes\n');

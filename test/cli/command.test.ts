@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { action, CommandError, facts, group, table, UsageError } from '../../src/cli/command.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  facts,
+  group,
+  table,
+  UsageError,
+} from '../../src/cli/command.ts';
+import { suggestion } from '../../src/cli/suggestion.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
 
@@ -68,7 +77,11 @@ describe('a command', () => {
       2,
       'qrn box copy: --to is given more than once; see qrn box copy --help\n',
     ],
-    [['copy', 'a', '--too', 'b'], 2, "qrn box copy: Unknown option '--too'; see qrn box copy --help\n"],
+    [
+      ['copy', 'a', '--too', 'b'],
+      2,
+      "qrn box copy: Unknown option '--too'; did you mean --to? See qrn box copy --help\n",
+    ],
     [['copy', 'a', '--to', 'wrong'], 2, 'qrn box copy: that is no place; see qrn box copy --help\n'],
     [['copy', 'a', '--to', 'nowhere'], 1, 'qrn box copy: there is no such place\n'],
     [['copy', 'a', '--to', 'full'], 1, 'qrn box copy: it cannot be: no room\n'],
@@ -125,5 +138,79 @@ describe('what a command prints', () => {
       'A    LONG  C\naaa  b     c\na    b\n',
     );
     assert.equal(facts({ a: '1', long: '2' }), 'a     1\nlong  2\n');
+  });
+});
+
+describe('a command that cannot be undone', () => {
+  let done = 0;
+  const questions: string[] = [];
+  const destroy = action({
+    path: 'box destroy',
+    summary: 'Destroys a box.',
+    operands: [{ name: 'BOX', meaning: 'which one' }],
+    irreversible: async ({ operands: [box] }) => {
+      if (box === 'none') throw new CommandError('there is no such box');
+      return `This destroys ${box}.`;
+    },
+    run: async () => {
+      done++;
+      return 0;
+    },
+  });
+  const ask = (answer: boolean) => async (question: string) => {
+    questions.push(question);
+    return answer;
+  };
+  const runs = async (args: string[], confirm: CommandContext['confirm']) => {
+    let said = '';
+    const say = (text: string) => (said += text);
+    const context = {
+      ...NO_TERMINAL,
+      environment: {},
+      clock: new ManualClock(),
+      out: say,
+      talk: say,
+      confirm,
+    };
+    return { status: await destroy.run(args, context), said };
+  };
+
+  it('asks a person, and runs when the person means it', async () => {
+    assert.deepEqual(await runs(['red'], ask(false)), { status: 1, said: 'Nothing was changed.\n' });
+    assert.equal(done, 0);
+    assert.deepEqual(await runs(['red'], ask(true)), { status: 0, said: '' });
+    assert.equal(done, 1);
+    assert.deepEqual(questions, Array(2).fill('This destroys red. This cannot be undone. Go on?'));
+  });
+
+  it('asks neither a script nor who says --yes', async () => {
+    questions.length = 0;
+    await runs(['red'], undefined);
+    await runs(['red', '--yes'], ask(false));
+    assert.deepEqual([done, questions.length], [3, 0]);
+  });
+
+  it('only says what it would do with --dry-run, and refuses what cannot be', async () => {
+    const dry = await runs(['red', '--dry-run', '--yes'], ask(true));
+    assert.deepEqual([dry, done], [{ status: 0, said: 'This destroys red.\n' }, 3]);
+    const said = 'qrn box destroy: there is no such box\n';
+    assert.deepEqual(await runs(['none', '--dry-run'], undefined), { status: 1, said });
+  });
+});
+
+describe('a suggestion', () => {
+  it('is the closest word within two edits, or the one that begins so', () => {
+    const known = ['keys', 'ledger', 'integers', 'log', 'lots'];
+    const meant = (word: string) => /mean (\w+)/.exec(suggestion(word, known))?.[1];
+    assert.deepEqual(['kesy', 'leger', 'int', 'integres', 'lot', 'frob', '', 'x'].map(meant), [
+      'keys',
+      'ledger',
+      'integers',
+      'integers',
+      'log',
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
