@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import type { Books } from '../ledger/ledger.ts';
+import type { SegmentSink } from '../ledger/ledger.ts';
 import type {
   AnswerEntry,
   DrawSource,
@@ -27,29 +27,23 @@ export interface PendingAnswer extends AnswerEntry {
 /** Told of each commit once it is over, with the milliseconds that it took. */
 export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
 
-/**
- * While one segment is made durable the next stands in the ledger's queue already: its disk need not wait for
- * a turn of this thread.
- */
-const SEGMENTS_IN_FLIGHT_MAX = 2;
-
 /** Certificate ids are made this many at a time, with one cipher call. */
 const ID_BATCH = 64;
 const ID_BYTES = 16;
 
 /**
- * Group commit of one front: the answers made while commits are under way form the next segment. An answer
+ * Group commit of one front: the answers made while a commit is under way form the next segment. An answer
  * waits here until its certificate, its spend and its counters are durable, and only then leaves.
  */
 export class Committer {
-  readonly #books: Books;
+  readonly #sink: SegmentSink;
   readonly #ids: CertificateIds;
   readonly #context: () => SegmentContext;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #writer = new SegmentWriter();
-  #sequence: number;
-  readonly #sequenceStride: number;
+  /** Of the open segment; undefined before its first answer. */
+  #sequence: number | undefined;
   /** The ids of one batch of the open segment, and a view of each. */
   readonly #idBytes = new Uint8Array(ID_BATCH * ID_BYTES);
   readonly #idViews = Array.from({ length: ID_BATCH }, (_, i) =>
@@ -60,31 +54,26 @@ export class Committer {
   #sourceIndex = new Map<DrawSource, number>();
   #answers: StoredAnswer[] = [];
   #waiting: PendingAnswer[] = [];
-  /** Segments under way, and the answers in them. */
-  #segmentsInFlight = 0;
+  #isCommitting = false;
+  /** Answers in the segment that is under way. */
   #answersInFlight = 0;
   #scheduled = false;
   readonly #onCommit: CommitListener | undefined;
   #failed: Error | undefined;
 
-  /** `firstSequence` and every `sequenceStride`-th after it belong to this front alone. */
   constructor(options: {
-    books: Books;
+    sink: SegmentSink;
     ids: CertificateIds;
     context: () => SegmentContext;
     clock: Clock;
     log: Log;
-    firstSequence: number;
-    sequenceStride: number;
     onCommit?: CommitListener;
   }) {
-    this.#books = options.books;
+    this.#sink = options.sink;
     this.#ids = options.ids;
     this.#context = options.context;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#sequence = options.firstSequence;
-    this.#sequenceStride = options.sequenceStride;
     this.#onCommit = options.onCommit;
   }
 
@@ -93,10 +82,14 @@ export class Committer {
     return this.#waiting.length + this.#answersInFlight;
   }
 
-  /** Sheds with 503 before anything is drawn when too many answers wait, or the ledger has failed. */
+  /**
+   * Sheds with 503 before anything is drawn when too many answers wait, the ledger is too far behind, or a commit has
+   * failed.
+   */
   assertRoom(): void {
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
-    if (this.pending >= LIMITS.pendingRepliesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
+    if (this.pending >= LIMITS.pendingRepliesMax || this.#sink.isBehind)
+      throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 
   /**
@@ -107,6 +100,7 @@ export class Committer {
     const index = this.#writer.count;
     const batch = (index / ID_BATCH) | 0;
     if (batch !== this.#idBatch) {
+      this.#sequence ??= this.#sink.nextSequence();
       this.#idBytes.set(this.#ids.blocks(this.#sequence, batch * ID_BATCH, ID_BATCH));
       this.#idBatch = batch;
     }
@@ -141,7 +135,7 @@ export class Committer {
 
   /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
   #schedule(): void {
-    if (this.#scheduled || this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX) return;
+    if (this.#scheduled || this.#isCommitting) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -150,16 +144,16 @@ export class Committer {
   }
 
   #commit(): void {
-    if (this.#segmentsInFlight >= SEGMENTS_IN_FLIGHT_MAX || this.#waiting.length === 0) return;
+    if (this.#isCommitting || this.#waiting.length === 0) return;
     const committed = this.#waiting;
     const answers = this.#answers;
     const segment = this.#closeSegment();
     this.#waiting = [];
     this.#answers = [];
-    this.#segmentsInFlight++;
-    this.#answersInFlight += committed.length;
+    this.#isCommitting = true;
+    this.#answersInFlight = committed.length;
     const startedMs = this.#clock.monotonicMs();
-    this.#books.commit([segment], answers).then(
+    this.#sink.commit(segment, answers).then(
       () => this.#finish(committed, undefined, startedMs),
       (error: unknown) => {
         const failure = error instanceof Error ? error : new Error(String(error));
@@ -175,7 +169,7 @@ export class Committer {
   #closeSegment(): SegmentRecord {
     const { count, entries, displaced } = this.#writer.finish();
     const segment: SegmentRecord = {
-      sequence: this.#sequence,
+      sequence: this.#sequence ?? this.#sink.nextSequence(),
       committedAtMs: this.#clock.wallMs(),
       count,
       sources: this.#sources,
@@ -183,7 +177,7 @@ export class Committer {
       entries,
       displaced,
     };
-    this.#sequence += this.#sequenceStride;
+    this.#sequence = undefined;
     this.#idBatch = -1;
     this.#sources = [];
     this.#sourceIndex = new Map();
@@ -192,8 +186,8 @@ export class Committer {
 
   #finish(committed: readonly PendingAnswer[], failure: Error | undefined, startedMs: number): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#segmentsInFlight--;
-    this.#answersInFlight -= committed.length;
+    this.#isCommitting = false;
+    this.#answersInFlight = 0;
     if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
     for (const answer of committed) answer.settled(failure, nowMs);
     this.#onCommit?.(nowMs - startedMs, failure);

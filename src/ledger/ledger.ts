@@ -40,6 +40,11 @@ export interface Upkeep {
   audit(): Promise<AuditReport>;
   /** Writes a consistent copy into the folder, which must not exist or be empty, and reads it back. */
   backup(directory: string): Promise<void>;
+  /**
+   * Names of journals that lost acknowledged answers to damage, as long as their files lie in the folder. The audit
+   * reports them too.
+   */
+  damagedJournals(): Promise<string[]>;
 }
 
 /**
@@ -161,6 +166,19 @@ export interface Books {
   probe(): Promise<void>;
 }
 
+/** Where a front has its segments made durable. */
+export interface SegmentSink {
+  /** A sequence for one segment, which no other segment has or had. */
+  nextSequence(): number;
+  /** So much waits for the ledger that new answers are to be shed. */
+  readonly isBehind: boolean;
+  /**
+   * Resolves when the segment is durable and every later read sees it. Sequences are from `nextSequence`, each committed
+   * once.
+   */
+  commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void>;
+}
+
 /** Records of the transparency log, opaque here: the certificate room writes and reads them. */
 export interface LogStore {
   /** Puts all records in one transaction. */
@@ -224,6 +242,7 @@ export const LEDGER_CALLS = {
   getLog: { part: 'log' },
   audit: { part: 'upkeep' },
   backup: { part: 'upkeep' },
+  damagedJournals: { part: 'upkeep' },
 } as const satisfies Rules<Directory, 'directory'> &
   Rules<EntropyStore, 'entropy'> &
   Rules<SourceStore, 'sources'> &

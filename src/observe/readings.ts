@@ -49,6 +49,8 @@ export interface Readings {
   readonly totals: MetricTotals;
   readonly minute: LastMinute;
   readonly ledger: Writability;
+  /** Journals that lost acknowledged answers to damage. */
+  readonly damagedJournals: readonly string[];
   readonly diskFreeBytes: number;
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
@@ -92,7 +94,7 @@ export interface SeedReading {
 }
 
 export interface ReadingSources {
-  readonly ledger: Pick<Ledger, 'blockLevels' | 'lots' | 'spent'>;
+  readonly ledger: Pick<Ledger, 'blockLevels' | 'damagedJournals' | 'lots' | 'spent'>;
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
   readonly systemLot: () => LotRecord | undefined;
@@ -111,8 +113,9 @@ const LOTS_LOOKED_AT = 64;
 
 export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
-  const [levels, sources, checkpoint] = await Promise.all([
+  const [levels, damagedJournals, sources, checkpoint] = await Promise.all([
     ledger.blockLevels(),
+    ledger.damagedJournals(),
     sourceReadings(from),
     from.checkpoint(),
   ]);
@@ -131,6 +134,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     totals: watch.totals(),
     minute: watch.lastMinute(),
     ledger: watch.writability(),
+    damagedJournals,
     diskFreeBytes: freeBytesOf(from.dataDir),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
     use: processUse(),

@@ -32,6 +32,9 @@ const CLOCK_ADVICE =
   'The system clock jumped. The service goes on by its own time, is not ready and deletes nothing. ' +
   'Correct the clock, or restart the service if the clock is right now.';
 
+const JOURNAL_ADVICE =
+  'a start found acknowledged answers in this file damaged by the disk; see docs/operations.md, then remove the file';
+
 /** The ledger, the stocks that each mode draws on, and the seeds in force. */
 export const SERVICE_ROWS: readonly ReadingRow[] = [
   {
@@ -58,6 +61,19 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
         writtenInMs === null ? null : writtenInMs / 1000,
       ),
     ],
+  },
+  {
+    check: {
+      name: 'ledger:journals',
+      optional: true,
+      of: ({ damagedJournals }) =>
+        damagedJournals.map((name) => ({
+          componentType: 'datastore',
+          status: 'warn',
+          observedValue: name,
+          output: JOURNAL_ADVICE,
+        })),
+    },
   },
   {
     check: {

@@ -28,7 +28,7 @@ import { type HealthReport, plainRoutes } from '../http/plain-routes.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, SegmentSink } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import { FrontGauges } from '../observe/front-gauges.ts';
 import { SERVICE_VERSION } from '../observe/readings.ts';
@@ -91,8 +91,8 @@ export interface FrontOptions {
     readonly incarnations: readonly Incarnation[];
     readonly storedAnswers: Uint8Array;
   };
-  /** Segments of this front: `first`, `first + stride`, … */
-  readonly sequence: { readonly first: number; readonly stride: number };
+  /** Where this front has its answers made durable. */
+  readonly sink: SegmentSink;
   /** Where this front counts: the memory that all fronts share, and which part of it is its own. */
   readonly metrics: { readonly memory: SharedArrayBuffer; readonly shard: number };
   /** Takes the place of the front that listens on a socket: what a simulation puts there. */
@@ -133,12 +133,10 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   let ready = false;
   const urls = { baseUrl: '', verifyUrlBase: '' };
   const committer = new Committer({
-    books: ledger,
+    sink: options.sink,
     ids: new CertificateIds(options.keys.certificateIds, options.keys.incarnations),
     clock,
     log,
-    firstSequence: options.sequence.first,
-    sequenceStride: options.sequence.stride,
     context: () => ({
       verifyUrlBase: urls.verifyUrlBase,
       poweredBy: config.poweredBy,

@@ -8,7 +8,7 @@ import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { type FrontEvents, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
-import { openLedgerPorts } from './ledger-thread.ts';
+import { type FrontJournalData, openFrontJournal, openLedgerPorts } from './ledger-thread.ts';
 import type { LedgerPorts } from './ledger-worker.ts';
 
 /** What a front thread is started with. */
@@ -18,7 +18,7 @@ export interface FrontWorkerData {
   /** Serves MainThread and Cells, and calls FrontCommands here. */
   readonly mainThread: MessagePort;
   readonly keys: FrontOptions['keys'];
-  readonly sequence: FrontOptions['sequence'];
+  readonly journal: FrontJournalData;
   readonly metrics: FrontOptions['metrics'];
   readonly workers: number;
 }
@@ -37,6 +37,10 @@ const data = workerData as FrontWorkerData;
 const clock = new GuardedClock();
 const log = createLog(data.config.logLevel);
 const { ledger, certificates } = openLedgerPorts(data.ledger);
+const journal = openFrontJournal(data.journal, ledger);
+journal.failed.then((error) => {
+  throw error; // ends this thread, which stops the service
+});
 const workers = new Workers(data.workers, log);
 const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, {
   serve: {
@@ -49,6 +53,7 @@ const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, 
     async drain(deadlineMs) {
       await stack.drain(deadlineMs);
       stack.close();
+      journal.close();
       await workers.close();
       await ledger.close();
       data.ledger.certificates.close();
@@ -67,7 +72,7 @@ const stack = await startFrontStack({
   workers,
   mainThread: link.calls,
   keys: data.keys,
-  sequence: data.sequence,
+  sink: journal,
   metrics: data.metrics,
 });
 port.postMessage('listening');

@@ -1,7 +1,9 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { LogLevel } from '../core/log.ts';
+import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
 import { type Ledger, LedgerError } from '../ledger/ledger.ts';
+import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
 import { Link } from '../workers/call.ts';
 import { connectLedger } from './ledger-link.ts';
 import type { LedgerPorts, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
@@ -9,6 +11,8 @@ import type { LedgerPorts, LedgerWorkerData, LedgerWorkerMessage } from './ledge
 export interface LedgerThread {
   readonly ledger: Ledger;
   readonly certificates: CertificateService;
+  /** One for each front, that of the main thread first. */
+  readonly journals: readonly FrontJournalData[];
   /** For fronts in other threads, which connect with `openLedgerPorts`. */
   readonly ports: readonly LedgerPorts[];
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
@@ -64,11 +68,13 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   });
   // a failure during the start is thrown below, a later one reaches whoever waits for it
   failed.catch(() => {});
-  await Promise.race([opened(worker), failed]);
+  const { journals, held } = await Promise.race([opened(worker), failed]);
+  const { durability } = options;
   const { ledger, certificates } = openLedgerPorts(own);
   return {
     ledger,
     certificates,
+    journals: journals.map((place) => ({ place, durability, held })),
     ports,
     failed,
     async stop() {
@@ -81,6 +87,13 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   };
 }
 
+/** What a front needs to write its journal, in whatever thread. */
+export type FrontJournalData = Pick<FrontJournalOptions, 'place' | 'durability' | 'held'>;
+
+export function openFrontJournal(data: FrontJournalData, ledger: Ledger): FrontJournal {
+  return new FrontJournal({ ...data, ledger, freeBytesMin: FREE_BYTES_MIN });
+}
+
 /** Look-ups that one front may have outstanding; one more is refused with `overloaded`. */
 const LOOK_UPS_MAX = 64;
 
@@ -90,10 +103,12 @@ export function openLedgerPorts(ports: LedgerPorts): { ledger: Ledger; certifica
   return { ledger: connectLedger(ports.ledger), certificates: calls };
 }
 
-function opened(worker: Worker): Promise<void> {
+type Opened = Extract<LedgerWorkerMessage, { state: 'open' }>;
+
+function opened(worker: Worker): Promise<Opened> {
   return new Promise((resolve, reject) => {
     worker.once('message', (message: LedgerWorkerMessage) => {
-      if (message.state === 'open') resolve();
+      if (message.state === 'open') resolve(message);
       else if (message.state === 'refused') reject(new LedgerError('unusable', message.reason));
     });
   });

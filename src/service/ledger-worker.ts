@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
+import type { JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { Link, OneEachTurn } from '../workers/call.ts';
@@ -35,7 +36,7 @@ export interface LedgerPorts {
 
 /** What the ledger's thread tells the one that started it. */
 export type LedgerWorkerMessage =
-  | { readonly state: 'open' }
+  | { readonly state: 'open'; readonly journals: readonly JournalPlace[]; readonly held: string | null }
   /** The ledger cannot be opened; the reason is a sentence that an operator can act on. */
   | { readonly state: 'refused'; readonly reason: string }
   /** A commit failed: nothing more is written, and the service must stop. */
@@ -62,20 +63,23 @@ const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 try {
   const { path, durability } = data;
-  const ledger = await openLmdbLedger({ path, clock, log, role: 'server', durability });
+  const fronts = data.fronts.length;
+  const ledger = await openLmdbLedger({ path, clock, log, role: 'server', durability, fronts });
+  let held: string | null;
   try {
-    await serve(ledger);
+    held = await serve(ledger);
   } catch (error) {
     await ledger.close();
     throw error;
   }
   ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
-  tell({ state: 'open' });
+  tell({ state: 'open', journals: ledger.journals, held });
 } catch (error) {
   tell({ state: 'refused', reason: error instanceof Error ? error.message : String(error) });
 }
 
-async function serve(ledger: Ledger & FailStop): Promise<void> {
+/** Gives the reason for which the ledger is held back; null when it is not. */
+async function serve(ledger: Ledger & FailStop): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
   const opened = await openCertificates({ ledger, ledgerPath, keysPath, logName, clock });
   const { certificates, held } = opened;
@@ -105,6 +109,7 @@ async function serve(ledger: Ledger & FailStop): Promise<void> {
     tell({ state: 'closed' });
     port.close();
   });
+  return held;
 }
 
 function startCosigning(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> | undefined {

@@ -22,7 +22,7 @@ import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { type FrontStack, type MainThread, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
-import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
+import { type LedgerThread, openFrontJournal, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
 import { Retention } from './retention.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-test.ts';
@@ -137,9 +137,13 @@ async function startOn(
     incarnations: (await readIncarnations(ledger)) ?? [],
     storedAnswers: secret('stored-answers'),
   };
-  const firstSequence = await ledger.nextSegment();
-  const sequenceOf = (front: number) => ({ first: firstSequence + front, stride: config.fronts });
-
+  const [ownJournal, ...journals] = thread.journals;
+  const journal = openFrontJournal(ownJournal, ledger);
+  const journalFailed = journal.failed.then((error) => {
+    throw error;
+  });
+  journalFailed.catch(() => {}); // reaches whoever waits for the service's failure
+  started.push(async () => journal.close());
   const metricMemory = createMetricMemory(config.fronts);
   const running = new OwnedRunningKeys();
   const mainThread: MainThread = {
@@ -168,7 +172,7 @@ async function startOn(
     workers,
     mainThread,
     keys,
-    sequence: sequenceOf(0),
+    sink: journal,
     metrics: { memory: metricMemory, shard: 0 },
   });
   started.push(() => main.drain(0));
@@ -179,7 +183,7 @@ async function startOn(
         config: own,
         ledger: ports,
         keys,
-        sequence: sequenceOf(i + 1),
+        journal: journals[i],
         metrics: { memory: metricMemory, shard: i + 1 },
         workers: workersEach,
       };
@@ -238,7 +242,7 @@ async function startOn(
     port: main.port,
     baseUrl: main.baseUrl,
     ledger,
-    failed: Promise.race([thread.failed, ...threads.map((each) => each.failed)]),
+    failed: Promise.race([thread.failed, journalFailed, ...threads.map((each) => each.failed)]),
     ready: entropy.ready,
     async stop() {
       await drainAll(main, threads);
@@ -249,6 +253,7 @@ async function startOn(
       main.close();
       await ledger.saveRates(main.directory.rates());
       await workers.close();
+      journal.close();
       await thread.stop();
     },
   };

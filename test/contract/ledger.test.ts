@@ -1,6 +1,7 @@
 import { after, type TestContext } from 'node:test';
 import { ManualClock } from '../../src/core/clock.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
@@ -28,18 +29,32 @@ contract(
   { withoutBackup: 'the model forgets with its process' },
 );
 
-for (const durability of ['fsync', 'commit'] as const) {
-  contract(`LMDB, durability ${durability}`, async (t) => {
+function lmdb(
+  name: string,
+  openLedger: (path: string, clock: ManualClock) => Promise<Ledger>,
+  options?: ContractOptions,
+) {
+  const open = async (t: TestContext) => {
     const path = temporaryFolder(t);
     const clock = new ManualClock(NOON_MS);
-    let ledger = await openTestLedger(path, { durability, clock });
+    let ledger = await openLedger(path, clock);
     const reopen = async () => {
       await ledger.close();
-      ledger = await openTestLedger(path, { durability, clock });
+      ledger = await openLedger(path, clock);
       return ledger;
     };
     return { ledger, clock, reopen, current: () => ledger, close: () => ledger.close() };
-  });
+  };
+  contract(name, open, options);
+}
+
+lmdb('LMDB', (path, clock) => openTestLedger(path, { clock }));
+for (const durability of ['fsync', 'commit'] as const) {
+  lmdb(
+    `LMDB behind the journal of a front, durability ${durability}`,
+    (path, clock) => openJournaledLedger(path, { durability, clock }),
+    { withoutRepeats: 'a front commits each segment once, and what the journal has was acknowledged' },
+  );
 }
 
 const thread = new LedgerThread();

@@ -18,8 +18,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { silentLog } from '../../src/core/log.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import {
   account,
   block,
@@ -134,13 +135,15 @@ suite('kill -9', () => {
 });
 
 const SECTOR_BYTES = 512;
+/** Of a journal. */
+const FILE_HEADER_BYTES = 4_096;
 
 suite('a power cut', () => {
   test('loses nothing acknowledged, whichever sectors of the journal written since its last flush survive', async (t) => {
     const folder = temporaryFolder(t);
     const path = join(folder, 'ledger');
-    const journal = join(path, 'journal-1');
-    const ledger = await openTestLedger(path);
+    const journal = join(path, 'journal-1-0');
+    const ledger = await openJournaledLedger(path);
     const acknowledged = new Set<number>();
     let chance = 1;
     const coin = () => (chance = (chance * 48_271) % 2_147_483_647) % 2 === 0; // MINSTD: the same images each time
@@ -148,18 +151,18 @@ suite('a power cut', () => {
       await ledger.commit([filledSegment(n, ENTRIES)], []);
       acknowledged.add(n);
       const flushed = readFileSync(journal);
-      // What follows is written and not flushed: a half settled behind LMDB's commit, an append that is not acknowledged.
+      // What follows is stored by LMDB, or written and not acknowledged: any of its sectors may be on the disk.
       if (n % 3 === 0) await ledger.balances(202611);
       const waiting = n % 4 === 0 ? ledger.commit([filledSegment(1_000 + n, ENTRIES)], []) : undefined;
       const image = join(folder, `image ${n}`);
       mkdirSync(image);
       for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
+      await waiting;
       const written = readFileSync(journal);
       for (let at = 0; at < written.length; at += SECTOR_BYTES) {
         if (coin()) flushed.copy(written, at, at, at + SECTOR_BYTES);
       }
-      writeFileSync(join(image, 'journal-1'), written);
-      await waiting;
+      writeFileSync(join(image, 'journal-1-0'), written);
       await assertNothingLost(image, acknowledged, new Set());
       if (waiting !== undefined) acknowledged.add(1_000 + n);
     }
@@ -182,7 +185,7 @@ function buildFaultyDisk(folder: string): string | undefined {
 
 const hasCompiler = process.platform === 'linux' && succeeds(COMPILER, ['--version']);
 
-suite('fdatasync fails (EIO)', {
+suite('writing through to the disk fails (EIO)', {
   skip: hasCompiler ? false : 'needs Linux and gcc; group-commit.test.ts injects it',
 }, () => {
   for (const durability of ['fsync', 'commit'] as const) {
@@ -196,10 +199,10 @@ suite('fdatasync fails (EIO)', {
       await said.heard('ack', 40);
       writeFileSync(flag, '');
       assert.equal((await said.ended()).code, 3);
-      // Whichever meets the fault first: LMDB's own flush, or that of the block keys behind a claim.
+      // Whichever meets the fault first: LMDB's own flush, that of the block keys behind a claim, or the journal.
       assert.match(
         wordsOf(said, 'failed')[0],
-        /the ledger stopped: a commit failed \((Input\/output error|EIO: i\/o error, fdatasync)\)/,
+        /the ledger stopped: (a commit failed \((Input\/output error|EIO: i\/o error, fdatasync)\)|its journal cannot be written \(EIO: i\/o error, write\))/,
       );
       assert.deepEqual(new Set(wordsOf(said, 'rejected')), new Set(['stopped']));
       const acknowledged = new Set(wordsOf(said, 'ack').map(Number));
@@ -346,33 +349,79 @@ suite('damaged pages', () => {
     assert.ok(outcomes.every((outcome) => typeof outcome === 'string'));
   });
 
-  test('a journal with flipped bytes leaves the ledger sound', async (t) => {
+  /** A folder whose server was killed, and the journal in it. */
+  async function killed(t: TestContext, durability: 'fsync' | 'commit') {
     const path = temporaryFolder(t);
-    const said = start(['write', path, 'commit', '0']);
+    const said = start(['write', path, durability, '0']);
     await said.heard('ack', 20);
     said.child.kill('SIGKILL');
     await said.ended();
     const name = readdirSync(path).find((each) => each.startsWith('journal-'));
     assert.ok(name !== undefined);
-    const journal = join(path, name);
+    return { path, name, journal: join(path, name), acknowledged: wordsOf(said, 'ack').map(Number) };
+  }
+
+  test('with durability commit a journal with flipped bytes leaves the ledger sound', async (t) => {
+    const { path, journal } = await killed(t, 'commit');
     const content = readFileSync(journal);
-    for (const at of [40, content.length / 2 + 40]) content[at] ^= 1;
+    for (const at of [FILE_HEADER_BYTES + 60, content.length / 2 + 40]) content[at] ^= 1;
     writeFileSync(journal, content);
     const ledger = await openTestLedger(path, { durability: 'commit' });
     assert.deepEqual((await ledger.audit()).problems, []);
     await ledger.close();
   });
 
-  test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {
+  test('acknowledged answers that the disk damaged in a journal are logged and reported until their file is gone', async (t) => {
     const path = temporaryFolder(t);
-    const said = start(['write', path, 'commit', '0']);
-    await said.heard('ack', 20);
-    said.child.kill('SIGKILL');
-    await said.ended();
-    const newest = Math.max(...wordsOf(said, 'ack').map(Number));
-    const name = readdirSync(path).find((each) => each.startsWith('journal-'));
-    assert.ok(name !== undefined);
-    writeFileSync(join(path, name), new Uint8Array(statSync(join(path, name)).size));
+    const ledger = await openJournaledLedger(path);
+    for (let n = 1; n <= 3; n++) await ledger.journal.commit(filledSegment(n, ENTRIES), []);
+    const image = temporaryFolder(t);
+    for (const name of ['data.mdb', 'block-keys', 'journal-1-0'])
+      copyFileSync(join(path, name), join(image, name));
+    await ledger.close();
+    const journal = join(image, 'journal-1-0');
+    const content = readFileSync(journal);
+    content[FILE_HEADER_BYTES + 60] ^= 1;
+    writeFileSync(journal, content);
+    const errors: object[] = [];
+    const log = { ...silentLog, error: (facts: object) => void errors.push(facts) };
+    const again = await openTestLedger(image, { log });
+    assert.deepEqual([await again.segment(1), (await again.segment(3))?.sequence], [undefined, 3]);
+    assert.equal(errors.length, 1);
+    assert.match(JSON.stringify(errors), /bytes of acknowledged records are damaged/);
+    assert.deepEqual(await again.damagedJournals(), ['journal-1-0.damaged']);
+    const { ok, problems } = await again.audit();
+    assert.ok(
+      !ok && problems.length === 1 && problems[0].startsWith('journal-1-0.damaged: acknowledged answers'),
+    );
+    await again.close();
+    const last = await openTestLedger(image);
+    assert.deepEqual(
+      await last.damagedJournals(),
+      ['journal-1-0.damaged'],
+      'a start takes it for known, not for gone',
+    );
+    rmSync(join(image, 'journal-1-0.damaged'));
+    assert.deepEqual((await last.audit()).problems, []);
+    await last.close();
+  });
+
+  test('a journal of an earlier version is neither read nor deleted, and the message says what to do', async (t) => {
+    const path = temporaryFolder(t);
+    await (await openTestLedger(path)).close();
+    writeFileSync(join(path, 'journal-7'), 'qrnj');
+    await assert.rejects(openTestLedger(path), {
+      reason: 'unusable',
+      message: /journal-7 was left by an earlier version that did not end cleanly: start that version/,
+    });
+    assert.ok(readdirSync(path).includes('journal-7'));
+  });
+
+  test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {
+    const { path, journal, acknowledged } = await killed(t, 'commit');
+    const newest = Math.max(...acknowledged);
+    const content = readFileSync(journal);
+    writeFileSync(journal, content.fill(0, FILE_HEADER_BYTES));
     // as `qrn ledger compact` does it: its clean end takes the journal away before a service starts
     await (await openTestLedger(path)).close();
     const ledger = await openTestLedger(path);

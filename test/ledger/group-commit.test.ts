@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../src/core/errors.ts';
+import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { RawStore } from '../../src/ledger/lmdb/store.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, answer, block, filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 
 /** An environment whose disk a test can break: the transaction runs, and its commit fails. */
@@ -27,10 +29,17 @@ class BreakableDisk {
   });
 }
 
-async function open(t: TestContext, durability: 'fsync' | 'commit' = 'fsync') {
+async function open(t: TestContext) {
   const path = temporaryFolder(t);
   const disk = new BreakableDisk();
-  const ledger = await openTestLedger(path, { durability, wrap: disk.wrap });
+  const ledger = await openTestLedger(path, { wrap: disk.wrap });
+  return { path, disk, ledger };
+}
+
+async function openJournaled(t: TestContext, durability: 'fsync' | 'commit' = 'fsync') {
+  const path = temporaryFolder(t);
+  const disk = new BreakableDisk();
+  const ledger = await openJournaledLedger(path, { durability, wrap: disk.wrap });
   return { path, disk, ledger };
 }
 
@@ -44,22 +53,38 @@ suite('group commit', () => {
     await ledger.close();
   });
 
-  test('with durability commit an answer waits for no transaction, and a claim does', async (t) => {
-    const { disk, ledger } = await open(t, 'commit');
-    await ledger.addLot(lot(1), [block('pure', 1)]);
+  test('an answer waits for no transaction, a claim does, and both are seen at once', async (t) => {
+    for (const durability of ['fsync', 'commit'] as const) {
+      const { disk, ledger } = await openJournaled(t, durability);
+      await ledger.addLot(lot(1), [block('pure', 1)]);
+      const before = disk.transactions;
+      await ledger.commit([filledSegment(1, 3)], []);
+      assert.equal(disk.transactions, before);
+      assert.deepEqual(await ledger.segment(1), filledSegment(1, 3), 'read before LMDB has it');
+      assert.equal(disk.transactions, before);
+      assert.equal(await ledger.nextSegment(), 2);
+      assert.equal(disk.transactions, before + 1);
+      await ledger.claimBlocks('pure', 1);
+      assert.equal(disk.transactions, before + 2);
+      await ledger.close();
+    }
+  });
+
+  test('what is acknowledged reaches LMDB unasked, in one transaction, and an idle ledger makes none', async (t) => {
+    const { disk, ledger } = await openJournaled(t, 'commit');
     const before = disk.transactions;
-    await ledger.commit([filledSegment(1, 3)], []);
-    assert.equal(disk.transactions, before);
-    assert.deepEqual(await ledger.segment(1), filledSegment(1, 3), 'read before it is on disk');
-    assert.equal(await ledger.nextSegment(), 2);
-    await ledger.claimBlocks('pure', 1);
-    assert.equal(disk.transactions, before + 1);
-    await ledger.commit([filledSegment(2, 3)], []);
+    for (let n = 1; n <= 20; n++) await ledger.commit([filledSegment(n, 3)], []);
+    while (disk.transactions === before) await sleep(5);
+    assert.ok((await ledger.audit()).certificates === 60);
+    assert.ok(disk.transactions <= before + 2);
+    const stored = disk.transactions;
+    await sleep(100);
+    assert.equal(disk.transactions, stored);
     await ledger.close();
   });
 
-  test('a commit larger than the journal goes to the disk before it is acknowledged', async (t) => {
-    const { disk, ledger } = await open(t, 'commit');
+  test('a commit too large for the ring goes to the disk before it is acknowledged', async (t) => {
+    const { disk, ledger } = await openJournaled(t, 'commit');
     await ledger.commit([filledSegment(1, 10)], []);
     const before = disk.transactions;
     const large = { ...answer(1, 1, NOON_MS + 1), sealed: new Uint8Array(5 * 2 ** 20).fill(7) };
@@ -67,6 +92,27 @@ suite('group commit', () => {
     assert.ok(disk.transactions > before);
     assert.deepEqual(await ledger.storedAnswer(1, large.keyDigest), large);
     assert.equal((await ledger.audit()).certificates, 20);
+    await ledger.close();
+  });
+
+  test('a front whose ledger does not come after is behind, and is not when it does', async (t) => {
+    const { ledger } = await openJournaled(t, 'commit');
+    const { journal } = ledger;
+    for (let n = 1; !journal.isBehind; n++) await journal.commit(filledSegment(n, 30), []); // in microtasks: the ledger has no turn
+    await ledger.latestPeriod();
+    assert.ok(!journal.isBehind);
+    await ledger.close();
+  });
+
+  test('a front of a ledger that is held back acknowledges nothing and says why', async (t) => {
+    const ledger = await openTestLedger(temporaryFolder(t));
+    const [place] = ledger.journals;
+    const held = new FrontJournal({ place, durability: 'fsync', ledger, held: 'moved', freeBytesMin: 0 });
+    await assert.rejects(held.commit(filledSegment(1, 1), []), (error) => {
+      return error instanceof ApiError && error.code === 'storage_unavailable' && error.message === 'moved';
+    });
+    held.close();
+    assert.equal(await ledger.segment(1), undefined);
     await ledger.close();
   });
 });
@@ -105,14 +151,14 @@ suite('a commit that fails', () => {
 
   for (const durability of ['fsync', 'commit'] as const) {
     test(`${durability}: what was acknowledged before it comes back at the next start`, async (t) => {
-      const { path, disk, ledger } = await open(t, durability);
+      const { path, disk, ledger } = await openJournaled(t, durability);
       await ledger.commit([filledSegment(1, 3)], []);
       await ledger.balances(202611); // in LMDB from here on
       disk.broken = true;
       await ledger.commit([filledSegment(2, 3)], [answer(1, 1, NOON_MS + 5)]);
-      await ledger.failed;
-      await assertRejects(ledger.commit([filledSegment(3, 3)], []), 'stopped');
+      await Promise.race([ledger.failed, sleep(10_000)]); // the timer keeps this process alive
       await assertRejects(ledger.balances(202611), 'stopped');
+      assert.deepEqual(await ledger.segment(2), filledSegment(2, 3), 'it was acknowledged');
       await assert.rejects(ledger.close());
       for (const next of ['fsync', 'commit'] as const) {
         const again = await openTestLedger(path, { durability: next });
@@ -125,21 +171,20 @@ suite('a commit that fails', () => {
     });
   }
 
-  test('a journal that cannot be flushed stops the ledger', {
+  test('a journal that cannot be written stops its front, and the next start has what was acknowledged', {
     skip: process.platform !== 'linux',
   }, async (t) => {
-    const { path, ledger } = await open(t);
+    const { path, ledger } = await openJournaled(t);
     await ledger.commit([filledSegment(1, 3)], []);
-    await ledger.balances(202611);
-    const descriptor = readdirSync('/proc/self/fd').find((fd) => isFile(fd, join(path, 'journal-1')));
+    const descriptor = readdirSync('/proc/self/fd').find((fd) => isWritable(fd, join(path, 'journal-1-0')));
     assert.ok(descriptor !== undefined);
     closeSync(Number(descriptor));
     assert.equal(openSync('/dev/full', 'r+'), Number(descriptor), 'a full disk in its place');
     await assertRejects(ledger.commit([filledSegment(2, 3)], []), 'stopped');
-    assert.match((await ledger.failed).message, /ENOSPC/);
-    await assertHolds(ledger, [1], [2]);
-    await assertRejects(ledger.createAccount(account(1)), 'stopped');
-    await ledger.close().catch(() => {});
+    assert.match((await ledger.journal.failed).message, /its journal cannot be written \(ENOSPC/);
+    await assertRejects(ledger.commit([filledSegment(3, 3)], []), 'stopped');
+    await assertHolds(ledger, [1], [2, 3]);
+    await ledger.close();
     const again = await openTestLedger(path);
     await assertHolds(again, [1], [2]);
     await again.close();
@@ -150,7 +195,7 @@ suite('a disk that fills', () => {
   test('below the floor commits and lots are refused for now, everything else goes on', async (t) => {
     const path = temporaryFolder(t);
     let freeBytes = 1_000;
-    const ledger = await openTestLedger(path, { freeBytesMin: 1_000, freeBytes: () => freeBytes });
+    const ledger = await openJournaledLedger(path, { freeBytesMin: 1_000, freeBytes: () => freeBytes });
     await ledger.commit([filledSegment(1, 1)], []);
     await ledger.addLot(lot(1), [block('pure', 1)]);
     freeBytes = 999;
@@ -183,9 +228,13 @@ async function assertHolds(
   for (const sequence of absent) assert.equal(await ledger.segment(sequence), undefined);
 }
 
-function isFile(fd: string, path: string): boolean {
+function isWritable(fd: string, path: string): boolean {
   try {
-    return readlinkSync(`/proc/self/fd/${fd}`) === path;
+    const flags = Number.parseInt(
+      /flags:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '',
+      8,
+    );
+    return readlinkSync(`/proc/self/fd/${fd}`) === path && (flags & constants.O_RDWR) !== 0;
   } catch {
     return false; // the descriptor that listed the folder
   }

@@ -1,95 +1,224 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { Journal, readJournal } from '../../src/ledger/journal.ts';
+import { suite, type TestContext, test } from 'node:test';
+import { type Durability, FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
+import {
+  createJournal,
+  fenceJournal,
+  JournalBoard,
+  type JournalPlace,
+  JournalReader,
+  readLeftover,
+} from '../../src/ledger/journal.ts';
+import { decodeSegment, encodeSegment } from '../../src/ledger/segment.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
+import { answer, filledSegment, NOON_MS } from '../support/ledger-records.ts';
 
-const HALF_BYTES = 256;
+const HEADER_BYTES = 4_096;
+const RING_BYTES = 32 * 1_024;
+/** Bytes of a record of a segment with one entry; the sequence in its head makes a difference of a few bytes. */
+const RECORD_BYTES_MAX = 320;
 
-function record(n: number, size = 20): Uint8Array {
-  return new Uint8Array(size).fill(n);
+interface Opened {
+  readonly place: JournalPlace;
+  readonly board: JournalBoard;
+  readonly journal: FrontJournal;
+  /** Segments that the journal had no room for. */
+  readonly direct: number[];
+  commit(sequence: number): Promise<void>;
+  /** The ledger has stored all that is written. */
+  store(): void;
 }
 
-function leftIn(path: string): number[] {
-  return readJournal(path, HALF_BYTES).map((bytes) => bytes[0]);
+function opened(t: TestContext, durability: Durability = 'fsync', ringBytes = RING_BYTES): Opened {
+  const path = join(temporaryFolder(t), 'journal-1-0');
+  assert.ok(createJournal(path, ringBytes));
+  const board = JournalBoard.create(1, 1);
+  const place = { path, ringBytes, front: 0, shared: board.shared };
+  const direct: number[] = [];
+  const ledger = {
+    commit: async ([segment]: readonly { sequence: number }[]) => void direct.push(segment.sequence),
+  };
+  const journal = new FrontJournal({ place, durability, ledger, freeBytesMin: 0 });
+  t.after(() => journal.close());
+  return {
+    place,
+    board,
+    journal,
+    direct,
+    commit: (sequence) => journal.commit(filledSegment(sequence, 1), []),
+    store: () => board.setStored(0, board.written(0)),
+  };
 }
 
-function journalOf(t: TestContext): { path: string; journal: Journal } {
-  const path = join(temporaryFolder(t), 'journal-1');
-  const journal = Journal.create(path, HALF_BYTES);
-  assert.deepEqual(leftIn(path), []);
-  return { path, journal };
+function sequencesIn(payloads: readonly Uint8Array<ArrayBuffer>[]): number[] {
+  return payloads.map((payload) => decodeSegment(unpackRecord(payload).segment).sequence);
 }
 
-test('what was appended and not settled is found, oldest first', (t) => {
-  const { path, journal } = journalOf(t);
-  assert.ok(journal.append(record(1)));
-  assert.ok(journal.append(record(2)));
-  const first = journal.turn();
-  assert.ok(journal.append(record(3)));
-  assert.deepEqual(leftIn(path), [1, 2, 3]);
-  journal.settle(first);
-  assert.deepEqual(leftIn(path), [3]);
-  journal.settle(journal.turn());
-  assert.deepEqual(leftIn(path), []);
-  journal.close();
-});
+const leftIn = (path: string, from = 0) => sequencesIn(readLeftover(path, from).payloads);
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-test('generations take turns in the two halves', (t) => {
-  const { path, journal } = journalOf(t);
-  for (let n = 1; n <= 6; n++) {
-    journal.append(record(n));
-    assert.deepEqual(leftIn(path), n === 1 ? [1] : [n - 1, n]);
-    const generation = journal.turn();
-    if (n > 1) journal.settle(generation - 1);
+suite('the journal of a front', () => {
+  test('keeps segments and kept answers as they are, in a file of its full length that only its owner reads', async (t) => {
+    const { place, journal } = opened(t);
+    const kept = answer(1, 1, NOON_MS);
+    await journal.commit(filledSegment(1, 3), [kept]);
+    await journal.commit(filledSegment(2, 1), []);
+    const { payloads, damage, isTorn } = readLeftover(place.path, 0);
+    assert.deepEqual(
+      Buffer.from(unpackRecord(payloads[0]).segment),
+      Buffer.from(encodeSegment(filledSegment(1, 3))),
+    );
+    assert.deepEqual(unpackRecord(payloads[0]).answers, [kept]);
+    assert.deepEqual(unpackRecord(payloads[1]).answers, []);
+    assert.deepEqual({ damage, isTorn }, { damage: undefined, isTorn: false });
+    assert.equal(statSync(place.path).size, HEADER_BYTES + RING_BYTES);
+    assert.equal(statSync(place.path).mode & 0o777, 0o600);
+  });
+
+  for (const durability of ['fsync', 'commit'] as const) {
+    test(`${durability}: runs through many laps of the ring, and is read as it was written`, async (t) => {
+      const { place, board, commit, direct, store } = opened(t, durability);
+      const reader = new JournalReader(place.path, RING_BYTES);
+      const read: number[] = [];
+      for (let n = 1; n <= 600; n++) {
+        await commit(n);
+        if (n % 37 !== 0) continue;
+        const storedTo = reader.position;
+        assert.deepEqual(
+          leftIn(place.path, storedTo),
+          numbers(read.length + 1, n),
+          'what a dead process would leave',
+        );
+        read.push(...sequencesIn(reader.readTo(board.written(0))));
+        store();
+      }
+      read.push(...sequencesIn(reader.readTo(board.written(0))));
+      reader.close();
+      assert.deepEqual(read, numbers(1, 600));
+      assert.deepEqual(direct, []);
+    });
   }
-  journal.close(); // killed here
-  assert.deepEqual(leftIn(path), [6]);
+
+  test('writes nothing over that the ledger has not stored: what has no room goes to the ledger', async (t) => {
+    const { place, journal, commit, direct, store } = opened(t);
+    let n = 0;
+    while (direct.length === 0) await commit(++n);
+    assert.ok(n > (RING_BYTES - RECORD_BYTES_MAX) / RECORD_BYTES_MAX && journal.isBehind);
+    assert.deepEqual(direct, [n]);
+    assert.deepEqual(leftIn(place.path), numbers(1, n - 1));
+    store();
+    assert.ok(!journal.isBehind);
+    await commit(n + 1);
+    assert.deepEqual(direct, [n]);
+  });
+
+  test('with no room on the disk for the file the ledger takes every segment', async (t) => {
+    const { commit, direct } = opened(t, 'fsync', 0);
+    await commit(1);
+    assert.deepEqual(direct, [1]);
+  });
+
+  test('gives each sequence once, to whatever front', () => {
+    const board = JournalBoard.create(2, 7);
+    const other = new JournalBoard(board.shared);
+    assert.deepEqual([board.takeSequence(), other.takeSequence(), board.takeSequence()], [7, 8, 9]);
+  });
+
+  test('acknowledges nothing once another server reads it', async (t) => {
+    const { place, commit, journal, board } = opened(t);
+    await commit(1);
+    fenceJournal(place.path);
+    await assert.rejects(commit(2), { reason: 'stopped', message: /another server took the folder/ });
+    assert.match((await journal.failed).message, /another server took the folder/);
+    assert.deepEqual(sequencesIn(new JournalReader(place.path, RING_BYTES).readTo(board.written(0))), [1]);
+  });
+
+  test('a living reader refuses a record that is not as it was written', async (t) => {
+    const { place, commit, board } = opened(t);
+    for (const n of [1, 2, 3]) await commit(n);
+    flip(place.path, HEADER_BYTES + RECORD_BYTES_MAX);
+    const reader = new JournalReader(place.path, RING_BYTES);
+    assert.throws(() => reader.readTo(board.written(0)), { reason: 'damaged' });
+    reader.close();
+  });
 });
 
-test('the file has its length from the start, and is gone after a clean end', async (t) => {
-  const { path, journal } = journalOf(t);
-  assert.equal(statSync(path).size, 2 * HALF_BYTES);
-  assert.equal(statSync(path).mode & 0o777, 0o600);
-  journal.append(record(1));
-  await journal.flush();
-  assert.equal(statSync(path).size, 2 * HALF_BYTES);
-  journal.remove();
-  journal.close();
-  assert.ok(!existsSync(path));
-});
-
-test('a half that is full takes no more, and says so', (t) => {
-  const { path, journal } = journalOf(t);
-  assert.ok(journal.append(record(1, 200)));
-  assert.ok(!journal.append(record(2, 40)));
-  assert.ok(!journal.append(record(3, HALF_BYTES)));
-  assert.deepEqual(leftIn(path), [1]);
-  journal.turn();
-  assert.ok(journal.append(record(4, HALF_BYTES - 32)));
-  assert.deepEqual(leftIn(path), [1, 4]);
-  journal.close();
-});
-
-test('a record torn at any byte ends what is read; older records of the half are not taken for new ones', (t) => {
-  const { path, journal } = journalOf(t);
-  for (const n of [1, 2, 3]) journal.append(record(n));
-  const before = journal.turn();
-  journal.settle(before);
-  journal.turn();
-  journal.append(record(9)); // over record 1 of the same half; 2 and 3 still stand behind it
-  journal.close();
-  assert.deepEqual(leftIn(path), [9]);
-  const whole = readFileSync(path);
-  const at = whole.findIndex((byte, i) => byte === 9 && whole[i + 19] === 9);
-  for (let torn = at - 32; torn < at + 20; torn++) {
-    const copy = Buffer.from(whole);
-    copy[torn] ^= 0x40;
-    writeFileSync(path, copy);
-    assert.deepEqual(leftIn(path), [], `byte ${torn}`);
+/** Where each record of the file begins: those that follow each other. */
+function startsOf(path: string): number[] {
+  const content = readFileSync(path);
+  const starts: number[] = [];
+  for (let at = HEADER_BYTES; content.readUInt32LE(at) === 0x6a_6e_72_71; ) {
+    starts.push(at);
+    at += Math.ceil((40 + content.readUInt32LE(at + 32)) / 8) * 8;
   }
-  writeFileSync(path, whole);
-  truncateSync(path, at + 10);
-  assert.deepEqual(leftIn(path), []);
+  return starts;
+}
+
+function flip(path: string, at: number): void {
+  const content = readFileSync(path);
+  content[at] ^= 0x40;
+  writeFileSync(path, content);
+}
+
+suite('a journal that a power cut or a bad disk changed', () => {
+  test('a last record torn at any byte was not acknowledged: nothing is damaged', async (t) => {
+    const { place, commit } = opened(t);
+    for (const n of [1, 2, 3]) await commit(n);
+    const whole = readFileSync(place.path);
+    const [, , last] = startsOf(place.path);
+    const end = last + 40 + whole.readUInt32LE(last + 32);
+    for (let torn = last; torn < end; torn++) {
+      const copy = Buffer.from(whole);
+      copy[torn] ^= 0x40;
+      writeFileSync(place.path, copy);
+      const { payloads, damage } = readLeftover(place.path, 0);
+      assert.deepEqual(sequencesIn(payloads), [1, 2], `byte ${torn - last}`);
+      assert.equal(damage, undefined);
+    }
+  });
+
+  test('an acknowledged record that is damaged is told apart, and the records behind it are kept', async (t) => {
+    const { place, commit } = opened(t);
+    for (const n of [1, 2, 3, 4]) await commit(n);
+    const [first, second, third] = startsOf(place.path);
+    flip(place.path, second + 60);
+    const { payloads, damage } = readLeftover(place.path, 0);
+    assert.deepEqual(sequencesIn(payloads), [1, 3, 4]);
+    assert.equal(damage, `${third - second} bytes of acknowledged records are damaged`);
+    flip(place.path, first + 60);
+    assert.equal(
+      readLeftover(place.path, 0).damage,
+      `${third - first} bytes of acknowledged records are damaged`,
+    );
+    // what the ledger has stored may be damaged
+    const { damage: none, payloads: rest } = readLeftover(place.path, third - HEADER_BYTES);
+    assert.deepEqual([none, sequencesIn(rest)], [undefined, [3, 4]]);
+  });
+
+  test('with durability commit nothing is known to be flushed: a hole is what a power cut leaves', async (t) => {
+    const { place, commit } = opened(t, 'commit');
+    for (const n of [1, 2, 3]) await commit(n);
+    flip(place.path, startsOf(place.path)[1] + 60);
+    const { payloads, damage } = readLeftover(place.path, 0);
+    assert.deepEqual([sequencesIn(payloads), damage], [[1, 3], undefined]);
+  });
+
+  test('a header that is gone and a file that is cut short are damage; an empty file never had room', async (t) => {
+    const { place, commit } = opened(t);
+    for (const n of [1, 2]) await commit(n);
+    const whole = readFileSync(place.path);
+    truncateSync(place.path, startsOf(place.path)[1]);
+    assert.deepEqual(leftIn(place.path), [1]);
+    assert.equal(readLeftover(place.path, 0).damage, 'the file is cut short');
+    truncateSync(place.path, 100);
+    assert.equal(readLeftover(place.path, 0).damage, 'the file is cut short');
+    writeFileSync(place.path, Buffer.alloc(whole.length));
+    assert.equal(readLeftover(place.path, 0).damage, 'its header is damaged');
+    writeFileSync(place.path, '');
+    fenceJournal(place.path);
+    assert.deepEqual(readLeftover(place.path, 5), { payloads: [], end: 5, damage: undefined, isTorn: false });
+    assert.ok(existsSync(place.path));
+  });
 });

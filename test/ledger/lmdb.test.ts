@@ -6,7 +6,7 @@ import { open as openRawDatabase } from 'lmdb';
 import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import {
   account,
   answer,
@@ -60,21 +60,21 @@ suite('opening', () => {
 
   test('a server that lost the folder to another writes nothing more', async (t) => {
     const path = temporaryFolder(t);
-    const first = await openTestLedger(path);
+    const first = await openJournaledLedger(path);
     await first.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
     rmSync(join(path, 'server.sock')); // an operator's hand, or a folder mounted twice
     const second = await openTestLedger(path);
-    await assertRejects(first.commit([filledSegment(1, 1)], []), 'stopped');
-    await assertRejects(first.claimBlocks('pure', 1), 'stopped');
-    assert.match(
-      (await first.failed).message,
-      /another server \(start 2\) took the folder from this one \(start 1\)/,
-    );
+    await assertRejects(first.commit([filledSegment(1, 1)], []), 'stopped'); // its journal is fenced
+    assert.match((await first.failed).message, /another server took the folder from this one/);
+    await assert.rejects(first.claimBlocks('pure', 1), {
+      reason: 'stopped',
+      message: /another server \(start 2\) took the folder from this one \(start 1\)/,
+    });
     assert.equal((await second.claimBlocks('pure', 2)).length, 2);
     await second.commit([filledSegment(1, 2)], []);
     assert.deepEqual((await second.audit()).problems, []);
     await second.close();
-    await assertRejects(first.close(), 'stopped'); // what is in its journal was never acknowledged
+    await first.close(); // what is in its journal was never acknowledged
   });
 
   test('what is no ledger is not opened', async (t) => {

@@ -50,7 +50,7 @@ async function closedLedger(path: string): Promise<void> {
 
 const journalsOf = (path: string) => readdirSync(path).filter((name) => name.startsWith('journal-'));
 /** What a killed server leaves behind when it had nothing to repeat. */
-const leaveJournal = (path: string) => writeFileSync(join(path, 'journal-1'), '');
+const leaveJournal = (path: string) => writeFileSync(join(path, 'journal-1-0'), '');
 
 suite('the audit after an unclean stop', () => {
   test('a service killed with SIGKILL refuses to start on a ledger whose pages were overwritten', async (t) => {

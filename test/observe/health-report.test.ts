@@ -44,6 +44,7 @@ describe('health', () => {
     const health = SOURCE.health!;
     const cases: [Partial<Readings>, Record<string, HealthStatus>][] = [
       [{ clockJumpMs: -120_001 }, { 'clock:wall': 'fail' }],
+      [{ damagedJournals: ['journal-1-0.damaged'] }, { 'ledger:journals': 'warn' }],
       [{ minute: { ...minute, commitP50Ms: 101 } }, { 'ledger:commit_time': 'warn' }],
       [{ minute: { ...minute, commitMaxMs: 1001 } }, { 'ledger:commit_time': 'warn' }],
       [{ minute: { ...minute, commitP50Ms: null, commitMaxMs: null } }, {}],

@@ -100,6 +100,7 @@ export const SOUND: Readings = {
     loopDelayMaxMs: 40,
     lateSeconds: 0,
   },
+  damagedJournals: [],
   ledger: { writable: true, reason: '', writtenAtMs: 1_700_000_099_000, writtenInMs: 5 },
   diskFreeBytes: 50 * 2 ** 30,
   logEntries: 12,

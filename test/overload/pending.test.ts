@@ -5,9 +5,10 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import type { Books } from '../../src/ledger/ledger.ts';
+import type { SegmentSink } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
+import { sequencesFrom } from '../support/memory-ledger.ts';
 
 const isOverloaded = (error: unknown) =>
   error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
@@ -18,22 +19,28 @@ class SlowLedger {
   readonly log = recordingLog();
   settled = 0;
   failed = 0;
-  #commits: { segments: readonly SegmentRecord[]; done: (error?: Error) => void }[] = [];
+  isBehind = false;
+  #commits: { segment: SegmentRecord; done: (error?: Error) => void }[] = [];
   #next = 0;
 
   constructor() {
-    const commit: Books['commit'] = (segments) =>
-      new Promise((resolve, reject) => {
-        this.#commits.push({ segments, done: (error) => (error === undefined ? resolve() : reject(error)) });
-      });
+    const isBehind = () => this.isBehind;
+    const sink: SegmentSink = {
+      nextSequence: sequencesFrom(1),
+      get isBehind() {
+        return isBehind();
+      },
+      commit: (segment) =>
+        new Promise((resolve, reject) => {
+          this.#commits.push({ segment, done: (error) => (error === undefined ? resolve() : reject(error)) });
+        }),
+    };
     this.committer = new Committer({
-      books: { commit } as Books, // the only one of its calls that a committer makes
+      sink,
       ids: new CertificateIds(new Uint8Array(32).fill(1)),
       context: () => ({ verifyUrlBase: 'http://a/verify', poweredBy: 'test' }),
       clock: new ManualClock(),
       log: this.log,
-      firstSequence: 1,
-      sequenceStride: 1,
     });
   }
 
@@ -49,7 +56,7 @@ class SlowLedger {
 
   /** Commits that are under way; their answers. */
   get underWay(): number[] {
-    return this.#commits.map(({ segments }) => segments.reduce((sum, { count }) => sum + count, 0));
+    return this.#commits.map(({ segment }) => segment.count);
   }
 
   async release(error?: Error): Promise<void> {
@@ -79,7 +86,7 @@ function entryOf(n: number): AnswerEntry {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('answers before a slow disk', () => {
-  it('are bounded by count, in two segments and an open window, and gone when the disk comes back', async () => {
+  it('are bounded by count, in one segment under way and an open one, and gone when the disk comes back', async () => {
     const { committer, ...slow } = withTurns(new SlowLedger());
     await slow.fill(1_000);
     await slow.fill(1_000);
@@ -87,13 +94,20 @@ describe('answers before a slow disk', () => {
     committer.assertRoom();
     await slow.fill(1);
     assert.equal(committer.pending, LIMITS.pendingRepliesMax);
-    assert.deepEqual(slow.ledger.underWay, [1_000, 1_000]);
+    assert.deepEqual(slow.ledger.underWay, [1_000]);
     assert.throws(() => committer.assertRoom(), isOverloaded);
     await slow.ledger.release();
     committer.assertRoom();
     await slow.ledger.release();
     assert.equal(committer.pending, 0);
     assert.equal(slow.ledger.settled, LIMITS.pendingRepliesMax);
+  });
+
+  it('are shed before anything is drawn while the ledger is too far behind', () => {
+    const slow = new SlowLedger();
+    slow.committer.assertRoom();
+    slow.isBehind = true;
+    assert.throws(() => slow.committer.assertRoom(), isOverloaded);
   });
 
   it('are refused when the disk refuses, and the next go through', async () => {

@@ -18,7 +18,7 @@ import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
 import { fixedBytes } from '../support/backends.ts';
 import * as records from '../support/ledger-records.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { MemoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
 
 /** In the place of the many that were asked for: nobody looks at them. */
 const ONE: ValueRequest = { kind: 'uuid', count: 1 };
@@ -141,7 +141,7 @@ export class OverloadedFront {
         status: nobody,
       },
       keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
-      sequence: { first: 1, stride: 1 },
+      sink: sinkInto(ledger, sequencesFrom(1)),
       metrics: { memory: createMetricMemory(1), shard: 0 },
     });
     const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;

@@ -1,12 +1,14 @@
 /*
- * Preloaded into a test process: fdatasync and fsync fail with EIO while the file named by FAULTY_DISK_FLAG exists,
- * as they do when a disk can no longer write what the page cache holds.
+ * Preloaded into a test process: fdatasync, fsync and writes through O_DSYNC descriptors fail with EIO while the file
+ * named by FAULTY_DISK_FLAG exists, as they do when a disk can no longer write what the page cache holds.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int is_broken(void) {
   const char *flag = getenv("FAULTY_DISK_FLAG");
@@ -25,3 +27,19 @@ static int sync_or_fail(const char *name, int descriptor) {
 
 int fdatasync(int descriptor) { return sync_or_fail("fdatasync", descriptor); }
 int fsync(int descriptor) { return sync_or_fail("fsync", descriptor); }
+
+static ssize_t write_or_fail(const char *name, int descriptor, const void *bytes, size_t size, off_t at) {
+  ssize_t (*real)(int, const void *, size_t, off_t) = (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, name);
+  if ((fcntl(descriptor, F_GETFL) & O_DSYNC) != 0 && is_broken()) {
+    errno = EIO;
+    return -1;
+  }
+  return real(descriptor, bytes, size, at);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t at) {
+  return write_or_fail("pwrite", descriptor, bytes, size, at);
+}
+ssize_t pwrite64(int descriptor, const void *bytes, size_t size, off_t at) {
+  return write_or_fail("pwrite64", descriptor, bytes, size, at);
+}

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import { openTestLedger } from './ledger-folder.ts';
+import { openJournaledLedger, openTestLedger } from './ledger-folder.ts';
 import { filledSegment, lot, lotId, TODAY } from './ledger-records.ts';
 
 /**
@@ -21,7 +22,7 @@ function say(line: string): void {
 }
 
 async function write(path: string, durability: 'fsync' | 'commit', freeBytesMin: number): Promise<void> {
-  const ledger = await openTestLedger(path, { durability, freeBytesMin });
+  const ledger = await openJournaledLedger(path, { durability, freeBytesMin });
   ledger.failed.then((error) => say(`failed ${error.message}`));
   let sequence = await ledger.nextSegment();
   let lots = (await ledger.lots(10_000)).length;
@@ -30,6 +31,7 @@ async function write(path: string, durability: 'fsync' | 'commit', freeBytesMin:
       const mine = sequence++;
       await ledger.commit([filledSegment(mine, ENTRIES)], []);
       say(`ack ${mine}`);
+      await nextTurn(); // a front commits once a turn, and leaves the loop to others
     }
   };
   const claimOn = async () => {

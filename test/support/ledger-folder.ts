@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Clock, ManualClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { NOON_MS } from './ledger-records.ts';
@@ -27,7 +28,45 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     durability: 'fsync',
     growAheadBytes: 0,
     freeBytesMin: 0,
-    journalHalfBytes: 64 * 1_024,
+    journalRingBytes: 128 * 1_024,
     ...more,
   });
+}
+
+/** A ledger whose commits go through the journal of a front in this thread. */
+export interface JournaledLedger extends LmdbLedger {
+  readonly journal: FrontJournal;
+}
+
+/** Opens a ledger, and the journal of its first front. A commit of several segments is one after the other. */
+export async function openJournaledLedger(
+  path: string,
+  more: Partial<LmdbLedgerOptions> = {},
+): Promise<JournaledLedger> {
+  const ledger = await openTestLedger(path, more);
+  const { durability = 'fsync', freeBytesMin = 0, freeBytes } = more;
+  const journal = new FrontJournal({
+    place: ledger.journals[0],
+    durability,
+    ledger,
+    freeBytesMin,
+    ...(freeBytes && { freeBytes }),
+  });
+  let closed: Promise<void> | undefined;
+  return {
+    ...ledger,
+    journal,
+    failed: Promise.race([ledger.failed, journal.failed]),
+    async commit(segments, answers) {
+      const all = segments.map((segment, i) => journal.commit(segment, i === 0 ? answers : []));
+      await Promise.all(all);
+    },
+    close() {
+      closed ??= (async () => {
+        journal.close();
+        await ledger.close();
+      })();
+      return closed;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
-import { type AuditReport, type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
+import { type AuditReport, type Ledger, LedgerError, type SegmentSink } from '../../src/ledger/ledger.ts';
 import type {
   AccountRecord,
   AnswerEntry,
@@ -358,6 +358,10 @@ export class MemoryLedger implements Ledger {
     };
   }
 
+  async damagedJournals(): Promise<string[]> {
+    return [];
+  }
+
   async backup(): Promise<void> {
     throw new LedgerError('refused', 'the model in memory has nothing to back up');
   }
@@ -371,4 +375,19 @@ function plus(count: UsageCount | undefined, entry: AnswerEntry): UsageCount {
     values: (count?.values ?? 0) + entry.valueCount,
     bytes: (count?.bytes ?? 0) + entry.deliveredBytes,
   };
+}
+
+/** Where a front without a journal has its segments made durable: in the ledger itself. Fronts share the sequence. */
+export function sinkInto(ledger: Pick<Ledger, 'commit'>, nextSequence: () => number): SegmentSink {
+  return {
+    nextSequence,
+    isBehind: false,
+    commit: (segment, answers) => ledger.commit([segment], answers),
+  };
+}
+
+/** Sequences from `first` on. */
+export function sequencesFrom(first: number): () => number {
+  let next = first;
+  return () => next++;
 }

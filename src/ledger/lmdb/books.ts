@@ -38,8 +38,14 @@ export interface EncodedSegment {
   readonly bytes: Uint8Array;
 }
 
+/** How far the journal of this name is stored. */
+export interface JournalPosition {
+  readonly name: string;
+  readonly position: number;
+}
+
 /** Throws what encodeSegment throws for a segment whose parts do not agree. */
-export function encoded(segment: SegmentRecord): EncodedSegment {
+function encoded(segment: SegmentRecord): EncodedSegment {
   return { segment, bytes: encodeSegment(segment) };
 }
 
@@ -66,20 +72,37 @@ export class LmdbBooks implements Books, LogStore {
     return count(this.#tables.meta, 'lastSegment') + 1;
   }
 
-  /** True when no segment has this sequence, nor had it before retention dropped it. */
-  mayTake(sequence: number): boolean {
-    const { meta, segments } = this.#tables;
-    return sequence > count(meta, 'droppedSegment') && !segments.has(sequence);
-  }
-
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
     // Encoding checks the segments; a flaw is the caller's bug and must not stop a whole group.
     await this.store(segments.map(encoded), answers);
   }
 
-  /** As commit, of segments that are encoded already. */
-  store(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): Promise<void> {
-    return this.#writer.submit(() => this.#commit(segments, answers));
+  /**
+   * As commit, of segments that are encoded already, together with the positions up to which journals are stored
+   * by that.
+   */
+  store(
+    segments: readonly EncodedSegment[],
+    answers: readonly StoredAnswer[],
+    journals: readonly JournalPosition[] = [],
+  ): Promise<void> {
+    return this.#writer.submit(() => {
+      this.#commit(segments, answers);
+      for (const { name, position } of journals) this.#tables.meta.put(`journal/${name}`, position);
+    });
+  }
+
+  /** The position up to which the journal of this name is stored; 0 when nothing of it is. */
+  journalPosition(name: string): number {
+    return count(this.#tables.meta, `journal/${name}`);
+  }
+
+  /** Forgets the positions of journals; their files are gone, durably. */
+  forgetJournals(): Promise<void> {
+    return this.#writer.submit(() => {
+      const { meta } = this.#tables;
+      for (const { key } of [...meta.entries({ from: 'journal/', before: 'journal0' })]) meta.remove(key);
+    });
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {

@@ -108,6 +108,9 @@ export function freeBytesOf(path: string): number {
 
 const RETRY_AFTER_S = 30;
 
+/** Free bytes of the file system below which nothing that adds data is written. */
+export const FREE_BYTES_MIN = 256 * 2 ** 20;
+
 /**
  * The floor under the disk: writes that add data stop while there is still room for those that free it (a
  * delete takes fresh pages too) and for a clean end.

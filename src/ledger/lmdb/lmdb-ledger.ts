@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { BlockKeys } from '../block-keys.ts';
+import { isDamagedJournal, type JournalPlace } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import type { ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
@@ -17,8 +18,8 @@ import type { LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
+import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
-import type { JournaledBooks } from './journaled-books.ts';
 import type { LmdbSourceStore } from './sources.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
@@ -34,6 +35,8 @@ export interface LmdbLedger extends Ledger, FailStop {
    * down.
    */
   compactTo(directory: string): Promise<void>;
+  /** Where its fronts write their journals. */
+  readonly journals: readonly JournalPlace[];
   /** Ends the jobs of all sources that have no lot yet, with this failure. */
   abandonJobs(failure: string): Promise<void>;
 }
@@ -48,8 +51,10 @@ export interface LmdbLedgerParts {
   readonly entropy: LmdbEntropyStore;
   /** Present for a server. */
   readonly blockKeys: BlockKeys | undefined;
-  /** Present for a server. */
-  readonly journaled: JournaledBooks | undefined;
+  readonly path: string;
+  /** Present for a server with fronts. */
+  readonly following: FollowingBooks | undefined;
+  readonly journals: readonly JournalPlace[];
   readonly space: FreeSpace;
   /** Present for a server that started after an unclean stop. */
   readonly startAudit: StartAudit | undefined;
@@ -65,7 +70,7 @@ export interface LmdbLedgerParts {
 
 /** The ledger over what was opened; it closes all of it. */
 export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
-  const { store, tables, writer, journaled, role, space } = parts;
+  const { store, tables, writer, following, journals, role, space } = parts;
   const requireServer = (call: string) => {
     if (role !== 'server')
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a tool`);
@@ -75,7 +80,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     if (existsSync(directory) && readdirSync(directory).length > 0) {
       throw new LedgerError('refused', `${directory} is not empty: a copy goes into a new folder`);
     }
-    await journaled?.store();
+    await following?.store();
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     await store.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
@@ -92,7 +97,8 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     try {
       // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
       const isSound = (await parts.startAudit?.stop()) ?? true;
-      await journaled?.close({ keepsJournal: !isSound || !writer.isRunning });
+      await following?.close();
+      if (isSound && writer.isRunning) for (const { path } of journals) rmSync(path, { force: true });
       writer.close();
     } finally {
       parts.blockKeys?.close();
@@ -103,9 +109,15 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
 
   const upkeep = {
     async audit() {
-      await journaled?.store();
-      return auditTables(tables, store.snapshot());
+      await following?.store();
+      const report = await auditTables(tables, store.snapshot());
+      const lost = damagedJournalsIn(parts.path).map(
+        (name) =>
+          `${name}: acknowledged answers in this journal were damaged and could not be read at a start`,
+      );
+      return { ...report, ok: report.ok && lost.length === 0, problems: [...report.problems, ...lost] };
     },
+    damagedJournals: async () => damagedJournalsIn(parts.path),
     /**
      * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and
      * with its open jobs ended, since a restored copy would deliver their bits a second time.
@@ -117,7 +129,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       directory: new LmdbDirectory(store, tables, writer, parts.lock?.appliedVersions ?? new Map()),
       entropy: parts.entropy,
       sources: parts.sources,
-      books: journaled ?? parts.books,
+      books: following ?? parts.books,
       log: parts.books,
       upkeep,
     },
@@ -130,6 +142,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   return {
     ...calls,
     failed: writer.failed,
+    journals,
     compactTo: (directory) => copyTo(directory, true),
     async abandonJobs(failure) {
       requireServer('abandonJobs');
@@ -140,6 +153,10 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       return closed;
     },
   };
+}
+
+function damagedJournalsIn(path: string): string[] {
+  return readdirSync(path).filter(isDamagedJournal);
 }
 
 function syncToDisk(path: string): void {

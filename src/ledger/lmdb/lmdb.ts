@@ -1,25 +1,33 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
-import { BlockKeys, syncFolder } from '../block-keys.ts';
-import { Journal, readJournal } from '../journal.ts';
+import { BlockKeys } from '../block-keys.ts';
+import type { Durability } from '../front-journal.ts';
 import { LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
 import { LmdbBooks } from './books.ts';
-import { FreeSpace, freeBytesOf, growAhead, lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
+import {
+  FREE_BYTES_MIN,
+  FreeSpace,
+  freeBytesOf,
+  growAhead,
+  lengthen,
+  makePrivate,
+  requireLmdbFile,
+} from './data-file.ts';
 import { LmdbEntropyStore } from './entropy.ts';
 import { GroupWriter } from './group-writer.ts';
-import { type Durability, JournaledBooks, replayJournal } from './journaled-books.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbSourceStore } from './sources.ts';
 import { StartAudit } from './start-audit.ts';
+import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { Key, RawDatabase } from './table.ts';
-import { count, FORMAT, increase, openMeta, openTables, separateLog, type Tables } from './tables.ts';
+import { count, FORMAT, increase, migrate, openMeta, openTables, type Tables } from './tables.ts';
 
 export interface LmdbLedgerOptions {
   /** The data folder; made when it is missing. */
@@ -32,9 +40,12 @@ export interface LmdbLedgerOptions {
    */
   readonly role: 'server' | 'tool';
   /**
-   * fsync: on disk before a promise resolves. commit: answers are on disk within 10 ms, see JournaledBooks.
+   * That of the fronts' journals. With `commit` only LMDB brings answers to the disk, and within 10 ms. What is written
+   * to the ledger itself is on disk before a promise resolves in either case.
    */
   readonly durability: Durability;
+  /** Journals that a server makes, one for each front; 1 unless given. */
+  readonly fronts?: number;
   /** Only for a tool: changes nothing, and the folder must hold a ledger. */
   readonly readOnly?: boolean;
   /**
@@ -45,8 +56,8 @@ export interface LmdbLedgerOptions {
   readonly freeBytes?: () => number;
   /** A server makes the data file this much longer than its content when it starts, see growAhead. */
   readonly growAheadBytes?: number;
-  /** Bytes of each half of a server's journal. */
-  readonly journalHalfBytes?: number;
+  /** Bytes of the ring of each journal. */
+  readonly journalRingBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
   readonly startAuditWaitMs?: number;
   /** Wraps the store; tests make it fail. */
@@ -54,30 +65,30 @@ export interface LmdbLedgerOptions {
 }
 
 const MEBIBYTE = 2 ** 20;
-const FREE_BYTES_MIN = 256 * MEBIBYTE;
 const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
 /** Address space, not memory; LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 1024 * MEBIBYTE;
 const TABLES_MAX = 32;
 /**
- * 25 ms at 100,000 certificates a second take 200 KB; the rest is for a ledger that falls behind by half a
- * second.
+ * 40 ms at 100,000 certificates a second take 320 KB; the rest is for a ledger that falls behind by a second.
  */
-const JOURNAL_HALF_BYTES = 4 * MEBIBYTE;
+const JOURNAL_RING_BYTES = 8 * MEBIBYTE;
+/**
+ * How long what is acknowledged may wait for LMDB, in milliseconds. With `commit` nothing else brings it to disk: a power
+ * cut loses this much of certificates and counters.
+ */
+const STORE_INTERVAL_MS: Readonly<Record<Durability, number>> = { fsync: 40, commit: 10 };
 const START_AUDIT_WAIT_MS = 10_000;
 
 /**
  * Segment numbers that are skipped after an unclean stop. What the journal lost, by a power cut with
  * durability `commit` or by damage, may have been acknowledged: its certificate ids must never name other
- * answers. The journal holds fewer than 2^17 segments, and up to 2^6 fronts take every 2^6-th number each.
- * 2^48 numbers last for 2^24 such stops.
+ * answers. A journal holds fewer than 2^17 segments, and there are up to 2^6 fronts. 2^48 numbers last for 2^24 such stops.
  */
 const SEGMENTS_SKIPPED = 2 ** 24;
 
 const DATA_FILE = 'data.mdb';
 const LOCK_FILE = 'lock.mdb';
-/** Of one start of a server each, by its epoch; a folder of format 2 has one without a number. */
-const JOURNAL_FILES = /^journal(-\d+)?$/;
 const BLOCK_KEYS_FILE = 'block-keys';
 
 /** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
@@ -113,7 +124,8 @@ async function openLocked(
     if (raw.lengthened) await requireWhole(store, tables, path);
     const isServer = role === 'server';
     // before the first write: a write into damaged pages damages more
-    if (isServer && journalsIn(path).length > 0) {
+    const leftJournals = isServer ? journalsIn(path) : [];
+    if (leftJournals.length > 0) {
       const waitMs = options.startAuditWaitMs ?? START_AUDIT_WAIT_MS;
       startAudit = await StartAudit.begin(store, tables, { path, log, waitMs });
     }
@@ -129,10 +141,6 @@ async function openLocked(
     const writer = new GroupWriter(store, log, () => {
       if (isServer) requireEpoch(tables, epoch);
     });
-    const requireOwned = () => {
-      store.refresh();
-      requireEpoch(tables, epoch);
-    };
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
     const books = new LmdbBooks(tables, writer, clock);
     const sources = new LmdbSourceStore(store, tables, writer);
@@ -149,19 +157,24 @@ async function openLocked(
       log,
       epoch,
     });
-    if (isServer && count(tables.meta, 'format') < FORMAT) store.transact(() => separateLog(tables));
-    const journaled = isServer
-      ? await openJournal(options, {
+    if (isServer && count(tables.meta, 'format') < FORMAT) store.transact(() => migrate(tables));
+    const { following, journals } = isServer
+      ? await startJournals({
+          path,
+          names: leftJournals,
+          log,
           books,
           writer,
           epoch,
-          requireOwned,
+          fronts: options.fronts ?? 1,
+          ringBytes: options.journalRingBytes ?? JOURNAL_RING_BYTES,
+          intervalMs: STORE_INTERVAL_MS[options.durability],
           skipSegments: () =>
             store.transact(() => {
               increase(tables.meta, 'lastSegment', SEGMENTS_SKIPPED);
             }),
         })
-      : undefined;
+      : { following: undefined, journals: [] };
     if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
     return lmdbLedger({
       store,
@@ -171,7 +184,9 @@ async function openLocked(
       sources,
       entropy,
       blockKeys,
-      journaled,
+      path,
+      following,
+      journals,
       space,
       startAudit,
       role,
@@ -199,7 +214,7 @@ async function openLocked(
       durability: 'fsync',
       growAheadBytes: 0,
       freeBytesMin: 0,
-      journalHalfBytes: 0,
+      fronts: 0,
     });
     try {
       await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
@@ -322,43 +337,4 @@ function requireEpoch({ meta }: Tables, epoch: number): void {
     'stopped',
     `another server (start ${now}) took the folder from this one (start ${epoch})`,
   );
-}
-
-/** The journals of servers that did not end cleanly: a clean end removes its own. */
-function journalsIn(path: string): string[] {
-  return readdirSync(path).filter((each) => JOURNAL_FILES.test(each));
-}
-
-/**
- * Stores what an unclean stop left in journals, then begins one of its own. A server that was fenced off
- * while it lived may still write into its own file, which nobody reads any more.
- */
-async function openJournal(
-  { path, durability, log, journalHalfBytes = JOURNAL_HALF_BYTES }: LmdbLedgerOptions,
-  ledger: {
-    books: LmdbBooks;
-    writer: GroupWriter;
-    epoch: number;
-    requireOwned: () => void;
-    skipSegments: () => void;
-  },
-): Promise<JournaledBooks> {
-  const { books, writer, epoch, requireOwned, skipSegments } = ledger;
-  const names = journalsIn(path);
-  let recovered = 0;
-  for (const name of names) {
-    const leftover = readJournal(join(path, name), journalHalfBytes);
-    await replayJournal(books, leftover);
-    recovered += leftover.length;
-  }
-  // Before the files go: a start that is killed in between skips once more, and never too little.
-  if (names.length > 0) skipSegments();
-  for (const name of names) rmSync(join(path, name));
-  if (recovered > 0) {
-    log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journal');
-  }
-  const journal = Journal.create(join(path, `journal-${epoch}`), journalHalfBytes);
-  syncFolder(path);
-  const last = (await books.nextSegment()) - 1;
-  return new JournaledBooks({ books, journal, writer, durability, last, requireOwned });
 }

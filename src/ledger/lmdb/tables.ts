@@ -21,7 +21,7 @@ import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table
  * The format of the folder. A change that an older program would misread takes the next number, and a program
  * refuses a folder with a number above its own.
  */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The first format whose blocks are sealed (block-keys.ts). */
 export const SEALED_FORMAT = 2;
@@ -59,6 +59,8 @@ export type MetaName =
   | 'lastUsageDay'
   /** When the last probe was written (Books.probe). */
   | 'probedAtMs'
+  /** The position up to which the journal of this name is stored (journal.ts). */
+  | `journal/${string}`
   /** The last generation number given to a seed of the tier. */
   | `seedGeneration/${SeededTier}`
   | `${BlockKind}Blocks`
@@ -223,11 +225,18 @@ export function lower(meta: Table<MetaName, number>, name: MetaName, to: number)
 }
 
 /**
- * Brings a folder of format 2 to format 3, inside a write transaction: in format 2 the last seed generations
- * and the time of the last write probe lay among the records of the transparency log.
+ * Brings a folder of an earlier format to this one, inside a write transaction. Format 4 has the journals of fronts.
  */
-export function separateLog({ log, meta }: Tables): void {
-  if (count(meta, 'format') >= LOG_ALONE_FORMAT) return;
+export function migrate(tables: Tables): void {
+  if (count(tables.meta, 'format') < LOG_ALONE_FORMAT) separateLog(tables);
+  tables.meta.put('format', FORMAT);
+}
+
+/**
+ * In format 2 the last seed generations and the time of the last write probe lay among the records of the
+ * transparency log.
+ */
+function separateLog({ log, meta }: Tables): void {
   for (const tier of SEEDED_TIERS) {
     const stored = log.get(`seed-generation/${tier}`);
     if (stored === undefined) continue;
@@ -239,5 +248,4 @@ export function separateLog({ log, meta }: Tables): void {
     log.remove('watch/written-at');
     increase(meta, 'logRecords', -1);
   }
-  meta.put('format', LOG_ALONE_FORMAT);
 }

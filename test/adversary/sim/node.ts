@@ -23,6 +23,7 @@ import {
 import { type Pool, startPool } from '../../../src/service/pool.ts';
 import { Retention } from '../../../src/service/retention.ts';
 import type { Chance } from '../../support/chance.ts';
+import { sequencesFrom, sinkInto } from '../../support/memory-ledger.ts';
 import { SimFront } from './front.ts';
 import { Line } from './line.ts';
 import type { SimMachine } from './machine.ts';
@@ -88,7 +89,7 @@ export class SimNode {
     const { certificates, stopSealing } = await startLog(options);
     const ledger = ledgerFor('main');
     const cells = await OwnedCells.open(ledger, clock);
-    const firstSequence = await ledger.nextSegment();
+    const nextSequence = sequencesFrom(await ledger.nextSegment());
     const running = new OwnedRunningKeys();
     const memory = createMetricMemory(config.fronts);
     let pool: Pool | undefined;
@@ -111,18 +112,19 @@ export class SimNode {
     const fronts: NodeFront[] = [];
     for (const [i, { there, back }] of lines.entries()) {
       const own = i === 0 ? mainThread : remoteMainThread(mainThread, there, back);
+      const ownLedger = ledgerFor(i);
       fronts.push(
         await startFront({
           config,
           log,
           clock,
-          ledger: ledgerFor(i),
+          ledger: ownLedger,
           certificates,
           cells,
           workers: workers.asWorkers(),
           mainThread: own,
           keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
-          sequence: { first: firstSequence + i, stride: config.fronts },
+          sink: sinkInto(ownLedger, nextSequence),
           metrics: { memory, shard: i },
         }),
       );

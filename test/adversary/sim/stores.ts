@@ -35,12 +35,7 @@ class LmdbStore implements SimStore {
     this.#machine = machine;
     this.#clock = machine.clock();
     const call = (name: keyof Ledger, args: unknown[]) =>
-      machine.really(async () => {
-        const result = await (this.#open![name] as (...args: unknown[]) => Promise<unknown>)(...args);
-        // Has the journal stored now: its own timer would come at a moment of the real clock.
-        if (name === 'commit') await this.#open!.latestPeriod();
-        return result;
-      });
+      machine.really(() => (this.#open![name] as (...args: unknown[]) => Promise<unknown>)(...args));
     this.ledger = new Proxy({} as Ledger, {
       get: (_target, name) =>
         name === 'then' ? undefined : (...args: unknown[]) => call(name as keyof Ledger, args),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
-import { readJournal } from '../../../../src/ledger/journal.ts';
+import { readLeftover } from '../../../../src/ledger/journal.ts';
 import { LedgerError } from '../../../../src/ledger/ledger.ts';
 import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
 import { scratchFile } from './scratch.ts';
@@ -65,26 +65,33 @@ function segmentSeed(count: number): Uint8Array {
   return Buffer.concat([headAt, head, entries]);
 }
 
-const HALF_BYTES = 512;
-const HEADER_BYTES = 32;
+const FILE_HEADER_BYTES = 4_096;
+const RING_BYTES = 1_024;
+const HEADER_BYTES = 40;
+const FILE_MAGIC = Buffer.from('qrnJ', 'latin1');
 const MAGIC = Buffer.from('qrnj', 'latin1');
 
 /**
- * A journal of two halves as a dead process left it. An even first byte: the file is the rest of the input. An odd one: the
- * rest says where records lie, and checksums, which chance does not find, are put in.
+ * The journal of a front as a dead process left it: the input is its ring, behind a sound header. With an odd first byte
+ * checksums, which chance does not find, are put into what looks like a record, and a position that fits its place.
  */
 const journal: FuzzTarget = {
   name: 'journal',
   words: ['qrnj', 'qrnj\0\0\0\0', '\0\0\0\0\0\0\xf0?', '\x01\0\0\0', '\x05\0\0\0'],
   seeds: () => [Buffer.from([0]), Buffer.concat([Buffer.from([1]), journalSeed()])],
   read: (input) => {
-    const content = Buffer.from(input.subarray(1));
+    const ring = Buffer.alloc(RING_BYTES);
+    ring.set(input.subarray(1, 1 + RING_BYTES));
     const isSealed = ((input[0] ?? 0) & 1) === 1;
-    if (isSealed) sealRecords(content);
-    const path = scratchFile('journal', content);
-    const leftover = readJournal(path, HALF_BYTES);
-    assert.deepEqual(leftover.map(hex).sort(), recordsIn(content).map(hex).sort());
-    return `${magnitude(leftover.length)} records${isSealed ? '' : ' of anybody'}`;
+    if (isSealed) sealRecords(ring);
+    const header = Buffer.alloc(FILE_HEADER_BYTES);
+    FILE_MAGIC.copy(header);
+    header.writeUInt32LE(1, 4);
+    header.writeDoubleLE(RING_BYTES, 8);
+    const path = scratchFile('journal', Buffer.concat([header, ring]));
+    const { payloads, damage } = readLeftover(path, 0);
+    assert.deepEqual(payloads.map(hex).sort(), recordsIn(ring).map(hex).sort());
+    return `${magnitude(payloads.length)} records${isSealed ? '' : ' of anybody'}${damage === undefined ? '' : ', damage'}`;
   },
 };
 
@@ -93,53 +100,42 @@ function hex(bytes: Uint8Array): string {
 }
 
 function journalSeed(): Buffer {
-  const content = Buffer.alloc(2 * HALF_BYTES);
+  const ring = Buffer.alloc(RING_BYTES);
   let at = 0;
-  for (const [index, size] of [5, 0, 20].entries()) {
-    MAGIC.copy(content, at);
-    content.writeDoubleLE(1, at + 8);
-    content.writeUInt32LE(index, at + 16);
-    content.writeUInt32LE(size, at + 20);
-    at += HEADER_BYTES + size;
+  for (const size of [5, 0, 20]) {
+    MAGIC.copy(ring, at);
+    ring.writeUInt32LE(size, at + 32);
+    at += alignedBytes(HEADER_BYTES + size);
   }
-  MAGIC.copy(content, HALF_BYTES);
-  content.writeDoubleLE(2, HALF_BYTES + 8);
-  content.writeUInt32LE(4, HALF_BYTES + 20);
-  return content;
+  return ring;
 }
 
-/**
- * Writes the right checksum into each thing that looks like a record, one behind the other, and makes its generation one that
- * a journal gives out: a whole number above 0, even in the first half and odd in the second.
- */
-function sealRecords(content: Buffer): void {
-  const halves = [content.subarray(0, HALF_BYTES), content.subarray(HALF_BYTES, 2 * HALF_BYTES)];
-  for (const [parity, half] of halves.entries()) {
-    for (let at = 0; at + HEADER_BYTES <= half.length; ) {
-      const end = at + HEADER_BYTES + half.readUInt32LE(at + 20);
-      if (end > half.length) break;
-      half.writeDoubleLE(2 + parity + 2 * (half[at + 8] % 4), at + 8);
-      half.writeUInt32LE(crc32(half.subarray(at + 8, end)), at + 4);
-      at = end;
-    }
+function alignedBytes(bytes: number): number {
+  return bytes + ((8 - (bytes % 8)) % 8);
+}
+
+/** Puts a position of one of four laps and the right checksum into each thing that looks like a record. */
+function sealRecords(ring: Buffer): void {
+  for (let at = 0; at + HEADER_BYTES <= ring.length; ) {
+    const end = at + HEADER_BYTES + ring.readUInt32LE(at + 32);
+    if (end > ring.length) break;
+    ring.writeDoubleLE((ring[at + 8] % 4) * RING_BYTES + at, at + 8);
+    ring.writeUInt32LE(crc32(ring.subarray(at + 8, end)), at + 4);
+    at = alignedBytes(end);
   }
 }
 
-/** The same reading once more, in plain steps: the run of whole records at the start of each half. */
-function recordsIn(content: Buffer): Uint8Array[] {
+/** The same reading once more, in plain steps: whole records wherever they begin, none inside another. */
+function recordsIn(ring: Buffer): Uint8Array[] {
   const records: Uint8Array[] = [];
-  for (const half of [content.subarray(0, HALF_BYTES), content.subarray(HALF_BYTES, 2 * HALF_BYTES)]) {
-    let rest = half;
-    let first: bigint | undefined;
-    for (let index = 0; rest.length >= HEADER_BYTES; index++) {
-      const size = HEADER_BYTES + rest.readUInt32LE(20);
-      const isWhole = rest.subarray(0, 4).equals(MAGIC) && size <= rest.length;
-      if (!isWhole || rest.readUInt32LE(4) !== crc32(rest.subarray(8, size))) break;
-      const generation = rest.readBigUInt64LE(8);
-      if (rest.readUInt32LE(16) !== index || (first ??= generation) !== generation) break;
-      records.push(rest.subarray(HEADER_BYTES, size));
-      rest = rest.subarray(size);
-    }
+  for (let at = 0; at + HEADER_BYTES <= ring.length; at += 8) {
+    const size = HEADER_BYTES + ring.readUInt32LE(at + 32);
+    const isWhole = ring.subarray(at, at + 4).equals(MAGIC) && at + size <= ring.length;
+    if (!isWhole || ring.readUInt32LE(at + 4) !== crc32(ring.subarray(at + 8, at + size))) continue;
+    const position = ring.readDoubleLE(at + 8);
+    if (position >= 0 && position % RING_BYTES === at)
+      records.push(ring.subarray(at + HEADER_BYTES, at + size));
+    at += alignedBytes(size) - 8;
   }
   return records;
 }

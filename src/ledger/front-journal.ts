@@ -1,0 +1,205 @@
+import { closeSync, constants, openSync, write, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pack, unpack } from 'msgpackr';
+import { ApiError } from '../core/errors.ts';
+import {
+  fileOffset,
+  isFenced,
+  JournalBoard,
+  type JournalPlace,
+  placeAfter,
+  RECORD_HEADER_BYTES,
+  recordBytes,
+  sealRecord,
+} from './journal.ts';
+import { type Books, LedgerError, type SegmentSink } from './ledger.ts';
+import { FreeSpace, freeBytesOf } from './lmdb/data-file.ts';
+import type { SegmentRecord, StoredAnswer } from './records.ts';
+import { encodeSegment } from './segment.ts';
+
+/** What brings an acknowledged answer through a killed process (`commit`) and also through a power cut (`fsync`). */
+export type Durability = 'fsync' | 'commit';
+
+/** The ledger is asked to store at once when this part of the ring waits for it. */
+const HURRY_SHARE = 1 / 4;
+/** New answers are shed when this part of the ring waits for the ledger. */
+const BEHIND_SHARE = 3 / 4;
+/**
+ * A larger record goes to the ledger itself: a kept answer of megabytes would take the ring from everybody else's.
+ */
+const RECORD_SHARE_MAX = 1 / 16;
+/** How long a client waits before it asks a service again whose operator must act first. */
+const HELD_RETRY_AFTER_S = 300;
+
+export interface FrontJournalOptions {
+  readonly place: JournalPlace;
+  readonly durability: Durability;
+  /** Takes what the journal has no room for. */
+  readonly ledger: Pick<Books, 'commit'>;
+  /** Why nothing may be acknowledged; null when all is well. */
+  readonly held?: string | null;
+  /** Below this much free space on the file system a commit is rejected with `storage_unavailable`. */
+  readonly freeBytesMin: number;
+  /** Free bytes of the file system; statfs unless a test gives its own. */
+  readonly freeBytes?: () => number;
+}
+
+/**
+ * The journal of one front. A segment is acknowledged when it stands here: written, for durability `commit`; written
+ * through to the disk with one O_DSYNC write off the loop, for `fsync`. The ledger's thread brings it into LMDB in its
+ * own time, and sees all that is acknowledged. A segment that the ring has no room for waits for LMDB's own commit.
+ */
+export class FrontJournal implements SegmentSink {
+  /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
+  readonly failed: Promise<Error>;
+  readonly #options: FrontJournalOptions;
+  readonly #board: JournalBoard;
+  readonly #space: FreeSpace;
+  readonly #fd: number;
+  readonly #announceFailure: (error: Error) => void;
+  #end = 0;
+  #flushedTo = 0;
+  #record = new Uint8Array(64 * 1_024);
+  /** Commits run one after the other: a record is acknowledged after all before it. */
+  #last: Promise<void> = Promise.resolve();
+  #stopped: LedgerError | undefined;
+
+  constructor(options: FrontJournalOptions) {
+    this.#options = options;
+    const { place, durability } = options;
+    this.#board = new JournalBoard(place.shared);
+    const folder = dirname(place.path);
+    this.#space = new FreeSpace(options.freeBytes ?? (() => freeBytesOf(folder)), options.freeBytesMin);
+    const { promise, resolve } = Promise.withResolvers<Error>();
+    this.failed = promise;
+    this.#announceFailure = resolve;
+    const writesThrough = durability === 'fsync' ? constants.O_DSYNC : 0;
+    this.#fd = openSync(place.path, constants.O_RDWR | writesThrough);
+  }
+
+  nextSequence(): number {
+    return this.#board.takeSequence();
+  }
+
+  get isBehind(): boolean {
+    return this.#waitingBytes() > BEHIND_SHARE * this.#options.place.ringBytes;
+  }
+
+  commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
+    const commit = this.#last.then(() => this.#commit(segment, answers));
+    this.#last = commit.catch(() => {}); // told to the caller
+    return commit;
+  }
+
+  /** Nothing may be under way. */
+  close(): void {
+    this.#stopped ??= new LedgerError('stopped', 'the journal is closed');
+    closeSync(this.#fd);
+  }
+
+  async #commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
+    const { held, ledger } = this.#options;
+    if (held) throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
+    if (this.#stopped !== undefined) throw this.#stopped;
+    this.#space.require();
+    const payloadBytes = this.#pack(segment, answers);
+    const written = this.#place(payloadBytes);
+    if (written === undefined) {
+      await ledger.commit([segment], answers);
+      return;
+    }
+    try {
+      await this.#write(written.position, written.end);
+      if (isFenced(this.#fd))
+        throw new LedgerError('stopped', 'another server took the folder from this one');
+    } catch (error) {
+      throw this.#stop(error);
+    }
+    this.#acknowledge(written.end);
+  }
+
+  /** The payload, in its place in the record that is written next. */
+  #pack(segment: SegmentRecord, answers: readonly StoredAnswer[]): number {
+    const bytes = encodeSegment(segment);
+    const kept = answers.length === 0 ? undefined : pack(answers);
+    const payloadBytes = 4 + bytes.length + (kept?.length ?? 0);
+    const size = recordBytes(payloadBytes);
+    if (size > this.#record.length) this.#record = new Uint8Array(2 * size);
+    new DataView(this.#record.buffer).setUint32(RECORD_HEADER_BYTES, bytes.length, true);
+    this.#record.set(bytes, RECORD_HEADER_BYTES + 4);
+    if (kept !== undefined) this.#record.set(kept, RECORD_HEADER_BYTES + 4 + bytes.length);
+    return payloadBytes;
+  }
+
+  /** Undefined when the record must not or cannot go into the ring. */
+  #place(payloadBytes: number): { position: number; end: number } | undefined {
+    const { ringBytes, front } = this.#options.place;
+    const size = recordBytes(payloadBytes);
+    const position = placeAfter(this.#end, size, ringBytes);
+    const end = position + size;
+    if (size > RECORD_SHARE_MAX * ringBytes || end - this.#board.stored(front) > ringBytes) return undefined;
+    sealRecord(this.#record, payloadBytes, { position, after: this.#end, flushedTo: this.#flushedTo });
+    return { position, end };
+  }
+
+  async #write(position: number, end: number): Promise<void> {
+    const { place, durability } = this.#options;
+    const record = this.#record.subarray(0, end - position);
+    const at = fileOffset(position, place.ringBytes);
+    if (durability === 'commit') {
+      for (let done = 0; done < record.length; ) {
+        done += writeSync(this.#fd, record, done, record.length - done, at + done);
+      }
+      return;
+    }
+    for (let done = 0; done < record.length; ) done += await this.#writeThrough(record, done, at);
+    this.#flushedTo = end;
+  }
+
+  #writeThrough(record: Uint8Array, done: number, at: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      write(this.#fd, record, done, record.length - done, at + done, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(error);
+      });
+    });
+  }
+
+  /** From here on the ledger's thread sees the record. */
+  #acknowledge(end: number): void {
+    const { front, ringBytes } = this.#options.place;
+    this.#end = end;
+    this.#board.setWritten(front, end);
+    this.#board.wake(this.#waitingBytes() > HURRY_SHARE * ringBytes);
+  }
+
+  #waitingBytes(): number {
+    return this.#end - this.#board.stored(this.#options.place.front);
+  }
+
+  #stop(cause: unknown): LedgerError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#stopped ??=
+      cause instanceof LedgerError
+        ? cause
+        : new LedgerError('stopped', `the ledger stopped: its journal cannot be written (${why})`, { cause });
+    this.#announceFailure(this.#stopped);
+    return this.#stopped;
+  }
+}
+
+/** What one record of a journal holds. The bytes are views of the payload. */
+export function unpackRecord(payload: Uint8Array<ArrayBuffer>): {
+  segment: Uint8Array;
+  answers: StoredAnswer[];
+} {
+  const segmentBytes = new DataView(payload.buffer, payload.byteOffset, 4).getUint32(0, true);
+  const segment = payload.subarray(4, 4 + segmentBytes);
+  const kept = payload.subarray(4 + segmentBytes);
+  if (kept.length === 0) return { segment, answers: [] };
+  const answers = unpack(kept) as StoredAnswer[];
+  return {
+    segment,
+    answers: answers.map((answer) => ({ ...answer, sealed: new Uint8Array(answer.sealed) })),
+  };
+}

@@ -1,0 +1,201 @@
+import { unpackRecord } from '../front-journal.ts';
+import type { JournalBoard, JournalPlace } from '../journal.ts';
+import { JournalReader } from '../journal.ts';
+import type { Books } from '../ledger.ts';
+import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
+import { decodeSegment } from '../segment.ts';
+import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
+import type { GroupWriter } from './group-writer.ts';
+
+/** What was read from journals and is not yet in LMDB. */
+interface Gathered {
+  readonly segments: EncodedSegment[];
+  readonly answers: StoredAnswer[];
+}
+
+/** One front's journal, and the name of its position in LMDB. */
+interface Followed {
+  readonly reader: JournalReader;
+  readonly front: number;
+  readonly name: string;
+}
+
+function answerKey(accountNumber: number, keyDigest: string): string {
+  return `${accountNumber} ${keyDigest}`;
+}
+
+/**
+ * The books as a server keeps them. Fronts acknowledge their segments from journals of their own (front-journal.ts). This
+ * thread reads the journals and stores what is new in one transaction every `intervalMs`, or at once where a read needs it,
+ * together with the position up to which each journal is stored. Every read sees all that was acknowledged before it. While
+ * nothing is new, nothing runs.
+ */
+export class FollowingBooks implements Books {
+  readonly #books: LmdbBooks;
+  readonly #writer: GroupWriter;
+  readonly #board: JournalBoard;
+  readonly #followed: readonly Followed[];
+  readonly #intervalMs: number;
+  #gathered: Gathered = { segments: [], answers: [] };
+  /** Encoded segments that are read and not yet in LMDB, by sequence. */
+  readonly #segmentsAhead = new Map<number, Uint8Array>();
+  /** Kept answers among them. */
+  readonly #answersAhead = new Map<string, StoredAnswer>();
+  #storing: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: {
+    books: LmdbBooks;
+    writer: GroupWriter;
+    board: JournalBoard;
+    journals: readonly { readonly name: string; readonly place: JournalPlace }[];
+    intervalMs: number;
+  }) {
+    this.#books = options.books;
+    this.#writer = options.writer;
+    this.#board = options.board;
+    this.#intervalMs = options.intervalMs;
+    this.#followed = options.journals.map(({ name, place }) => ({
+      reader: new JournalReader(place.path, place.ringBytes),
+      front: place.front,
+      name,
+    }));
+    void this.#follow();
+  }
+
+  /** Stores at once. */
+  async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
+    await this.#books.commit(segments, answers);
+  }
+
+  /**
+   * Brings to LMDB what the journals hold. Rejects, as every later call does, when LMDB cannot take it.
+   */
+  store(): Promise<void> {
+    this.#storing = this.#storing.then(() => this.#store());
+    this.#storing.catch(() => {}); // told to the caller, and to whoever waits for the writer's failure
+    return this.#storing;
+  }
+
+  /** Stores everything; the fronts write no more. Rejects when LMDB cannot take it. */
+  async close(): Promise<void> {
+    try {
+      await this.store();
+    } finally {
+      this.#isClosed = true;
+      this.#board.wake(true); // ends the loop
+      for (const { reader } of this.#followed) reader.close();
+    }
+  }
+
+  async nextSegment(): Promise<number> {
+    await this.store();
+    return this.#books.nextSegment();
+  }
+
+  async segment(sequence: number): Promise<SegmentRecord | undefined> {
+    this.#gather();
+    const ahead = this.#segmentsAhead.get(sequence);
+    return ahead === undefined ? this.#books.segment(sequence) : decodeSegment(ahead);
+  }
+
+  async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
+    await this.store();
+    return this.#books.segmentsFrom(from, limit);
+  }
+
+  async balances(period: number): Promise<Balance[]> {
+    await this.store();
+    return this.#books.balances(period);
+  }
+
+  async latestPeriod(): Promise<number> {
+    await this.store();
+    return this.#books.latestPeriod();
+  }
+
+  async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
+    await this.store();
+    return this.#books.usage(accountNumber, sinceDay);
+  }
+
+  saveRates(rates: readonly RateRecord[]): Promise<void> {
+    return this.#books.saveRates(rates);
+  }
+
+  async loadRates(sinceMs: number): Promise<RateRecord[]> {
+    await this.store();
+    return this.#books.loadRates(sinceMs);
+  }
+
+  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
+    this.#gather();
+    if (this.#answersAhead.has(answerKey(accountNumber, keyDigest))) await this.store();
+    return this.#books.storedAnswer(accountNumber, keyDigest);
+  }
+
+  async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
+    await this.store();
+    return this.#books.expire(nowMs, segmentsBeforeMs);
+  }
+
+  async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
+    await this.store();
+    return this.#books.segmentSpan();
+  }
+
+  probe(): Promise<void> {
+    return this.#books.probe();
+  }
+
+  /** Stores what is new until the ledger is closed or fails. */
+  async #follow(): Promise<void> {
+    for (;;) {
+      await this.#board.awaitWork(this.#intervalMs);
+      if (this.#isClosed) return;
+      await this.store().catch((error) => this.#writer.stop(error));
+    }
+  }
+
+  /** Reads what the fronts have acknowledged. After damage, which it throws, nothing is stored any more. */
+  #gather(): void {
+    if (this.#isClosed) return;
+    try {
+      for (const { reader, front } of this.#followed) {
+        for (const payload of reader.readTo(this.#board.written(front))) this.#take(payload);
+      }
+    } catch (error) {
+      throw this.#writer.stop(error);
+    }
+  }
+
+  #take(payload: Uint8Array<ArrayBuffer>): void {
+    const { segment: bytes, answers } = unpackRecord(payload);
+    const segment = decodeSegment(bytes);
+    this.#gathered.segments.push({ segment, bytes });
+    this.#segmentsAhead.set(segment.sequence, bytes);
+    for (const answer of answers) {
+      this.#gathered.answers.push(answer);
+      this.#answersAhead.set(answerKey(answer.accountNumber, answer.keyDigest), answer);
+    }
+  }
+
+  async #store(): Promise<void> {
+    const isNew = this.#followed.some(({ front }) => this.#board.written(front) > this.#board.stored(front));
+    if (!isNew) return;
+    this.#writer.requireRunning();
+    this.#gather();
+    const { segments, answers } = this.#gathered;
+    this.#gathered = { segments: [], answers: [] };
+    const positions = this.#followed.map(({ reader, front, name }) => {
+      return { front, name, position: reader.position };
+    });
+    await this.#books.store(segments, answers, positions satisfies JournalPosition[]);
+    for (const { front, position } of positions) this.#board.setStored(front, position);
+    for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
+    for (const answer of answers) {
+      const key = answerKey(answer.accountNumber, answer.keyDigest);
+      if (this.#answersAhead.get(key) === answer) this.#answersAhead.delete(key);
+    }
+  }
+}

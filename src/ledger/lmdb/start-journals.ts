@@ -1,0 +1,119 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../../core/log.ts';
+import { syncFolder } from '../block-keys.ts';
+import { unpackRecord } from '../front-journal.ts';
+import {
+  createJournal,
+  fenceJournal,
+  isEarlierJournal,
+  isJournal,
+  JournalBoard,
+  type JournalPlace,
+  journalName,
+  readLeftover,
+  setAsideDamaged,
+} from '../journal.ts';
+import { LedgerError } from '../ledger.ts';
+import { decodeSegment } from '../segment.ts';
+import type { LmdbBooks } from './books.ts';
+import { FollowingBooks } from './following-books.ts';
+import type { GroupWriter } from './group-writer.ts';
+
+/**
+ * The journals of a server that did not end cleanly: a clean end removes its own. Throws LedgerError `unusable` when they
+ * are of an earlier format, whose records this program cannot store.
+ */
+export function journalsIn(path: string): string[] {
+  const names = readdirSync(path);
+  const earlier = names.find(isEarlierJournal);
+  if (earlier === undefined) return names.filter(isJournal);
+  throw new LedgerError(
+    'unusable',
+    `${join(path, earlier)} was left by an earlier version that did not end cleanly: start that version on the folder, ` +
+      'stop it with SIGTERM, then start this one',
+  );
+}
+
+export interface StartJournalsOptions {
+  readonly path: string;
+  /** What journalsIn found. */
+  readonly names: readonly string[];
+  readonly log: Log;
+  readonly books: LmdbBooks;
+  readonly writer: GroupWriter;
+  readonly epoch: number;
+  readonly fronts: number;
+  readonly ringBytes: number;
+  /** See FollowingBooks. */
+  readonly intervalMs: number;
+  /** Leaves out segment numbers that may have been given to answers which are lost. */
+  readonly skipSegments: () => void;
+}
+
+/**
+ * Stores what an unclean stop left in journals, then begins those of this start. A server that was fenced off while it
+ * lived may still write into its own, which nobody reads any more, and acknowledges nothing of that.
+ */
+export async function startJournals(
+  options: StartJournalsOptions,
+): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
+  const { path, names, books, writer, epoch, fronts, ringBytes, intervalMs } = options;
+  const damaged = await recoverJournals(options);
+  // Before the files go: a start that is killed in between skips once more, and never too little.
+  if (names.length > 0) options.skipSegments();
+  for (const name of names) {
+    const file = join(path, name);
+    if (damaged.has(name)) setAsideDamaged(file);
+    else rmSync(file);
+  }
+  syncFolder(path);
+  await books.forgetJournals();
+  const board = JournalBoard.create(fronts, await books.nextSegment());
+  const journals = Array.from({ length: fronts }, (_, front) => {
+    const name = journalName(epoch, front);
+    const file = join(path, name);
+    const place = {
+      path: file,
+      ringBytes: createJournal(file, ringBytes) ? ringBytes : 0,
+      front,
+      shared: board.shared,
+    };
+    return { name, place };
+  });
+  syncFolder(path);
+  const following = new FollowingBooks({ books, writer, board, journals, intervalMs });
+  return { following, journals: journals.map(({ place }) => place) };
+}
+
+/** Gives the names of those that lost acknowledged answers. */
+async function recoverJournals({ path, names, books, log }: StartJournalsOptions): Promise<Set<string>> {
+  const damaged = new Set<string>();
+  let recovered = 0;
+  for (const name of names) {
+    const file = join(path, name);
+    fenceJournal(file);
+    const { payloads, end, damage, isTorn } = readLeftover(file, books.journalPosition(name));
+    const records = payloads.map(unpackRecord);
+    const segments = records.map(({ segment: bytes }) => ({ segment: decodeSegment(bytes), bytes }));
+    const answers = records.flatMap((record) => record.answers);
+    await books.store(segments, answers, [{ name, position: end }]);
+    recovered += records.length;
+    if (damage !== undefined) {
+      log.error(
+        { journal: file, damage, keptAs: `${file}.damaged` },
+        'ledger: acknowledged answers of a journal are lost to damage of the disk; the rest was recovered',
+      );
+      damaged.add(name);
+    } else if (isTorn) {
+      log.warn(
+        { journal: file },
+        'ledger: the last record of a journal was being written and was not acknowledged',
+      );
+    }
+  }
+  if (recovered > 0) {
+    log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
+  }
+  return damaged;
+}
