@@ -26,6 +26,8 @@ export interface Asker {
   readonly ignored: string;
   /** Known from now on to whoever counts requests. */
   mode: EntropyMode | undefined;
+  /** It has left: whatever it is told now reaches nobody. */
+  readonly isGone: boolean;
   /** The value of Idempotency-Key; undefined without one. */
   readonly idempotencyKey: string | undefined;
   /** What must be equal for a request to be a retry of this one. */

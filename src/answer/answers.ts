@@ -94,6 +94,11 @@ export class Answers {
     } else this.#begin(answer);
   }
 
+  /** To be called when all requests of a turn of the loop were taken: their answers become one segment now. */
+  endTurn(): void {
+    this.#options.committer.endTurn();
+  }
+
   /** A draw that the full reservoir could not serve would be told to retry for ever. */
   #requirePossible({ drawBytesMax }: Plan): void {
     const { reservoirBytes } = this.#options;
@@ -135,6 +140,7 @@ export class Answers {
 
   #begin(answer: Answer): void {
     try {
+      requirePresent(answer);
       const { committer, memory } = this.#options;
       if (answer.mode === 'pure') takeCredits(answer);
       committer.assertRoom();
@@ -168,6 +174,7 @@ export class Answers {
   }
 
   #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropySupply['seeded']> & object): void {
+    requirePresent(answer);
     this.#draw(answer, from, stream.reader, () => ({ from: 'one-time-key', key: stream.oneTimeKey() }));
   }
 
@@ -213,6 +220,7 @@ export class Answers {
   async #makeAfterFill(answer: Answer): Promise<void> {
     // another request may be first at what was filled for this one
     while (await this.#options.supply.pure.fill(answer.plan.drawBytesMax)) {
+      requirePresent(answer);
       if (this.#makeFromRing(answer)) return;
     }
     throw unavailable('pure');
@@ -222,6 +230,12 @@ export class Answers {
     const { supply } = this.#options;
     const blocks = await supply.pure.claim(answer.plan.drawBytesMax);
     if (blocks === undefined) throw unavailable('pure');
+    try {
+      requirePresent(answer);
+    } catch (error) {
+      supply.pure.giveBack(blocks);
+      throw error;
+    }
     answer.useTemplate(answer.plan.templateFor('pure', supply.backendOf(blocks[0].lotId)));
     const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
     // the pieces move to the worker: nothing is left of them here
@@ -338,6 +352,14 @@ export class Answers {
   #elapsedMs(asker: Asker): number {
     return Math.round(this.#options.clock.monotonicMs() - asker.startedMonotonicMs);
   }
+}
+
+/**
+ * A client that left while its request waited, for a seed, for pure bytes or for the ledger, gets no answer: nothing is
+ * drawn for it and it pays nothing. Nobody reads the error.
+ */
+function requirePresent({ asker }: Answer): void {
+  if (asker.isGone) throw new ApiError('overloaded', { message: 'The client left before the draw.' });
 }
 
 function fromSystem(): DrawOrder {

@@ -133,6 +133,14 @@ export class Committer {
     while (this.pending > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
+  /**
+   * Commits what waits at once. For a caller that has added all that this turn brings: waiting for the end of the turn
+   * would cost a whole turn where the caller itself runs there.
+   */
+  endTurn(): void {
+    this.#commit();
+  }
+
   /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
   #schedule(): void {
     if (this.#scheduled || this.#isCommitting) return;

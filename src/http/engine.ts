@@ -32,6 +32,8 @@ export interface NativeResponse {
   pause(): unknown;
   cork(write: () => void): unknown;
   close(): unknown;
+  /** The client is gone although the abort handler is not called yet; where it is absent, no such time exists. */
+  readonly isGone?: boolean;
   /** 4 bytes of IPv4 or 16 of IPv6; none when it is not known. */
   getRemoteAddress(): ArrayBuffer;
 }

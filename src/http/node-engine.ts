@@ -54,7 +54,7 @@ class NodeEngine implements Engine {
         ? createServer(http)
         : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
     this.#server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
-    // A client that closes its half after a request still gets the answer. The published types leave the
+    // A client that closes its half while its answer is made still gets it. The published types leave the
     // property out.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on('request', (request, response) => this.#receive(request, response));
@@ -199,6 +199,16 @@ class NodeResponse implements NativeResponse {
   /** The request came whole, body included. */
   get isReceived(): boolean {
     return this.#request.complete;
+  }
+
+  /**
+   * node:http learns of a reset in one turn of the loop and tells it in a later one. A client that has closed its half
+   * counts as gone before anything is drawn for it, because closing both halves looks the same from here. What is under
+   * way is still written, for a client that does read on.
+   */
+  get isGone(): boolean {
+    const { socket } = this.#request;
+    return socket.destroyed || socket.readableEnded;
   }
 
   writeStatus(head: Uint8Array): void {

@@ -83,7 +83,10 @@ export class Router {
   readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
   readonly #pipeline: Pipeline;
   /** Requests for values that came in this turn of the loop. */
-  #waiting: { readonly exchange: Exchange; readonly route: Route }[] = [];
+  #arrived: { readonly exchange: Exchange; readonly route: Route }[] = [];
+  /** Those of the turn before: their connections are read once more before they are served. */
+  #readAgain: { readonly exchange: Exchange; readonly route: Route }[] = [];
+  #isTurnScheduled = false;
   readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
 
   constructor(options: RouterOptions) {
@@ -157,27 +160,38 @@ export class Router {
   }
 
   /**
-   * Holds a request for values until the loop has turned. The HTTP library reads a connection on after it
-   * handed a request over, and cuts it for a pipelined request: a client that is gone by then is neither
-   * counted nor charged.
+   * Holds a request for values until the loop has read its connection once more. The HTTP library reads a connection on
+   * after it handed a request over, and cuts it for a pipelined request; it sees the end or the reset of a connection
+   * only in the next turn, because one turn reads a socket once. A client that is gone by then is neither counted nor
+   * charged. `setImmediate` runs behind the reading of its turn, so the second one is behind the second reading.
    */
   #later(exchange: Exchange, route: Route): void {
-    if (this.#waiting.length === 0) setImmediate(this.#turn);
-    this.#waiting.push({ exchange, route });
+    this.#arrived.push({ exchange, route });
+    this.#scheduleTurn();
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnScheduled) return;
+    this.#isTurnScheduled = true;
+    setImmediate(this.#turn);
   }
 
   readonly #turn = (): void => {
-    const arrived = this.#waiting;
-    this.#waiting = [];
-    for (const { exchange, route } of arrived) {
-      if (exchange.isAborted) this.#options.record.aborted();
-      if (exchange.isAborted || exchange.isAnswered) continue;
+    this.#isTurnScheduled = false;
+    const ready = this.#readAgain;
+    this.#readAgain = this.#arrived;
+    this.#arrived = [];
+    if (this.#readAgain.length > 0) this.#scheduleTurn();
+    for (const { exchange, route } of ready) {
+      if (exchange.isGone) this.#options.record.aborted();
+      if (exchange.isGone || exchange.isAnswered) continue;
       try {
         this.#data(exchange, route, route.data!);
       } catch (error) {
         this.#fail(exchange, error);
       }
     }
+    if (ready.length > 0) this.#options.answers.endTurn();
   };
 
   /**

@@ -137,6 +137,12 @@ export abstract class Sender extends RequestHead implements Timed {
     return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
   }
 
+  /** Nobody can be answered any more, as far as the engine knows now. */
+  get isGone(): boolean {
+    if (!this.isAborted && this.#response.isGone === true && !this.#finished) this.destroy();
+    return this.isAborted;
+  }
+
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */
   closeAfterReply(): void {
     this.#closing = true;

@@ -378,6 +378,22 @@ function wireContract(engine: EngineName): void {
       }
     });
 
+    if (engine === 'node')
+      it('in chunks may have extensions and trailers (RFC 9112 §7.1)', async () => {
+        for (const rest of [
+          '5;a=b\r\nhello\r\n0\r\n\r\n',
+          '5;a="b;c"\r\nhello\r\n0;last\r\n\r\n',
+          '5\r\nhello\r\n0\r\nX-Trailer: t\r\n\r\n',
+          '5;a\r\nhello\r\n0\r\nX-Trailer: t\r\nHost: other\r\n\r\n',
+        ]) {
+          const whole = await talk(front.port, chunked + rest, { replies: 1 });
+          assert.deepEqual([whole.replies[0].status, whole.replies[0].body], [200, '|hello'], rest);
+          const pieces = [chunked, ...rest];
+          assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].body, '|hello', rest);
+        }
+        assert.deepEqual(new Set(seen), new Set(['POST /x']));
+      });
+
     it('may be absent or empty', async () => {
       for (const request of [`POST /x HTTP/1.1\r\n${HOST}\r\n`, post(0), `${chunked}0\r\n\r\n`]) {
         assert.equal((await talk(front.port, request, { replies: 1 })).replies[0].body, '|');
@@ -415,7 +431,8 @@ function wireContract(engine: EngineName): void {
         assert.match(replies[0].head, /\r\nConnection: close/);
         await talk(front.port, request + NEXT, { replies: 1 });
         await new Promise((resolve) => setTimeout(resolve, 60)); // what follows would be served by now
-        assert.deepEqual(seen, ['POST /x', 'POST /x']);
+        // node:http tells of the body's end in a later turn, when what follows has cut the connection
+        assert.deepEqual(seen, engine === 'node' ? ['POST /x'] : ['POST /x', 'POST /x']);
       }
     });
 

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
+import type { EngineName } from '../../src/http/engine.ts';
 import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
@@ -88,21 +89,31 @@ export class OverloadedFront {
   readonly ledger: MemoryLedger;
   readonly stack: FrontStack;
   readonly clock: Clock;
+  /** Installs a seed for enterprise accounts with this interval; it lasts. */
+  readonly installSeed: (intervalMs: number) => void;
   readonly #dataDir: string;
 
   private constructor(
-    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'clock'>,
+    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'clock' | 'installSeed'>,
     dataDir: string,
   ) {
     this.workers = parts.workers;
     this.ledger = parts.ledger;
     this.stack = parts.stack;
     this.clock = parts.clock;
+    this.installSeed = parts.installSeed;
     this.#dataDir = dataDir;
   }
 
-  /** With `pureBlocks` blocks in the reservoir and a seed that lasts. */
-  static async start(clock: Clock, pureBlocks: number): Promise<OverloadedFront> {
+  /** With `pureBlocks` blocks in the reservoir and a seed that lasts for enterprise accounts without figures of their own. */
+  static async start(
+    clock: Clock,
+    pureBlocks: number,
+    {
+      engine = 'uws',
+      askForSeed = async () => false,
+    }: { readonly engine?: EngineName; readonly askForSeed?: () => Promise<boolean> } = {},
+  ): Promise<OverloadedFront> {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
     const ledger = new MemoryLedger(clock);
     const workers = new HeldWorkers();
@@ -124,7 +135,7 @@ export class OverloadedFront {
       throw new Error('nobody asks for this here');
     };
     const stack = await startFrontStack({
-      config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }),
+      config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_FRONT: engine }),
       log: silentLog,
       clock,
       ledger,
@@ -135,7 +146,7 @@ export class OverloadedFront {
         hold: (...args) => running.hold(...args),
         reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
-        askForSeed: async () => false,
+        askForSeed,
         health: nobody,
         metrics: nobody,
         status: nobody,
@@ -144,10 +155,13 @@ export class OverloadedFront {
       sink: sinkInto(ledger, sequencesFrom(1)),
       metrics: { memory: createMetricMemory(1), shard: 0 },
     });
-    const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
-    const inForce = { ...seed, group: 'enterprise/300000', dueAtMonotonicMs: Number.POSITIVE_INFINITY };
-    stack.installSeed(inForce, secret(), lot);
-    return new OverloadedFront({ workers, ledger, stack, clock }, dataDir);
+    const installSeed = (intervalMs: number) => {
+      const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
+      const group = `enterprise/${intervalMs}`;
+      stack.installSeed({ ...seed, group, dueAtMonotonicMs: Number.POSITIVE_INFINITY }, secret(), lot);
+    };
+    installSeed(300_000);
+    return new OverloadedFront({ workers, ledger, stack, clock, installSeed }, dataDir);
   }
 
   /** The key of a new enterprise account that the front knows already. */

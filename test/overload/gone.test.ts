@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../src/core/clock.ts';
+import type { EngineName } from '../../src/http/engine.ts';
+import { OverloadedFront, turn } from './stack.ts';
+
+/*
+ * A client that is gone before anything is drawn for it pays nothing, whether it leaves right behind its request or while
+ * the request waits for the ledger, for pure bytes or for a seed.
+ */
+
+const CLIENTS = 40;
+const LEAVE = {
+  'closes its half': (socket: Socket) => socket.end(),
+  'closes both halves': (socket: Socket) => socket.destroy(),
+  'resets the connection': (socket: Socket) => socket.resetAndDestroy(),
+};
+
+for (const engine of ['uws', 'node'] as const) describe(`on ${engine}, a client`, () => contract(engine));
+
+function contract(engine: EngineName): void {
+  let front: OverloadedFront;
+  let key: string;
+  /** Of an account without a seed; it comes when `seedCame` is called. */
+  let seedless: string;
+  let seedCame: ((isThere: boolean) => void) | undefined;
+
+  before(async () => {
+    const askForSeed = () => new Promise<boolean>((resolve) => (seedCame = resolve));
+    front = await OverloadedFront.start(systemClock, 40, { engine, askForSeed });
+    key = await front.account();
+    seedless = await front.account({ seedIntervalMs: 7_000 });
+  });
+  after(() => front.stop());
+
+  async function books(of = key) {
+    const { data } = (await front.get(of, '/usage')).body;
+    const { requests, credits } = data as Record<'requests' | 'credits', { used: number }>;
+    const left = (await front.ledger.blockLevels()).pure.bytes + front.stack.supply.pure.available();
+    return { requests: requests.used, credits: credits.used, left };
+  }
+
+  async function connected(): Promise<Socket> {
+    const socket = connect({ port: front.stack.port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'connect');
+    return socket.on('error', () => {});
+  }
+
+  function requestOf(of: string, path: string, fields = ''): string {
+    return `GET /v1${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${of}\r\n${fields}\r\n`;
+  }
+
+  for (const [how, leave] of Object.entries(LEAVE)) {
+    it(`that ${how} right behind its request is answered, or does not pay`, async () => {
+      const before = await books();
+      let answered = 0;
+      const clients = await Promise.all(Array.from({ length: CLIENTS }, connected));
+      const closed = clients.map(async (socket) => {
+        let received = '';
+        socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+        const over = once(socket, 'close');
+        socket.write(requestOf(key, '/bytes?count=32'));
+        leave(socket);
+        await over;
+        if (received.startsWith('HTTP/1.1 200 ')) answered++;
+      });
+      await Promise.all(closed);
+      for (let i = 0; i < 4; i++) await turn();
+      assert.equal((await books()).requests - before.requests, answered);
+    });
+  }
+
+  /** Sends the request, leaves when it waits, and lets what it waited for come. */
+  async function leavesWhile(request: string, isWaiting: () => boolean, release: () => void): Promise<void> {
+    const socket = await connected();
+    socket.write(request);
+    while (!isWaiting()) await turn();
+    socket.destroy();
+    for (let i = 0; i < 4; i++) await turn();
+    release();
+    for (let i = 0; i < 4; i++) await turn();
+  }
+
+  /** Holds the ledger's calls of this name until it is released. */
+  function hold(call: 'claimBlocks' | 'storedAnswer') {
+    const waiting: (() => void)[] = [];
+    const own = front.ledger[call].bind(front.ledger) as (...args: unknown[]) => Promise<unknown>;
+    const held = async (...args: unknown[]) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return own(...args);
+    };
+    Object.assign(front.ledger, { [call]: held });
+    return {
+      isWaiting: () => waiting.length > 0,
+      release: () => {
+        Object.assign(front.ledger, { [call]: own });
+        for (const go of waiting.splice(0)) go();
+      },
+    };
+  }
+
+  it('that leaves while the ledger looks up its Idempotency-Key does not pay', async () => {
+    const before = await books();
+    const { isWaiting, release } = hold('storedAnswer');
+    await leavesWhile(requestOf(key, '/bytes', 'Idempotency-Key: a\r\n'), isWaiting, release);
+    assert.deepEqual(await books(), before);
+    const again = await front.get(key, '/bytes', { 'idempotency-key': 'a' });
+    assert.equal(again.status, 200, 'the key is free again');
+  });
+
+  it('that leaves while pure bytes are claimed does not pay, and they serve others', async () => {
+    const before = await books();
+    const { isWaiting, release } = hold('claimBlocks');
+    // nothing was pure before: the ring is empty
+    await leavesWhile(requestOf(key, '/bytes?count=1000&entropy_mode=pure'), isWaiting, release);
+    assert.deepEqual(await books(), before);
+  });
+
+  it('that leaves while blocks are claimed for a large answer does not pay, and they serve others', async () => {
+    const before = await books();
+    const { isWaiting, release } = hold('claimBlocks');
+    await leavesWhile(requestOf(key, '/uuid?count=5000&entropy_mode=pure'), isWaiting, release);
+    assert.deepEqual(await books(), before);
+    assert.equal(front.workers.taken, 0);
+  });
+
+  it('that leaves while a seed is taken does not pay', async () => {
+    const before = await books(seedless);
+    const isWaiting = () => seedCame !== undefined;
+    await leavesWhile(requestOf(seedless, '/bytes'), isWaiting, () => {
+      front.installSeed(7_000);
+      seedCame!(true);
+    });
+    assert.deepEqual(await books(seedless), before);
+    assert.equal((await front.get(seedless, '/bytes')).status, 200);
+  });
+}
