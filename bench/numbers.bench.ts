@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { concatBytes } from '../src/core/bytes.ts';
 import { drawFromOneFill, orderOf } from './peers/answers.ts';
 import { type Modules, modulesOf } from './support/modules.ts';
 import type { Line } from './support/plot.ts';
@@ -120,7 +121,7 @@ function hashing({ sample, requests, keystream, digest }: Modules): Maker['make'
     const request = valueRequest(kind, count);
     const buffer = new Uint8Array(requests.jsonBytesMax(request));
     const text = buffer.subarray(0, sample.drawJson(request, reader, buffer, 0));
-    return () => digest.commitment(salt, text);
+    return () => digest.sha256(concatBytes(salt, text));
   };
 }
 

@@ -140,19 +140,3 @@ export function bellChsh([a, b]: ChshSetting): NamedCircuit {
   const gates = [h(0), cx(0, 1), ry(0, -CHSH_ANGLES_A[a]), ry(1, -CHSH_ANGLES_B[b])];
   return { name: `bell-chsh-${a}${b}`, version: '1.0.0', circuit: { qubits: 2, gates, measured: [0, 1] } };
 }
-
-/**
- * GHZ on `qubits` qubits, measured in the X basis: X⊗…⊗X stabilises the state with +1, so ideally each shot
- * has an even number of ones. The rate of odd shots is the parity error.
- */
-export function ghzParity(qubits: number): NamedCircuit {
-  assertWidth(qubits);
-  assert(qubits >= 2, 'a GHZ state has at least two qubits');
-  const measured = qubitsUpTo(qubits);
-  const chain = measured.slice(1).map((qubit) => cx(qubit - 1, qubit));
-  return {
-    name: `ghz-parity-${qubits}`,
-    version: '1.0.0',
-    circuit: { qubits, gates: [h(0), ...chain, ...measured.map(h)], measured },
-  };
-}

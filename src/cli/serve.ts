@@ -24,7 +24,7 @@ export const serve = action({
   async run(input, context) {
     const config = loadConfig(context.environment, availableParallelism());
     requireOwnFolder(config.dataDir);
-    const log = createLog(config.logLevel);
+    const log = createLog(config);
     for (const { name, warnings } of config.sources) {
       for (const warning of warnings) log.warn({ source: name }, warning);
     }

@@ -73,6 +73,8 @@ export interface Settings {
   /** PEM files of the certificate chain and of its key; the service then speaks HTTPS alone. */
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
+  /** Not a setting: terminals and people say by other variables that they want no colours. */
+  readonly logColour: boolean;
 }
 
 /** Settings, with the sources that they name (config/sources.ts). */
@@ -293,12 +295,14 @@ export function loadSettings(environment: Environment, cores = 2): Settings {
   const { tlsCertFile, tlsKeyFile, ...plain } = table;
   const values = Object.fromEntries(
     Object.keys(plain).map((name) => [name, value(name as SettingName)]),
-  ) as Omit<Settings, 'tls'>;
+  ) as Omit<Settings, 'tls' | 'logColour'>;
   const tls = tlsFiles(
     tlsCertFile.parse(inForce.get('tlsCertFile')!),
     tlsKeyFile.parse(inForce.get('tlsKeyFile')!),
   );
-  return Object.freeze({ ...values, tls });
+  // https://no-color.org
+  const logColour = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
+  return Object.freeze({ ...values, tls, logColour });
 }
 
 function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {

@@ -18,11 +18,17 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 const STDERR = 2;
 
-/** The log of this thread. `colour` only matters on a terminal. */
-export function createLog(level: LogLevel, { colour = false }: { readonly colour?: boolean } = {}): Log {
+export interface LogSettings {
+  readonly logLevel: LogLevel;
+  /** Colours on a terminal; JSON has none. */
+  readonly logColour: boolean;
+}
+
+/** The log of this thread. */
+export function createLog({ logLevel, logColour }: LogSettings): Log {
   const { write: writeLine } = stderrLines;
-  const forPerson = isatty(STDERR) ? (line: string) => writeLine(personLine(line, colour)) : writeLine;
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const forPerson = isatty(STDERR) ? (line: string) => writeLine(personLine(line, logColour)) : writeLine;
+  const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return pino(options, { write: forPerson });
 }
 
@@ -105,13 +111,22 @@ export function lostLogLines(): number {
 const COLOURS: Readonly<Record<number, string>> = { 20: '2', 30: '36', 40: '33', 50: '31' };
 const LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 30: 'info ', 40: 'warn ', 50: 'error' };
 
-/** A JSON line as a person reads it: time, level, message, then the facts. */
+/** A JSON line as a person reads it: time, level and message, and below them a line for each fact. */
 export function personLine(json: string, colour: boolean): string {
   const { level, time, msg, ...facts } = JSON.parse(json) as { level: number; time: string; msg: string };
+  const width = Math.max(...Object.keys(facts).map((name) => name.length));
   const shown = Object.entries(facts).map(([name, value]) => {
-    return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `\n${FACT_INDENT}${dimmed(name, colour)}${' '.repeat(width - name.length)}  ${text}`;
   });
   const named = LEVELS[level] ?? String(level);
   const painted = colour ? `\u001b[${COLOURS[level] ?? '0'}m${named}\u001b[0m` : named;
-  return `${[time.slice(11, 19), painted, msg, ...shown].join('  ')}\n`;
+  return `${[dimmed(time.slice(11, 19), colour), painted, msg].join('  ')}${shown.join('')}\n`;
+}
+
+/** Below the message: behind the time, the level and the blanks between them. */
+const FACT_INDENT = ' '.repeat(17);
+
+function dimmed(text: string, colour: boolean): string {
+  return colour ? `\u001b[2m${text}\u001b[0m` : text;
 }

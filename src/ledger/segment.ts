@@ -269,7 +269,10 @@ export function readEntry(entries: Uint8Array, index: number): AnswerEntry | und
   return cursor.seek(index) ? cursor.entry() : undefined;
 }
 
-/** All entries in order. */
+/**
+ * All entries in order.
+ * @internal for tests, which compare whole segments
+ */
 export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
   const cursor = new EntryCursor(entries);
   while (cursor.next()) yield cursor.entry();

@@ -35,7 +35,7 @@ const port = parentPort;
 const data = workerData as FrontWorkerData;
 /** Each thread guards its own: they are started together and see the same jumps. */
 const clock = new GuardedClock();
-const log = createLog(data.config.logLevel);
+const log = createLog(data.config);
 const { ledger, certificates } = openLedgerPorts(data.ledger);
 const journal = openFrontJournal(data.journal, ledger);
 journal.failed.then((error) => {

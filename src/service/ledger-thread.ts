@@ -25,6 +25,7 @@ export interface LedgerThreadOptions {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly logLevel: LogLevel;
+  readonly logColour: boolean;
   readonly keysPath: string;
   readonly logName: string;
   readonly witnesses: readonly string[];

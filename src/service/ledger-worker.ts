@@ -19,6 +19,7 @@ export interface LedgerWorkerData {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly logLevel: LogLevel;
+  readonly logColour: boolean;
   /** Folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
@@ -58,7 +59,7 @@ const port = parentPort;
 const data = workerData as LedgerWorkerData;
 /** Each thread guards its own: they are started together and see the same jumps. */
 const clock = new GuardedClock();
-const log = createLog(data.logLevel);
+const log = createLog(data);
 const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 try {

@@ -80,12 +80,13 @@ export async function startService(
   { clock = new GuardedClock(), backend, backends = backend && [backend], selfTested }: ServiceParts = {},
 ): Promise<Service> {
   assertSelfTests(selfTested);
-  const { durability, logLevel } = config;
+  const { durability, logLevel, logColour } = config;
   const keysPath = join(config.dataDir, 'keys');
   const thread = await startLedgerThread({
     path: join(config.dataDir, 'ledger'),
     durability,
     logLevel,
+    logColour,
     keysPath,
     logName: config.logName,
     witnesses: config.witnesses,

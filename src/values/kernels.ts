@@ -143,7 +143,10 @@ export function eraseWindows(): void {
   textBytes = 0;
 }
 
-/** True when the windows hold nothing but zeros: what every answer leaves. */
+/**
+ * True when the windows hold nothing but zeros: what every answer leaves.
+ * @internal for tests: nothing else can see the memory
+ */
 export function windowsAreErased(): boolean {
   return memory.subarray(entropyAt, kernels.secondAt.value).every((byte) => byte === 0);
 }

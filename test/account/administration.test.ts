@@ -10,8 +10,8 @@ import {
   setAccount,
 } from '../../src/account/administration.ts';
 import { digestOfKey, parseKey } from '../../src/account/api-keys.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { SCOPES } from '../../src/core/vocabulary.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
 const DAY_MS = 86_400_000;

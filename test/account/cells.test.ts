@@ -4,9 +4,10 @@ import { MessageChannel } from 'node:worker_threads';
 import { type Cells, OwnedCells } from '../../src/account/cells.ts';
 import { Meter } from '../../src/account/meter.ts';
 import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
-import { ManualClock, periodOf } from '../../src/core/clock.ts';
+import { periodOf } from '../../src/core/clock.ts';
 import type { Balance, RateRecord } from '../../src/ledger/records.ts';
 import { Link } from '../../src/workers/call.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
 const pro = TIER_ALLOWANCES.pro;

@@ -11,9 +11,9 @@ import {
 import { mintKey } from '../../src/account/api-keys.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { AccountDirectory, type AccountDirectoryOptions } from '../../src/account/directory.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /** A ledger with one pro account and its key, and a directory over it that may be made to fail. */

@@ -5,9 +5,9 @@ import type { Account } from '../../src/account/directory.ts';
 import { createCell, Meter } from '../../src/account/meter.ts';
 import { allowanceOf, UNLIMITED } from '../../src/account/tiers.ts';
 import { usageOf } from '../../src/account/usage.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
 import { CSPRNG, entry, segment, source } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BACKENDS, backendOfType, SOURCE_PRESETS } from '../../src/backend/backends.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const memory = { recall: async () => undefined, keep: async () => {} };
 

@@ -4,8 +4,8 @@ import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { braketBackend } from '../../src/backend/braket/braket.ts';
 import { OptionError } from '../../src/backend/definition.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { BUCKET, braketError, LocalBraket, type ResultFault } from '../support/providers/braket.ts';
 import {
   gridDevice,

@@ -9,11 +9,11 @@ import {
   circuitDepth,
   circuitSha256,
   circuitText,
-  ghzParity,
   superposition,
   xCheck,
 } from '../../src/backend/circuit.ts';
 import { InvariantError } from '../../src/core/assert.ts';
+import { ghzParity } from '../support/circuits.ts';
 
 const BELL_01 = `OPENQASM 3.0;
 include "stdgates.inc";

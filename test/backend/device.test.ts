@@ -17,7 +17,7 @@ import { BackendError, type BackendErrorKind } from '../../src/backend/backend.t
 import { OptionError } from '../../src/backend/definition.ts';
 import { type DevicePlaces, LocalDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { DECLARED, makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { type IbmBackend, ibmBackend } from '../../src/backend/ibm/ibm.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import type { JobSubject, Sent } from '../support/backend-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 

@@ -1,8 +1,8 @@
 import type { QrngHttp } from '../../src/backend/qrng-http/qrng-http.ts';
 import { createQrngHttp, qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import type { Wait } from '../../src/core/clock.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import type { Sent, StreamSubject } from '../support/backend-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import type { QrngServer } from '../support/providers/qrng-server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 

@@ -17,8 +17,8 @@ import fc from 'fast-check';
 import { BackendError, type BackendErrorKind, type StreamBackend } from '../../src/backend/backend.ts';
 import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
 import { replayBackend } from '../../src/backend/replay/replay.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { createSystemSource } from '../../src/backend/system.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -15,7 +15,6 @@ import {
 import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { ledger as ledgerCommand } from '../../src/cli/ledger.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
@@ -23,6 +22,7 @@ import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 

@@ -4,7 +4,6 @@ import { leafText, revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import type { LogKeys } from '../../src/crypto/key-files.ts';
@@ -23,6 +22,7 @@ import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
 import { referenceRoot } from '../reference/merkle.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { TIME_MS } from './fixtures.ts';
 
 export const ORIGIN = 'qrn.example/log';

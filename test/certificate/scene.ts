@@ -7,10 +7,10 @@ import {
 } from '../../src/certificate/archive.ts';
 import { type KeysDocument, keysDocument } from '../../src/certificate/log.ts';
 import type { CertificateDocument } from '../../src/certificate/record.ts';
-import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import type { EntropyMode } from '../../src/core/vocabulary.ts';
-import { commitment } from '../../src/crypto/digest.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
@@ -67,7 +67,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const data = { ...(options.data ?? COIN), metadata: { entropy_mode: mode, quantum_source: backend } };
   const text = canonicalize(data);
   assert(text !== undefined);
-  const delivered = commitment(SALT, utf8Bytes(text));
+  const delivered = sha256(concatBytes(SALT, utf8Bytes(text)));
   const entries = Array.from({ length: answers }, (_, i) =>
     answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? { delivered } : {}) }),
   );

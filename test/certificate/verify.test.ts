@@ -6,9 +6,9 @@ import { CertificateArchive } from '../../src/certificate/archive.ts';
 import { keysDocument } from '../../src/certificate/log.ts';
 import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
-import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
-import { commitment } from '../../src/crypto/digest.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import {
   answerEntry,
@@ -44,7 +44,7 @@ async function scene(lots: LotRecord[] = [lotRecord('a'), lotRecord('b')]): Prom
   const world = new LogWorld();
   for (const lot of lots) world.lots.set(lot.id, lot);
   const source = { ...seededSource(...lots.map((lot) => lot.id)), mode: 'pure', generation: null } as const;
-  const delivered = commitment(SALT, utf8Bytes(canonicalize(DATA)!));
+  const delivered = sha256(concatBytes(SALT, utf8Bytes(canonicalize(DATA)!)));
   const entries = Array.from({ length: 21 }, (_, i) =>
     answerEntry(i, { mode: 'pure', endpoint: 'floats', ...(i === 13 ? { delivered } : {}) }),
   );

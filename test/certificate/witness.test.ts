@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { parseLogs, Witness, WitnessError } from '../../src/certificate/witness.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 /**
  * Against the rules of c2sp.org/tlog-witness, and against checkpoints that another implementation made: the tree of five leaves with which

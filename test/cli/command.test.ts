@@ -10,7 +10,7 @@ import {
   UsageError,
 } from '../../src/cli/command.ts';
 import { suggestion } from '../../src/cli/suggestion.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
 
 /** What a command line did: status, data, talk, and what reached the command. */

@@ -7,7 +7,6 @@ import { CertificateLog, keysDocument } from '../../src/certificate/log.ts';
 import { certificateDocument, certificateOf } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { log } from '../../src/cli/log.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { openLogKeys } from '../../src/crypto/key-files.ts';
 import { parseNote, parseProof } from '../../src/crypto/note.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../certificate/fixtures.ts';
 import { LogWorld } from '../certificate/log-world.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from './run-command.ts';
 
 const NAME = 'qrn.test/log';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { lots } from '../../src/cli/lots.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { block, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from './run-command.ts';
 
 describe('qrn lots', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Progress } from '../../src/cli/assess.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const CLEAR = '\r\u001b[K';
 

@@ -1,5 +1,6 @@
 import type { Command } from '../../src/cli/command.ts';
-import { type Clock, ManualClock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
 
 interface CommandRun {

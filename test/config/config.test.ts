@@ -59,6 +59,7 @@ describe('the configuration', () => {
       metricsPort: 'main',
       accessLogSample: 0.01,
       tls: null,
+      logColour: true,
       logLevel: 'info',
     });
     assert.ok(Object.isFrozen(config));

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ManualClock } from '../../src/core/clock.ts';
 import { type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import { faultsOf, faultyLedger, InjectedFault } from '../support/faulty-ledger.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
@@ -24,6 +23,7 @@ import {
   submitted,
   TODAY,
 } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /**

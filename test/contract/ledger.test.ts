@@ -1,9 +1,9 @@
 import { after, type TestContext } from 'node:test';
-import { ManualClock } from '../../src/core/clock.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
 import { sourcesContract } from './sources.contract.ts';

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  dayOf,
-  GuardedClock,
-  ManualClock,
-  periodEndMs,
-  periodOf,
-  systemClock,
-} from '../../src/core/clock.ts';
+import { dayOf, GuardedClock, periodEndMs, periodOf, systemClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 describe('clocks and months', () => {
   it('name the calendar month in UTC and its end', () => {

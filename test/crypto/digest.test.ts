@@ -5,15 +5,7 @@ import { describe, it } from 'node:test';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import fc from 'fast-check';
 import { concatBytes, fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import {
-  commitment,
-  deriveKey,
-  hkdfSha256,
-  KEY_LABELS,
-  seedKey,
-  sha256,
-  sha256Hex,
-} from '../../src/crypto/digest.ts';
+import { deriveKey, hkdfSha256, KEY_LABELS, seedKey, sha256, sha256Hex } from '../../src/crypto/digest.ts';
 
 fc.configureGlobal({ seed: 20_261_121 });
 
@@ -118,23 +110,5 @@ describe('derived keys', () => {
   it('no two domains share a label', () => {
     const labels = Object.values(KEY_LABELS);
     assert.equal(new Set(labels).size, labels.length);
-  });
-});
-
-describe('commitment', () => {
-  it('is SHA-256(salt || bytes), below and above the size at which it stops copying', () => {
-    const salt = Uint8Array.from({ length: 32 }, (_, i) => i);
-    for (const size of [0, 1, 466, 8_192, 8_193, 100_000]) {
-      const data = new Uint8Array(size).fill(size & 255);
-      assert.equal(
-        toHex(commitment(salt, data)),
-        toHex(nobleSha256(concatBytes(salt, data))),
-        `${size} bytes`,
-      );
-    }
-  });
-
-  it('refuses a salt of another size', () => {
-    assert.throws(() => commitment(new Uint8Array(16), new Uint8Array(1)), RangeError);
   });
 });

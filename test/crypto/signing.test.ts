@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { fromBase64 } from '../../src/crypto/base64.ts';
 import { KeyFileError, openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 /** RFC 8032 §7.1, tests 1 to 3. */
 const RFC8032 = [

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { simulatorBackend } from '../../src/backend/simulator/simulator.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import {
@@ -22,6 +21,7 @@ import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp8
 import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
 import { digitsOf } from '../support/constants.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 /** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */

@@ -6,10 +6,10 @@ import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import type { OptionDefinition, OptionDefinitions } from '../../src/backend/definition.ts';
 import { sourceVariable } from '../../src/config/parsers.ts';
 import { COMMON_OPTIONS, readSources } from '../../src/config/sources.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { rawBitsFor } from '../../src/pool/intake/conditioner.ts';
 import { estimateOf } from '../../src/pool/intake/read.ts';
 import { lotRawBitsOf, makeBackend } from '../../src/service/sources.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8');
 

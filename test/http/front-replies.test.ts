@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
@@ -9,6 +8,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import type { FrontOptions } from '../../src/http/front.ts';
 import { headOf } from '../../src/http/head.ts';
 import { openSocket, talk } from '../support/http.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
 
 const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../src/core/clock.ts';
 import {
   ANSWER_VALUES,
   ANSWERS,
@@ -20,6 +19,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { endpointRow, RequestRecord } from '../../src/http/request-record.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { RecordingLog } from './front-fixture.ts';
 import { exchangeOn, ModelHost, ModelResponse } from './model-exchange.ts';
 

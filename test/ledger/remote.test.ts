@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
-import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { type FailStop, type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import { connectLedger, serveLedger } from '../../src/service/ledger-link.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
 /** A connection to `over`, all in this thread. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import {
   COMMIT_DURATION,
@@ -13,6 +12,7 @@ import {
 } from '../../src/core/metrics.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { TICK_MS, Watch } from '../../src/observe/watch.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const PURE = 1;
 

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Admission, type WeighedAnswer } from '../../src/answer/admission.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const uuids = (count: number): ValueRequest => ({ kind: 'uuid', count });
 const sorted = (count: number): ValueRequest => ({

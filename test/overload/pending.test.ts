@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Committer } from '../../src/answer/commit.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { SegmentSink } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { sequencesFrom } from '../support/memory-ledger.ts';
 
 const isOverloaded = (error: unknown) =>

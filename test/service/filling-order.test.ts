@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SourcePolicy } from '../../src/config/config.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { SEEDS_LOW, type SourceState } from '../../src/pool/intake/collector.ts';
 import { FillingOrder } from '../../src/service/pool.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const HIGH = 1_000_000;
 const levels = (pureBytes: number, seeds = SEEDS_LOW) => ({

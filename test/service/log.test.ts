@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { LineWriter, personLine } from '../../src/core/log.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -70,14 +71,66 @@ describe('a log that cannot be written', () => {
 describe('a log line for a person', () => {
   const line = '{"level":40,"time":"2026-11-22T08:31:59.123Z","lines":3,"source":"ibm","msg":"a warning"}\n';
 
-  it('shows time, level, message and facts', () => {
-    assert.equal(personLine(line, false), '08:31:59  warn   a warning  lines=3  source=ibm\n');
+  it('shows time, level and message, and each fact on a line of its own', () => {
+    const indent = ' '.repeat(17);
+    assert.equal(
+      personLine(line, false),
+      `08:31:59  warn   a warning\n${indent}lines   3\n${indent}source  ibm\n`,
+    );
   });
 
-  it('paints the level alone, when asked to', () => {
+  it('is one line when there are no facts', () => {
     assert.equal(
-      personLine(line, true),
-      '08:31:59  \u001b[33mwarn \u001b[0m  a warning  lines=3  source=ibm\n',
+      personLine('{"level":30,"time":"2026-11-22T08:31:59.123Z","msg":"stopped"}\n', false),
+      '08:31:59  info   stopped\n',
     );
+  });
+
+  it('has colours when it is asked to, and says the same', () => {
+    const coloured = personLine(line, true);
+    assert.ok(coloured.includes('\u001b[33mwarn \u001b[0m'));
+    assert.equal(stripVTControlCharacters(coloured), personLine(line, false));
+  });
+});
+
+describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, () => {
+  const serveOnTerminal = async (environment: Record<string, string>) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-terminal-'));
+    // script(1) gives the service a pseudo-terminal for stdout and stderr
+    const serve = `exec ${process.execPath} --import ./scripts/stripped.mjs src/main.ts serve`;
+    const child = spawn('script', ['-qec', serve, '/dev/null'], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], TERM: 'xterm', QRN_DATA_DIR: dataDir, QRN_PORT: '0', ...environment },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    let output = '';
+    const ready = new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        output += chunk.toString('utf8');
+        if (/^ready \S+\r$/m.test(output)) resolve();
+      });
+    });
+    const exited = once(child, 'exit');
+    try {
+      await Promise.race([ready, exited]);
+      child.stdin.write('\u0003'); // Ctrl-C
+      assert.deepEqual(await exited, [0, null], output);
+    } finally {
+      child.kill('SIGKILL');
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+    return output;
+  };
+
+  it('prints the key, a command to paste and when it is ready, and its log in colour', async () => {
+    const output = await serveOnTerminal({});
+    assert.match(output, /^demo key qrn_\S+\r$/m);
+    assert.match(output, /^ {2}curl -H 'Authorization: Bearer qrn_/m);
+    assert.ok(output.includes('\u001b[36minfo \u001b[0m  stopped'));
+    assert.ok(!output.includes('"level"'), 'no line is JSON');
+  });
+
+  it('prints no colours under NO_COLOR', async () => {
+    assert.ok(!(await serveOnTerminal({ NO_COLOR: '1' })).includes('\u001b'));
   });
 });

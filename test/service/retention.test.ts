@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../src/core/clock.ts';
 import { Retention } from '../../src/service/retention.ts';
 import { RecordingLog } from '../http/front-fixture.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 22);

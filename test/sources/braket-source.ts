@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { ManualClock, systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { BUCKET, LocalBraket } from '../support/providers/braket.ts';
 import { gridDevice, type LocalDevice } from '../support/providers/braket-device.ts';
 import { type Environment, TestServer } from '../support/server.ts';

@@ -1,4 +1,5 @@
-import { ManualClock, systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { readProgram } from '../support/providers/ibm-program.ts';
 import type { Environment } from '../support/server.ts';

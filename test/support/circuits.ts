@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Circuit, Gate } from '../../src/backend/circuit.ts';
+import type { Circuit, Gate, NamedCircuit } from '../../src/backend/circuit.ts';
 
 function gates(qubits: number): fc.Arbitrary<Gate> {
   const qubit = fc.integer({ min: 0, max: qubits - 1 });
@@ -35,4 +35,19 @@ export function circuits(qubitsMax: number, gatesMax: number): fc.Arbitrary<Circ
       ),
     }),
   );
+}
+
+/**
+ * GHZ on `qubits` qubits (2 to 1,024), measured in the X basis: X⊗…⊗X stabilises the state with +1, so ideally each
+ * shot has an even number of ones.
+ */
+export function ghzParity(qubits: number): NamedCircuit {
+  const measured = Array.from({ length: qubits }, (_, qubit) => qubit);
+  const h = (qubit: number): Gate => ({ gate: 'h', qubits: [qubit] });
+  const chain = measured.slice(1).map((qubit): Gate => ({ gate: 'cx', qubits: [qubit - 1, qubit] }));
+  return {
+    name: `ghz-parity-${qubits}`,
+    version: '1.0.0',
+    circuit: { qubits, gates: [h(0), ...chain, ...measured.map(h)], measured },
+  };
 }

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Clock, ManualClock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { NOON_MS } from './ledger-records.ts';
+import { ManualClock } from './manual-clock.ts';
 
 /** A new folder that goes when the test ends. */
 export function temporaryFolder(t: TestContext): string {

@@ -165,7 +165,10 @@ export interface SimulatorOptions {
   readonly testBytes?: ByteSource;
 }
 
-/** The simulator of one circuit. */
+/**
+ * The simulator of one circuit.
+ * @internal for tests, which give the circuit and the bytes
+ */
 export function createSimulator(options: SimulatorOptions): StreamBackend {
   const named = options.circuit ?? superposition(16);
   assertCircuit(named.circuit);

@@ -21,7 +21,7 @@ const OUTPUT_BYTES = OUTPUT_BITS / 8;
 /**
  * Full entropy, at least 1 - 2^-32 bits in every bit, may be claimed only when h_in >= n_out + 64 (SP
  * 800-90C, vetted conditioning). Least of all is left by the narrowest input, n_in = h_in = 320: 1 - 2^-35
- * bits.
+ * bits (test/pool/intake/conditioner.test.ts computes Output_Entropy).
  */
 const ASSESSED_BITS_PER_BLOCK = OUTPUT_BITS + 64;
 
@@ -33,35 +33,6 @@ export interface Conditioned {
   readonly inputBitsPerBlock: number;
   /** Assessed min-entropy of those bits (h_in), at least 320. */
   readonly entropyPerBlock: number;
-}
-
-/**
- * Output_Entropy(n_in, n_out, nw, h_in) of SP 800-90B §3.1.5.1.2, in bits; sizes in bits, 0 <= h_in <= n_in.
- * Near full entropy the result rounds to n_out: `outputEntropyDeficit` has the rest.
- */
-export function outputEntropy(nIn: number, nOut: number, nw: number, hIn: number): number {
-  return Math.min(nOut, nw) - outputEntropyDeficit(nIn, nOut, nw, hIn);
-}
-
-/**
- * n - Output_Entropy, n = min(n_out, nw), without rounding: 7.8e-20 bits for 320 assessed bits into SHA-256.
- *
- * The standard's terms, multiplied by 2^n, are 1 plus something small, and that something is what is
- * computed. With P_high = 2^-h_in, P_low = (1 - P_high) / (2^n_in - 1):
- *   2^n_in P_low = 1 + a,            a = (2^-n_in - 2^-h_in) / (1 - 2^-n_in)
- *   2^n psi      = 1 + a + 2^(n - h_in)
- *   2^n omega    = (1 + a)(1 + b),   b = sqrt(2 n ln 2 · 2^(n - n_in))
- * and the result is -log2(max(psi, omega)) = n - log2(1 + the larger excess).
- */
-export function outputEntropyDeficit(nIn: number, nOut: number, nw: number, hIn: number): number {
-  assert(nIn >= 1 && nOut >= 1 && nw >= 1, 'sizes of a conditioner are at least one bit');
-  assert(hIn >= 0 && hIn <= nIn, 'a conditioner gets no more entropy than bits');
-  const n = Math.min(nOut, nw);
-  const a = (2 ** -nIn - 2 ** -hIn) / (1 - 2 ** -nIn);
-  const b = Math.sqrt(2 * n * Math.LN2 * 2 ** (n - nIn));
-  const psiExcess = a + 2 ** (n - hIn);
-  const omegaExcess = a + b + a * b;
-  return Math.log1p(Math.max(psiExcess, omegaExcess)) / Math.LN2;
 }
 
 /** Raw bytes that make one block of 32 conditioned bytes, at an assessed min-entropy per bit in (0, 1]. */

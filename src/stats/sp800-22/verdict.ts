@@ -225,7 +225,10 @@ export class SequenceTally {
   }
 }
 
-/** The same on sequences that are all at hand. */
+/**
+ * The same on sequences that are all at hand.
+ * @internal for tests and the bench
+ */
 export function verdictAcross(sequences: readonly (readonly TestRow[])[]): VerdictAcross {
   const tally = new SequenceTally();
   for (const rows of sequences) tally.add(rows);

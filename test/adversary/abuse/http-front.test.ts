@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
 import {
   connectionsMax,
@@ -11,6 +10,7 @@ import {
 } from '../../../src/service/front-stack.ts';
 import { frontWith, PLAIN_HEAD, until } from '../../http/front-fixture.ts';
 import { HttpConnection } from '../../support/http.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** Bounds of the front that the whole service reaches only after minutes or with thousands of clients. */
 

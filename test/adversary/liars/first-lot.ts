@@ -1,9 +1,9 @@
-import { ManualClock } from '../../../src/core/clock.ts';
 import { assessLot } from '../../../src/pool/intake/assess-lot.ts';
 import type { Assessor } from '../../../src/pool/intake/assessor.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { makeLot } from '../../../src/pool/intake/lots.ts';
 import { ScriptedAssessor } from '../../pool/fixtures.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { type Model, modelBackend } from './models.ts';
 
 /** SP 800-22 says yes to everything, as it does to conditioned bits; SP 800-90B is the real one. */

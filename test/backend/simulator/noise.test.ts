@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bellChsh, type Circuit, ghzParity, superposition, xCheck } from '../../../src/backend/circuit.ts';
+import { bellChsh, type Circuit, superposition, xCheck } from '../../../src/backend/circuit.ts';
 import { RandomWords } from '../../../src/backend/simulator/coins.ts';
 import { coinProbability, OutcomeSampler } from '../../../src/backend/simulator/measurement.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { exactDistribution, exactGuessingProbability } from '../../reference/exact-noise.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
-import { circuits } from '../../support/circuits.ts';
+import { circuits, ghzParity } from '../../support/circuits.ts';
 
 const errorRate = fc.double({ min: 0, max: 0.3, noNaN: true });
 const bias = fc.double({ min: -0.4, max: 0.4, noNaN: true });

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { superposition } from '../../../src/backend/circuit.ts';
 import { type ByteSource, RandomWords, systemBytes } from '../../../src/backend/simulator/coins.ts';
 import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const constant =
   (byte: number): ByteSource =>

@@ -6,7 +6,6 @@ import {
   bellChsh,
   CHSH_SETTINGS,
   circuitSha256,
-  ghzParity,
   type NamedCircuit,
   superposition,
   xCheck,
@@ -14,9 +13,10 @@ import {
 import type { Noise } from '../../../src/backend/simulator/noise.ts';
 import { createSimulator, DEFAULT_NOISE } from '../../../src/backend/simulator/simulator.ts';
 import { concatBytes, toHex } from '../../../src/core/bytes.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
+import { ghzParity } from '../../support/circuits.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const NEVER = new AbortController().signal;
 const NO_NOISE: Noise = { readout: { e01: 0, e10: 0 }, bias: 0, depolarizing: 0 };

@@ -11,9 +11,9 @@ import {
   simulatorBackend,
   simulatorWith,
 } from '../../../src/backend/simulator/simulator.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;

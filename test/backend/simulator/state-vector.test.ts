@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bellChsh, CHSH_SETTINGS, type Gate, ghzParity } from '../../../src/backend/circuit.ts';
+import { bellChsh, CHSH_SETTINGS, type Gate } from '../../../src/backend/circuit.ts';
 import { STATE_QUBITS_MAX, StateVector } from '../../../src/backend/simulator/state-vector.ts';
 import { denseState } from '../../reference/dense-unitary.ts';
-import { circuits } from '../../support/circuits.ts';
+import { circuits, ghzParity } from '../../support/circuits.ts';
 
 const TOLERANCE = 1e-12;
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead } from '../../../src/backend/backend.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { assessLot } from '../../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { makeLot } from '../../../src/pool/intake/lots.ts';
 import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { ScriptedAssessor } from '../fixtures.ts';
 
 /** Eight pairs whose sides are fair coins and equal with this probability, all in the setting 00, as a job's PUB gives them. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Backend, BackendError, type Spend } from '../../../src/backend/backend.ts';
-import { dayOf, ManualClock } from '../../../src/core/clock.ts';
+import { dayOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { SpendLimits } from '../../../src/ledger/records.ts';
 import { SourceReader } from '../../../src/pool/intake/jobs.ts';
 import { failingBackend, soundBackend } from '../../support/backends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord } from '../fixtures.ts';
 import { JobDouble } from './job-double.ts';

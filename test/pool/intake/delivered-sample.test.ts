@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../../src/core/clock.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
 import {
   ASSESSED_BITS,
@@ -12,6 +11,7 @@ import {
 } from '../../../src/pool/intake/assessor.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';
 import { isZero, recordingLog } from '../fixtures.ts';
 

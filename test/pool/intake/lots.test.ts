@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import { simulatorWith } from '../../../src/backend/simulator/simulator.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import {
@@ -20,6 +19,7 @@ import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/heal
 import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
 import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { isZero, ScriptedAssessor } from '../fixtures.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { AssessedBlock, LotRecord } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { SystemSample } from '../../../src/pool/intake/system-sample.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { fixedBytes } from '../../support/backends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { recordingLog, ScriptedAssessor } from '../fixtures.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,5 +1,5 @@
 import type { Wait } from '../../../src/core/clock.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { settle } from '../fixtures.ts';
 
 interface Waiting {

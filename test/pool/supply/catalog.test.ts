@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { LotCatalog } from '../../../src/pool/supply/pure.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, withCalls } from '../fixtures.ts';
 

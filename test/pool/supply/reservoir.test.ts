@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ManualClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-
 import { LotCatalog, type LotShare, PureSupply } from '../../../src/pool/supply/pure.ts';
 import type { EntropyReader } from '../../../src/values/entropy-reader.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { isZero, lotRecord, MarkedBlocks, recordingLog, settle, withCalls, wordsOf } from '../fixtures.ts';
 

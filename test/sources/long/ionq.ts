@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { ManualClock, systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { IONQ_KEY, LocalIonq } from '../../support/providers/ionq.ts';
 import { type Environment, TestServer } from '../../support/server.ts';
 import { assertNamed, type GivenRead, sha256Hex } from '../certified-read.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { LocalDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
-import { ManualClock } from '../../../src/core/clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { MemoryNotes, optionValues } from '../source-parts.ts';
 
 export function temporaryFolder(t: TestContext): string {

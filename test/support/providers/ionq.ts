@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Circuit } from '../../../src/backend/circuit.ts';
 import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
-import type { ManualClock } from '../../../src/core/clock.ts';
 import { fixedBytes } from '../backends.ts';
+import type { ManualClock } from '../manual-clock.ts';
 import { plainGates } from './braket-program.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 

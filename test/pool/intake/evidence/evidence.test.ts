@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead, Witness } from '../../../../src/backend/backend.ts';
-import { ghzParity, superposition } from '../../../../src/backend/circuit.ts';
+import { superposition } from '../../../../src/backend/circuit.ts';
 import { checkedNoise, type Noise } from '../../../../src/backend/simulator/noise.ts';
 import { bellRun, plainRun, type Run, xCheckRun } from '../../../../src/backend/simulator/runs.ts';
 import { simulatorOf } from '../../../../src/backend/simulator/simulator.ts';
 import { InvariantError } from '../../../../src/core/assert.ts';
-import { ManualClock } from '../../../../src/core/clock.ts';
 import { ORIGINS } from '../../../../src/core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type LotEvidence } from '../../../../src/ledger/records.ts';
 import {
@@ -16,6 +15,8 @@ import {
 } from '../../../../src/pool/intake/evidence/bounds.ts';
 import { evidenceOf } from '../../../../src/pool/intake/evidence/evidence.ts';
 import { fixedBytes } from '../../../support/backends.ts';
+import { ghzParity } from '../../../support/circuits.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const NEVER = new AbortController().signal;
 const PERFECT = { e01: 0, e10: 0 };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RawRead } from '../../../../src/backend/backend.ts';
-import { ManualClock } from '../../../../src/core/clock.ts';
 import type { LotRecord } from '../../../../src/ledger/records.ts';
 import { HealthMonitor } from '../../../../src/pool/intake/health.ts';
 import { makeLot } from '../../../../src/pool/intake/lots.ts';
 import { IbmSubject } from '../../../backend/ibm-fixtures.ts';
 import { runJob } from '../../../support/backend-contract.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { TEST_DEVICE } from '../../../support/providers/ibm-device.ts';
 import { ScriptedAssessor } from '../../fixtures.ts';
 

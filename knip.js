@@ -1,0 +1,33 @@
+/**
+ * `knip` finds what nothing uses, `knip --production` what only tests use. A file may export for its tests what it uses
+ * itself; what it does not use is marked `@internal`, with the reason.
+ */
+export default {
+  ignoreExportsUsedInFile: process.argv.includes('--production'),
+  workspaces: {
+    '.': {
+      entry: [
+        'src/workers/{expand,assess,draw}.ts!',
+        'src/service/{ledger-worker,front-worker}.ts!',
+        'src/backend/local-device/reader-process.ts!',
+        'src/cli/standalone-verifier.ts!',
+        'src/http/pages/client/*.ts!',
+        'scripts/*.{ts,mjs}',
+        'bench/*.bench.ts',
+        'bench/peers/*.ts',
+        'bench/support/no-durability.ts',
+        'test/**/*.test.ts',
+        'test/adversary/crash/*.ts',
+        'test/statistical/*.ts',
+        'test/support/*-child.ts',
+        'clients/typescript/src/*.ts',
+      ],
+      project: ['src/**/*.ts!', 'test/**/*.ts', 'bench/**/*.{ts,mjs}', 'scripts/**/*.{ts,mjs}'],
+    },
+    'test/generated-client': {
+      entry: ['compile.ts'],
+      project: ['*.ts'],
+    },
+  },
+  ignoreBinaries: ['promtool', 'openssl', 'systemd-analyze', 'mypy'],
+};
