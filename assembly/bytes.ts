@@ -1,4 +1,5 @@
 /** Bytes as JSON strings, each followed by a comma. They wait at ENTROPY; all functions write to TEXT and return how many bytes. */
+import { marked } from './octets';
 import { ENTROPY, TEXT } from './windows';
 
 const QUOTE: u8 = 0x22;
@@ -102,10 +103,8 @@ function base64Text(bytes: v128): v128 {
 export function uuid(count: i32): i32 {
   let out = TEXT;
   const end = ENTROPY + (usize(count) << 4);
-  const kept = i8x16(-1, -1, -1, -1, -1, -1, 0x0f, -1, 0x3f, -1, -1, -1, -1, -1, -1, -1);
-  const marks = i8x16(0, 0, 0, 0, 0, 0, 0x40, 0, -0x80, 0, 0, 0, 0, 0, 0, 0); // version 4.2, variant 4.1
   for (let at = ENTROPY; at < end; at += 16) {
-    const bytes = v128.or(v128.and(v128.load(at), kept), marks);
+    const bytes = marked(v128.load(at));
     const high = i8x16.shr_u(bytes, 4);
     const low = v128.and(bytes, i8x16.splat(15));
     const first = hexDigits(lowerHalf(high, low));

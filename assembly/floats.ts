@@ -134,8 +134,8 @@ const SPACINGS: usize = memory.data<u64>(
 );
 
 /**
- * The shortest decimal of m / 2^53 for whole m below 2^53, the lower 53 bits of words that lie `stride` bytes apart.
- * Starts and stops as `decimals` does, at values below 10^-6 and, rarely, where two decimals may be equally near.
+ * The shortest decimal of m / 2^53 for whole m below 2^53, the lower 53 bits of words of seven bytes. Starts and
+ * stops as `decimals` does, at values below 10^-6 and, rarely, where two decimals may be equally near.
  *
  * Let x = m / 2^53 and z the zeros behind the point, so that y = x·10^(16+z) lies in [10^15, 10^16). With n = m·10^z,
  * y = n·10^16 / 2^53 is computed exactly as a·10^8 + t / 2^37: sixteen digits, of which t holds the last eight, and a
@@ -155,18 +155,17 @@ const SPACINGS: usize = memory.data<u64>(
  *   t is a multiple of 2^35 then, and its lower 32 bits are zero.
  * Which of the three lengths it is takes no branch: no length is foreseen more often than in two cases of three.
  */
-const STEPS: usize = memory.data<u32>([7, 7, 7, 7, 8, 8, 8, 8], 16);
+const STEP: usize = memory.data<u32>([7, 7, 7, 7], 16);
 
-@inline
-function shortest(first: usize, from: i32, count: i32, textBytes: i32, stride: usize): i32 {
+export function shortestOfWords(from: i32, count: i32, textBytes: i32): i32 {
   const k0 = constant(0), k1 = constant(1), k2 = constant(2), k3 = constant(3);
   const k4 = constant(4), k5 = constant(5), k6 = constant(6);
   let out = TEXT + usize(textBytes);
-  const end = first + usize(count) * stride;
+  const end = ENTROPY + usize(count) * 7;
   // A counter in a general register would be the one that the engine, short of them, keeps on the stack; then, in one
   // process of two, each value waits for the stores of the one before, which takes three times as long.
-  const step = v128.load(STEPS + ((stride - 7) << 4));
-  let cursor = i32x4.splat(i32(first + usize(from) * stride));
+  const step = v128.load(STEP);
+  let cursor = i32x4.splat(i32(ENTROPY + usize(from) * 7));
   for (;;) {
     const at = usize(i32x4.extract_lane(cursor, 0));
     if (at >= end) break;
@@ -212,13 +211,5 @@ function shortest(first: usize, from: i32, count: i32, textBytes: i32, stride: u
     cursor = i32x4.add(cursor, step);
   }
   store<i32>(SECOND, i32(out - TEXT));
-  return (i32x4.extract_lane(cursor, 0) - i32(first)) / i32(stride);
-}
-
-export function shortestOfWords(from: i32, count: i32, textBytes: i32): i32 {
-  return shortest(ENTROPY, from, count, textBytes, 7);
-}
-
-export function shortestOfOffsets(from: i32, count: i32, textBytes: i32): i32 {
-  return shortest(OFFSETS, from, count, textBytes, 8);
+  return (i32x4.extract_lane(cursor, 0) - i32(ENTROPY)) / 7;
 }

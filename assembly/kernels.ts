@@ -1,5 +1,5 @@
 /**
- * The kernels of src/values: samplers and writers of JSON text in AssemblyScript. `node scripts/build-kernels.ts` makes
+ * The kernels of src/values: samplers and writers of JSON text and octets in AssemblyScript. `node scripts/build-kernels.ts` makes
  * src/values/kernels.wasm of them; src/values/kernels.ts says how they are called. They are short because everything
  * rare is left to the caller, and check nothing: the caller keeps to the sizes of the windows.
  */
@@ -13,11 +13,20 @@ export {
   decimals64,
   fifteenPlaces,
   fivePlaces,
-  shortestOfOffsets,
   shortestOfWords,
   sixPlaces,
 } from './floats';
 export { base64, bits, hex, uuid } from './bytes';
+export {
+  float64Octets32,
+  float64Octets64,
+  int32Octets32,
+  int32Octets64,
+  int64Octets32,
+  int64Octets64,
+  unitOctets,
+  uuidOctets,
+} from './octets';
 
 export const entropyAt: usize = ENTROPY;
 export const offsetsAt: usize = OFFSETS;

@@ -65,14 +65,14 @@ export function divided(words: i32, wordBytes: i32, span: f64, accepted: f64): i
   return i32(out - OFFSETS) >> 3;
 }
 
-/** What OFFSETS holds, u64 below 2^53, as float64 times `scale`, a power of two. */
-export function toDoubles(count: i32, scale: f64): void {
+/** What OFFSETS holds, u64 below 2^53, as float64. */
+export function toDoubles(count: i32): void {
   const end = OFFSETS + (usize(count) << 3);
-  for (let at = OFFSETS; at < end; at += 8) store<f64>(at, f64(load<i64>(at)) * scale);
+  for (let at = OFFSETS; at < end; at += 8) store<f64>(at, f64(load<i64>(at)));
 }
 
-/** The way back: float64 times `scale`, which is a whole number, as u64. */
-export function fromDoubles(count: i32, scale: f64): void {
+/** The way back: whole numbers in float64 as u64. */
+export function fromDoubles(count: i32): void {
   const end = OFFSETS + (usize(count) << 3);
-  for (let at = OFFSETS; at < end; at += 8) store<i64>(at, i64(load<f64>(at) * scale));
+  for (let at = OFFSETS; at < end; at += 8) store<i64>(at, i64(load<f64>(at)));
 }

@@ -57,7 +57,7 @@ async function measureSubject(
     }
     breakEvens.push(breakEvenRow(kind, byCount));
   }
-  const inForce = modules.request.HOP_ABOVE_JSON_BYTES;
+  const inForce = modules.request.HOP_ABOVE_BYTES;
   return [
     {
       title: nameFor(run, subject, 'One answer, made here or handed over'),
@@ -73,7 +73,7 @@ async function measureSubject(
     },
     {
       title: nameFor(run, subject, 'Break-even'),
-      note: `Values from which a hop saves front CPU, and the text they take. In force: HOP_ABOVE_JSON_BYTES = ${inForce.toLocaleString('en-US')}.`,
+      note: `Values from which a hop saves front CPU, and the text they take. In force: HOP_ABOVE_BYTES = ${inForce.toLocaleString('en-US')}.`,
       columns: [{ title: 'values' }, { title: 'text bytes' }],
       rows: breakEvens,
     },
@@ -97,9 +97,10 @@ function contendersFor(
     after: utf8Bytes('}'),
     salt: new Uint8Array(randomBytes(32)),
     form: 'json' as const,
+    octets: undefined,
   };
   const bytes = new Uint8Array(make.answerBytesMax(order, jsonBytesMax(order.values)));
-  const room = { bytes, start: 0, end: bytes.length, octets: undefined, packed: undefined };
+  const room = { bytes, start: 0, end: bytes.length, packed: undefined };
   const making = { ...order, ...room, dataEnd: 0, consumedBytes: 0, delivered: new Uint8Array(32) };
   let memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytes.length);
   const handOver = async () => {

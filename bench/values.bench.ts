@@ -1,12 +1,12 @@
 /**
- * What a number costs with its entropy at hand: draw, write and copy out, no expansion and no hash.
+ * What a number costs with its entropy at hand, in each form: draw, write and copy out, no expansion and no hash.
  *   node bench/values.bench.ts    table of ns per number (per byte of strings, per bit of bits), JSON in bench/out/values.json
  */
 import { randomFillSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { EntropyReader } from '../src/values/entropy-reader.ts';
-import { drawJson, sample, writeJson } from '../src/values/sample.ts';
-import { jsonBytesMax, type ValueRequest } from '../src/values/value-request.ts';
+import { drawJson, drawOctets } from '../src/values/sample.ts';
+import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../src/values/value-request.ts';
 import { task } from './support/timing.ts';
 
 const COUNTS = [1, 10, 100, 1_000, 100_000];
@@ -68,29 +68,31 @@ function endlessReader(): EntropyReader {
 
 const reader = endlessReader();
 
-/** The two ways to a text: at once, and by way of the values. */
-function worksOf(request: ValueRequest): Record<'at once' | 'drawn, then written', () => void> {
-  const target = new Uint8Array(jsonBytesMax(request));
-  return {
-    'at once': () => {
-      drawJson(request, reader, target, 0);
-      reader.erase();
-    },
-    'drawn, then written': () => {
-      const values = sample(request, reader);
-      reader.erase();
-      writeJson(values, target, 0);
-    },
+/** The forms of a request, each made over and over into the same memory. */
+function formsOf(request: ValueRequest): { form: string; make: () => void }[] {
+  const text = new Uint8Array(jsonBytesMax(request));
+  const drawText = () => {
+    drawJson(request, reader, text, 0);
+    reader.erase();
   };
+  const octetForms = octetTypesOf(request).map((type) => {
+    const octets = new Uint8Array(octetBytes(request, type));
+    const make = () => {
+      drawOctets(request, type, reader, octets, 0);
+      reader.erase();
+    };
+    return { form: type, make };
+  });
+  return [{ form: 'json', make: drawText }, ...octetForms];
 }
 
 const contenders = KINDS.flatMap(({ name, request, units = (count) => count }) =>
-  (['at once', 'drawn, then written'] as const).map((way) => ({
+  formsOf(request(1)).map(({ form }, i) => ({
     kind: name,
-    way,
+    form,
     tasks: COUNTS.map((count) => ({
       units: units(count),
-      task: task(worksOf(request(count))[way]),
+      task: task(formsOf(request(count))[i].make),
       ns: [] as number[],
     })),
   })),
@@ -103,12 +105,12 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 
 // Of medians over a machine that others use, the lowest round is what the work itself takes.
-const rows = contenders.map(({ kind, way, tasks }) => {
+const rows = contenders.map(({ kind, form, tasks }) => {
   const cells = tasks.map(({ ns }, i) => [
     `count ${COUNTS[i].toLocaleString('en-US')}`,
     Number(Math.min(...ns).toPrecision(3)),
   ]);
-  return { kind, way, ...Object.fromEntries(cells) };
+  return { kind, form, ...Object.fromEntries(cells) };
 });
 console.table(rows);
 mkdirSync(new URL('out/', import.meta.url), { recursive: true });

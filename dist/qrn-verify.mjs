@@ -423,11 +423,35 @@ var sha256 = /* @__PURE__ */ createHasher(
   /* @__PURE__ */ oidNist(1)
 );
 
+// src/core/assert.ts
+var InvariantError = class extends Error {
+  name = "InvariantError";
+};
+function assert(condition, what) {
+  if (!condition) throw new InvariantError(what);
+}
+
 // src/core/ids.ts
 var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 var VALUE_OF = new Int8Array(128).fill(-1);
 for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
 var ID_TEXT_LENGTH = 26;
+function base32Of(id) {
+  assert(id.length === 16, "an id has 16 bytes");
+  let text2 = "";
+  let bits = 2;
+  let accumulator = 0;
+  for (const byte of id) {
+    accumulator = accumulator << 8 | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text2 += ALPHABET[accumulator >>> bits & 31];
+      accumulator &= (1 << bits) - 1;
+    }
+  }
+  return text2;
+}
 function bytesOfBase32(text2) {
   if (text2.length !== ID_TEXT_LENGTH) return void 0;
   const id = new Uint8Array(16);
@@ -956,9 +980,11 @@ async function verifyAnswer(input) {
     checks.push(
       checkCertificateId(input.response, document),
       checkRequestId(input.response, document),
-      checkMetadata(input.response, document),
-      checkDelivered(input.response, document)
+      checkMetadata(input, document)
     );
+  }
+  if (input.response !== void 0 || input.octets !== void 0) {
+    checks.push(checkDelivered(input, document));
   }
   checks.push(
     checkLots(document),
@@ -976,7 +1002,7 @@ async function verifyAnswer(input) {
   return {
     ok: checks.every((check2) => check2.ok),
     checks,
-    notCovered: input.response === void 0 ? [] : notCovered(input.response)
+    notCovered: input.response === void 0 ? [] : notCovered(input.response, input.octets !== void 0)
   };
 }
 function check(name, failure, holds) {
@@ -1029,11 +1055,17 @@ var REPEATED = [
   [["metadata", "powered_by"], ["powered_by"]],
   [["data", "metadata", "entropy_mode"], ["entropy_mode"]]
 ];
-function checkMetadata(response, document) {
+function checkMetadata({ response, octets }, document) {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate);
-    return certified === void 0 || member(response, ...inResponse) !== certified;
+    const told = member(response, ...inResponse);
+    if (octets !== void 0 && told === void 0 && inResponse[1] === "powered_by") return false;
+    return certified === void 0 || told !== certified;
   });
+  const type = member(response, "media_type");
+  if (type !== void 0 && type !== member(document, "media_type")) {
+    differing.push([["media_type"], ["media_type"]]);
+  }
   const names = differing.map(([inResponse]) => inResponse.join(".")).join(", ");
   return check(
     "metadata",
@@ -1041,16 +1073,20 @@ function checkMetadata(response, document) {
     "Time, circuit, backend, origin, mode and test result are as certified."
   );
 }
-function checkDelivered(response, document) {
+function checkDelivered({ response, octets, salt: given }, document) {
   const certified = member(document, "hashes", "delivered");
-  const salt = text(member(response, "metadata", "certificate_salt"));
-  const data = canonical(member(response, "data"));
+  const type = member(document, "media_type");
+  const salt = given ?? text(member(response, "metadata", "certificate_salt"));
+  const bytes = type === void 0 ? jsonBytes(response, octets) : octets;
   let failure;
   if (salt === void 0 || !/^[0-9a-f]{64}$/.test(salt))
     failure = "metadata.certificate_salt is not 64 hex digits.";
-  else if (data === void 0) failure = "The response has no data.";
+  else if (type !== void 0 && octets === void 0)
+    failure = `The certificate is of octets, ${show(type)}; the answer is not.`;
+  else if (bytes === void 0 && octets !== void 0)
+    failure = "The certificate is of JSON; the answer is in octets.";
+  else if (bytes === void 0) failure = "The response has no data.";
   else {
-    const bytes = utf83.encode(data);
     const salted = new Uint8Array(32 + bytes.length);
     salted.set(hexToBytes(salt));
     salted.set(bytes, 32);
@@ -1058,7 +1094,13 @@ function checkDelivered(response, document) {
     if (delivered !== certified)
       failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
   }
-  return check("delivered", failure, "The data is what was delivered, bit for bit.");
+  const what = type === void 0 ? "data is" : "octets are";
+  const named = type === void 0 ? "" : ` They are ${text(type) ?? show(type)}.`;
+  return check("delivered", failure, `The ${what} what was delivered, bit for bit.${named}`);
+}
+function jsonBytes(response, octets) {
+  const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
+  return data === void 0 ? void 0 : utf83.encode(data);
 }
 function checkLots(document) {
   const lots = member(document, "provenance", "lots");
@@ -1206,27 +1248,78 @@ function checkWitnesses(document, seen, { keys, quorum }) {
     `Seen by ${told}: logged between ${issuedAt}, by the log's own word, and ${timeText(byS)}.`
   );
 }
-function notCovered(response) {
+function notCovered(response, isOctets) {
   const covered = /* @__PURE__ */ new Set([
     ...REPEATED.map(([path]) => path.join(".")),
     "metadata.certificate_id",
     "metadata.certificate_salt",
     "metadata.request_id",
-    "meta.request_id"
+    "meta.request_id",
+    "media_type"
   ]);
   const names = [];
   for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === "data") continue;
-    const paths = isObject(inner) ? Object.keys(inner).map((name) => `${outer}.${name}`) : [outer];
+    if (outer === "data" && !isOctets) continue;
+    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
     names.push(...paths.filter((path) => !covered.has(path)));
   }
   return names;
+}
+function pathsOf(outer, members) {
+  return Object.entries(members).flatMap(
+    ([name, value]) => outer === "data" && name === "metadata" && isObject(value) ? pathsOf("data.metadata", value) : [`${outer}.${name}`]
+  );
 }
 function digestText(bytes) {
   return `sha256:${bytesToHex(sha2563(bytes))}`;
 }
 function uuidOf(bits) {
   return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+// src/certificate/octet-answer.ts
+function fieldsOf(head) {
+  const fields = /* @__PURE__ */ new Map();
+  for (const line of head.split(/\r?\n/)) {
+    if (/^HTTP\//.test(line)) fields.clear();
+    const colon = line.indexOf(":");
+    if (colon > 0) fields.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return fields;
+}
+function responseOfFields(fields) {
+  const uuid = fields.get("x-request-id");
+  const verified = fields.get("x-nist-verified");
+  const texts = (names) => Object.fromEntries(
+    Object.entries(names).flatMap(([member2, name]) => {
+      const value = fields.get(name);
+      return value === void 0 ? [] : [[member2, value]];
+    })
+  );
+  const bits = uuid === void 0 ? void 0 : bytesOfUuid(uuid);
+  return {
+    ...texts({ media_type: "content-type" }),
+    data: { metadata: texts({ entropy_mode: "x-entropy-mode" }) },
+    meta: uuid === void 0 ? {} : { request_id: uuid },
+    metadata: {
+      ...texts({
+        certificate_id: "x-certificate-id",
+        certificate_salt: "x-certificate-salt",
+        entropy_origin: "x-entropy-origin",
+        lang_circuit: "x-lang-circuit",
+        lang_version: "x-lang-version",
+        quantum_backend: "x-quantum-backend",
+        timestamp: "x-timestamp"
+      }),
+      ...verified === void 0 ? {} : { nist_verified: verified === "true" },
+      ...bits === void 0 ? {} : { request_id: `req_${base32Of(bits)}` }
+    }
+  };
+}
+function bytesOfUuid(uuid) {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) return void 0;
+  const digits = uuid.replaceAll("-", "");
+  return Uint8Array.from({ length: 16 }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16));
 }
 
 // src/cli/verification-text.ts
@@ -1245,10 +1338,11 @@ function verdictText({ checks }, what) {
 }
 
 // src/cli/standalone-verifier.ts
-var USAGE = `usage: qrn-verify.mjs [ANSWER.json] CERTIFICATE.json KEYS.json
+var USAGE = `usage: qrn-verify.mjs [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
 
 Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
-  ANSWER.json       the body of the answer; without it the certificate alone is checked
+  ANSWER            the body of the answer; without it the certificate alone is checked
+  HEADERS.txt       the header fields of an answer in octets, as curl -D HEADERS.txt writes them
   CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification page as JSON
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
@@ -1271,20 +1365,19 @@ async function run({ argv, stdout, stderr }) {
     stdout.write(USAGE);
     return 0;
   }
-  if (files.length !== 2 && files.length !== 3) {
+  const headers = files[0] === "--headers" ? files.splice(0, 2)[1] : void 0;
+  if (files.length !== 3 && (files.length !== 2 || headers !== void 0)) {
     stderr.write(USAGE);
     return 2;
   }
-  let parsed;
+  let input;
   try {
-    parsed = await Promise.all(files.map(readJson));
+    input = await inputOf(files, headers);
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}
 `);
     return 2;
   }
-  const [keys, certificate, response] = parsed.toReversed();
-  const input = files.length === 3 ? { response, certificate, keys } : { certificate, keys };
   const verification = await verifyAnswer(input);
   stdout.write(verificationText(verification));
   const verdict = `${verdictText(verification, files[0])}
@@ -1293,9 +1386,26 @@ async function run({ argv, stdout, stderr }) {
   else stderr.write(verdict);
   return verification.ok ? 0 : 1;
 }
-async function readJson(path) {
+async function inputOf(files, headers) {
+  const [answer] = files.slice(0, -2);
+  const given = answer === void 0 ? {} : await answerOf(answer, headers);
+  const [certificate, keys] = files.slice(-2);
+  return { ...given, certificate: await readJson(certificate), keys: await readJson(keys) };
+}
+async function answerOf(path, headers) {
+  if (headers === void 0) return { response: await readJson(path) };
+  const response = responseOfFields(fieldsOf(textOf(await readBytes(headers))));
+  return { response, octets: await readBytes(path) };
+}
+async function readBytes(path) {
   const { readFile } = await import("node:fs/promises");
-  const text2 = await readFile(path, "utf8");
+  return readFile(path);
+}
+function textOf(bytes) {
+  return new TextDecoder().decode(bytes);
+}
+async function readJson(path) {
+  const text2 = textOf(await readBytes(path));
   try {
     return JSON.parse(text2);
   } catch (error) {
@@ -1303,6 +1413,8 @@ async function readJson(path) {
   }
 }
 export {
+  fieldsOf,
+  responseOfFields,
   verifyAnswer
 };
 // Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside. So are parts of noble-hashes (https://github.com/paulmillr/noble-hashes):

@@ -1,4 +1,5 @@
 // src/http/pages/client/verify-page.ts
+import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
 import { verifyAnswer } from "./qrn-verify.mjs";
 
 // src/http/pages/client/browser.ts
@@ -29,6 +30,7 @@ var TITLES = {
 var form = element("check");
 var answer = element("answer");
 var file = element("file");
+var octetsFile = element("octets");
 var button = element("check-button");
 var result = element("result");
 element("check-off").hidden = true;
@@ -66,7 +68,7 @@ async function run(read) {
   result.setAttribute("aria-busy", "true");
   show(made("p", "Checking…"));
   try {
-    show(...report(await verify(await read())));
+    show(...report(await verify(await read(), await octetsGiven())));
   } catch (error) {
     const isTold = error instanceof Trouble;
     show(banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`));
@@ -78,7 +80,12 @@ async function run(read) {
     result.scrollIntoView({ block: "nearest" });
   }
 }
-async function verify(text) {
+async function octetsGiven() {
+  const chosen = octetsFile.files?.[0];
+  return chosen === void 0 ? void 0 : new Uint8Array(await chosen.arrayBuffer());
+}
+async function verify(text, octets) {
+  if (octets !== void 0) return verifyOctets(text.trim(), octets);
   const pasted = text.trim() === "" ? void 0 : parsed(text);
   if (member(pasted, "error") !== void 0 && member(pasted, "data") === void 0) {
     throw new Trouble(
@@ -101,6 +108,20 @@ async function verify(text) {
     hasAnswer: response !== void 0,
     status: member(certificate, "certificate", "status")
   };
+}
+async function verifyOctets(text, octets) {
+  const isSalt = /^[0-9a-f]{64}$/.test(text);
+  const response = isSalt ? void 0 : responseOfFields(fieldsOf(text));
+  if (response !== void 0 && member(response, "metadata", "certificate_salt") === void 0) {
+    throw new Trouble("Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.");
+  }
+  const [certificate, keys] = await Promise.all([
+    certificateOf(idFor(response)),
+    fetched("/.well-known/qrn-keys.json")
+  ]);
+  const given = response === void 0 ? { salt: text } : { response };
+  const verification = await verifyAnswer({ certificate, keys, octets, ...given });
+  return { verification, hasAnswer: true, status: member(certificate, "certificate", "status") };
 }
 function parsed(text) {
   try {

@@ -31,7 +31,9 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   const verifier = {
     stdin: {
       contents:
-        "export { verifyAnswer } from './src/certificate/verify.ts';\nimport './src/cli/standalone-verifier.ts';\n",
+        "export { verifyAnswer } from './src/certificate/verify.ts';\n" +
+        "export { fieldsOf, responseOfFields } from './src/certificate/octet-answer.ts';\n" +
+        "import './src/cli/standalone-verifier.ts';\n",
       resolveDir: root,
       sourcefile: VERIFIER,
     },
@@ -40,7 +42,9 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   };
   const pageScript = {
     entryPoints: ['src/http/pages/client/verify-page.ts'],
-    plugins: [importing('certificate/verify.ts', `./${VERIFIER}`)],
+    plugins: ['certificate/verify.ts', 'certificate/octet-answer.ts'].map((module) =>
+      importing(module, `./${VERIFIER}`),
+    ),
   };
   const docsScript = { entryPoints: ['src/http/pages/client/docs-page.ts'] };
   return Promise.all([

@@ -9,8 +9,8 @@ import type { AnswerForm } from './request.ts';
 export interface WeighedAnswer {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
-  /** Bytes that its values take as JSON, at most. */
-  readonly textBytesMax: number;
+  /** Bytes that its values take as JSON, at most, or as octets. */
+  readonly valuesBytesMax: number;
   /** Number of the account that asks. */
   readonly accountNumber: number;
 }
@@ -53,13 +53,13 @@ const START_NS: Averages = {
     shuffle: 60,
   },
   'octet-stream': {
-    integers: 25,
-    'integers, sorted': 90,
-    'integers, unique': 65,
-    decimals: 60,
-    floats: 90,
-    bytes: 4,
-    uuid: 65,
+    integers: 6,
+    'integers, sorted': 80,
+    'integers, unique': 50,
+    decimals: 12,
+    floats: 10,
+    bytes: 1,
+    uuid: 14,
     bitstring: 1,
     shuffle: 60,
   },
@@ -148,7 +148,7 @@ export class Admission {
    */
   enterTurn(answer: WeighedAnswer): number {
     const costUs = this.costUs(answer);
-    if (costUs < WEIGHED_FROM_US && answer.textBytesMax < WEIGHED_FROM_BYTES) return Number.NaN;
+    if (costUs < WEIGHED_FROM_US && answer.valuesBytesMax < WEIGHED_FROM_BYTES) return Number.NaN;
     const isRoom = this.#turn.fits(answer.accountNumber, costUs) && this.#fitsInMemory(answer);
     if (!isRoom) throw overloaded();
     this.#turn.add(answer.accountNumber, costUs);
@@ -324,9 +324,9 @@ function unitsOf(values: ValueRequest): number {
   }
 }
 
-/** Memory of an answer, at most: its text, and its values in another form. */
-function replyBytesOf({ textBytesMax, form }: WeighedAnswer): number {
-  return textBytesMax * (form === 'json' ? 1 : 2);
+/** Memory of an answer, at most: of MessagePack the text that is committed to, and what is sent. */
+function replyBytesOf({ valuesBytesMax, form }: WeighedAnswer): number {
+  return valuesBytesMax * (form === 'msgpack' ? 2 : 1);
 }
 
 function overloaded(): ApiError {

@@ -1,13 +1,13 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/meter.ts';
-import type { DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import type { DataEndpoint, EntropyMode, OctetType } from '../core/vocabulary.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
 import type { FirstAnswer, FirstUse } from './idempotency.ts';
 import type { Making } from './make.ts';
-import type { AnswerForm, DataRequest, Plan } from './request.ts';
+import { type AnswerForm, type DataRequest, isLarge, type Plan } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import type { DataTemplate, PrintedAnswer } from './text.ts';
 
@@ -22,6 +22,8 @@ export interface Asker {
   readonly atMs: number;
   readonly startedMonotonicMs: number;
   readonly form: AnswerForm;
+  /** Of the form `octet-stream`. */
+  readonly octets: OctetType | undefined;
   /** Names of parameters that were ignored, as X-Ignored-Parameters tells them, or ''. */
   readonly ignored: string;
   /** Known from now on to whoever counts requests. */
@@ -64,6 +66,11 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   readonly reservation: Reservation;
   readonly plan: Plan;
   readonly form: AnswerForm;
+  readonly octets: OctetType | undefined;
+  /** Bytes that its values take as JSON, at most, or as octets. */
+  readonly valuesBytesMax: number;
+  /** Made by a worker. */
+  readonly isLarge: boolean;
   /** The first use of an Idempotency-Key. */
   first: FirstUse | undefined;
   readonly #admission: Admission;
@@ -88,7 +95,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   delivered: Uint8Array<ArrayBuffer>;
   deliveredBytes = 0;
   consumedBytes = 0;
-  octets: Uint8Array<ArrayBuffer> | undefined = undefined;
   packed: Uint8Array<ArrayBuffer> | undefined = undefined;
   /**
    * The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing
@@ -123,6 +129,10 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.plan = plan;
     this.mode = mode;
     this.form = asker.form;
+    const { octets } = asker;
+    this.octets = octets;
+    this.valuesBytesMax = plan.valuesBytesMax(octets);
+    this.isLarge = isLarge(this.valuesBytesMax);
     this.#admission = admission;
     this.salt = salt;
     this.delivered = delivered;
@@ -134,10 +144,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
 
   get values(): ValueRequest {
     return this.plan.request.values;
-  }
-
-  get textBytesMax(): number {
-    return this.plan.textBytesMax;
   }
 
   get requestId(): Uint8Array<ArrayBuffer> {

@@ -122,9 +122,9 @@ export class Answers {
 
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, keyText: string): Promise<void> {
-    const { asker, accountNumber, plan, form } = answer;
+    const { asker, accountNumber, form } = answer;
     const { idempotency } = this.#options;
-    const bytesMax = plan.textBytesMax * (form === 'json' ? 1 : 2) + STORED_HEAD_BYTES_MAX;
+    const bytesMax = answer.valuesBytesMax * (form === 'msgpack' ? 2 : 1) + STORED_HEAD_BYTES_MAX;
     const request = { accountNumber, keyText, fingerprint: asker.fingerprint(), bytesMax };
     const outcome = await idempotency.begin(request, asker.atMs);
     if ('first' in outcome) {
@@ -182,7 +182,7 @@ export class Answers {
   #draw(answer: Answer, from: DrawnFrom, reader: EntropyReader, byWorker: () => DrawOrder): void {
     answer.from = from;
     answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
-    if (answer.plan.isLarge) {
+    if (answer.isLarge) {
       answer.enterQueue();
       this.#later(answer, this.#makeByWorker(answer, byWorker()));
     } else {
@@ -193,7 +193,7 @@ export class Answers {
 
   #drawPure(answer: Answer): void {
     const { plan } = answer;
-    if (plan.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
+    if (answer.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
       answer.enterQueue();
       this.#later(answer, this.#makeClaimed(answer));
     } else if (!this.#makeFromRing(answer)) {
@@ -255,11 +255,11 @@ export class Answers {
   /** Returns the pieces that were not read. */
   async #workerMakes(answer: Answer, draw: DrawOrder): Promise<MadeByWorker['left']> {
     const { workers, memory } = this.#options;
-    const { values, form, before, after } = answer;
-    const buffer = memory.large(answerBytesMax(answer, answer.textBytesMax));
+    const { values, form, octets, before, after } = answer;
+    const buffer = memory.large(answerBytesMax(answer, answer.valuesBytesMax));
     answer.hold(buffer);
     answer.salt = this.#newSalt(new Uint8Array(SALT_BYTES));
-    const order = { values, form, before, after, salt: answer.salt, draw, memory: buffer.bytes };
+    const order = { values, form, octets, before, after, salt: answer.salt, draw, memory: buffer.bytes };
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
     buffer.returned(made.bytes, made.dataEnd + REPLY_TAIL_BYTES_MAX);
@@ -271,7 +271,7 @@ export class Answers {
     const { admission, memory } = this.#options;
     const startedMs = admission.enterTurn(answer);
     this.#newSalt(answer.salt);
-    answer.hold(memory.small(answerBytesMax(answer, answer.textBytesMax)));
+    answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
     makeFrom(reader, answer);
     admission.madeHere(answer, startedMs);
   }
@@ -316,12 +316,14 @@ export class Answers {
       answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
       return;
     }
-    answer.body =
-      answer.octets ?? packedReply(answer, poweredBy, request.valueKey, request.members, answer.packed!);
-    answer.octets = undefined;
+    if (answer.form === 'octet-stream') {
+      answer.body = bytes.subarray(start + DATA_START, dataEnd);
+      return;
+    }
+    answer.body = packedReply(answer, poweredBy, request.valueKey, request.members, answer.packed!);
     answer.packed = undefined;
     // the body of a large answer is weighed already (Admission.enterQueue)
-    answer.exchangeBuffer(answer.plan.isLarge ? undefined : memory.adopt(answer.body));
+    answer.exchangeBuffer(answer.isLarge ? undefined : memory.adopt(answer.body));
   }
 
   #planOf(request: DataRequest): Plan {

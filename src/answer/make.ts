@@ -1,12 +1,13 @@
 import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
+import type { OctetType } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
-import { drawJson, octetsOf, plainOf, type Sample, sample, writeJson } from '../values/sample.ts';
+import { drawJson, drawOctets } from '../values/sample.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
@@ -14,8 +15,8 @@ export const SALT_BYTES = 32;
 export const DIGEST_BYTES = 32;
 
 /**
- * Where the `data` member starts in its memory: room for the opening of the reply, and for the salt when it
- * is hashed.
+ * Where the `data` member, or the octets, start in their memory: room for the opening of the reply, and for the salt
+ * when it is hashed.
  */
 export const DATA_START = 32;
 /** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
@@ -27,29 +28,30 @@ assert(DATA_START >= SALT_BYTES, 'the salt fits before the data member');
 export interface MakeOrder {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
+  /** Of the form `octet-stream`; then there is no text. */
+  readonly octets: OctetType | undefined;
   /** The text of the `data` member before and after its values; canonical JSON as a whole. */
   readonly before: Uint8Array;
   readonly after: Uint8Array;
-  /** 32 bytes, hashed before the `data` member. */
+  /** 32 bytes, hashed before the `data` member or the octets. */
   readonly salt: Uint8Array<ArrayBuffer>;
 }
 
 /** Where an answer is made, and what came of it. */
 export interface Making extends MakeOrder {
   /**
-   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. The `data` member begins
+   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. The `data` member, or the octets, begin
    * DATA_START in.
    */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
-  /** Where the `data` member ends. */
+  /** Where the `data` member or the octets end. */
   dataEnd: number;
-  /** 32 bytes: SHA-256(salt ‖ data) is written here. */
+  /** 32 bytes: SHA-256(salt ‖ data) or SHA-256(salt ‖ octets) is written here. */
   readonly delivered: Uint8Array<ArrayBuffer>;
   consumedBytes: number;
-  /** The bare values as the form asks for them; undefined where it is JSON. */
-  octets: Uint8Array<ArrayBuffer> | undefined;
+  /** The values in MessagePack, where the form is that. */
   packed: Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -73,7 +75,7 @@ export interface WorkerOrder extends MakeOrder {
 
 /** As the worker returns it. */
 export interface MadeByWorker
-  extends Pick<Making, 'bytes' | 'dataEnd' | 'delivered' | 'consumedBytes' | 'octets' | 'packed'> {
+  extends Pick<Making, 'bytes' | 'dataEnd' | 'delivered' | 'consumedBytes' | 'packed'> {
   /** Pieces that were not read, or what is left of one, in order: the next draw takes them. */
   readonly left: readonly Uint8Array<ArrayBuffer>[];
   /** What it took of the worker's time: the answers to come are weighed by it. */
@@ -89,9 +91,13 @@ export interface AnswerWorkers {
   make(order: WorkerOrder): Promise<MadeByWorker>;
 }
 
-/** Memory that an answer needs at most, its values taking `textBytesMax` bytes of JSON. */
-export function answerBytesMax(order: Pick<MakeOrder, 'before' | 'after'>, textBytesMax: number): number {
-  return DATA_START + order.before.length + textBytesMax + order.after.length + REPLY_TAIL_BYTES_MAX;
+/** Memory that an answer needs at most, its values taking `valuesBytesMax` bytes of JSON or octets. */
+export function answerBytesMax(
+  { octets, before, after }: Pick<MakeOrder, 'octets' | 'before' | 'after'>,
+  valuesBytesMax: number,
+): number {
+  if (octets !== undefined) return DATA_START + valuesBytesMax;
+  return DATA_START + before.length + valuesBytesMax + after.length + REPLY_TAIL_BYTES_MAX;
 }
 
 /**
@@ -108,7 +114,6 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     dataEnd: 0,
     delivered: new Uint8Array(DIGEST_BYTES),
     consumedBytes: 0,
-    octets: undefined,
     packed: undefined,
   };
   let left: Uint8Array<ArrayBuffer>[];
@@ -119,38 +124,46 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     stream.close();
     wipe(order.salt);
   }
-  const { bytes, dataEnd, delivered, consumedBytes, octets, packed } = making;
-  return { bytes, dataEnd, delivered, consumedBytes, octets, packed, left };
+  const { bytes, dataEnd, delivered, consumedBytes, packed } = making;
+  return { bytes, dataEnd, delivered, consumedBytes, packed, left };
 }
 
 /** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
-  const { values, form, before, after, bytes, start, end } = making;
+  const { values, octets, bytes, start } = making;
   const consumedBefore = reader.consumedBytes;
+  making.dataEnd =
+    octets === undefined
+      ? writeData(reader, making)
+      : drawOctets(values, octets, reader, bytes, start + DATA_START);
+  reader.erase();
+  making.consumedBytes = reader.consumedBytes - consumedBefore;
+  commitInPlace(making);
+}
+
+/** Writes the `data` member; returns where it ends. */
+function writeData(reader: EntropyReader, making: Making): number {
+  const { values, form, before, after, bytes, start, end } = making;
   const dataStart = start + DATA_START;
   bytes.set(before, dataStart);
   const valuesAt = dataStart + before.length;
-  let drawn: Sample | undefined;
-  let dataEnd: number;
-  if (form === 'json') {
-    dataEnd = drawJson(values, reader, bytes, valuesAt);
-  } else {
-    drawn = sample(values, reader);
-    dataEnd = writeJson(drawn, bytes, valuesAt);
-  }
-  reader.erase();
-  bytes.set(after, dataEnd);
-  dataEnd += after.length;
+  const valuesEnd = drawJson(values, reader, bytes, valuesAt);
+  bytes.set(after, valuesEnd);
+  const dataEnd = valuesEnd + after.length;
   assert(dataEnd + REPLY_TAIL_BYTES_MAX <= end, 'an answer keeps to its bound');
-  making.dataEnd = dataEnd;
-  making.consumedBytes = reader.consumedBytes - consumedBefore;
-  commitInPlace(making);
-  if (drawn !== undefined && form === 'octet-stream') making.octets = new Uint8Array(octetsOf(drawn));
-  if (drawn !== undefined && form === 'msgpack') making.packed = new Uint8Array(pack(plainOf(drawn)));
+  if (form === 'msgpack') {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(
+      'utf8',
+      valuesAt,
+      valuesEnd,
+    );
+    making.packed = new Uint8Array(pack(JSON.parse(text)));
+  }
+  return dataEnd;
 }
 
 /**
- * SHA-256(salt ‖ data): the salt stands before the data for the moment of one call, a third of the time of
+ * SHA-256(salt ‖ data or octets): the salt stands before them for the moment of one call, a third of the time of
  * three.
  */
 function commitInPlace({ bytes, start, dataEnd, salt, delivered }: Making): void {

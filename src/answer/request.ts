@@ -1,10 +1,11 @@
 import { type Allowance, tiersWith } from '../account/tiers.ts';
 import { ApiError } from '../core/errors.ts';
-import type { DataEndpoint, EntropyMode, Tier } from '../core/vocabulary.ts';
+import type { DataEndpoint, EntropyMode, OctetType, Tier } from '../core/vocabulary.ts';
 import {
   entropyBytesMax,
   informationBits,
   jsonBytesMax,
+  octetBytes,
   type ValueRequest,
   valueCount,
 } from '../values/value-request.ts';
@@ -53,20 +54,22 @@ export function entropyBytes(values: ValueRequest): number {
 }
 
 /**
- * Answers whose text may be longer than this are made by a worker; shorter ones are made in the front thread.
- * Bench
+ * Answers whose values may take more than this are made by a worker; shorter ones are made in the front thread. Bench
  * `dispatch` puts the break-even of the front's own time at 53 kB of text for integers 0..999,999, 84 for floats, 110 for
  * UUIDs and 175 for integers 0..100.
  */
-export const HOP_ABOVE_JSON_BYTES = 96 * 1024;
+export const HOP_ABOVE_BYTES = 96 * 1024;
+
+/** Whether a worker makes an answer whose values take so many bytes. */
+export function isLarge(valuesBytesMax: number): boolean {
+  return valuesBytesMax > HOP_ABOVE_BYTES;
+}
 
 /** What is worked out of a request once, and serves all its answers: clients repeat a few requests. */
 export class Plan {
   readonly request: DataRequest;
   /** Bytes that the values take as JSON, at most. */
-  readonly textBytesMax: number;
-  /** Made by a worker. */
-  readonly isLarge: boolean;
+  readonly #textBytesMax: number;
   /** What usage counts. */
   readonly valueCount: number;
   #drawBytesMax = -1;
@@ -76,9 +79,13 @@ export class Plan {
 
   constructor(request: DataRequest) {
     this.request = request;
-    this.textBytesMax = jsonBytesMax(request.values);
+    this.#textBytesMax = jsonBytesMax(request.values);
     this.valueCount = valueCount(request.values);
-    this.isLarge = this.textBytesMax > HOP_ABOVE_JSON_BYTES;
+  }
+
+  /** Bytes that the values take as octets of a type, or without one as JSON, at most. */
+  valuesBytesMax(octets: OctetType | undefined): number {
+    return octets === undefined ? this.#textBytesMax : octetBytes(this.request.values, octets);
   }
 
   /** Bytes that the values draw, at most. */

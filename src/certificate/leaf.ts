@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { base32Of } from '../core/ids.ts';
-import type { DataEndpoint } from '../core/vocabulary.ts';
+import type { DataEndpoint, OctetType } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
@@ -11,7 +11,7 @@ import { type Certificate, type CertificateFacts, issueCertificate } from './rec
 
 /**
  * Leaves of the log. `leafText` gives one plainly: the canonical JSON of the certificate. LeafHasher makes
- * the same hashes faster, for sealing: all certificates of one endpoint from one source differ in four
+ * the same hashes faster, for sealing: all certificates of one endpoint and form from one source differ in four
  * members of fixed length, so it makes their text once, writes those members over it, and hashes the buffer,
  * which starts with the 0x00 of RFC 9162 §2.1.1. The tests of test/certificate compare the two.
  */
@@ -75,14 +75,15 @@ export class LeafHasher {
   ): { readonly hashes: Hash[]; readonly latestMs: number } {
     const { count, sequence } = segment;
     const ids = this.#ids.blocks(sequence, 0, count);
-    const templates = segment.sources.map(() => new Array<LeafTemplate | undefined>(ENDPOINT_OF_CODE.length));
+    const templates = segment.sources.map(() => [] as (LeafTemplate | undefined)[]);
     const cursor = new EntryCursor(segment.entries);
     const hashes = new Array<Hash>(count);
     let latestMs = 0;
     for (let i = 0; i < count; i++) {
       assert(cursor.next(), 'a segment has as many entries as it says');
       const known = templates[cursor.source];
-      const template = (known[cursor.endpointCode] ??= this.#template(segment, cursor, lotOf));
+      const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
+      const template = (known[key] ??= this.#template(segment, cursor, lotOf));
       this.#write(template, cursor, ids, i * ID_BYTES);
       hashes[i] = sha256(template.bytes);
       latestMs = Math.max(latestMs, cursor.issuedAtMs);
@@ -103,10 +104,11 @@ export class LeafHasher {
 
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => LotRecord): LeafTemplate {
     const source = segment.sources[cursor.source];
-    const { endpoint } = cursor.entry();
+    const { endpoint, octets } = cursor.entry();
     const { verifyUrlBase, poweredBy, systemGenerator } = segment.context;
     const name = JSON.stringify([
       endpoint,
+      octets,
       source.mode,
       source.lotIds,
       source.generation,
@@ -116,7 +118,8 @@ export class LeafHasher {
     ]);
     let template = this.#templates.get(name);
     if (template === undefined) {
-      template = templateOf({ source, lots: source.lotIds.map(lotOf), context: segment.context }, endpoint);
+      const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
+      template = templateOf(facts, endpoint, octets);
       if (this.#templates.size >= TEMPLATES_MAX) this.#templates.clear();
       this.#templates.set(name, template);
     }
@@ -134,9 +137,13 @@ export class LeafHasher {
   }
 }
 
-function templateOf(facts: CertificateFacts, endpoint: DataEndpoint): LeafTemplate {
+function templateOf(
+  facts: CertificateFacts,
+  endpoint: DataEndpoint,
+  octets: OctetType | undefined,
+): LeafTemplate {
   const text = leafText(
-    issueCertificate(facts, endpoint, {
+    issueCertificate(facts, endpoint, octets, {
       id: `cert_${MARKS.id.repeat(ID_CHARACTERS)}`,
       requestId: `req_${MARKS.requestId.repeat(ID_CHARACTERS)}`,
       issuedAt: MARKS.issuedAt.repeat(TIME_CHARACTERS),

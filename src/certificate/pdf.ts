@@ -159,6 +159,7 @@ function answerRows(certificate: Document['certificate']): Row[] {
     ['Request', certificate.request_id],
     ['Endpoint', certificate.endpoint],
     ['Entropy mode', certificate.entropy_mode],
+    ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
     ['Seed', generation === null ? 'none' : `${generation.tier} tier, generation ${generation.number}`],
     ['Powered by', certificate.powered_by],
   ];

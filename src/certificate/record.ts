@@ -2,14 +2,15 @@ import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
-import {
-  type DataEndpoint,
-  type EntropyMode,
-  ORIGINS,
-  type Origin,
-  type SystemGenerator,
-  type Tier,
+import type {
+  DataEndpoint,
+  EntropyMode,
+  OctetType,
+  Origin,
+  SystemGenerator,
+  Tier,
 } from '../core/vocabulary.ts';
+import { ORIGINS, octetMediaType } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import {
   type AnswerEntry,
@@ -46,6 +47,11 @@ export interface Certificate {
   readonly request_id: string;
   readonly endpoint: DataEndpoint;
   readonly entropy_mode: EntropyMode;
+  /**
+   * Names the octets that `hashes.delivered` commits to, as the reply's Content-Type did. Absent where it commits
+   * to the canonical JSON of the `data` member, in any version: leaves of the log never change.
+   */
+  readonly media_type?: string;
   readonly powered_by: string;
   readonly provenance: CertifiedProvenance;
   readonly verification: CertifiedVerification;
@@ -201,7 +207,7 @@ export interface CertificateFacts {
 
 export function certificateOf(id: string, entry: AnswerEntry, facts: CertificateFacts): Certificate {
   assert(entry.mode === facts.source.mode, 'an entry and its source agree on the mode');
-  return issueCertificate(facts, entry.endpoint, {
+  return issueCertificate(facts, entry.endpoint, entry.octets, {
     id,
     issuedAt: new Date(entry.issuedAtMs).toISOString(),
     requestId: `req_${base32Of(entry.requestId)}`,
@@ -218,9 +224,11 @@ export interface CertificateMembers {
   readonly delivered: string;
 }
 
+/** `octets` says what the commitment is over; undefined: the canonical JSON of the `data` member. */
 export function issueCertificate(
   facts: CertificateFacts,
   endpoint: DataEndpoint,
+  octets: OctetType | undefined,
   members: CertificateMembers,
 ): Certificate {
   const { source, lots, context } = facts;
@@ -237,6 +245,7 @@ export function issueCertificate(
     request_id: members.requestId,
     endpoint,
     entropy_mode: source.mode,
+    ...(octets === undefined ? {} : { media_type: octetMediaType(octets) }),
     powered_by: context.poweredBy,
     provenance: provenanceOf(facts, version),
     verification: verificationOf(source.mode, lots, version),

@@ -20,8 +20,18 @@ import {
  * does (browsers over https, Deno, Node); neither this file nor what it imports uses anything of Node.
  */
 export interface VerificationInput {
-  /** The answer's JSON body, parsed; leave it out to check a certificate alone. */
+  /**
+   * The answer's JSON body, parsed; of an answer in octets what its header fields say (`responseOfFields`). Leave it
+   * out to check a certificate alone.
+   */
   readonly response?: unknown;
+  /** The octets that the certificate commits to, where it does: the body of an answer in octets. */
+  readonly octets?: Uint8Array;
+  /**
+   * The salt of the octets, 64 hex digits, where nothing else of the header fields was kept. Then the values are checked
+   * against the certificate, and not what the answer said of itself.
+   */
+  readonly salt?: string;
   /** What the certificate endpoint or the verification page answered, parsed. */
   readonly certificate: unknown;
   /**
@@ -84,9 +94,11 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
     checks.push(
       checkCertificateId(input.response, document),
       checkRequestId(input.response, document),
-      checkMetadata(input.response, document),
-      checkDelivered(input.response, document),
+      checkMetadata(input, document),
     );
+  }
+  if (input.response !== undefined || input.octets !== undefined) {
+    checks.push(checkDelivered(input, document));
   }
   checks.push(
     checkLots(document),
@@ -104,7 +116,7 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
   return {
     ok: checks.every((check) => check.ok),
     checks,
-    notCovered: input.response === undefined ? [] : notCovered(input.response),
+    notCovered: input.response === undefined ? [] : notCovered(input.response, input.octets !== undefined),
   };
 }
 
@@ -164,11 +176,18 @@ const REPEATED: readonly [response: readonly string[], certificate: readonly str
   [['data', 'metadata', 'entropy_mode'], ['entropy_mode']],
 ];
 
-function checkMetadata(response: unknown, document: unknown): Check {
+function checkMetadata({ response, octets }: VerificationInput, document: unknown): Check {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate);
-    return certified === undefined || member(response, ...inResponse) !== certified;
+    const told = member(response, ...inResponse);
+    // no header field carries it
+    if (octets !== undefined && told === undefined && inResponse[1] === 'powered_by') return false;
+    return certified === undefined || told !== certified;
   });
+  const type = member(response, 'media_type');
+  if (type !== undefined && type !== member(document, 'media_type')) {
+    differing.push([['media_type'], ['media_type']]);
+  }
   const names = differing.map(([inResponse]) => inResponse.join('.')).join(', ');
   return check(
     'metadata',
@@ -177,17 +196,24 @@ function checkMetadata(response: unknown, document: unknown): Check {
   );
 }
 
-/** `delivered` is SHA-256(salt || canonical JSON of `data`); only who holds the response has the salt. */
-function checkDelivered(response: unknown, document: unknown): Check {
+/**
+ * `delivered` is SHA-256(salt || canonical JSON of `data`), or SHA-256(salt || octets) where the certificate names their
+ * media type; only who holds the response has the salt.
+ */
+function checkDelivered({ response, octets, salt: given }: VerificationInput, document: unknown): Check {
   const certified = member(document, 'hashes', 'delivered');
-  const salt = text(member(response, 'metadata', 'certificate_salt'));
-  const data = canonical(member(response, 'data'));
+  const type = member(document, 'media_type');
+  const salt = given ?? text(member(response, 'metadata', 'certificate_salt'));
+  const bytes = type === undefined ? jsonBytes(response, octets) : octets;
   let failure: string | undefined;
   if (salt === undefined || !/^[0-9a-f]{64}$/.test(salt))
     failure = 'metadata.certificate_salt is not 64 hex digits.';
-  else if (data === undefined) failure = 'The response has no data.';
+  else if (type !== undefined && octets === undefined)
+    failure = `The certificate is of octets, ${show(type)}; the answer is not.`;
+  else if (bytes === undefined && octets !== undefined)
+    failure = 'The certificate is of JSON; the answer is in octets.';
+  else if (bytes === undefined) failure = 'The response has no data.';
   else {
-    const bytes = utf8.encode(data);
     const salted = new Uint8Array(32 + bytes.length);
     salted.set(hexToBytes(salt));
     salted.set(bytes, 32);
@@ -195,7 +221,15 @@ function checkDelivered(response: unknown, document: unknown): Check {
     if (delivered !== certified)
       failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
   }
-  return check('delivered', failure, 'The data is what was delivered, bit for bit.');
+  const what = type === undefined ? 'data is' : 'octets are';
+  const named = type === undefined ? '' : ` They are ${text(type) ?? show(type)}.`;
+  return check('delivered', failure, `The ${what} what was delivered, bit for bit.${named}`);
+}
+
+/** What a certificate of JSON commits to. */
+function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Array | undefined {
+  const data = octets === undefined ? canonical(member(response, 'data')) : undefined;
+  return data === undefined ? undefined : utf8.encode(data);
 }
 
 /**
@@ -386,21 +420,31 @@ function checkWitnesses(
 }
 
 /** The members of the response, two levels deep, that no check has looked at. */
-function notCovered(response: unknown): string[] {
+function notCovered(response: unknown, isOctets: boolean): string[] {
   const covered = new Set([
     ...REPEATED.map(([path]) => path.join('.')),
     'metadata.certificate_id',
     'metadata.certificate_salt',
     'metadata.request_id',
     'meta.request_id',
+    'media_type',
   ]);
   const names: string[] = [];
   for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === 'data') continue;
-    const paths = isObject(inner) ? Object.keys(inner).map((name) => `${outer}.${name}`) : [outer];
+    if (outer === 'data' && !isOctets) continue; // the hash covers all of it
+    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
     names.push(...paths.filter((path) => !covered.has(path)));
   }
   return names;
+}
+
+/** `data.metadata` of an answer in octets is the one object that lies deeper. */
+function pathsOf(outer: string, members: Record<string, unknown>): string[] {
+  return Object.entries(members).flatMap(([name, value]) =>
+    outer === 'data' && name === 'metadata' && isObject(value)
+      ? pathsOf('data.metadata', value)
+      : [`${outer}.${name}`],
+  );
 }
 
 function digestText(bytes: Uint8Array): string {

@@ -1,4 +1,5 @@
-import { verifyAnswer } from '../certificate/verify.ts';
+import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
+import { type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
 /**
@@ -7,10 +8,11 @@ import { verdictText, verificationText } from './verification-text.ts';
  * puts it together.
  */
 
-const USAGE = `usage: qrn-verify.mjs [ANSWER.json] CERTIFICATE.json KEYS.json
+const USAGE = `usage: qrn-verify.mjs [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
 
 Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
-  ANSWER.json       the body of the answer; without it the certificate alone is checked
+  ANSWER            the body of the answer; without it the certificate alone is checked
+  HEADERS.txt       the header fields of an answer in octets, as curl -D HEADERS.txt writes them
   CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification page as JSON
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
@@ -45,19 +47,18 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
     stdout.write(USAGE);
     return 0;
   }
-  if (files.length !== 2 && files.length !== 3) {
+  const headers = files[0] === '--headers' ? files.splice(0, 2)[1] : undefined;
+  if (files.length !== 3 && (files.length !== 2 || headers !== undefined)) {
     stderr.write(USAGE);
     return 2;
   }
-  let parsed: unknown[];
+  let input: VerificationInput;
   try {
-    parsed = await Promise.all(files.map(readJson));
+    input = await inputOf(files, headers);
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}\n`);
     return 2;
   }
-  const [keys, certificate, response] = parsed.toReversed();
-  const input = files.length === 3 ? { response, certificate, keys } : { certificate, keys };
   const verification = await verifyAnswer(input);
   stdout.write(verificationText(verification));
   const verdict = `${verdictText(verification, files[0])}\n`;
@@ -66,9 +67,33 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
   return verification.ok ? 0 : 1;
 }
 
-async function readJson(path: string): Promise<unknown> {
+async function inputOf(files: readonly string[], headers: string | undefined): Promise<VerificationInput> {
+  const [answer] = files.slice(0, -2);
+  const given = answer === undefined ? {} : await answerOf(answer, headers);
+  const [certificate, keys] = files.slice(-2);
+  return { ...given, certificate: await readJson(certificate), keys: await readJson(keys) };
+}
+
+async function answerOf(
+  path: string,
+  headers: string | undefined,
+): Promise<Pick<VerificationInput, 'response' | 'octets'>> {
+  if (headers === undefined) return { response: await readJson(path) };
+  const response = responseOfFields(fieldsOf(textOf(await readBytes(headers))));
+  return { response, octets: await readBytes(path) };
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
   const { readFile } = await import('node:fs/promises');
-  const text = await readFile(path, 'utf8');
+  return readFile(path);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+async function readJson(path: string): Promise<unknown> {
+  const text = textOf(await readBytes(path));
   try {
     return JSON.parse(text);
   } catch (error) {

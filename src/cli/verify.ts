@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { verifyAnswer, type WitnessPolicy } from '../certificate/verify.ts';
+import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
+import { type VerificationInput, verifyAnswer, type WitnessPolicy } from '../certificate/verify.ts';
 import { loadSettings } from '../config/config.ts';
 import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
@@ -19,8 +20,18 @@ export const verify = action({
   summary:
     'Checks a saved answer: that its values are the certified ones, that the certificate stands in the log, and that the\n' +
     'log is signed. Whoever gave you the keys is whom you trust: keep a copy of them, and give it with --keys.',
-  operands: [{ name: 'RESPONSE.json', meaning: 'the body of an answer, as the service sent it' }],
+  operands: [{ name: 'RESPONSE', meaning: 'the body of an answer, as the service sent it: JSON or octets' }],
   options: {
+    headers: {
+      value: 'H.txt',
+      meaning: 'the header fields of an answer in octets, one to a line, as curl -D H.txt writes them',
+    },
+    salt: {
+      value: 'HEX',
+      meaning:
+        'X-Certificate-Salt of an answer in octets, where the other fields were not kept; needs --certificate, and what\n' +
+        'the answer said of itself is not checked',
+    },
     url: {
       value: 'BASE',
       meaning: 'base URL of the service that has certificate and keys; the configured one when not given',
@@ -42,14 +53,14 @@ export const verify = action({
   },
   run: async (input, context) => {
     const [path] = input.operands;
-    const response = readJson(path);
+    const answer = answerFor(path, input);
     const [certificate, keys] = await Promise.all([
-      certificateFor(response, path, input, context),
+      certificateFor(answer.response, path, input, context),
       keysFor(input, context),
     ]);
     const witnesses = policyOf(input);
     const verification = await verifyAnswer({
-      response,
+      ...answer,
       certificate,
       keys,
       ...(witnesses === undefined ? {} : { witnesses }),
@@ -64,6 +75,22 @@ export const verify = action({
     return ok ? 0 : 1;
   },
 });
+
+/** What there is of the answer: JSON, or octets with what is known of them. */
+function answerFor(path: string, input: Input): Pick<VerificationInput, 'response' | 'octets' | 'salt'> {
+  const headers = input.option('headers');
+  const salt = input.option('salt');
+  if (headers === undefined && salt === undefined) {
+    return { response: readJson(path, '; an answer in octets needs --headers') };
+  }
+  const octets = readBytes(path);
+  if (salt === undefined)
+    return { octets, response: responseOfFields(fieldsOf(readBytes(headers!).toString('utf8'))) };
+  if (headers !== undefined) throw new UsageError('--headers has the salt: give it or --salt, not both');
+  if (!/^[0-9a-f]{64}$/.test(salt)) throw new UsageError('--salt is 64 lower-case hex digits');
+  if (!input.has('certificate')) throw new UsageError('--salt needs --certificate: nothing else names it');
+  return { octets, salt };
+}
 
 function policyOf(input: Input): WitnessPolicy | undefined {
   const given = input.option('witness');
@@ -90,7 +117,9 @@ async function certificateFor(
   const id = metadata?.certificate_id;
   if (typeof id !== 'string' || !CERTIFICATE_ID.test(id))
     throw new CommandError(
-      `${path} names no certificate in metadata.certificate_id: it is no answer of the service`,
+      input.has('headers')
+        ? `${input.option('headers')} has no X-Certificate-ID: these are not the header fields of an answer in octets`
+        : `${path} names no certificate in metadata.certificate_id: it is no answer of the service`,
     );
   const url = `${verifyUrlOf(input, context)}/${id}`;
   for (let attempt = 1; ; attempt++) {
@@ -145,20 +174,22 @@ async function fetchJson(url: string): Promise<unknown> {
   return parsed(text, url);
 }
 
-function readJson(path: string): unknown {
-  let text: string;
+function readJson(path: string, hint?: string): unknown {
+  return parsed(readBytes(path).toString('utf8'), path, hint);
+}
+
+function readBytes(path: string): Buffer {
   try {
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     throw new CommandError(`cannot read ${path}`, { cause: error });
   }
-  return parsed(text, path);
 }
 
-function parsed(text: string, from: string): unknown {
+function parsed(text: string, from: string, hint = ''): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`${from} is not JSON`, { cause: error });
+    throw new CommandError(`${from} is not JSON${hint}`, { cause: error });
   }
 }

@@ -41,3 +41,16 @@ export type DataEndpoint = (typeof DATA_ENDPOINTS)[number];
 /** What system entropy comes from: the kernel, or OpenSSL's generator where the platform has no device for it. */
 export const SYSTEM_GENERATORS = ['kernel', 'openssl'] as const;
 export type SystemGenerator = (typeof SYSTEM_GENERATORS)[number];
+
+/**
+ * How the values of an answer lie in octets, one behind the other: numbers little-endian, UUIDs as the 16 bytes
+ * of RFC 9562 §4, bytes as they are.
+ */
+export const OCTET_TYPES = ['int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
+export type OctetType = (typeof OCTET_TYPES)[number];
+
+/** The media type of a body of nothing but such values. Certificates print it: a text here never changes. */
+export function octetMediaType(type: OctetType): string {
+  const isNumber = type === 'int32' || type === 'int64' || type === 'float64';
+  return `application/octet-stream; type=${type}${isNumber ? '; byte-order=little-endian' : ''}`;
+}

@@ -6,33 +6,81 @@ import type { DrawnFrom } from '../answer/supply.ts';
 import type { PrintedAnswer } from '../answer/text.ts';
 import { toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import type { EntropyMode } from '../core/vocabulary.ts';
+import { type EntropyMode, type OctetType, octetMediaType } from '../core/vocabulary.ts';
+import { octetTypesOf } from '../values/value-request.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
-import { MEDIA_TYPES, negotiate } from './representation.ts';
+import { chooseOffer, MEDIA_TYPES, type Offer } from './representation.ts';
+
+/** A way in which an answer can be sent. */
+export interface AnswerOffer extends Offer {
+  /** Tells offers apart in the fingerprint of a request under an Idempotency-Key. */
+  readonly name: string;
+  readonly form: AnswerForm;
+  /** Of the bare values. */
+  readonly octets: OctetType | undefined;
+}
+
+export const AS_JSON: AnswerOffer = {
+  name: 'json',
+  form: 'json',
+  octets: undefined,
+  mediaType: MEDIA_TYPES.json,
+  parameters: {},
+};
+const AS_MSGPACK: AnswerOffer = {
+  name: 'msgpack',
+  form: 'msgpack',
+  octets: undefined,
+  mediaType: MEDIA_TYPES.msgpack,
+  parameters: {},
+};
+const WITHOUT_OCTETS: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
+/** By the types that the values can be sent as: a few lists serve all requests. */
+const withOctets = new Map<readonly OctetType[], readonly AnswerOffer[]>();
 
 /**
- * The form of an answer: JSON unless the client asks for MessagePack or, for bytes and batches, the bare
- * values. A quote has no values, so a client that accepts nothing but bare values gets it as JSON.
+ * How an answer is sent: as JSON unless the client asks for MessagePack or, for bytes and batches, the bare values. Of
+ * the types that hold every value of the request the client may name one, as in `application/octet-stream; type=int64`.
+ * A quote has no values, so a client that accepts nothing but bare values gets it as JSON.
  */
-export function answerFormOf(accept: string, request: DataRequest): AnswerForm {
-  if (accept === '' || accept === '*/*') return 'json';
-  const hasBareForm = request.endpoint === 'bytes' || request.endpoint === 'batch';
-  const form = negotiate(accept, hasBareForm ? ['json', 'msgpack', 'octet-stream'] : ['json', 'msgpack']);
-  return request.dryRun && form === 'octet-stream' ? 'json' : form;
+export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
+  if (accept === '' || accept === '*/*') return AS_JSON;
+  const hasOctets = request.endpoint === 'bytes' || request.endpoint === 'batch';
+  const offer = chooseOffer(accept, hasOctets ? offersOf(octetTypesOf(request.values)) : WITHOUT_OCTETS);
+  if (!request.dryRun || offer.octets === undefined) return offer;
+  return chooseOffer(accept, WITHOUT_OCTETS, AS_JSON);
+}
+
+function offersOf(types: readonly OctetType[]): readonly AnswerOffer[] {
+  let offers = withOctets.get(types);
+  if (offers === undefined) {
+    const asOctets = types.map(
+      (type, i): AnswerOffer => ({
+        name: i === 0 ? 'octet-stream' : `octet-stream/${type}`,
+        form: 'octet-stream',
+        octets: type,
+        mediaType: octetMediaType(type),
+        parameters: { type, 'byte-order': 'little-endian' },
+      }),
+    );
+    withOctets.set(types, (offers = [...WITHOUT_OCTETS, ...asOctets]));
+  }
+  return offers;
 }
 
 /** The head of an answer; valid until the next call. */
 export function answerHead(answer: Answer, rate: RateFacts | undefined): Uint8Array {
-  const { form, fields } = answer;
-  if (fields !== undefined) return fieldsHead(form, fields, rate);
+  const { fields } = answer;
+  if (fields !== undefined) return fieldsHead(fields, rate);
   return AnswerHead.of(answer.from).headOf(answer, rate);
 }
 
 /** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
-export function keptFields(answer: Answer, ignored: string): Field[] {
+export function keptFields(answer: Answer, mediaType: string, ignored: string): Field[] {
   const fields: Field[] = [
+    ['Content-Type', mediaType],
     ...sourceFields(answer.from),
     ['X-Request-ID', uuidText(answer.requestId)],
     ['X-Quantum-Credits-Remaining', String(answer.creditsRemaining)],
@@ -54,7 +102,10 @@ export function keptFields(answer: Answer, ignored: string): Field[] {
 
 /** The head of the first answer to an Idempotency-Key, sent again. */
 export function replayHead({ form, fields }: FirstAnswer, rate: RateFacts | undefined): Uint8Array {
-  return fieldsHead(form as AnswerForm, fields, rate);
+  const isComplete = fields.some(([name]) => name === 'Content-Type');
+  // an answer that an earlier release kept has its form alone
+  const type: Field = ['Content-Type', MEDIA_TYPES[form as AnswerForm]];
+  return fieldsHead(isComplete ? fields : [type, ...fields], rate);
 }
 
 /** The request that a quote answers. A Call is one. */
@@ -91,25 +142,26 @@ export function quoteReply(
 
 /** The head that answers HEAD: what is known without a draw, and no length. */
 export function describedHead(
-  form: AnswerForm,
+  mediaType: string,
   mode: EntropyMode,
   creditsRemaining: number,
   ignored: string,
   { requestUuid, rate }: { readonly requestUuid: string; readonly rate: RateFacts | undefined },
 ): Uint8Array {
   const fields: Field[] = [
+    ['Content-Type', mediaType],
     ['Cache-Control', 'no-store'],
     ['X-Entropy-Mode', mode],
     ['X-Quantum-Credits-Remaining', String(creditsRemaining)],
     ['X-Request-ID', requestUuid],
   ];
   if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
-  return fieldsHead(form, fields, rate);
+  return fieldsHead(fields, rate);
 }
 
 /** A head made field by field, for the forms that no template serves. */
-function fieldsHead(form: AnswerForm, fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
-  return headOf(200, [['Content-Type', MEDIA_TYPES[form]], ...fields, ...rateFields(rate)]);
+function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
+  return headOf(200, [...fields, ...rateFields(rate)]);
 }
 
 /** The header fields that all answers from one source share. */

@@ -4,8 +4,8 @@ import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { EntropyMode } from '../core/vocabulary.ts';
-import { answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
+import type { EntropyMode, OctetType } from '../core/vocabulary.ts';
+import { type AnswerOffer, AS_JSON, answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import type { CorsPolicy, RateFacts } from './reply-fields.ts';
 import {
@@ -52,7 +52,7 @@ export class Exchange extends Sender implements Asker {
   /** Known once a data request is about to be answered. */
   mode: EntropyMode | undefined;
   /** Of a data request, once its parameters are valid. */
-  form: AnswerForm = 'json';
+  offer: AnswerOffer = AS_JSON;
   ignored = '';
   /** The X-Request-ID of the first answer, where it is sent again to the same Idempotency-Key. */
   replayOf: string | undefined;
@@ -93,12 +93,20 @@ export class Exchange extends Sender implements Asker {
     return this.traceparent === '' ? undefined : parseTraceparent(this.traceparent);
   }
 
+  get form(): AnswerForm {
+    return this.offer.form;
+  }
+
+  get octets(): OctetType | undefined {
+    return this.offer.octets;
+  }
+
   fingerprint(): string {
-    return Idempotency.fingerprint([this.method, this.path, this.query, this.form, this.body]);
+    return Idempotency.fingerprint([this.method, this.path, this.query, this.offer.name, this.body]);
   }
 
   keptFields(answer: Answer): Field[] {
-    return keptFields(answer, this.ignored);
+    return keptFields(answer, this.offer.mediaType, this.ignored);
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {

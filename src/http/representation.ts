@@ -16,6 +16,8 @@ export interface MediaRange {
   /** Lower case; `*` for any. */
   readonly type: string;
   readonly subtype: string;
+  /** Of the type itself, by name in lower case; values as they were sent, without quotes. */
+  readonly parameters: ReadonlyMap<string, string>;
   /** From 0 (never) to 1. */
   readonly quality: number;
 }
@@ -58,55 +60,97 @@ function readRange(accept: string, start: number): [range: MediaRange | undefine
   if (found === null) return [undefined, start];
   let end = RANGE.lastIndex;
   let quality = 1;
+  let parameters = NO_PARAMETERS;
   for (;;) {
     PARAMETER.lastIndex = end;
     const parameter = PARAMETER.exec(accept);
     if (parameter === null) break;
     end = PARAMETER.lastIndex;
-    if (parameter[1]?.toLowerCase() !== 'q') continue; // parameters of the type itself do not part our five
+    const name = parameter[1]?.toLowerCase();
+    if (name === undefined) continue;
+    if (name !== 'q') {
+      parameters = new Map(parameters).set(name, unquoted(parameter[2]));
+      continue;
+    }
     if (!QUALITY.test(parameter[2])) return [undefined, end];
     quality = Number(parameter[2]);
   }
-  return [{ type: found[1].toLowerCase(), subtype: found[2].toLowerCase(), quality }, end];
+  return [{ type: found[1].toLowerCase(), subtype: found[2].toLowerCase(), parameters, quality }, end];
 }
+
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
+
+function unquoted(value: string): string {
+  return value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(.)/g, '$1') : value;
+}
+
+/** A form that can be sent: its media type, and what a range that names parameters must name them as. */
+export interface Offer {
+  /** As Content-Type gives it. */
+  readonly mediaType: string;
+  /** By name, in lower case. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * The parameters that tell our forms apart. A range that names one is for the forms that have it with that value; other
+ * parameters, such as a charset, matter to none.
+ */
+const TELLING_PARAMETERS = ['type', 'byte-order', 'arrays'] as const;
 
 interface Match {
   readonly quality: number;
-  /** 2: named in full, 1: type/*, 0: any. The most specific range decides the quality (RFC 9110 §12.5.1). */
+  /**
+   * 0: any, 1: type/*, 2: named in full, and one more for each parameter. The most specific range decides the quality
+   * (RFC 9110 §12.5.1).
+   */
   readonly precision: number;
   /** Place in the client's list. */
   readonly order: number;
 }
 
-function matchOf(mediaType: string, ranges: readonly MediaRange[]): Match | undefined {
-  const slash = mediaType.indexOf('/');
-  const type = mediaType.slice(0, slash);
-  const subtype = mediaType.slice(slash + 1);
+function matchOf({ mediaType, parameters }: Offer, ranges: readonly MediaRange[]): Match | undefined {
+  const [name] = mediaType.split(';', 1);
+  const slash = name.indexOf('/');
+  const type = name.slice(0, slash);
+  const subtype = name.slice(slash + 1);
   let best: Match | undefined;
   ranges.forEach((range, order) => {
     const fits = range.type === '*' ? range.subtype === '*' : range.type === type;
     if (!fits || (range.subtype !== '*' && range.subtype !== subtype)) return;
-    const precision = range.subtype !== '*' ? 2 : range.type !== '*' ? 1 : 0;
+    const named = TELLING_PARAMETERS.filter((each) => range.parameters.has(each));
+    if (named.some((each) => range.parameters.get(each)!.toLowerCase() !== parameters[each])) return;
+    const precision = (range.subtype !== '*' ? 2 : range.type !== '*' ? 1 : 0) + named.length;
     if (best === undefined || precision > best.precision) best = { quality: range.quality, precision, order };
   });
   return best;
 }
 
-/**
- * The form to answer in, one of `offered`, of which the first is the default. The best quality wins; of
- * equals the one that the client names more exactly, then the one it names first, then the earlier offered.
- * Where the client accepts none of them `otherwise` is sent, or without one an ApiError not_acceptable is
- * thrown (RFC 9110 §15.5.7). An Accept field without a single well-formed range counts as absent.
- */
+const OFFERS = Object.fromEntries(
+  Object.entries(MEDIA_TYPES).map(([name, mediaType]) => [name, { name, mediaType, parameters: {} }]),
+) as unknown as Readonly<Record<Representation, Offer & { readonly name: Representation }>>;
+
+/** The form to answer in, one of `offered`, of which the first is the default; see `chooseOffer`. */
 export function negotiate<R extends Representation>(accept: string, offered: readonly R[], otherwise?: R): R {
-  const preset = offered[0];
-  if (accept === '' || accept === '*/*' || accept === MEDIA_TYPES[preset]) return preset;
+  const offers = offered.map((name) => OFFERS[name]);
+  return chooseOffer(accept, offers, otherwise === undefined ? undefined : OFFERS[otherwise]).name as R;
+}
+
+/**
+ * The offer that the client accepts best. The best quality wins; of equals the one that the client names more exactly,
+ * then the one it names first, then the earlier offered. Where the client accepts none of them `otherwise` is sent, or
+ * without one an ApiError not_acceptable is thrown (RFC 9110 §15.5.7). An Accept field without a single well-formed
+ * range counts as absent, and then the first is sent.
+ */
+export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[], otherwise?: O): O {
+  const preset = offers[0];
+  if (accept === '' || accept === '*/*' || accept === preset.mediaType) return preset;
   const ranges = parseAccept(accept);
   if (ranges.length === 0) return preset;
-  let chosen: R | undefined;
+  let chosen: O | undefined;
   let best: Match = { quality: 0, precision: 0, order: 0 };
-  for (const candidate of offered) {
-    const match = matchOf(MEDIA_TYPES[candidate], ranges);
+  for (const candidate of offers) {
+    const match = matchOf(candidate, ranges);
     if (match === undefined || match.quality === 0) continue;
     if (isBetter(match, best)) {
       chosen = candidate;
@@ -115,9 +159,10 @@ export function negotiate<R extends Representation>(accept: string, offered: rea
   }
   if (chosen !== undefined) return chosen;
   // problem+json is the form of errors alone: who accepts nothing else takes an answer as JSON
-  if (preset === 'json' && (matchOf(MEDIA_TYPES.problem, ranges)?.quality ?? 0) > 0) return preset;
+  const takesProblems = (matchOf(OFFERS.problem, ranges)?.quality ?? 0) > 0;
+  if (preset.mediaType === MEDIA_TYPES.json && takesProblems) return preset;
   if (otherwise !== undefined) return otherwise;
-  const types = offered.map((each) => MEDIA_TYPES[each]);
+  const types = offers.map(({ mediaType }) => mediaType);
   throw new ApiError('not_acceptable', {
     message: `This resource can be sent as ${types.join(', ')}; Accept allows none of them.`,
     details: { available: types },

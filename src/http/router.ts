@@ -9,7 +9,7 @@ import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { answerFormOf, describedHead } from './answer-reply.ts';
+import { answerOfferOf, describedHead } from './answer-reply.ts';
 import { compressed } from './compression.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
@@ -204,7 +204,7 @@ export class Router {
     const period = meter.periodAt(periodOf(exchange.atMs));
     this.#requireScope(exchange, route.scope);
     const { request, ignored } = this.#parse(exchange, endpoint);
-    exchange.form = answerFormOf(exchange.accept, request);
+    exchange.offer = answerOfferOf(exchange.accept, request);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = meter.creditsRemaining(period);
     if (!request.dryRun) {
@@ -214,7 +214,10 @@ export class Router {
     }
     exchange.hasUnknownLength = true;
     const told = request.dryRun ? '' : ignored; // a quote does not list them either
-    exchange.reply(describedHead(exchange.form, exchange.mode, remaining, told, exchange), new Uint8Array(0));
+    exchange.reply(
+      describedHead(exchange.offer.mediaType, exchange.mode, remaining, told, exchange),
+      new Uint8Array(0),
+    );
   }
 
   #plain(exchange: Exchange, route: Route, handler: Handler): void {
@@ -304,7 +307,7 @@ export class Router {
     try {
       this.#requireScope(exchange, route.scope);
       parsed = this.#parse(exchange, endpoint);
-      exchange.form = answerFormOf(exchange.accept, parsed.request); // throws not_acceptable
+      exchange.offer = answerOfferOf(exchange.accept, parsed.request); // throws not_acceptable
     } catch (error) {
       // a used-up quota comes before what is wrong with the request; a quote and a replay need none
       // (answer/answers.ts)

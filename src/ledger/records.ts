@@ -1,6 +1,7 @@
 import {
   type DataEndpoint,
   type EntropyMode,
+  type OctetType,
   ORIGINS,
   type Origin,
   type Scope,
@@ -298,10 +299,12 @@ export interface AnswerEntry {
   readonly mode: EntropyMode;
   /** Index into the segment's `sources`. */
   readonly source: number;
-  /** 32 bytes: SHA-256(salt ‖ canonical JSON of the `data` member). */
+  /** 32 bytes: SHA-256(salt ‖ canonical JSON of the `data` member), or SHA-256(salt ‖ values in octets). */
   readonly delivered: Uint8Array;
+  /** What the octets are where `delivered` is the hash of octets; undefined where it is that of JSON. */
+  readonly octets?: OctetType | undefined;
   readonly valueCount: number;
-  /** Size of the `data` member in bytes. */
+  /** Size of what `delivered` hashes behind the salt, in bytes. */
   readonly deliveredBytes: number;
   /** Entropy really drawn, rejected draws included. */
   readonly consumedBytes: number;

@@ -6,6 +6,8 @@ import {
   type DataEndpoint,
   ENTROPY_MODES,
   type EntropyMode,
+  OCTET_TYPES,
+  type OctetType,
   TIERS,
   type Tier,
 } from '../core/vocabulary.ts';
@@ -18,10 +20,11 @@ import type { AnswerEntry, DisplacedCharge, DrawSource, SegmentContext, SegmentR
  *
  *   offset size
  *        0   16  request id
- *       16   32  delivered: SHA-256(salt ‖ data)
+ *       16   32  delivered: SHA-256(salt ‖ data), or SHA-256(salt ‖ octets)
  *       48    8  issuedAtMs, float64
  *       56    4  accountNumber
- *       60    1  endpoint, see ENDPOINT_CODES
+ *       60    1  lower four bits: endpoint, see ENDPOINT_CODES; upper four: what `delivered` is the hash of,
+ *                see OCTET_CODES. Releases before octets wrote 0 there, which is what they meant: JSON
  *       61    1  mode, see MODE_CODES
  *       62    2  source: index into the segment's sources
  *       64    4  valueCount
@@ -64,11 +67,20 @@ const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
   shuffle: 5,
   batch: 6,
 };
+/** 0 stands for JSON. */
+const OCTET_CODES: Readonly<Record<OctetType, number>> = {
+  int32: 1,
+  int64: 2,
+  float64: 3,
+  uuid: 4,
+  bytes: 5,
+};
 const MODE_CODES: Readonly<Record<EntropyMode, number>> = { 'quantum-seeded': 0, pure: 1, csprng: 2 };
 
-/** The endpoint and mode behind a stored code; undefined where no code is given out. */
+/** The endpoint, mode or octet type behind a stored code; undefined where no code is given out. */
 export const ENDPOINT_OF_CODE: readonly (DataEndpoint | undefined)[] = byCode(DATA_ENDPOINTS, ENDPOINT_CODES);
 export const MODE_OF_CODE: readonly (EntropyMode | undefined)[] = byCode(ENTROPY_MODES, MODE_CODES);
+const OCTETS_OF_CODE: readonly (OctetType | undefined)[] = byCode(OCTET_TYPES, OCTET_CODES);
 
 function byCode<W extends string>(
   words: readonly W[],
@@ -123,7 +135,8 @@ export class SegmentWriter {
     this.#bytes.set(entry.delivered, at + AT_DELIVERED);
     view.setFloat64(at + AT_ISSUED, entry.issuedAtMs, true);
     view.setUint32(at + AT_ACCOUNT, entry.accountNumber, true);
-    view.setUint8(at + AT_ENDPOINT, ENDPOINT_CODES[entry.endpoint]);
+    const octetCode = entry.octets === undefined ? 0 : OCTET_CODES[entry.octets];
+    view.setUint8(at + AT_ENDPOINT, ENDPOINT_CODES[entry.endpoint] | (octetCode << 4));
     view.setUint8(at + AT_MODE, MODE_CODES[entry.mode]);
     view.setUint16(at + AT_SOURCE, entry.source, true);
     view.setUint32(at + AT_VALUES, entry.valueCount, true);
@@ -210,7 +223,12 @@ export class EntryCursor {
   }
 
   get endpointCode(): number {
-    return this.#view.getUint8(this.#at + AT_ENDPOINT);
+    return this.#view.getUint8(this.#at + AT_ENDPOINT) & 0x0f;
+  }
+
+  /** 0 for JSON. */
+  get octetCode(): number {
+    return this.#view.getUint8(this.#at + AT_ENDPOINT) >> 4;
   }
 
   get modeCode(): number {
@@ -255,6 +273,7 @@ export class EntryCursor {
       mode,
       source: this.source,
       delivered: this.delivered,
+      ...(this.octetCode === 0 ? {} : { octets: OCTETS_OF_CODE[this.octetCode] }),
       valueCount: this.valueCount,
       deliveredBytes: this.deliveredBytes,
       consumedBytes: this.consumedBytes,
@@ -417,7 +436,9 @@ function flawOf(segment: SegmentRecord): string | undefined {
   while (cursor.next()) {
     if (cursor.source >= sources.length) return `an entry names source ${cursor.source} of ${sources.length}`;
     const mode = MODE_OF_CODE[cursor.modeCode];
-    if (mode === undefined || ENDPOINT_OF_CODE[cursor.endpointCode] === undefined)
+    const { octetCode } = cursor;
+    const isKnown = octetCode === 0 || OCTETS_OF_CODE[octetCode] !== undefined;
+    if (mode === undefined || ENDPOINT_OF_CODE[cursor.endpointCode] === undefined || !isKnown)
       return 'an entry has unknown codes';
     if (sources[cursor.source].mode !== mode) return 'an entry and its source differ in mode';
     if (!(cursor.issuedAtMs >= 0 && cursor.issuedAtMs < TIME_END_MS)) return 'an entry was issued at no time';

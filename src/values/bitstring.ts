@@ -1,24 +1,8 @@
-import type { EntropyReader } from './entropy-reader.ts';
 import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
 
-/** `length` random bits, most significant bit first; the last byte is filled up with zero bits. */
-export interface BitstringSample {
-  readonly kind: 'bitstring';
-  readonly octets: Uint8Array<ArrayBuffer>;
-  readonly length: number;
-}
-
-export function sampleBitstring(reader: EntropyReader, length: number): BitstringSample {
-  const octets = new Uint8Array(Math.ceil(length / 8));
-  reader.fill(octets);
-  const unused = 8 * octets.length - length;
-  octets[octets.length - 1] &= 0xff << unused;
-  return { kind: 'bitstring', octets, length };
-}
-
 /**
- * A JSON string of the next `length` bits of `source` as characters 0 and 1; what its last byte has more is
- * dropped.
+ * Writes a JSON string of the next `length` bits as characters 0 and 1, most significant bit first; what the last byte
+ * has more is dropped. Returns where the string ends.
  */
 export function drawBitstring(source: ByteSource, length: number, target: Uint8Array, start: number): number {
   target[start] = 0x22; // '"'
@@ -33,12 +17,6 @@ export function drawBitstring(source: ByteSource, length: number, target: Uint8A
   }
   target[at] = 0x22;
   return at + 1;
-}
-
-export function plainBitstring({ octets, length }: BitstringSample): string {
-  let text = '';
-  for (const byte of octets) text += byte.toString(2).padStart(8, '0');
-  return text.slice(0, length);
 }
 
 export function bitstringTextMax(length: number): number {

@@ -1,44 +1,15 @@
 import { assert } from '../core/assert.ts';
-import type { EntropyReader } from './entropy-reader.ts';
 import {
   appendText,
-  BLOCK_VALUES,
   type ByteSource,
   kernels,
   offsetAt,
-  offsets64,
   putText,
   type StoppingWriter,
   secondResult,
-  useOffsets,
   wideWord,
 } from './kernels.ts';
-import {
-  drawBlock,
-  drawOffsets,
-  isWide,
-  type Offsets,
-  planOffsets,
-  putBlock,
-  remainder,
-  takeWords,
-} from './offsets.ts';
-
-/** Multiples of 2^-53 in [0, 1). */
-interface BinaryFloatSample {
-  readonly kind: 'floats';
-  readonly precision: null;
-  readonly values: Float64Array<ArrayBuffer>;
-}
-
-/** Multiples of 10^-precision in [0, 1): numerator / 10^precision. */
-interface DecimalFloatSample {
-  readonly kind: 'floats';
-  readonly precision: number;
-  readonly numerators: Offsets;
-}
-
-export type FloatSample = BinaryFloatSample | DecimalFloatSample;
+import { drawnBlocks, type OffsetBlocks, planOffsets, remainder, takeWords } from './offsets.ts';
 
 /** Powers of ten, exact up to 10^22. */
 export const POWERS_OF_TEN: readonly number[] = [
@@ -48,16 +19,8 @@ export const POWERS_OF_TEN: readonly number[] = [
 /** A multiple of 2^-53 takes a word of seven bytes, of which the three topmost bits are dropped. */
 const WORD_BYTES = 7;
 
-/**
- * `count` floats, each uniform on the multiples of 2^-53 in [0, 1), made of seven bytes; or, with a precision p of
- * 1 to 15, uniform on k / 10^p for 0 <= k < 10^p.
- */
-export function sampleFloats(reader: EntropyReader, count: number, precision: number | null): FloatSample {
-  if (precision !== null) {
-    return { kind: 'floats', precision, numerators: drawOffsets(reader, denominatorOf(precision), count) };
-  }
-  const numerators = drawOffsets(reader, 2 ** 53, count) as Float64Array<ArrayBuffer>;
-  return { kind: 'floats', precision, values: numerators.map((numerator) => numerator * 2 ** -53) };
+function decimalBlocks(source: ByteSource, count: number, precision: number): OffsetBlocks {
+  return drawnBlocks(source, planOffsets(denominatorOf(precision)), count);
 }
 
 function denominatorOf(precision: number): number {
@@ -65,7 +28,11 @@ function denominatorOf(precision: number): number {
   return POWERS_OF_TEN[precision];
 }
 
-/** What `writeFloats` writes of a sample, drawn and written block by block. */
+/**
+ * Writes the JSON array of `count` floats, each uniform on the multiples of 2^-53 in [0, 1), made of seven bytes; or,
+ * with a precision p of 1 to 15, uniform on k / 10^p for 0 <= k < 10^p. Each is in the shortest form that reads back
+ * to the same double (RFC 8785 §3.2.2.3). Returns where the text ends.
+ */
 export function drawFloats(
   source: ByteSource,
   count: number,
@@ -95,23 +62,8 @@ function drawList(
     case 15:
       return drawFifteenPlaces(source, count, target, at);
     default:
-      return drawDecimal(source, count, precision, target, at);
+      return writeDecimals(decimalBlocks(source, count, precision), precision, target, at);
   }
-}
-
-/**
- * The JSON array of the values, each in the shortest form that reads back to the same double (RFC 8785
- * §3.2.2.3).
- */
-export function writeFloats(sample: FloatSample, target: Uint8Array, start: number): number {
-  target[start] = 0x5b;
-  const at = start + 1;
-  const end =
-    sample.precision === null
-      ? writeBinary(sample.values, target, at)
-      : writeDecimal(sample.numerators, sample.precision, target, at);
-  target[end - 1] = 0x5d;
-  return end;
 }
 
 function drawBinary(source: ByteSource, count: number, target: Uint8Array, start: number): number {
@@ -121,19 +73,6 @@ function drawBinary(source: ByteSource, count: number, target: Uint8Array, start
     const size = writeStopping(kernels.shortestOfWords, drawn, 0, (i) => `${wideWord(i) * 2 ** -53},`);
     at = putText(size, target, at);
     missing -= drawn;
-  }
-  return at;
-}
-
-function writeBinary(values: Float64Array, target: Uint8Array, start: number): number {
-  let at = start;
-  for (let done = 0; done < values.length; done += BLOCK_VALUES) {
-    const block = values.subarray(done, done + BLOCK_VALUES);
-    useOffsets(block.byteLength);
-    offsets64.set(block);
-    kernels.fromDoubles(block.length, 2 ** 53);
-    const size = writeStopping(kernels.shortestOfOffsets, block.length, 0, (i) => `${block[i]},`);
-    at = putText(size, target, at);
   }
   return at;
 }
@@ -177,30 +116,16 @@ function drawFifteenPlaces(source: ByteSource, count: number, target: Uint8Array
   return at;
 }
 
-function drawDecimal(
-  source: ByteSource,
-  count: number,
+/** Writes each k / 10^precision and a comma, the offsets being the k; returns where they end. */
+export function writeDecimals(
+  blocks: OffsetBlocks,
   precision: number,
   target: Uint8Array,
   start: number,
 ): number {
-  const plan = planOffsets(denominatorOf(precision));
   let at = start;
-  for (let missing = count; missing > 0; ) {
-    const drawn = drawBlock(source, plan, missing);
-    at = putText(writeDecimalBlock(drawn, precision, isWide(plan)), target, at);
-    missing -= drawn;
-  }
-  return at;
-}
-
-function writeDecimal(numerators: Offsets, precision: number, target: Uint8Array, start: number): number {
-  let at = start;
-  for (let done = 0; done < numerators.length; ) {
-    const count = putBlock(numerators, done);
-    const size = writeDecimalBlock(count, precision, numerators instanceof Float64Array);
-    at = putText(size, target, at);
-    done += count;
+  for (let count = blocks.next(); count > 0; count = blocks.next()) {
+    at = putText(writeDecimalBlock(count, precision, blocks.isWide), target, at);
   }
   return at;
 }
@@ -234,19 +159,47 @@ function writeStopping(
   }
 }
 
-export function plainFloats(sample: FloatSample): number[] {
-  if (sample.precision === null) return Array.from(sample.values);
-  const denominator = POWERS_OF_TEN[sample.precision];
-  return Array.from(sample.numerators, (numerator) => numerator / denominator);
+/** Writes the values as float64; returns where they end. */
+export function drawFloatOctets(
+  source: ByteSource,
+  count: number,
+  precision: number | null,
+  target: Uint8Array,
+  start: number,
+): number {
+  return precision === null
+    ? drawUnitOctets(source, count, target, start)
+    : drawDecimalOctets(source, count, precision, target, start);
 }
 
-/** Little-endian float64. */
-export function floatOctets(sample: FloatSample): Uint8Array<ArrayBuffer> {
-  const values = plainFloats(sample);
-  const octets = new Uint8Array(8 * values.length);
-  const view = new DataView(octets.buffer);
-  for (let i = 0; i < values.length; i++) view.setFloat64(8 * i, values[i], true);
-  return octets;
+function drawUnitOctets(source: ByteSource, count: number, target: Uint8Array, start: number): number {
+  let at = start;
+  for (let missing = count; missing > 0; ) {
+    const words = takeWords(source, WORD_BYTES, missing);
+    kernels.unitOctets(words);
+    at = putText(8 * words, target, at);
+    missing -= words;
+  }
+  return at;
+}
+
+/** The correctly rounded k / 10^p is the double that the decimal text of k / 10^p reads as. */
+function drawDecimalOctets(
+  source: ByteSource,
+  count: number,
+  precision: number,
+  target: Uint8Array,
+  start: number,
+): number {
+  const denominator = denominatorOf(precision);
+  const blocks = decimalBlocks(source, count, precision);
+  let at = start;
+  for (let drawn = blocks.next(); drawn > 0; drawn = blocks.next()) {
+    if (blocks.isWide) kernels.float64Octets64(drawn, 0, denominator);
+    else kernels.float64Octets32(drawn, 0, denominator);
+    at = putText(8 * drawn, target, at);
+  }
+  return at;
 }
 
 /**

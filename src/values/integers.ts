@@ -1,27 +1,22 @@
 import { assert } from '../core/assert.ts';
+import type { OctetType } from '../core/vocabulary.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { type ByteSource, kernels, putText, secondResult } from './kernels.ts';
+import { kernels, putText, secondResult } from './kernels.ts';
 import {
-  drawBlock,
-  drawOffsets,
-  isWide,
+  blocksOf,
+  drawnBlocks,
+  drawPlanned,
+  type OffsetBlocks,
   type OffsetPlan,
-  type Offsets,
   planOffsets,
-  putBlock,
   takeBatch,
 } from './offsets.ts';
 import { drawUnique } from './unique.ts';
+import type { ValueRequest } from './value-request.ts';
 
 export type SortOrder = 'none' | 'ascending' | 'descending';
 
-/** Whole numbers min + offset. The offsets are what was drawn; keeping them apart keeps them small. */
-export interface IntegerSample {
-  readonly kind: 'integers';
-  readonly min: number;
-  readonly max: number;
-  readonly offsets: Offsets;
-}
+type IntegersRequest = Extract<ValueRequest, { kind: 'integers' }>;
 
 /** Below this, a number and its comma fit into one store: the most asked-for ranges. */
 const SMALL_END = 1_000;
@@ -34,53 +29,48 @@ export function spanOf(min: number, max: number): number {
 }
 
 /**
- * `count` whole numbers, each uniform in [min, max]; with `unique` without repeats, every sequence equally likely.
+ * Whole numbers less `min`, each uniform in the range; with `unique` without repeats, every sequence equally
+ * likely.
  */
-export function sampleIntegers(
+function offsetBlocks(
   reader: EntropyReader,
-  count: number,
-  min: number,
-  max: number,
-  unique: boolean,
-  sort: SortOrder,
-): IntegerSample {
+  { count, min, max, unique, sort }: IntegersRequest,
+): OffsetBlocks {
   const span = spanOf(min, max);
-  const offsets = unique ? drawUnique(reader, span, count) : drawOffsets(reader, span, count);
+  if (!unique && sort === 'none') return drawnBlocks(reader, planOffsets(span), count);
+  const offsets = unique ? drawUnique(reader, span, count) : drawPlanned(reader, planOffsets(span), count);
   if (sort !== 'none') offsets.sort(); // typed arrays sort by number
   if (sort === 'descending') offsets.reverse();
-  return { kind: 'integers', min, max, offsets };
+  return blocksOf(offsets);
 }
 
-/**
- * What `writeIntegers` writes of a sample that is neither unique nor sorted, drawn and written block by
- * block.
- */
+/** Writes the JSON array of the values; returns where it ends. */
 export function drawIntegers(
-  source: ByteSource,
-  count: number,
-  min: number,
-  max: number,
+  reader: EntropyReader,
+  request: IntegersRequest,
   target: Uint8Array,
   start: number,
 ): number {
-  const plan = planOffsets(spanOf(min, max));
-  const isSmall = plan.method === 'batched' && min >= 0 && max < SMALL_END;
   target[start] = 0x5b; // '['
-  let at = start + 1;
-  for (let missing = count; missing > 0; ) {
-    const drawn = isSmall ? 0 : drawBlock(source, plan, missing);
-    const size = isSmall ? drawSmall(source, plan, missing, min) : writeBlock(drawn, min, max, isWide(plan));
-    missing -= isSmall ? secondResult() : drawn;
-    at = putText(size, target, at);
-  }
-  target[at - 1] = 0x5d; // ']' over the last comma
-  return at;
+  const end = isSmall(request)
+    ? drawSmall(reader, request, target, start + 1)
+    : writeIntegers(offsetBlocks(reader, request), request, target, start + 1);
+  target[end - 1] = 0x5d; // ']' over the last comma
+  return end;
 }
 
-function drawSmall(source: ByteSource, plan: OffsetPlan, missing: number, min: number): number {
-  const { size, words, refused } = takeBatch(source, plan, missing);
-  if (size === 4) return kernels.fourSmall(words, plan.span, refused, min);
-  return kernels.batchedSmall(words, plan.span, size, refused, min);
+/** Writes each value and a comma; returns where they end. */
+export function writeIntegers(
+  blocks: OffsetBlocks,
+  { min, max }: Pick<IntegersRequest, 'min' | 'max'>,
+  target: Uint8Array,
+  start: number,
+): number {
+  let at = start;
+  for (let count = blocks.next(); count > 0; count = blocks.next()) {
+    at = putText(writeBlock(count, min, max, blocks.isWide), target, at);
+  }
+  return at;
 }
 
 function writeBlock(count: number, min: number, max: number, wide: boolean): number {
@@ -88,41 +78,72 @@ function writeBlock(count: number, min: number, max: number, wide: boolean): num
   return fitsInt32(min, max) ? kernels.int32(count, min) : kernels.safe32(count, min);
 }
 
-function fitsInt32(min: number, max: number): boolean {
+export function fitsInt32(min: number, max: number): boolean {
   return min >= -(2 ** 31) && max < 2 ** 31;
 }
 
-/** The JSON array of the values. */
-export function writeIntegers(
-  { min, max, offsets }: IntegerSample,
+/** Several values from a word, and a text for each from a table: what the most asked-for ranges take. */
+function isSmall({ min, max, unique, sort }: IntegersRequest): boolean {
+  if (min < 0 || max >= SMALL_END || unique || sort !== 'none') return false;
+  return planOffsets(spanOf(min, max)).method === 'batched';
+}
+
+function drawSmall(
+  reader: EntropyReader,
+  { count, min, max }: IntegersRequest,
   target: Uint8Array,
   start: number,
 ): number {
-  target[start] = 0x5b;
-  let at = start + 1;
-  for (let done = 0; done < offsets.length; ) {
-    const count = putBlock(offsets, done);
-    at = putText(writeBlock(count, min, max, offsets instanceof Float64Array), target, at);
-    done += count;
+  const plan = planOffsets(spanOf(min, max));
+  let at = start;
+  for (let missing = count; missing > 0; ) {
+    const size = drawSmallBlock(reader, plan, missing, min);
+    missing -= secondResult();
+    at = putText(size, target, at);
   }
-  target[at - 1] = 0x5d;
   return at;
 }
 
-/** Little-endian int32 when min and max fit, else float64. */
-export function integerOctets({ min, max, offsets }: IntegerSample): Uint8Array<ArrayBuffer> {
-  const width = fitsInt32(min, max) ? 4 : 8;
-  const octets = new Uint8Array(offsets.length * width);
-  const view = new DataView(octets.buffer);
-  for (let i = 0; i < offsets.length; i++) {
-    if (width === 4) view.setInt32(4 * i, min + offsets[i], true);
-    else view.setFloat64(8 * i, min + offsets[i], true);
-  }
-  return octets;
+function drawSmallBlock(reader: EntropyReader, plan: OffsetPlan, missing: number, min: number): number {
+  const { size, words, refused } = takeBatch(reader, plan, missing);
+  if (size === 4) return kernels.fourSmall(words, plan.span, refused, min);
+  return kernels.batchedSmall(words, plan.span, size, refused, min);
 }
 
-export function plainIntegers({ min, offsets }: IntegerSample): number[] {
-  return Array.from(offsets, (offset) => min + offset);
+/** Writes the values as octets; returns where they end. Of int32 the range is within int32. */
+export function drawIntegerOctets(
+  reader: EntropyReader,
+  request: IntegersRequest,
+  type: OctetType,
+  target: Uint8Array,
+  start: number,
+): number {
+  const { min } = request;
+  const blocks = offsetBlocks(reader, request);
+  let at = start;
+  for (let count = blocks.next(); count > 0; count = blocks.next()) {
+    at = putText(writeOctets(type, count, min, blocks.isWide), target, at);
+  }
+  return at;
+}
+
+function writeOctets(type: OctetType, count: number, min: number, wide: boolean): number {
+  switch (type) {
+    case 'int32':
+      if (wide) kernels.int32Octets64(count, min);
+      else kernels.int32Octets32(count, min);
+      return 4 * count;
+    case 'int64':
+      if (wide) kernels.int64Octets64(count, min);
+      else kernels.int64Octets32(count, min);
+      return 8 * count;
+    case 'float64':
+      if (wide) kernels.float64Octets64(count, min, 1);
+      else kernels.float64Octets32(count, min, 1);
+      return 8 * count;
+    default:
+      throw new TypeError(`integers are not sent as ${type}`);
+  }
 }
 
 /** An upper bound of the text of `count` values. */

@@ -39,8 +39,8 @@ interface Kernels {
   batched(words: number, span: number, size: number, refused: number): number;
   multiplied(words: number, span: number, refused: number): number;
   divided(words: number, wordBytes: number, span: number, accepted: number): number;
-  toDoubles(count: number, scale: number): void;
-  fromDoubles(count: number, scale: number): void;
+  toDoubles(count: number): void;
+  fromDoubles(count: number): void;
 
   /** assembly/integers.ts: from words to text; its bytes. */
   batchedSmall(words: number, span: number, size: number, refused: number, min: number): number;
@@ -58,13 +58,22 @@ interface Kernels {
   decimals64: StoppingWriter;
   fifteenPlaces: StoppingWriter;
   shortestOfWords: StoppingWriter;
-  shortestOfOffsets: StoppingWriter;
 
   /** assembly/bytes.ts: from bytes in the entropy window to text; its bytes. */
   hex(count: number, length: number): number;
   base64(count: number, length: number): number;
   uuid(count: number): number;
   bits(count: number): number;
+
+  /** assembly/octets.ts: from offsets, words or bytes to octets in the text window. */
+  int32Octets32(count: number, min: number): void;
+  int32Octets64(count: number, min: number): void;
+  int64Octets32(count: number, min: number): void;
+  int64Octets64(count: number, min: number): void;
+  float64Octets32(count: number, min: number, divisor: number): void;
+  float64Octets64(count: number, min: number, divisor: number): void;
+  unitOctets(words: number): void;
+  uuidOctets(count: number): void;
 
   erase(entropyBytes: number, offsetBytes: number, textBytes: number): void;
 }

@@ -130,7 +130,7 @@ export function remainder(words: number, divisor: number): number {
 export type Offsets = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
 /** True when the plan's offsets take 64 bits in the window. */
-export function isWide(plan: OffsetPlan): boolean {
+function isWide(plan: OffsetPlan): boolean {
   return plan.method === 'divided';
 }
 
@@ -186,35 +186,62 @@ function putZeros(count: number): number {
   return count;
 }
 
-/** `count` independent offsets, each uniform in [0, span). */
-export function drawOffsets(source: ByteSource, span: number, count: number): Offsets {
-  return drawPlanned(source, planOffsets(span), count);
-}
-
-/** The same with a plan made before. */
+/** `count` independent offsets, each uniform in the span of the plan. */
 export function drawPlanned(source: ByteSource, plan: OffsetPlan, count: number): Offsets {
   const out = isWide(plan) ? new Float64Array(count) : new Uint32Array(count);
   for (let done = 0; done < count; ) {
     const drawn = drawBlock(source, plan, count - done);
-    if (isWide(plan)) kernels.toDoubles(drawn, 1);
+    if (isWide(plan)) kernels.toDoubles(drawn);
     out.set((isWide(plan) ? offsets64 : offsets32).subarray(0, drawn), done);
     done += drawn;
   }
   return out;
 }
 
-/**
- * Puts offsets from `from` on into the window, as a draw would have left them; returns how many: a block of
- * them.
- */
-export function putBlock(offsets: Offsets, from: number): number {
+/** Offsets in the window, block by block. */
+export interface OffsetBlocks {
+  /** True when they take 64 bits in the window. */
+  readonly isWide: boolean;
+  /** Puts the next ones into the window, in the place of those before; returns how many, 0 at the end. */
+  next(): number;
+}
+
+/** `count` independent offsets, drawn when they are asked for. */
+export function drawnBlocks(source: ByteSource, plan: OffsetPlan, count: number): OffsetBlocks {
+  let missing = count;
+  return {
+    isWide: isWide(plan),
+    next() {
+      let drawn = 0;
+      while (drawn === 0 && missing > 0) drawn = drawBlock(source, plan, missing);
+      missing -= drawn;
+      return drawn;
+    },
+  };
+}
+
+/** Offsets that had to be drawn before, to be sorted or told apart. */
+export function blocksOf(offsets: Offsets): OffsetBlocks {
+  let at = 0;
+  return {
+    isWide: offsets instanceof Float64Array,
+    next() {
+      const count = putBlock(offsets, at);
+      at += count;
+      return count;
+    },
+  };
+}
+
+/** Puts offsets from `from` on into the window, as a draw would have left them. */
+function putBlock(offsets: Offsets, from: number): number {
   const block = offsets.subarray(from, from + BLOCK_VALUES);
   useOffsets(block.byteLength);
   if (offsets instanceof Uint32Array) {
     offsets32.set(block);
   } else {
     offsets64.set(block);
-    kernels.fromDoubles(block.length, 1);
+    kernels.fromDoubles(block.length);
   }
   return block.length;
 }
@@ -232,7 +259,7 @@ export function refusalsMax(words: number, refused: number, securityBits: number
   return Math.ceil((2 * (securityBits + words * Math.log2(1 + Math.sqrt(refused)))) / -Math.log2(refused));
 }
 
-/** Bytes that `drawOffsets` takes for `count` values; exceeded with probability below 2^-`securityBits`. */
+/** Bytes that `drawPlanned` takes for `count` values; exceeded with probability below 2^-`securityBits`. */
 export function offsetBytesMax(plan: OffsetPlan, count: number, securityBits: number): number {
   const words = Math.ceil(count / plan.wordValues);
   const rest = count % plan.wordValues;

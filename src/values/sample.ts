@@ -1,37 +1,23 @@
 import { assert } from '../core/assert.ts';
-import { type BitstringSample, drawBitstring, plainBitstring, sampleBitstring } from './bitstring.ts';
-import { type ByteSample, drawBytes, plainBytes, sampleBytes } from './bytes.ts';
-import { copyBytes } from './copy-bytes.ts';
+import type { OctetType } from '../core/vocabulary.ts';
+import { drawBitstring } from './bitstring.ts';
+import { drawBytes } from './bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import {
-  drawFloats,
-  type FloatSample,
-  floatOctets,
-  plainFloats,
-  sampleFloats,
-  writeFloats,
-} from './floats.ts';
-import {
-  drawIntegers,
-  type IntegerSample,
-  integerOctets,
-  plainIntegers,
-  sampleIntegers,
-  writeIntegers,
-} from './integers.ts';
-import { type ByteSource, eraseWindows } from './kernels.ts';
-import { type ShuffleSample, sampleShuffle, writeShuffle } from './shuffle.ts';
-import { drawUuids, plainUuids, sampleUuids, UUID_BYTES, type UuidSample } from './uuid.ts';
-import type { ValueRequest } from './value-request.ts';
-
-/** The values of one answer, as they were drawn and not yet written. */
-export type Sample = IntegerSample | FloatSample | ByteSample | UuidSample | BitstringSample | ShuffleSample;
+import { drawFloatOctets, drawFloats } from './floats.ts';
+import { drawIntegerOctets, drawIntegers } from './integers.ts';
+import { eraseWindows } from './kernels.ts';
+import { drawShuffle } from './shuffle.ts';
+import { drawUuidOctets, drawUuids } from './uuid.ts';
+import { octetTypesOf, type ValueRequest } from './value-request.ts';
 
 /**
- * Draws the values and writes them as canonical JSON (RFC 8785) into `target` from `at` on, in one go;
- * returns where the text ends. It is what `writeJson` writes of `sample`, for whoever needs the text alone.
- * The target has room for
- * `jsonBytesMax` of the request from there.
+ * Draws values and writes them, block by block. The same bytes give the same values, whatever the chunks they come in
+ * and whatever form they are written in.
+ */
+
+/**
+ * Writes the values as canonical JSON (RFC 8785) into `target` from `at` on; returns where the text ends. The target has
+ * room for `jsonBytesMax` of the request from there.
  */
 export function drawJson(
   request: ValueRequest,
@@ -43,8 +29,7 @@ export function drawJson(
   try {
     switch (request.kind) {
       case 'integers':
-        if (request.unique || request.sort !== 'none') break;
-        return drawIntegers(reader, request.count, request.min, request.max, target, at);
+        return drawIntegers(reader, request, target, at);
       case 'floats':
         return drawFloats(reader, request.count, request.precision, target, at);
       case 'bytes':
@@ -54,19 +39,42 @@ export function drawJson(
       case 'bitstring':
         return drawBitstring(reader, request.length, target, at);
       case 'shuffle':
-        break;
+        return drawShuffle(reader, request.items, target, at);
     }
-    return write(draw(request, reader), target, at);
   } finally {
     eraseWindows();
   }
 }
 
-/** Draws the values. The same bytes give the same values, whatever the chunks they come in. */
-export function sample(request: ValueRequest, reader: EntropyReader): Sample {
+/**
+ * Writes the values as octets of a type that `octetTypesOf` the request has; returns where they end, `octetBytes` of the
+ * request from `at`.
+ */
+export function drawOctets(
+  request: ValueRequest,
+  type: OctetType,
+  reader: EntropyReader,
+  target: Uint8Array,
+  at: number,
+): number {
   assertValid(request);
+  assert(octetTypesOf(request).includes(type), 'the values have octets of this type');
   try {
-    return draw(request, reader);
+    switch (request.kind) {
+      case 'integers':
+        return drawIntegerOctets(reader, request, type, target, at);
+      case 'floats':
+        return drawFloatOctets(reader, request.count, request.precision, target, at);
+      case 'uuid':
+        return drawUuidOctets(reader, request.count, target, at);
+      case 'bytes': {
+        const end = at + request.count * request.length;
+        reader.fill(target, at, end);
+        return end;
+      }
+      default:
+        throw new TypeError(`${request.kind} has no octets`);
+    }
   } finally {
     eraseWindows();
   }
@@ -88,99 +96,5 @@ function assertValid(request: ValueRequest): void {
       return;
     case 'shuffle':
       assert(request.items.length >= 1, 'an answer holds a value');
-  }
-}
-
-function draw(request: ValueRequest, reader: EntropyReader): Sample {
-  switch (request.kind) {
-    case 'integers':
-      return sampleIntegers(reader, request.count, request.min, request.max, request.unique, request.sort);
-    case 'floats':
-      return sampleFloats(reader, request.count, request.precision);
-    case 'bytes':
-      return sampleBytes(reader, request.count, request.length, request.encoding, request.single);
-    case 'uuid':
-      return sampleUuids(reader, request.count);
-    case 'bitstring':
-      return sampleBitstring(reader, request.length);
-    case 'shuffle':
-      return sampleShuffle(reader, request.items);
-  }
-}
-
-/** Writes the values as `drawJson` does. */
-export function writeJson(values: Sample, target: Uint8Array, at: number): number {
-  try {
-    return write(values, target, at);
-  } finally {
-    eraseWindows();
-  }
-}
-
-function write(values: Sample, target: Uint8Array, at: number): number {
-  switch (values.kind) {
-    case 'integers':
-      return writeIntegers(values, target, at);
-    case 'floats':
-      return writeFloats(values, target, at);
-    case 'bytes': {
-      const count = values.octets.length / values.length;
-      return drawBytes(drawnBefore(values.octets), { ...values, count }, target, at);
-    }
-    case 'uuid':
-      return drawUuids(drawnBefore(values.octets), values.octets.length / UUID_BYTES, target, at);
-    case 'bitstring':
-      return drawBitstring(drawnBefore(values.octets), values.length, target, at);
-    case 'shuffle':
-      return writeShuffle(values, target, at);
-  }
-}
-
-/** Bytes that were drawn, to be written as if they were drawn now. */
-function drawnBefore(octets: Uint8Array): ByteSource {
-  let at = 0;
-  return {
-    fill(out, start, end) {
-      copyBytes(octets, at, out, start, end - start);
-      at += end - start;
-    },
-  };
-}
-
-/**
- * The bare values one behind the other: integers as little-endian int32 when min and max fit, else float64;
- * floats as little-endian float64; bytes and UUIDs as they are; bits packed, most significant first. Bytes,
- * UUIDs and bits are the sample's own memory, not a copy. A shuffle has no such form.
- */
-export function octetsOf(values: Sample): Uint8Array<ArrayBuffer> {
-  switch (values.kind) {
-    case 'integers':
-      return integerOctets(values);
-    case 'floats':
-      return floatOctets(values);
-    case 'bytes':
-    case 'uuid':
-    case 'bitstring':
-      return values.octets;
-    case 'shuffle':
-      throw new TypeError('a shuffle has no octets');
-  }
-}
-
-/** The values as plain JavaScript: number[], string[] or string, the same that the JSON text reads as. */
-export function plainOf(values: Sample): number[] | string[] | string {
-  switch (values.kind) {
-    case 'integers':
-      return plainIntegers(values);
-    case 'floats':
-      return plainFloats(values);
-    case 'bytes':
-      return plainBytes(values);
-    case 'uuid':
-      return plainUuids(values);
-    case 'bitstring':
-      return plainBitstring(values);
-    case 'shuffle':
-      return values.items.slice();
   }
 }

@@ -1,16 +1,7 @@
 import { assert } from '../core/assert.ts';
 import { fillDescending, type WordSource } from './descending.ts';
 
-export interface ShuffleSample {
-  readonly kind: 'shuffle';
-  readonly items: readonly string[];
-}
-
 /** The items in random order, every order equally likely (Fisher and Yates; Durstenfeld 1964). */
-export function sampleShuffle(source: WordSource, items: readonly string[]): ShuffleSample {
-  return { kind: 'shuffle', items: shuffled(source, items, 32) };
-}
-
 export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: number): T[] {
   const order = items.slice();
   const indices = new Uint32Array(order.length - 1); // the last place has no choice
@@ -25,14 +16,18 @@ export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: n
 }
 
 /**
- * The JSON array of the items. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates
- * excepted, which that clause forbids and which cannot come out of UTF-8.
+ * Writes the JSON array of the shuffled items; returns where it ends. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks
+ * for, lone surrogates excepted, which that clause forbids and which cannot come out of UTF-8.
  */
-export function writeShuffle({ items }: ShuffleSample, target: Uint8Array, at: number): number {
+export function drawShuffle(
+  source: WordSource,
+  items: readonly string[],
+  target: Uint8Array,
+  at: number,
+): number {
   for (const item of items) assert(item.isWellFormed(), 'items are decoded from UTF-8');
-  return (
-    at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(JSON.stringify(items), at)
-  );
+  const text = JSON.stringify(shuffled(source, items, 32));
+  return at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(text, at);
 }
 
 /** The exact size of the text: no order of the items changes it. */

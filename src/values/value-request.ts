@@ -1,9 +1,10 @@
+import type { OctetType } from '../core/vocabulary.ts';
 import { bitstringTextMax } from './bitstring.ts';
 import { type ByteEncoding, bytesTextMax } from './bytes.ts';
 import { descendingBytesMax } from './descending.ts';
 import { floatsTextMax, POWERS_OF_TEN } from './floats.ts';
 import { bitsOfFallingFactorial, bitsOfPower } from './information.ts';
-import { integersTextMax, type SortOrder, spanOf } from './integers.ts';
+import { fitsInt32, integersTextMax, type SortOrder, spanOf } from './integers.ts';
 import { offsetBytesMax, planOffsets } from './offsets.ts';
 import { shuffleTextMax } from './shuffle.ts';
 import { uniqueBytesMax } from './unique.ts';
@@ -119,7 +120,47 @@ export function entropyBytesMax(request: ValueRequest): number {
   }
 }
 
-/** Bytes that `drawJson` and `writeJson` need from where they start: an upper bound of the text. */
+/**
+ * The types of octets that hold every value of the request exactly, the one that is sent unasked first. Bits and items
+ * have none: a reader could not tell where bits end, nor items.
+ */
+export function octetTypesOf(request: ValueRequest): readonly OctetType[] {
+  switch (request.kind) {
+    case 'integers':
+      return fitsInt32(request.min, request.max) ? NARROW_TYPES : WIDE_TYPES;
+    case 'floats':
+      return FLOAT_TYPES;
+    case 'uuid':
+      return UUID_TYPES;
+    case 'bytes':
+      return BYTES_TYPES;
+    default:
+      return NO_TYPES;
+  }
+}
+
+const NARROW_TYPES: readonly OctetType[] = ['int32', 'int64', 'float64'];
+const WIDE_TYPES: readonly OctetType[] = ['float64', 'int64'];
+const FLOAT_TYPES: readonly OctetType[] = ['float64'];
+const UUID_TYPES: readonly OctetType[] = ['uuid'];
+const BYTES_TYPES: readonly OctetType[] = ['bytes'];
+const NO_TYPES: readonly OctetType[] = [];
+
+/** Bytes of the values as octets, exactly. */
+export function octetBytes(request: ValueRequest, type: OctetType): number {
+  if (request.kind === 'bytes') return request.count * request.length;
+  return valueCount(request) * OCTET_WIDTHS[type];
+}
+
+const OCTET_WIDTHS: Readonly<Record<OctetType, number>> = {
+  int32: 4,
+  int64: 8,
+  float64: 8,
+  uuid: UUID_BYTES,
+  bytes: 1,
+};
+
+/** Bytes that `drawJson` needs from where they start: an upper bound of the text. */
 export function jsonBytesMax(request: ValueRequest): number {
   switch (request.kind) {
     case 'integers':

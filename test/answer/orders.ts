@@ -3,9 +3,9 @@ import { answerBytesMax, type DrawOrder, type WorkerOrder } from '../../src/answ
 import type { AnswerForm } from '../../src/answer/request.ts';
 import { concatBytes, utf8Bytes } from '../../src/core/bytes.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
-import { octetsOf, plainOf, sample, writeJson } from '../../src/values/sample.ts';
-import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
+import { drawnOctets, drawnText } from '../values/drawn.ts';
 
 /** One request of every kind and form. */
 export const REQUESTS: Readonly<Record<string, ValueRequest>> = {
@@ -44,33 +44,44 @@ export function bytesOf(label: string, size: number): Uint8Array<ArrayBuffer> {
 export const BEFORE = '{"count":3,"values":';
 export const AFTER = '}';
 export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm = 'json'): WorkerOrder {
+  const octets = form === 'octet-stream' ? octetTypesOf(values)[0] : undefined;
   const order = {
     values,
+    octets,
     before: utf8Bytes(BEFORE),
     after: utf8Bytes(AFTER),
     salt: bytesOf('salt', 32),
     form,
   };
-  return { ...order, draw, memory: new Uint8Array(answerBytesMax(order, jsonBytesMax(values))) };
+  const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values, octets);
+  return { ...order, draw, memory: new Uint8Array(answerBytesMax(order, size)) };
 }
 
 /** What an answer from these bytes must be: the samplers on the bytes as one chunk, in this thread. */
 export function expectedFrom(bytes: Uint8Array<ArrayBuffer>, values: ValueRequest) {
-  let next: Uint8Array | undefined = new Uint8Array(bytes);
-  const reader = new EntropyReader(() => {
-    const chunk = next ?? new Uint8Array(0); // which the reader refuses
-    next = undefined;
-    return chunk;
-  });
-  const drawn = sample(values, reader);
-  const text = new Uint8Array(jsonBytesMax(values));
-  const json = text.subarray(0, writeJson(drawn, text, 0));
-  const data = concatBytes(utf8Bytes(BEFORE), json, utf8Bytes(AFTER));
+  const reader = () => {
+    let next: Uint8Array | undefined = new Uint8Array(bytes);
+    return new EntropyReader(() => {
+      const chunk = next ?? new Uint8Array(0); // which the reader refuses
+      next = undefined;
+      return chunk;
+    });
+  };
+  const read = reader();
+  const json = drawnText(values, read);
+  const [type] = octetTypesOf(values);
+  const octets = type === undefined ? undefined : drawnOctets(values, type, reader());
+  const data = concatBytes(utf8Bytes(BEFORE), utf8Bytes(json), utf8Bytes(AFTER));
   return {
     data,
-    delivered: new Uint8Array(createHash('sha256').update(bytesOf('salt', 32)).update(data).digest()),
-    consumedBytes: reader.consumedBytes,
-    octets: values.kind === 'shuffle' ? undefined : octetsOf(drawn),
-    plain: plainOf(drawn),
+    delivered: commitmentOf(data),
+    consumedBytes: read.consumedBytes,
+    octets,
+    deliveredOctets: octets && commitmentOf(octets),
+    plain: JSON.parse(json),
   };
+}
+
+function commitmentOf(data: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(bytesOf('salt', 32)).update(data).digest());
 }

@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
-import { plainOf, sample } from '../../src/values/sample.ts';
 import { entropyBytesMax, informationBits } from '../../src/values/value-request.ts';
 import { twinInformationBytes, twinSample } from '../reference/values.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { TestServer } from '../support/server.ts';
+import { drawnValues } from '../values/drawn.ts';
 import { codeOf as refusalOf } from './parameters-parsing.ts';
 
 interface Batch {
@@ -35,7 +35,7 @@ describe('integers of a batch, without repeats or in order', () => {
       fixedBytes('batch')(entropy);
       const twin = twinSample(values, entropy);
       const reader = new EntropyReader(() => entropy.slice());
-      assert.deepEqual(plainOf(sample(values, reader)), twin.plain);
+      assert.deepEqual(drawnValues(values, reader), twin.plain);
       assert.equal(reader.consumedBytes, twin.consumedBytes);
     });
   }

@@ -85,6 +85,28 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
+  it('octets: their file is checked by its header fields, or by the salt alone', async () => {
+    const octets = { type: 'int32', body: Uint8Array.of(1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff) } as const;
+    const served = await scene({ octets });
+    const { certificate_salt: salt } = served.response['metadata'] as Record<string, string>;
+    const choose = (watched: WatchedPage, body: Uint8Array) =>
+      watched.page.setInputFiles('#octets', {
+        name: 'body.bin',
+        mimeType: 'application/octet-stream',
+        buffer: Buffer.from(body),
+      });
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      await choose(watched, octets.body);
+      const good = await paste(watched, salt);
+      assert.deepEqual([good.failed, good.held], [[], 7]);
+      const id = `X-Certificate-Salt: ${salt}\r\nX-Certificate-ID: ${served.id}\r\n`;
+      const unnamed = await paste(watched, id);
+      assert.deepEqual(unnamed.failed, ['Request', 'Time, source and mode']);
+      await choose(watched, octets.body.with(0, 2));
+      assert.deepEqual((await paste(watched, salt)).failed, ['Values and salt']);
+    });
+  });
+
   it('a changed answer: what was changed is named', async () => {
     const served = await scene();
     const { response } = served;

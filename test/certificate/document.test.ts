@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { fromHex } from '../../src/core/bytes.ts';
 import { type VerificationCase, verificationCases, workedExample } from './example.ts';
 
 /** docs/certificates.md says how to write the verifier again; here each of its blocks is computed from the others. */
@@ -140,8 +141,9 @@ describe('the vectors', () => {
 
   for (const name of names) {
     it(`${name}: the verifier says what is written there`, async () => {
-      const { fails, ...input } = read(name);
-      const { ok, checks } = await verifyAnswer(input);
+      const { fails, octets, ...input } = read(name);
+      const body = octets === undefined ? {} : { octets: fromHex(octets) };
+      const { ok, checks } = await verifyAnswer({ ...input, ...body });
       assert.deepEqual(
         checks.filter((check) => !check.ok).map((check) => check.name),
         fails,
@@ -150,12 +152,17 @@ describe('the vectors', () => {
     });
 
     it(`${name}: so does the program in the document`, async () => {
-      const { fails, response, certificate, keys } = read(name);
+      const { fails, response, octets, certificate, keys } = read(name);
       const files = Object.entries({ response, certificate, keys }).map(([part, value]) => {
         const path = join(temporary, `${name}-${part}.json`);
         writeFileSync(path, JSON.stringify(value));
         return path;
       });
+      if (octets !== undefined) {
+        const path = join(temporary, `${name}-body.bin`);
+        writeFileSync(path, fromHex(octets));
+        files.push(path);
+      }
       const program = join(temporary, 'verifier.mjs');
       writeFileSync(program, block('verifier.mjs'));
       const { status, out } = await run(program, files);

@@ -1,3 +1,6 @@
+import canonicalize from 'canonicalize';
+import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { octetMediaType } from '../../src/core/vocabulary.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import {
   cosignatureText,
@@ -16,6 +19,8 @@ export interface VerificationCase {
   readonly name: string;
   readonly what: string;
   readonly response: unknown;
+  /** The body of an answer in octets, in hex. */
+  readonly octets?: string;
   readonly certificate: unknown;
   readonly keys: unknown;
   /** The checks that fail, by the names that docs/certificates.md gives them; none for a true answer. */
@@ -29,6 +34,8 @@ function lot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
 }
 
 const DICE = { count: 3, max: 6, min: 1, sort: 'none', unique: false, values: [4, 1, 6] };
+/** 4, -1 and 2^31 - 1. */
+const INT32 = Uint8Array.of(4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f);
 const FLOATS = { count: 5, precision: null, values: [0.1, 0.30000000000000004, 1e-7, 0, 5e-324] };
 const ITEMS = { count: 3, items: ['ada "a" \\ \u20ac', '\u{1f3b2}', 'e\u0301\u0007'] };
 
@@ -117,6 +124,28 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     {},
     (s) => ({ keys: changed(s.keys, 'keys.0.public_key', Buffer.alloc(32, 7).toString('base64')) }),
     ['keys', 'signature'],
+  );
+  const octets = { octets: { type: 'int32', body: INT32 } } as const;
+  const body = (bytes: Uint8Array) => ({ octets: toHex(bytes) });
+  await add('octets', 'int32 values as octets: 4, -1, 2^31 - 1', octets, () => body(INT32));
+  await add('octets-changed', 'a bit of the octets', octets, () => body(INT32.with(0, 5)), ['delivered']);
+  await add('octets-missing', 'octets are certified, and none are given', octets, () => ({}), ['delivered']);
+  await add(
+    'octets-retyped',
+    'the media type in the certificate',
+    octets,
+    (s) => ({
+      ...body(INT32),
+      certificate: changed(s.document, 'certificate.media_type', octetMediaType('bytes')),
+    }),
+    ['metadata', 'inclusion'],
+  );
+  await add(
+    'octets-for-json',
+    'the text that a certificate of JSON commits to, given as octets',
+    {},
+    (s) => body(utf8Bytes(canonicalize(s.response['data'])!)),
+    ['delivered'],
   );
   await add('revoked', 'a withdrawn lot', { revoked: 'detector fault' }, () => ({}), ['status']);
   await add('unlogged', 'a certificate that has no proof yet', { unlogged: true }, () => ({}), [

@@ -9,7 +9,7 @@ import { type KeysDocument, keysDocument } from '../../src/certificate/log.ts';
 import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
-import type { EntropyMode } from '../../src/core/vocabulary.ts';
+import { type EntropyMode, type OctetType, octetMediaType } from '../../src/core/vocabulary.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
@@ -32,6 +32,8 @@ export interface SceneOptions {
   readonly mode?: EntropyMode;
   /** The answer's `data` member without its `metadata`. */
   readonly data?: Record<string, unknown>;
+  /** The answer in octets of a type, in place of `data`. */
+  readonly octets?: { readonly type: OctetType; readonly body: Uint8Array };
   /** Why the first lot was withdrawn. */
   readonly revoked?: string;
   /** Leaves the certificate without a proof. */
@@ -67,9 +69,11 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const data = { ...(options.data ?? COIN), metadata: { entropy_mode: mode, quantum_source: backend } };
   const text = canonicalize(data);
   assert(text !== undefined);
-  const delivered = sha256(concatBytes(SALT, utf8Bytes(text)));
+  const { octets } = options;
+  const delivered = sha256(concatBytes(SALT, octets?.body ?? utf8Bytes(text)));
+  const mine = { delivered, octets: octets?.type };
   const entries = Array.from({ length: answers }, (_, i) =>
-    answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? { delivered } : {}) }),
+    answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? mine : {}) }),
   );
   world.commit(segmentRecord(SEGMENT, [source], entries));
   const log = await world.open();
@@ -89,7 +93,9 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     keys,
     world,
     response: {
-      data,
+      ...(octets === undefined
+        ? { data }
+        : { data: { metadata: data.metadata }, media_type: octetMediaType(octets.type) }),
       meta: { duration_ms: 0, request_id: uuidText(entries[at].requestId) },
       metadata: {
         certificate_id: id,

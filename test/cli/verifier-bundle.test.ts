@@ -70,6 +70,40 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.match(bad.talk, /changed\.json: not verified: delivered failed\n$/);
   });
 
+  it('verifies octets by their header fields', async () => {
+    const body = Uint8Array.of(1, 2, 3);
+    const { response, document, keys } = await scene({ octets: { type: 'bytes', body } });
+    const answer = join(folder, 'body.bin');
+    writeFileSync(answer, body);
+    const { metadata, meta, data } = response as unknown as Record<string, Record<string, string>>;
+    const fields = {
+      'content-type': 'application/octet-stream; type=bytes',
+      'x-certificate-id': metadata['certificate_id'],
+      'x-certificate-salt': metadata['certificate_salt'],
+      'x-entropy-mode': (data['metadata'] as unknown as Record<string, string>)['entropy_mode'],
+      'x-entropy-origin': metadata['entropy_origin'],
+      'x-lang-circuit': metadata['lang_circuit'],
+      'x-lang-version': metadata['lang_version'],
+      'x-nist-verified': metadata['nist_verified'],
+      'x-quantum-backend': metadata['quantum_backend'],
+      'x-request-id': meta['request_id'],
+      'x-timestamp': metadata['timestamp'],
+    };
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+    const files = [
+      save('headers.txt', `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`),
+      answer,
+      save('certificate.json', document),
+      save('keys.json', keys),
+    ];
+    const good = await run([program, '--headers', ...files]);
+    assert.deepEqual([good.status, good.talk], [0, ''], good.out);
+    writeFileSync(answer, body.with(0, 0));
+    const bad = await run([program, '--headers', ...files]);
+    assert.equal(bad.status, 1);
+    assert.match(bad.talk, /not verified: delivered failed\n$/);
+  });
+
   it('tells how it is used, and what it cannot read', async () => {
     const [help, none, missing, broken] = await Promise.all([
       run([program, '--help']),
@@ -78,7 +112,10 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
       run([program, save('broken.json', '{'), save('empty.json', {})]),
     ]);
     assert.deepEqual([help.status, help.talk], [0, '']);
-    assert.match(help.out, /^usage: qrn-verify\.mjs \[ANSWER\.json\] CERTIFICATE\.json KEYS\.json\n/);
+    assert.match(
+      help.out,
+      /^usage: qrn-verify\.mjs \[\[--headers HEADERS\.txt\] ANSWER\] CERTIFICATE\.json KEYS\.json\n/,
+    );
     assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
     assert.equal(missing.status, 2);
     assert.match(missing.talk, /^qrn-verify: ENOENT[^\n]*nothing\.json'\n$/);

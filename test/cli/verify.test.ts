@@ -80,12 +80,12 @@ describe('qrn verify with files', () => {
   it('says in one line what it cannot read', async () => {
     const args = offline(await scene());
     const cases: [args: string[], status: number, talk: RegExp][] = [
-      [[], 2, /^qrn verify: RESPONSE\.json is missing; see qrn verify --help\n$/],
+      [[], 2, /^qrn verify: RESPONSE is missing; see qrn verify --help\n$/],
       [['nothing.json', ...args.slice(1)], 1, /^qrn verify: cannot read nothing\.json: ENOENT[^\n]*\n$/],
       [
         [save('broken.json', '{'), ...args.slice(1)],
         1,
-        /^qrn verify: [^\n]*broken\.json is not JSON: [^\n]*\n$/,
+        /^qrn verify: [^\n]*broken\.json is not JSON; an answer in octets needs --headers: [^\n]*\n$/,
       ],
       [[save('no.json', { error: {} })], 1, /^qrn verify: [^\n]*no\.json names no certificate [^\n]*\n$/],
       [[save('null.json', null)], 1, /^qrn verify: [^\n]*null\.json names no certificate [^\n]*\n$/],

@@ -280,6 +280,7 @@ const TIERS_DATA: Shape<TiersAnswer['data']> = {
 const CERTIFICATE: Shape<CertificateDocument> = {
   certificate: {
     version: 'number',
+    media_type: { optional: 'string' },
     id: 'string',
     status: { oneOf: ['valid', 'revoked', 'test'] },
     issued_at: 'string',

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
-import { DATA_ENDPOINTS, ENTROPY_MODES } from '../../src/core/vocabulary.ts';
+import { DATA_ENDPOINTS, ENTROPY_MODES, OCTET_TYPES } from '../../src/core/vocabulary.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import { entry, filledSegment, segment, source } from '../support/ledger-records.ts';
 
 const u32 = fc.nat({ max: 0xffff_ffff });
-const anyEntry: fc.Arbitrary<AnswerEntry> = fc.record({
+const anyPlainEntry: fc.Arbitrary<AnswerEntry> = fc.record({
   requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
   issuedAtMs: fc.nat({ max: Date.UTC(4000, 0) }),
   accountNumber: u32,
@@ -31,6 +31,9 @@ const anyEntry: fc.Arbitrary<AnswerEntry> = fc.record({
   consumedBytes: u32,
   credits: u32,
 });
+const anyEntry = fc
+  .tuple(anyPlainEntry, fc.constantFrom(undefined, ...OCTET_TYPES))
+  .map(([each, octets]): AnswerEntry => (octets === undefined ? each : { ...each, octets }));
 
 suite('packed entries', () => {
   test('every entry is read back as it was appended', () => {
@@ -73,7 +76,7 @@ suite('packed entries', () => {
     assert.equal(toHex(writer.finish().entries), expected.join(''));
   });
 
-  test('stored codes of endpoints and modes never change', () => {
+  test('stored codes of endpoints, modes and octet types never change', () => {
     const codes = (words: readonly Partial<AnswerEntry>[]) => {
       const { entries } = segment(
         1,
@@ -93,6 +96,21 @@ suite('packed entries', () => {
       codes(modes.map((mode) => ({ mode }))),
       modes.map((_, code) => [0, code]),
     );
+    const types = [undefined, 'int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
+    const stored = types.map((octets, i) => entry(i, { endpoint: 'batch', octets }));
+    const { entries } = segment(1, stored, { sources: [source('csprng')] });
+    const bytes = types.map((_, i) => entries[i * ENTRY_BYTES + 60]);
+    assert.deepEqual(bytes, [0x06, 0x16, 0x26, 0x36, 0x46, 0x56]);
+    assert.deepEqual(
+      [...readEntries(entries)].map(({ octets }) => octets),
+      types,
+    );
+  });
+
+  test('a code of an octet type that is not given out is damage', () => {
+    const stored = encodeSegment(segment(1, [entry(1)], { sources: [source('csprng')] }));
+    stored[stored.length - ENTRY_BYTES + 60] |= 0x60;
+    assert.throws(() => decodeSegment(stored), /unknown codes/);
   });
 
   test('a writer is empty after finish and does not touch what it gave', () => {

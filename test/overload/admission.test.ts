@@ -14,7 +14,7 @@ const sorted = (count: number): ValueRequest => ({
   ...{ unique: false, sort: 'ascending' },
 });
 const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({
-  ...{ values, form: 'json', textBytesMax: jsonBytesMax(values), accountNumber: account },
+  ...{ values, form: 'json', valuesBytesMax: jsonBytesMax(values), accountNumber: account },
 });
 const isOverloaded = (error: unknown) =>
   error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
@@ -64,7 +64,7 @@ describe('what an answer is thought to cost', () => {
     assert.ok(cost > 198 && cost <= 201, `${cost} µs`);
     assert.equal(admission.costUs(answer({ kind: 'floats', count: 1_000, precision: null })), 30);
     assert.equal(admission.costUs({ values: uuids(1_000), form: 'msgpack' }), 1_000);
-    assert.equal(admission.costUs({ values: uuids(1_000), form: 'octet-stream' }), 65);
+    assert.equal(admission.costUs({ values: uuids(1_000), form: 'octet-stream' }), 14);
   });
 
   it('does not believe one answer that was held up', () => {

@@ -1,3 +1,4 @@
+import type { OctetType } from '../../src/core/vocabulary.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 
 /**
@@ -36,6 +37,33 @@ export function twinSample(request: ValueRequest, entropy: Uint8Array): TwinAnsw
   const bytes = new Bytes(entropy);
   const plain = plainValues(request, bytes);
   return { plain, consumedBytes: bytes.used };
+}
+
+/** The plain values of a request as octets, through DataView alone. */
+export function twinOctets(request: ValueRequest, type: OctetType, plain: TwinAnswer['plain']): Buffer {
+  const values: readonly (number | string)[] = typeof plain === 'string' ? [plain] : plain;
+  const encoding = request.kind === 'bytes' ? request.encoding : 'hex';
+  return Buffer.concat(values.map((value) => valueOctets(value, type, encoding)));
+}
+
+function valueOctets(value: number | string, type: OctetType, encoding: 'hex' | 'base64'): Buffer {
+  const octets = new DataView(new ArrayBuffer(type === 'int32' ? 4 : 8));
+  switch (type) {
+    case 'int32':
+      octets.setInt32(0, Number(value), true);
+      break;
+    case 'int64':
+      octets.setBigInt64(0, BigInt(value), true);
+      break;
+    case 'float64':
+      octets.setFloat64(0, Number(value), true);
+      break;
+    case 'uuid':
+      return Buffer.from(String(value).replaceAll('-', ''), 'hex');
+    case 'bytes':
+      return Buffer.from(String(value), encoding);
+  }
+  return Buffer.from(octets.buffer);
 }
 
 function plainValues(request: ValueRequest, bytes: Bytes): number[] | string[] | string {

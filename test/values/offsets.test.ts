@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { eraseWindows, kernels, offsetAt, takeEntropy } from '../../src/values/kernels.ts';
 import {
   cheapestBatch,
-  drawOffsets,
   drawPlanned,
   offsetBytesMax,
   planOffsets,
@@ -178,16 +177,16 @@ describe('planOffsets', () => {
   });
 });
 
-describe('drawOffsets', () => {
+describe('drawPlanned', () => {
   it('takes nothing where there is no choice', () => {
     const reader = readerOf(keystream(8));
-    assert.deepEqual([...drawOffsets(reader, 1, 3)], [0, 0, 0]);
+    assert.deepEqual([...drawPlanned(reader, planOffsets(1), 3)], [0, 0, 0]);
     assert.equal(reader.consumedBytes, 0);
   });
 
   it('reaches both ends of the widest spans', () => {
     const ends = (byte: number, span: number) =>
-      drawOffsets(readerOf(new Uint8Array(7).fill(byte)), span, 1)[0];
+      drawPlanned(readerOf(new Uint8Array(7).fill(byte)), planOffsets(span), 1)[0];
     assert.equal(ends(0, 2 ** 53), 0);
     assert.equal(ends(0xff, 2 ** 53), 2 ** 53 - 1);
     assert.equal(ends(0, 2 ** 32), 0);

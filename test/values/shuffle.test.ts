@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DESCENDING_BOUND_MAX, fillDescending } from '../../src/values/descending.ts';
-import { shuffled, shuffleTextMax, writeShuffle } from '../../src/values/shuffle.ts';
+import { drawShuffle, shuffled, shuffleTextMax } from '../../src/values/shuffle.ts';
 import { keystreamReader } from './keystream.ts';
 import { shuffleRequest } from './requests.ts';
 
@@ -105,13 +105,13 @@ describe('the text of a shuffle', () => {
         const size = shuffleTextMax(request.items);
         assert.equal(size, Buffer.byteLength(JSON.stringify(request.items)));
         const target = new Uint8Array(size);
-        assert.equal(writeShuffle({ kind: 'shuffle', items: request.items }, target, 0), size);
+        assert.equal(drawShuffle(keystreamReader(4_096), request.items, target, 0), size);
       }),
     );
   });
 
   it('is refused for a lone surrogate, which is no Unicode text', () => {
     const target = new Uint8Array(32);
-    assert.throws(() => writeShuffle({ kind: 'shuffle', items: ['\ud800'] }, target, 0));
+    assert.throws(() => drawShuffle(keystreamReader(64), ['\ud800', 'a'], target, 0));
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { octetsOf, plainOf, sample } from '../../src/values/sample.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import { chiSquare } from '../support/chi-square.ts';
+import { drawnOctets, drawnValues } from './drawn.ts';
 import { keystreamReader } from './keystream.ts';
 
 /**
@@ -31,7 +31,7 @@ function assertUniform(cells: Iterable<number>, cellCount: number, what: string)
 }
 
 function numbersOf(request: ValueRequest): number[] {
-  return plainOf(sample(request, keystreamReader(2 ** 20))) as number[];
+  return drawnValues(request, keystreamReader(2 ** 20)) as number[];
 }
 
 function integersOf(min: number, max: number, count = 100_000): number[] {
@@ -102,7 +102,7 @@ describe('samples without repeats are uniform', () => {
         unique: true,
         sort: 'none',
       };
-      const values = plainOf(sample(request, reader)) as number[];
+      const values = drawnValues(request, reader) as number[];
       first.push(values[0]);
       place.push(values.indexOf(17));
     }
@@ -174,11 +174,11 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
       encoding: 'base64',
       single: true,
     };
-    assertUniform(octetsOf(sample(request, keystreamReader(2 ** 20))), 256, 'bytes');
+    assertUniform(drawnOctets(request, 'bytes', keystreamReader(2 ** 20)), 256, 'bytes');
   });
 
   it('the random digits of UUIDs, each place for itself', () => {
-    const uuids = plainOf(sample({ kind: 'uuid', count: 20_000 }, keystreamReader(2 ** 20))) as string[];
+    const uuids = drawnValues({ kind: 'uuid', count: 20_000 }, keystreamReader(2 ** 20)) as string[];
     for (let place = 0; place < 36; place++) {
       if ([8, 13, 14, 18, 23].includes(place)) continue;
       const digits = uuids.map((uuid) => Number.parseInt(uuid[place], 16));
@@ -193,7 +193,7 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
   });
 
   it('bits in runs of eight', () => {
-    const bits = plainOf(sample({ kind: 'bitstring', length: 100_000 }, keystreamReader(2 ** 20))) as string;
+    const bits = drawnValues({ kind: 'bitstring', length: 100_000 }, keystreamReader(2 ** 20)) as string;
     const runs = Array.from({ length: 12_500 }, (_, i) => Number.parseInt(bits.slice(8 * i, 8 * i + 8), 2));
     assertUniform(runs, 256, 'bits');
   });
@@ -204,7 +204,7 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
     const cells: number[] = [];
     for (let run = 0; run < 12_000; run++) {
       const order = (
-        plainOf(sample({ kind: 'shuffle', items: ['a', 'b', 'c', 'd', 'e'] }, reader)) as string[]
+        drawnValues({ kind: 'shuffle', items: ['a', 'b', 'c', 'd', 'e'] }, reader) as string[]
       ).join();
       if (!orders.has(order)) orders.set(order, orders.size);
       cells.push(orders.get(order) as number);

@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { DATA_START, type DrawOrder } from '../../src/answer/make.ts';
-import { HOP_ABOVE_JSON_BYTES, Plan } from '../../src/answer/request.ts';
+import { HOP_ABOVE_BYTES, isLarge, Plan } from '../../src/answer/request.ts';
 import { toHex } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
+import type { OctetType } from '../../src/core/vocabulary.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
 import { toeplitzHash, toeplitzSeed } from '../../src/pool/intake/extractor.ts';
 import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/supply/keystream.ts';
-import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
 import { bytesOf, expectedFrom, orderOf, REQUESTS } from '../answer/orders.ts';
 import { isZero, recordingLog } from '../pool/fixtures.ts';
@@ -33,14 +34,15 @@ const hasCode = (code: ApiError['code']) => (error: unknown) =>
   error instanceof ApiError && error.code === code;
 
 describe('what goes to a worker', () => {
-  it('is decided by the length that the text may have', () => {
-    let count = 1;
-    const floats = (): ValueRequest => ({ kind: 'floats', count, precision: null });
-    const isLarge = () => new Plan({ ...REQUEST, values: floats() }).isLarge;
-    while (jsonBytesMax(floats()) <= HOP_ABOVE_JSON_BYTES) count++;
-    assert.equal(isLarge(), true);
-    count--;
-    assert.equal(isLarge(), false);
+  it('is decided by the bytes that the values may take in the form that is asked for', () => {
+    const firstLarge = (octets: OctetType | undefined): number => {
+      for (let count = 1; ; count++) {
+        const plan = new Plan({ ...REQUEST, values: { kind: 'floats', count, precision: null } });
+        if (isLarge(plan.valuesBytesMax(octets))) return count;
+      }
+    };
+    assert.equal(firstLarge(undefined), Math.floor((HOP_ABOVE_BYTES - 2) / 25) + 1);
+    assert.equal(firstLarge('float64'), HOP_ABOVE_BYTES / 8 + 1);
   });
 });
 
@@ -55,14 +57,14 @@ describe('workers', () => {
   it('make the same answer as this thread does, in memory of its own', async () => {
     const stream = bytesOf('stream', 64 * 1024);
     for (const [name, values] of Object.entries(REQUESTS)) {
-      const form = values.kind === 'shuffle' ? 'msgpack' : 'octet-stream';
+      const form = octetTypesOf(values).length === 0 ? 'msgpack' : 'octet-stream';
       const made = await workers.make(orderOf(pieced(stream.slice(0, 999), stream.slice(999)), values, form));
       const expected = expectedFrom(stream, values);
-      assert.deepEqual(made.bytes.slice(DATA_START, made.dataEnd), expected.data, name);
+      const data = expected.octets ?? expected.data;
+      assert.deepEqual(made.bytes.slice(DATA_START, made.dataEnd), data, name);
       assert.equal(made.bytes.byteLength, made.bytes.buffer.byteLength, name);
-      assert.deepEqual(made.delivered, expected.delivered, name);
+      assert.deepEqual(made.delivered, expected.deliveredOctets ?? expected.delivered, name);
       assert.equal(made.consumedBytes, expected.consumedBytes, name);
-      assert.deepEqual(made.octets, expected.octets, name);
       assert.deepEqual(
         made.packed && unpack(made.packed),
         form === 'msgpack' ? expected.plain : undefined,

@@ -360,14 +360,20 @@ def is_logged(document: Mapping[str, Any]) -> bool:
 def octet_answer(reply: RawResponse, endpoint: str, type: str, count: Optional[int]) -> OctetAnswer:
     """Reads the metadata of a reply of bare values. Raises `invalid_answer` when something is missing."""
     headers = reply.headers
-    content_type = headers.get("content-type")
-    if content_type != "application/octet-stream":
+    content_type = headers.get("content-type") or ""
+    name, *parameters = (part.strip() for part in content_type.split(";"))
+    if name != "application/octet-stream":
         raise invalid_answer(reply, f"{content_type}, not application/octet-stream")
     size = len(reply.body)
     count = size if count is None else count
     widths = {"integers": (4, 8), "floats": (8,), "uuid": (16,)}.get(type, (size // max(count, 1),))
     if size == 0 or count < 1 or size % count != 0 or size // count not in widths:
         raise invalid_answer(reply, f"{size} bytes, not {count} values of the type {type}")
+    # an early release does not name the type
+    told = next((each[len("type=") :] for each in parameters if each.startswith("type=")), None)
+    known = {"integers": ("int32" if size == 4 * count else "float64",), "floats": ("float64",)}.get(type, (type,))
+    if told is not None and told not in known:
+        raise invalid_answer(reply, f"octets of {told}, which a client that asked for {type} does not expect")
     try:
         uuid = headers["x-request-id"]
         duration = int(headers["x-processing-time-ms"])
@@ -419,10 +425,12 @@ def counts_of(total: int, block: int) -> Iterator[int]:
     return (min(block, total - start) for start in range(0, total, block))
 
 
-def body_of(answer: Union[Answer[Any], OctetAnswer], certificate: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer's JSON body, as the verifier reads it."""
+def verifiable(answer: Union[Answer[Any], OctetAnswer], certificate: Mapping[str, Any]) -> Dict[str, Any]:
+    """The answer as `verify_answer` takes it: a JSON body, or octets and what came beside them."""
     if isinstance(answer, Answer):
-        return answer.body
+        return {"response": answer.body}
     document = certificate.get("certificate")
+    if isinstance(document, dict) and "media_type" in document:
+        return {"response": answer.response_beside(), "octets": bytes(answer.octets)}
     powered_by = document.get("powered_by") if isinstance(document, dict) else None
-    return answer.json_body(powered_by if isinstance(powered_by, str) else "")
+    return {"response": answer.json_body(powered_by if isinstance(powered_by, str) else "")}

@@ -250,9 +250,9 @@ class AsyncQrnClient:
             certificate = await self._logged_certificate(answer.metadata.certificate_id)
         if keys is None:
             keys = await self.keys()
-        response = _wire.body_of(answer, certificate)
+        given = _wire.verifiable(answer, certificate)
         # A large answer takes seconds to hash as JSON: the loop goes on meanwhile.
-        return await asyncio.to_thread(verify_answer, response=response, certificate=certificate, keys=keys)
+        return await asyncio.to_thread(verify_answer, **given, certificate=certificate, keys=keys)
 
     async def _logged_certificate(self, id: str) -> Mapping[str, Any]:
         for wait in _wire.PROOF_WAITS:

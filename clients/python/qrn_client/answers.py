@@ -133,8 +133,15 @@ class OctetAnswer:
             return numpy.frombuffer(self.octets, numpy.uint8).reshape(self.count, self.item_size)
         return numpy.frombuffer(self.octets, "<i4" if self.item_size == 4 else "<f8")
 
+    def response_beside(self) -> Dict[str, Any]:
+        """What the headers say beside the octets, in the members that a JSON body would have had."""
+        metadata = asdict(self.metadata)
+        mode = {"entropy_mode": metadata.pop("entropy_mode")}
+        credits = {"remaining": self.credits.remaining, "used": self.credits.used}
+        return {"data": {"metadata": mode}, "metadata": metadata, "meta": self.meta, "quantum_credits": credits}
+
     def json_body(self, powered_by: str) -> Dict[str, Any]:
-        """The JSON body that the same answer would have had, which is what its certificate speaks of.
+        """The JSON body that the same answer would have had, which is what a certificate of an early release speaks of.
 
         powered_by: as the certificate has it; no header carries it
         """

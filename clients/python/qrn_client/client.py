@@ -258,8 +258,7 @@ class QrnClient:
             certificate = self._logged_certificate(answer.metadata.certificate_id)
         if keys is None:
             keys = self.keys()
-        response = _wire.body_of(answer, certificate)
-        return verify_answer(response=response, certificate=certificate, keys=keys)
+        return verify_answer(**_wire.verifiable(answer, certificate), certificate=certificate, keys=keys)
 
     def _logged_certificate(self, id: str) -> Mapping[str, Any]:
         for wait in _wire.PROOF_WAITS:

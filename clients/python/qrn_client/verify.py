@@ -51,10 +51,14 @@ class Verification:
         return self
 
 
-def verify_answer(*, certificate: Any, keys: Any, response: Any = None) -> Verification:
+def verify_answer(
+    *, certificate: Any, keys: Any, response: Any = None, octets: Optional[bytes] = None
+) -> Verification:
     """Checks an answer. Never raises for what it is given: what cannot be read is a check that failed.
 
-    response: the JSON body of the answer, parsed; leave it out to check a certificate alone
+    response: the JSON body of the answer, parsed, or what came beside its octets; leave it out to check a certificate
+        alone
+    octets: what the certificate commits to, where it names their media type: the body of an answer in octets
     certificate: what the certificate endpoint answered, parsed
     keys: /.well-known/qrn-keys.json, parsed: the anchor of trust, best had long before or from someone else
     """
@@ -68,8 +72,8 @@ def verify_answer(*, certificate: Any, keys: Any, response: Any = None) -> Verif
         checks += [
             _check_certificate_id(response, document),
             _check_request_id(response, document),
-            _check_metadata(response, document),
-            _check_delivered(response, document),
+            _check_metadata(response, document, octets),
+            _check_delivered(response, document, octets),
         ]
     checks += [
         _check_lots(document),
@@ -79,7 +83,7 @@ def verify_answer(*, certificate: Any, keys: Any, response: Any = None) -> Verif
         _check_signature(logged, signed),
         _check_dates(document, signed),
     ]
-    return Verification(tuple(checks), tuple(_not_covered(response)))
+    return Verification(tuple(checks), tuple(_not_covered(response, octets is not None)))
 
 
 def _check(name: str, failure: Optional[str], holds: str) -> Check:
@@ -128,32 +132,45 @@ _REPEATED: Sequence[Tuple[Sequence[str], Sequence[str]]] = (
 )
 
 
-def _check_metadata(response: Any, document: Any) -> Check:
+def _check_metadata(response: Any, document: Any, octets: Optional[bytes]) -> Check:
     differing = []
     for in_response, in_certificate in _REPEATED:
         certified, given = member(document, *in_certificate), member(response, *in_response)
+        if octets is not None and given is MISSING and in_response[1] == "powered_by":  # no header carries it
+            continue
         scalar = isinstance(certified, (str, bool, int, float)) or certified is None
         if not scalar or type(given) is not type(certified) or given != certified:
             differing.append(".".join(in_response))
+    media_type = member(response, "media_type")
+    if media_type is not MISSING and media_type != member(document, "media_type"):
+        differing.append("media_type")
     failure = f"Not as certified: {', '.join(differing)}." if differing else None
     return _check("metadata", failure, "Time, circuit, backend, origin, mode and test result are as certified.")
 
 
-def _check_delivered(response: Any, document: Any) -> Check:
-    """`delivered` is SHA-256(salt, canonical JSON of `data`); only who holds the response has the salt."""
+def _check_delivered(response: Any, document: Any, octets: Optional[bytes]) -> Check:
+    """`delivered` is SHA-256(salt, canonical JSON of `data`), or SHA-256(salt, octets) where the certificate names their
+    media type; only who holds the response has the salt.
+    """
     certified = member(document, "hashes", "delivered")
+    media_type = member(document, "media_type")
     salt = text(member(response, "metadata", "certificate_salt"))
-    data = canonical_json(member(response, "data"))
+    data = octets if media_type is not MISSING or octets is not None else canonical_json(member(response, "data"))
     failure = None
     if salt is None or not re.fullmatch("[0-9a-f]{64}", salt):
         failure = "metadata.certificate_salt is not 64 hex digits."
+    elif media_type is not MISSING and octets is None:
+        failure = f"The certificate is of octets, {show(media_type)}; the answer is not."
+    elif media_type is MISSING and octets is not None:
+        failure = "The certificate is of JSON; the answer is in octets."
     elif data is None:
         failure = "The response has no data."
     else:
         delivered = f"sha256:{sha256(bytes.fromhex(salt) + data).hexdigest()}"
         if delivered != certified:
             failure = f"The data and the salt hash to {delivered}, certified is {show(certified)}."
-    return _check("delivered", failure, "The data is what was delivered, bit for bit.")
+    what = "data is" if media_type is MISSING else "octets are"
+    return _check("delivered", failure, f"The {what} what was delivered, bit for bit.")
 
 
 def _check_lots(document: Any) -> Check:
@@ -314,14 +331,16 @@ def _check_dates(document: Any, signed: Union[Sequence[Signed], str]) -> Check:
     return _check("dates", too_early, holds)
 
 
-def _not_covered(response: Any) -> List[str]:
+def _not_covered(response: Any, is_octets: bool) -> List[str]:
     """The members of the response, two levels deep, that no check has looked at."""
-    covered = {".".join(path) for path, _ in _REPEATED}
+    covered = {".".join(path) for path, _ in _REPEATED} | {"media_type"}
     covered |= {"metadata.certificate_id", "metadata.certificate_salt", "metadata.request_id", "meta.request_id"}
     names = []
     for outer, inner in response.items() if isinstance(response, dict) else ():
         if outer == "data":
-            continue
+            if is_octets:
+                names += [f"data.{name}" for name in inner if name != "metadata"]
+            continue  # of JSON the hash covers all of it
         paths = [f"{outer}.{name}" for name in inner] if isinstance(inner, dict) else [outer]
         names += [path for path in paths if path not in covered]
     return names

@@ -23,7 +23,10 @@ class Vectors(unittest.TestCase):
         for path in cases:
             with self.subTest(path.name):
                 case = json.loads(path.read_text("utf-8"))
-                found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
+                octets = {"octets": bytes.fromhex(case["octets"])} if "octets" in case else {}
+                found = verify_answer(
+                    response=case["response"], certificate=case["certificate"], keys=case["keys"], **octets
+                )
                 self.assertEqual([check.name for check in found.checks if not check.ok], case["fails"])
                 self.assertEqual(found.ok, case["fails"] == [])
                 self.assertEqual(len(found.checks), 10)

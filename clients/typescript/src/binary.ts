@@ -18,9 +18,14 @@ const UUID_BYTES = 16;
 
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
+/** Types that the service names in the Content-Type of an answer in octets. */
+export type OctetType = 'int32' | 'int64' | 'float64' | 'uuid' | 'bytes';
+
 /** Header fields and the values as they came. */
 export interface OctetReply {
   readonly octets: Uint8Array<ArrayBuffer>;
+  /** What Content-Type says that they are; null where an early release says nothing. */
+  readonly type: OctetType | null;
   readonly entropy: EntropyMetadata;
   readonly metadata: BinaryAnswer<unknown>['metadata'];
   readonly durationMs: number;
@@ -37,16 +42,19 @@ export function octetReply({ headers, body, status }: RawResponse): OctetReply {
     throw clientError('invalid_answer', { message: `The answer has no readable field ${name}.`, status });
   };
   const count = (name: string): number => Number(field(name));
-  const type = headers.get('content-type');
-  if (type !== OCTETS) {
-    throw clientError('invalid_answer', { message: `The answer is ${type}, not ${OCTETS}.`, status });
+  const mediaType = headers.get('content-type') ?? '';
+  const [name, ...parameters] = mediaType.split(/; */);
+  if (name !== OCTETS) {
+    throw clientError('invalid_answer', { message: `The answer is ${mediaType}, not ${OCTETS}.`, status });
   }
+  const type = parameters.find((each) => each.startsWith('type='))?.slice('type='.length);
   const requestUuid = field('x-request-id');
   const durationMs = count('x-processing-time-ms');
   const backend = field('x-quantum-backend');
   const remaining = field('x-quantum-credits-remaining');
   return {
     octets: body,
+    type: (type ?? null) as OctetType | null,
     entropy: { entropy_mode: field('x-entropy-mode') as EntropyMode, quantum_source: backend },
     metadata: {
       request_id: requestIdOf(requestUuid),
@@ -90,18 +98,43 @@ export function requestIdOf(uuid: string): string {
 export function batchValues<T extends BatchType>(
   type: T,
   count: number,
-  octets: Uint8Array<ArrayBuffer>,
+  { octets, type: named }: Pick<OctetReply, 'octets' | 'type'>,
   littleEndian = LITTLE_ENDIAN,
 ): BinaryValues[T] {
   const width = octets.length / count;
-  const widths = { integers: [4, 8], floats: [8], uuid: [UUID_BYTES], bytes: [Math.floor(width)] }[type];
-  if (width === 0 || !widths?.includes(width)) {
-    const message = `${octets.length} bytes are not ${count} values of the type ${type}.`;
+  const told = named ?? (type === 'integers' && width === 4 ? 'int32' : TYPES[type].at(-1)!);
+  const isRight = TYPES[type].includes(told) && width > 0 && width === (WIDTHS[told] ?? Math.floor(width));
+  if (!isRight) {
+    const message = `${octets.length} bytes of ${told} are not ${count} values of the type ${type}.`;
     throw clientError('invalid_answer', { message, status: 200 });
   }
-  if (type === 'bytes' || type === 'uuid') return octets as BinaryValues[T];
+  if (told === 'bytes' || told === 'uuid') return octets as BinaryValues[T];
   const { buffer } = littleEndian ? octets : swapped(octets, width);
-  return (width === 4 ? new Int32Array(buffer) : new Float64Array(buffer)) as BinaryValues[T];
+  return (told === 'int32' ? new Int32Array(buffer) : new Float64Array(buffer)) as BinaryValues[T];
+}
+
+/** What this client asks for, or gets unasked. */
+const TYPES: Readonly<Record<BatchType, readonly OctetType[]>> = {
+  integers: ['int32', 'float64'],
+  floats: ['float64'],
+  uuid: ['uuid'],
+  bytes: ['bytes'],
+};
+const WIDTHS: Readonly<Partial<Record<OctetType, number>>> = {
+  int32: 4,
+  int64: 8,
+  float64: 8,
+  uuid: UUID_BYTES,
+};
+
+/** The values as the service sent them. */
+export function octetsOf(
+  data: BinaryBytesData | BinaryBatchData<BatchType>,
+  littleEndian = LITTLE_ENDIAN,
+): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT } = 'bytes' in data ? data.bytes : data.values;
+  const octets = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+  return littleEndian ? octets : swapped(octets, BYTES_PER_ELEMENT);
 }
 
 /** Each run of `width` bytes in the other order. */
@@ -112,8 +145,8 @@ function swapped(octets: Uint8Array<ArrayBuffer>, width: number): Uint8Array<Arr
 }
 
 /**
- * The JSON body that the same answer would have had, which is what its certificate speaks of. `poweredBy` is not in the
- * header fields, so the answer claims nothing of it.
+ * The JSON body that the same answer would have had, which is what a certificate of an early release speaks of.
+ * `poweredBy` is not in the header fields, so the answer claims nothing of it.
  */
 export function jsonBodyOf(
   answer: BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>>,

@@ -19,6 +19,8 @@ export interface Certificate {
   readonly request_id: string;
   readonly endpoint: DataEndpoint;
   readonly entropy_mode: EntropyMode;
+  /** The media type of the octets that `hashes.delivered` is over; left out where it is over JSON. */
+  readonly media_type?: string;
   readonly powered_by: string;
   readonly provenance: CertificateProvenance;
   readonly verification: CertificateVerification;

@@ -19,7 +19,7 @@ import type {
   UsageAnswer,
   UuidData,
 } from './answers.ts';
-import { batchValues, jsonBodyOf, octetReply } from './binary.ts';
+import { batchValues, jsonBodyOf, octetReply, octetsOf } from './binary.ts';
 import type { CertificateDocument } from './certificate.ts';
 import { clientError, type QrnError, type RawResponse } from './error.ts';
 import type { Hooks } from './hooks.ts';
@@ -48,7 +48,7 @@ import {
   parseJson,
   Transport,
 } from './transport.ts';
-import type { Verification } from './verifier.ts';
+import type { Verification, VerificationInput } from './verifier.ts';
 
 export interface QrnClientOptions extends Hooks {
   /** E.g. `https://qrn.example/v1`; default the variable QRN_URL, or else the service on this machine. */
@@ -186,7 +186,7 @@ export class QrnClient {
     const params = type === 'bytes' ? { ...parameters.params, encoding: 'hex' } : parameters.params;
     const coming = this.#binary('batch', { ...parameters, params } as BatchParameters<T>, call);
     return pendingCall(coming, (reply) => {
-      const values = batchValues(type, count, octetReply(reply).octets);
+      const values = batchValues(type, count, octetReply(reply));
       return binaryAnswerOf(reply, { values, count, type });
     });
   }
@@ -261,7 +261,7 @@ export class QrnClient {
     const { certificate = await this.#loggedCertificate(answer, options) } = options;
     const { keys = await this.keys(options) } = options;
     const { verifyAnswer } = await import('./verifier.ts');
-    return verifyAnswer({ response: responseOf(answer, certificate), certificate, keys });
+    return verifyAnswer({ ...verifiable(answer, certificate), certificate, keys });
   }
 
   async #loggedCertificate(answer: VerifiableAnswer, call: CallOptions): Promise<CertificateDocument> {
@@ -381,14 +381,20 @@ function rateLimitOf(headers: Headers): RateLimit | null {
   return { remaining: Number(remaining), resetAtS: Number(reset) };
 }
 
-/** The JSON body of the answer, as the verifier reads it. */
-function responseOf(answer: VerifiableAnswer, certificate: unknown): object {
-  if (isBinary(answer)) {
-    const document = (certificate as Partial<CertificateDocument> | undefined)?.certificate;
-    return jsonBodyOf(answer, document?.powered_by ?? '');
+/** The answer as the verifier reads it: a JSON body, or octets and what came beside them. */
+function verifiable(
+  answer: VerifiableAnswer,
+  certificate: unknown,
+): Pick<VerificationInput, 'response' | 'octets'> {
+  const { metadata, meta, credits } = answer;
+  if (!isBinary(answer)) {
+    return { response: { data: answer.data, metadata, meta, quantum_credits: credits } };
   }
-  const { data, metadata, meta, credits } = answer;
-  return { data, metadata, meta, quantum_credits: credits };
+  const document = (certificate as Partial<CertificateDocument> | undefined)?.certificate;
+  if (document?.media_type === undefined) return { response: jsonBodyOf(answer, document?.powered_by ?? '') };
+  const { entropy_mode } = answer.data.metadata;
+  const data = { metadata: { entropy_mode } }; // quantum_source is the backend of the metadata again
+  return { response: { data, metadata, meta, quantum_credits: credits }, octets: octetsOf(answer.data) };
 }
 
 function isBinary(

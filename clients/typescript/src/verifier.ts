@@ -5,8 +5,10 @@
 const SERVICE_VERIFIER: string = '../../../src/certificate/verify.ts';
 
 export interface VerificationInput {
-  /** The answer; leave it out to check a certificate alone. */
+  /** The answer's JSON body, or what came beside its octets; leave it out to check a certificate alone. */
   readonly response?: unknown;
+  /** The octets that the certificate commits to, where it names their `media_type`. */
+  readonly octets?: Uint8Array;
   /** What `certificate()` gave. */
   readonly certificate: unknown;
   /** /.well-known/qrn-keys.json: the anchor of trust, best had long before or from someone else. */

@@ -260,54 +260,62 @@ const lot = object(
   },
 );
 
-const certificate = object({
-  version: described(
-    { type: 'integer', enum: [1, 2, 3] },
-    '3 names the tested windows of every lot and the system’s generator; 2 has the evidence of every lot; 1 is of lots that have none.',
-  ),
-  id: certificateId,
-  status: oneOfWords(['valid', 'revoked', 'test']),
-  issued_at: time,
-  request_id: requestId,
-  endpoint: oneOfWords(DATA_ENDPOINTS),
-  entropy_mode: mode,
-  powered_by: text,
-  provenance: object(
-    {
-      lang_circuit: text,
-      lang_version: text,
-      quantum_backend: text,
-      qubits_used: count,
-      circuit_depth: count,
-      origin,
-      source: text,
-      provider: text,
-      device: text,
-      job_id: orNull(text),
-      shots: count,
-      generation: { anyOf: [object({ tier: oneOfWords(TIERS), number: count }), { type: 'null' }] },
-      lots: listOf(lot),
+const certificate = object(
+  {
+    version: described(
+      { type: 'integer', enum: [1, 2, 3] },
+      '3 names the tested windows of every lot and the system’s generator; 2 has the evidence of every lot; 1 is of lots that have none.',
+    ),
+    id: certificateId,
+    status: oneOfWords(['valid', 'revoked', 'test']),
+    issued_at: time,
+    request_id: requestId,
+    endpoint: oneOfWords(DATA_ENDPOINTS),
+    entropy_mode: mode,
+    powered_by: text,
+    provenance: object(
+      {
+        lang_circuit: text,
+        lang_version: text,
+        quantum_backend: text,
+        qubits_used: count,
+        circuit_depth: count,
+        origin,
+        source: text,
+        provider: text,
+        device: text,
+        job_id: orNull(text),
+        shots: count,
+        generation: { anyOf: [object({ tier: oneOfWords(TIERS), number: count }), { type: 'null' }] },
+        lots: listOf(lot),
+        meaning: text,
+      },
+      {
+        evidence: described(claim, 'Version 2: the weakest claim of the lots.'),
+        system_entropy: described(
+          oneOfWords(SYSTEM_GENERATORS),
+          'Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng.',
+        ),
+      },
+    ),
+    verification: object({
+      nist_sp800_22: described(text, '<passed>/<total> passed, or not tested.'),
+      nist_verified: boolean,
+      dieharder: { type: 'string', const: 'not implemented' },
+      min_entropy_per_bit: orNull({ type: 'number', minimum: 0, maximum: 1 }),
       meaning: text,
-    },
-    {
-      evidence: described(claim, 'Version 2: the weakest claim of the lots.'),
-      system_entropy: described(
-        oneOfWords(SYSTEM_GENERATORS),
-        'Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng.',
-      ),
-    },
-  ),
-  verification: object({
-    nist_sp800_22: described(text, '<passed>/<total> passed, or not tested.'),
-    nist_verified: boolean,
-    dieharder: { type: 'string', const: 'not implemented' },
-    min_entropy_per_bit: orNull({ type: 'number', minimum: 0, maximum: 1 }),
-    meaning: text,
-  }),
-  hashes: object({ raw_output: sha256, processed: sha256, delivered: sha256 }),
-  verify_url: { type: 'string', format: 'uri' },
-  proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
-});
+    }),
+    hashes: object({ raw_output: sha256, processed: sha256, delivered: sha256 }),
+    verify_url: { type: 'string', format: 'uri' },
+    proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
+  },
+  {
+    media_type: described(
+      text,
+      'Of an answer in octets: the octets that hashes.delivered is over. Left out where it is over JSON.',
+    ),
+  },
+);
 
 const certificateDocument = object(
   { certificate },

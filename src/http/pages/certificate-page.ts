@@ -123,6 +123,7 @@ function answerRows(certificate: Certificate): Row[] {
     ['Request', code(certificate.request_id)],
     ['Endpoint', certificate.endpoint],
     ['Entropy mode', certificate.entropy_mode],
+    ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
     generation && ['Seed', `${generation.tier} tier, generation ${generation.number}`],
     generator === undefined ? null : ['System entropy', GENERATORS[generator]],
     ['Powered by', text(certificate.powered_by)],
@@ -341,6 +342,10 @@ Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or
 <button type="submit" id="check-button">Check</button>
 <label class="file" for="file">or choose or drop a file <input class="file-input" type="file" id="file" accept="application/json,.json,.txt"></label>
 </div>
+<details class="octets"><summary>An answer in octets</summary>
+<label for="octets">Its body, the file of bare values as it came <input class="file-input" type="file" id="octets"></label>
+<p class="hint">Above, paste its header fields, one to a line, as <code>curl -D</code> writes them; on the page of its certificate
+the value of <code>X-Certificate-Salt</code> alone will do.</p></details>
 </form>
 <div id="result" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div>
 </section>`;

@@ -5,7 +5,9 @@ import { unpack } from 'msgpackr';
 import { UNLIMITED } from '../../../src/account/tiers.ts';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
+import { octetMediaType } from '../../../src/core/vocabulary.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
+import { octetTypesOf } from '../../../src/values/value-request.ts';
 import type { HttpReply } from '../../support/http.ts';
 import { type Accept, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
 import { type Asked, type Outcome, outcomeOf } from './model.ts';
@@ -217,8 +219,12 @@ async function holdAnswer(
   world.consumedBytes += drawn;
   assert.ok(drawn * 8 >= 1, 'values come from entropy');
   const form = formOf(accept, asked.endpoint)!;
-  assert.equal(headers.get('content-type'), `application/${form}`);
-  if (form === 'octet-stream') {
+  const [type] = form === 'octet-stream' ? octetTypesOf(asked.values) : [];
+  assert.equal(
+    headers.get('content-type'),
+    type === undefined ? `application/${form}` : octetMediaType(type),
+  );
+  if (type !== undefined) {
     assertValues(asked.values, valuesOfOctets(asked.values, reply.body));
     assert.equal(headers.get('x-entropy-consumed-bytes'), String(drawn));
     assert.equal(headers.get('x-quantum-credits-used'), String(used));

@@ -1,3 +1,4 @@
+import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
 import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
 import { type BrowserElement, isSecure, page } from './browser.ts';
 
@@ -35,6 +36,7 @@ const TITLES: Readonly<Record<CheckName, string>> = {
 const form = element('check');
 const answer = element('answer');
 const file = element('file');
+const octetsFile = element('octets');
 const button = element('check-button');
 const result = element('result');
 
@@ -77,7 +79,7 @@ async function run(read: () => Promise<string>): Promise<void> {
   result.setAttribute('aria-busy', 'true');
   show(made('p', 'Checking…'));
   try {
-    show(...report(await verify(await read())));
+    show(...report(await verify(await read(), await octetsGiven())));
   } catch (error) {
     const isTold = error instanceof Trouble;
     show(banner('bad', 'Not checked.', isTold ? error.message : `The check itself failed: ${String(error)}`));
@@ -96,7 +98,14 @@ interface Checked {
   readonly status: unknown;
 }
 
-async function verify(text: string): Promise<Checked> {
+/** The chosen body of an answer in octets; undefined without one. */
+async function octetsGiven(): Promise<Uint8Array | undefined> {
+  const chosen = octetsFile.files?.[0];
+  return chosen === undefined ? undefined : new Uint8Array(await chosen.arrayBuffer());
+}
+
+async function verify(text: string, octets: Uint8Array | undefined): Promise<Checked> {
+  if (octets !== undefined) return verifyOctets(text.trim(), octets);
   const pasted = text.trim() === '' ? undefined : parsed(text);
   if (member(pasted, 'error') !== undefined && member(pasted, 'data') === undefined) {
     throw new Trouble(
@@ -120,6 +129,22 @@ async function verify(text: string): Promise<Checked> {
     hasAnswer: response !== undefined,
     status: member(certificate, 'certificate', 'status'),
   };
+}
+
+/** `text` is the header fields, or the salt alone. */
+async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> {
+  const isSalt = /^[0-9a-f]{64}$/.test(text);
+  const response = isSalt ? undefined : responseOfFields(fieldsOf(text));
+  if (response !== undefined && member(response, 'metadata', 'certificate_salt') === undefined) {
+    throw new Trouble('Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.');
+  }
+  const [certificate, keys] = await Promise.all([
+    certificateOf(idFor(response)),
+    fetched('/.well-known/qrn-keys.json'),
+  ]);
+  const given = response === undefined ? { salt: text } : { response };
+  const verification = await verifyAnswer({ certificate, keys, octets, ...given });
+  return { verification, hasAnswer: true, status: member(certificate, 'certificate', 'status') };
 }
 
 function parsed(text: string): unknown {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import canonicalize from 'canonicalize';
 import { type VerificationInput, verifyAnswer } from '../../../../src/certificate/verify.ts';
+import { toHex } from '../../../../src/core/bytes.ts';
 import {
   checkpointText,
   formatNote,
@@ -12,7 +13,9 @@ import {
 } from '../../../../src/crypto/note.ts';
 import { type FuzzTarget, magnitude, textOf } from './target.ts';
 
-interface Vector extends VerificationInput {
+interface Vector extends Omit<VerificationInput, 'octets'> {
+  /** In hex. */
+  readonly octets?: string;
   /** Names of the checks that fail. */
   readonly fails: readonly string[];
 }
@@ -27,10 +30,12 @@ function vectors(): Vector[] {
 }
 
 /** What the log holds of a certificate, and the data of its answer: what nobody can change and still be believed. */
-function believed({ certificate, response }: VerificationInput): string {
+function believed({ certificate, response, octets }: Omit<Vector, 'fails'>): string {
   const given = certificate as Record<string, unknown>;
   const { status: _, proof: __, ...issued } = (given['certificate'] ?? given) as Record<string, unknown>;
-  return canonicalize({ issued, data: (response as { data: unknown }).data })!;
+  // octets are all that is certified of an answer in octets
+  const { data } = response as { data: unknown };
+  return canonicalize({ issued, ...(typeof octets === 'string' ? { octets } : { data }) })!;
 }
 
 let genuine: ReadonlySet<string> | undefined;
@@ -76,8 +81,10 @@ const verify: FuzzTarget = {
       throw error;
     }
     if (typeof given !== 'object' || given === null) return 'no object';
-    const { response, certificate, keys } = given as Partial<VerificationInput>;
+    const { response, octets: hex, certificate, keys } = given as Partial<Vector>;
+    const octets = typeof hex === 'string' ? Buffer.from(hex, 'hex') : undefined; // up to what is no hex digit
     const { ok, checks } = await verifyAnswer({
+      ...(octets === undefined ? {} : { octets }),
       ...(response === undefined ? {} : { response }),
       certificate,
       keys,
@@ -86,7 +93,10 @@ const verify: FuzzTarget = {
     assert.equal(ok, failed.length === 0);
     // without a response only the certificate is believed
     if (ok && response !== undefined)
-      assert.ok(genuine.has(believed({ response, certificate, keys })), 'a forgery is believed');
+      assert.ok(
+        genuine.has(believed({ response, certificate, keys, ...(octets && { octets: toHex(octets) }) })),
+        'a forgery is believed',
+      );
     return ok ? 'believed' : failed.join(', ');
   },
 };

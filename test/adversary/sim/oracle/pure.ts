@@ -1,6 +1,6 @@
 import { EntropyReader } from '../../../../src/values/entropy-reader.ts';
-import { plainOf, sample } from '../../../../src/values/sample.ts';
 import type { ValueRequest } from '../../../../src/values/value-request.ts';
+import { drawnText } from '../../../values/drawn.ts';
 import type { WireReply } from '../front.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';
@@ -195,7 +195,7 @@ function readOn(route: readonly Piece[], offset: number, draw: Draw): readonly P
 
 /** The values in a form that all representations of an answer can be brought to. */
 function comparable(values: ValueRequest, reader: EntropyReader): string {
-  return JSON.stringify(plainOf(sample(values, reader)));
+  return drawnText(values, reader);
 }
 
 const VALUE_MEMBERS = ['values', 'bytes', 'uuids', 'bitstring', 'items'];

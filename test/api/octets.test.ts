@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { verify } from '../../src/cli/verify.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { TestServer } from '../support/server.ts';
+
+/** Answers in octets of the real service over a real socket, and their certificates. */
+let server: TestServer;
+const folder = mkdtempSync(join(tmpdir(), 'qrn-octets-'));
+before(async () => {
+  server = await TestServer.shared();
+});
+after(() => rmSync(folder, { recursive: true }));
+
+const OCTETS = 'application/octet-stream';
+const LITTLE = 'byte-order=little-endian';
+
+interface Sent {
+  readonly response: Response;
+  readonly body: Buffer;
+}
+
+async function batch(body: object, accept = OCTETS): Promise<Sent> {
+  const response = await server.batch(body, { accept });
+  const octets = Buffer.from(await response.arrayBuffer());
+  assert.equal(response.status, 200, octets.toString());
+  return { response, body: octets };
+}
+
+async function certificateOf({ response }: Sent) {
+  const id = response.headers.get('x-certificate-id');
+  for (;;) {
+    const document = (await (await server.get(`/certificate?id=${id}`)).json()) as {
+      certificate: { media_type?: string; proof: string | null; hashes: { delivered: string } };
+    };
+    if (document.certificate.proof !== null) return document;
+  }
+}
+
+const wide = { min: -(2 ** 40), max: 2 ** 40 };
+const CASES: [what: string, ask: object, accept: string, type: string, width: number][] = [
+  ['integers within int32', { type: 'integers', params: { min: -7, max: 7 } }, OCTETS, 'int32', 4],
+  ['integers beyond int32', { type: 'integers', params: wide }, OCTETS, 'float64', 8],
+  ['int64 where it is asked for', { type: 'integers', params: wide }, `${OCTETS}; type=int64`, 'int64', 8],
+  ['int64 of a narrow range', { type: 'integers' }, `${OCTETS};type="int64"; ${LITTLE}`, 'int64', 8],
+  ['float64 of a narrow range', { type: 'integers' }, `${OCTETS}; Type=Float64`, 'float64', 8],
+  ['sorted integers', { type: 'integers', params: { sort: 'ascending' } }, OCTETS, 'int32', 4],
+  ['floats', { type: 'floats' }, OCTETS, 'float64', 8],
+  ['floats of six places', { type: 'floats', params: { precision: 6 } }, OCTETS, 'float64', 8],
+  ['uuid', { type: 'uuid' }, OCTETS, 'uuid', 16],
+  ['bytes', { type: 'bytes', params: { length: 5 } }, OCTETS, 'bytes', 5],
+];
+
+describe('an answer in octets', () => {
+  for (const [what, ask, accept, type, width] of CASES) {
+    // the larger is made by a worker
+    for (const count of [3, 40_000]) {
+      it(`of ${count} ${what} is named by its head and its certificate, which commits to its very bytes`, async () => {
+        const sent = await batch({ ...ask, count }, accept);
+        const { response, body } = sent;
+        const isNumber = type !== 'uuid' && type !== 'bytes';
+        const mediaType = `${OCTETS}; type=${type}${isNumber ? `; ${LITTLE}` : ''}`;
+        assert.equal(response.headers.get('content-type'), mediaType);
+        assert.equal(body.length, width * count);
+        const { certificate } = await certificateOf(sent);
+        assert.equal(certificate.media_type, mediaType);
+        const salt = Buffer.from(response.headers.get('x-certificate-salt')!, 'hex');
+        const digest = createHash('sha256').update(salt).update(body).digest('hex');
+        assert.equal(certificate.hashes.delivered, `sha256:${digest}`);
+      });
+    }
+  }
+
+  it('reads as it lies', async () => {
+    const { body: narrow } = await batch({ type: 'integers', count: 1_000, params: { min: -7, max: 7 } });
+    const int32 = new Int32Array(new Uint8Array(narrow).buffer);
+    assert.deepEqual(
+      [...new Set(int32)].sort((a, b) => a - b),
+      Array.from({ length: 15 }, (_, i) => i - 7),
+    );
+    const { body: int64s } = await batch(
+      { type: 'integers', count: 100, params: wide },
+      `${OCTETS}; type=int64`,
+    );
+    const int64 = [...new BigInt64Array(new Uint8Array(int64s).buffer)].map(Number);
+    assert.ok(int64.every((value) => Math.abs(value) <= 2 ** 40));
+    assert.ok(int64.some((value) => value < -(2 ** 33)) && int64.some((value) => value > 2 ** 33));
+    const { body: floats } = await batch({ type: 'floats', count: 100, params: { precision: 2 } });
+    const float64 = new Float64Array(new Uint8Array(floats).buffer);
+    assert.ok(float64.every((value) => value >= 0 && value < 1 && Number(value.toFixed(2)) === value));
+    const { body: uuids } = await batch({ type: 'uuid', count: 10 });
+    for (let at = 0; at < 160; at += 16) assert.deepEqual([uuids[at + 6] >> 4, uuids[at + 8] >> 6], [4, 2]);
+  });
+
+  it('is chosen by quality among several types', async () => {
+    const accept = `${OCTETS}; type=int64; q=0.4, ${OCTETS}; type=float64; q=0.6, application/json; q=0.5`;
+    const { response } = await batch({ type: 'integers', count: 1 }, accept);
+    assert.equal(response.headers.get('content-type'), `${OCTETS}; type=float64; ${LITTLE}`);
+  });
+
+  it('is 406 where the values are not sent as the type that is asked for', async () => {
+    const refused: [ask: object, accept: string][] = [
+      [{ type: 'integers', params: wide }, `${OCTETS}; type=int32`],
+      [{ type: 'integers' }, `${OCTETS}; type=int16`],
+      [{ type: 'integers' }, `${OCTETS}; byte-order=big-endian`],
+      [{ type: 'floats' }, `${OCTETS}; type=int64`],
+      [{ type: 'uuid' }, `${OCTETS}; type=bytes`],
+    ];
+    for (const [ask, accept] of refused) {
+      const response = await server.batch({ ...ask, count: 1 }, { accept });
+      const { error } = (await response.json()) as {
+        error: { code: string; message: string; details: { available: string[] } };
+      };
+      assert.deepEqual([response.status, error.code], [406, 'not_acceptable'], accept);
+      const { available } = error.details;
+      assert.ok(
+        available.some((each) => each.startsWith(`${OCTETS}; type=`)),
+        error.message,
+      );
+    }
+    for (const path of ['/bitstring', '/shuffle?items=a,b', '/integers', '/floats', '/uuid']) {
+      assert.equal((await server.get(path, { accept: OCTETS })).status, 406, path);
+    }
+  });
+
+  it('is named by the head of HEAD and of a retry too', async () => {
+    const head = await fetch(`${server.baseUrl}/bytes`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${server.key}`, accept: OCTETS },
+    });
+    assert.equal(head.headers.get('content-type'), `${OCTETS}; type=bytes`);
+    const ask = { type: 'integers', count: 5, params: wide };
+    const headers = { accept: `${OCTETS}; type=int64`, 'idempotency-key': 'octets' };
+    const [first, again] = [await server.batch(ask, headers), await server.batch(ask, headers)];
+    assert.equal(again.headers.get('content-type'), first.headers.get('content-type'));
+    assert.deepEqual(await again.arrayBuffer(), await first.arrayBuffer());
+    const other = await server.batch(ask, { ...headers, accept: OCTETS });
+    assert.equal(other.status, 422, 'another type is another request');
+  });
+});
+
+describe('qrn verify of an answer in octets', () => {
+  const save = (name: string, content: string | Uint8Array) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  let body: string;
+  let headers: string;
+  let certificate: string[];
+  let keys: string[];
+  let salt: string;
+  let sent: Sent;
+  before(async () => {
+    sent = await batch({ type: 'floats', count: 40 });
+    body = save('body.bin', sent.body);
+    const lines = [...sent.response.headers].map(([name, value]) => `${name}: ${value}`);
+    headers = save('headers.txt', `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`);
+    certificate = ['--certificate', save('c.json', JSON.stringify(await certificateOf(sent)))];
+    keys = ['--keys', save('k.json', JSON.stringify(await server.keys()))];
+    salt = sent.response.headers.get('x-certificate-salt')!;
+  });
+
+  it('passes with the header fields, online and offline, and with the salt alone', async () => {
+    const offline = [...certificate, ...keys];
+    for (const args of [
+      ['--headers', headers, '--url', server.origin],
+      ['--headers', headers, ...offline],
+      ['--salt', salt, ...offline],
+    ]) {
+      const { status, out, talk } = await runCommand(verify, [body, ...args]);
+      assert.deepEqual([status, talk], [0, ''], out);
+      assert.match(out, /^ok {6}delivered +The octets are what was delivered/m);
+      assert.equal(/^ok {6}metadata/m.test(out), args[0] === '--headers');
+    }
+  });
+
+  it('fails when a byte, a header field or the media type differs', async () => {
+    const bent = save(
+      'bent.bin',
+      sent.body.map((byte, i) => (i === 7 ? byte ^ 1 : byte)),
+    );
+    const text = [...sent.response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
+    const retyped = save('retyped.txt', text.replace('type=float64', 'type=int64'));
+    const moved = save('moved.txt', text.replace(/x-timestamp: \d+/i, 'X-Timestamp: 1999'));
+    const offline = [...certificate, ...keys];
+    const cases: [args: string[], failed: string][] = [
+      [[bent, '--headers', headers], 'delivered'],
+      [[bent, '--salt', salt], 'delivered'],
+      [[body, '--salt', salt.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))], 'delivered'],
+      [[body, '--headers', retyped], 'metadata'],
+      [[body, '--headers', moved], 'metadata'],
+    ];
+    for (const [args, failed] of cases) {
+      const { status, talk } = await runCommand(verify, [...args, ...offline]);
+      assert.equal(status, 1);
+      assert.match(talk, new RegExp(`: not verified: ${failed} failed\n$`));
+    }
+  });
+
+  it('says what is missing', async () => {
+    const refused: [args: string[], said: RegExp][] = [
+      [[body, ...certificate, ...keys], /body\.bin is not JSON; an answer in octets needs --headers/],
+      [[body, '--salt', salt, ...keys], /--salt needs --certificate/],
+      [[body, '--salt', 'x', ...certificate], /--salt is 64 lower-case hex digits/],
+      [[body, '--salt', salt, '--headers', headers], /give it or --salt, not both/],
+      [[body, '--headers', keys[1]], /k\.json has no X-Certificate-ID/],
+    ];
+    for (const [args, said] of refused) {
+      const { status, talk } = await runCommand(verify, args);
+      assert.notEqual(status, 0);
+      assert.match(talk, said);
+    }
+  });
+});
