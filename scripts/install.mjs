@@ -15,7 +15,26 @@ const locked = () =>
     .update(readFileSync(`${root}package.json`))
     .digest('hex');
 
-const current = existsSync(stampPath) && readFileSync(stampPath, 'utf8') === locked();
+// `npm install --omit=dev` is a whole installation of the service and of its commands; only tests and builds need more.
+const needsNoTools = ['prestart', 'preqrn'].includes(process.env.npm_lifecycle_event ?? '');
+const current =
+  (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === locked()) ||
+  (needsNoTools && hasLockedPackages());
+
+/** What npm wrote down of its last install holds each package that the service needs, in its locked version. */
+function hasLockedPackages() {
+  const installedPath = `${root}node_modules/.package-lock.json`;
+  if (!existsSync(installedPath)) return false;
+  const packagesOf = (path) => JSON.parse(readFileSync(path, 'utf8')).packages;
+  const installed = packagesOf(installedPath);
+  return Object.entries(packagesOf(`${root}package-lock.json`))
+    .filter(
+      ([path, { dev, optional, devOptional, link }]) =>
+        path.startsWith('node_modules/') && !(dev || optional || devOptional || link),
+    )
+    .every(([path, { version }]) => installed[path]?.version === version);
+}
+
 if (!current) {
   process.stderr.write('installing the locked packages (once) ...\n');
   const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
