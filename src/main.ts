@@ -70,6 +70,11 @@ const commands: Command[] = [
     'The state of a service and its sources.',
     async () => (await import('./cli/status.ts')).status,
   ),
+  later(
+    'evidence',
+    'Publishes the raw shots of spent lots and computes their figures again.',
+    async () => (await import('./cli/evidence.ts')).evidence,
+  ),
   later('config', 'Prints the settings in force.', async () => (await import('./cli/config.ts')).config),
   later('assess', 'Tests a file of random bits.', async () => (await import('./cli/assess.ts')).assess),
   later('completions', 'Prints completions for bash, zsh or fish.', async () =>

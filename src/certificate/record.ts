@@ -322,7 +322,8 @@ function provenanceOf(
   };
 }
 
-function certifiedLot(lot: LotRecord, version: Certificate['version']): CertifiedLot {
+/** What a certificate says of one lot. */
+export function certifiedLot(lot: LotRecord, version: Certificate['version']): CertifiedLot {
   return {
     id: lot.id,
     origin: lot.origin,

@@ -7,6 +7,7 @@ import {
   oneOf,
   origins,
   POLICY_VARIABLE,
+  publicKey,
   readJsonObject,
   settingText,
   share,
@@ -52,6 +53,10 @@ export interface Settings {
   readonly certificateRetentionDays: number;
   /** Conditioned bytes of pure mode kept ready on disk. */
   readonly reservoirBytes: number;
+  /** X25519 public key, in base64, that raw shots of accepted lots are sealed for; empty keeps none. */
+  readonly rawRecipient: string;
+  /** Bytes on disk of the raw shots that are kept; the oldest go first. */
+  readonly rawBytes: number;
   /** Name of the transparency log in its checkpoints and keys. */
   readonly logName: string;
   /** `KEY@URL` of each witness of the log. */
@@ -141,6 +146,18 @@ function settings(defaultWorkers: number) {
       String(8 * 1024 * 1024),
       'conditioned bytes of pure mode kept ready',
       wholeNumber(65_536, 1_073_741_824),
+    ),
+    rawRecipient: setting(
+      'QRN_RAW_RECIPIENT',
+      '',
+      'public key of qrn evidence keygen: raw shots of accepted lots are kept, sealed for it; empty: none are kept',
+      publicKey,
+    ),
+    rawBytes: setting(
+      'QRN_RAW_BYTES',
+      String(1024 ** 3),
+      'bytes on disk of the raw shots that are kept; the oldest go first',
+      wholeNumber(1, 1024 ** 5),
     ),
     logName: setting(
       'QRN_LOG_NAME',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fromBase64 } from '../crypto/base64.ts';
 
 /** Says which setting is wrong, where it stands and what it may be. Never holds a secret. */
 export class ConfigError extends Error {
@@ -23,6 +24,13 @@ export function oneOf<const T extends string>(...values: readonly T[]): (text: s
     if (found === undefined) throw new ConfigError(`one of ${values.join(', ')}`);
     return found;
   };
+}
+
+/** 32 bytes in base64, or nothing. */
+export function publicKey(value: string): string {
+  if (value !== '' && fromBase64(value)?.length !== 32)
+    throw new ConfigError('empty, or 44 characters of base64 as qrn evidence keygen prints them');
+  return value;
 }
 
 export function logName(value: string): string {

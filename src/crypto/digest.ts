@@ -17,6 +17,8 @@ export const KEY_LABELS = {
   certificateId: 'qrn certificate id v1',
   /** Key that seals a stored answer, from the node's secret, the account and the Idempotency-Key. */
   storedAnswer: 'qrn stored answer v1',
+  /** Key that seals the raw shots of one lot, from an X25519 agreement and both of its public keys. */
+  rawShots: 'qrn raw shots v1',
 } as const;
 export type KeyLabel = keyof typeof KEY_LABELS;
 

@@ -86,6 +86,8 @@ export interface EntropyStore {
   lot(id: string): Promise<LotRecord | undefined>;
   /** The newest lots first. */
   lots(limit: number): Promise<LotRecord[]>;
+  /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
+  unclaimedBlocks(lotId: string): Promise<number>;
   revokeLot(revocation: LotRevocation): Promise<void>;
   revocations(): Promise<LotRevocation[]>;
   /**
@@ -213,6 +215,7 @@ export const LEDGER_CALLS = {
   addLot: { part: 'entropy', server: true, room: true },
   lot: { part: 'entropy' },
   lots: { part: 'entropy' },
+  unclaimedBlocks: { part: 'entropy' },
   revokeLot: { part: 'entropy' },
   revocations: { part: 'entropy' },
   claimBlocks: { part: 'entropy', server: true },

@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
 import type { Config, SourcePolicy } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { type Clock, every } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { SEEDED_TIERS } from '../core/vocabulary.ts';
+import { fromBase64 } from '../crypto/base64.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
+import { RawShotStore } from '../pool/intake/raw-shots.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS, SystemSample } from '../pool/intake/system-sample.ts';
 import { LotCatalog } from '../pool/supply/pure.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
@@ -159,6 +162,8 @@ function collectorsOf(
   const { reservoirBytes: pureBytesHigh, sourcePolicy: policy } = config;
   const states = () => collectors.map(({ state }) => state);
   const order = new FillingOrder({ policy, pureBytesHigh, clock, states });
+  const recipient = config.rawRecipient === '' ? undefined : fromBase64(config.rawRecipient);
+  const rawShots = recipient && new RawShotStore(join(config.dataDir, 'raw'), recipient, config.rawBytes);
   const collectors = sources.map(({ backend, limits }, place) => {
     return new Collector({
       backend,
@@ -172,6 +177,7 @@ function collectorsOf(
       isWanted: (levels) => order.isWanted(place, levels),
       onLot,
       onClosed,
+      ...(rawShots === undefined ? {} : { rawShots }),
     });
   });
   return collectors;

@@ -49,6 +49,8 @@ describe('the configuration', () => {
       durability: 'fsync',
       certificateRetentionDays: 400,
       reservoirBytes: 8_388_608,
+      rawRecipient: '',
+      rawBytes: 1_073_741_824,
       logName: 'qrn.localhost/log',
       witnesses: [],
       witnessQuorum: 1,

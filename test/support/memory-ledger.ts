@@ -155,6 +155,12 @@ export class MemoryLedger implements Ledger {
     return structuredClone(revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1)));
   }
 
+  async unclaimedBlocks(lotId: string): Promise<number> {
+    return Object.values(this.#unclaimed)
+      .flat()
+      .filter((block) => block.lotId === lotId).length;
+  }
+
   async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
     const claimed = this.#unclaimed[kind].splice(0, Math.max(0, max));
     this.#blocksClaimed += claimed.length;

@@ -93,6 +93,20 @@ export class LmdbEntropyStore implements EntropyStore {
     return lots;
   }
 
+  async unclaimedBlocks(lotId: string): Promise<number> {
+    this.#store.refresh();
+    const stored = this.#tables.lots.get(lotId);
+    if (stored === undefined) return 0;
+    let unclaimed = 0;
+    for (const kind of BLOCK_KINDS) {
+      const { first, count } = stored.blocks[kind];
+      for (let ordinal = first; ordinal < first + count; ordinal++) {
+        if (this.#tables.blocks.has([kind, ordinal])) unclaimed++;
+      }
+    }
+    return unclaimed;
+  }
+
   /** The first revocation of a lot stays; its unclaimed blocks are erased with it. */
   async revokeLot(revocation: LotRevocation): Promise<void> {
     await this.#writer.submit(() => {

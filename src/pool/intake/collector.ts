@@ -12,6 +12,7 @@ import { ASSESSED_BITS, type Assessor, BlockHistory, HISTORY_BLOCKS } from './as
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, SourceReader } from './jobs.ts';
 import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
+import type { RawShotStore } from './raw-shots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
 import { RefusalTest, refusalChance } from './refusals.ts';
 import { ShortLots } from './short-lots.ts';
@@ -78,6 +79,8 @@ export interface CollectorOptions {
   /** Told once, with the reason, when a permanent failure closes the source. */
   readonly onClosed?: (reason: string) => void;
   readonly wait?: Wait;
+  /** Keeps the raw shots of accepted lots, sealed, for an operator who will publish them; none are kept when left out. */
+  readonly rawShots?: RawShotStore;
 }
 
 /** Lots whose raw results are remembered. */
@@ -372,11 +375,22 @@ export class Collector {
     try {
       const lot = await withDeadline(() => making, limit, this.#stopping.signal, this.#wait);
       isKept = true;
+      if (lot.record.accepted) this.#keepRawShots(lot.record, read);
       return lot;
     } finally {
       wipeRead(read);
       // reported by the race, if it came in time
       if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {});
+    }
+  }
+
+  /** What cannot be kept is told and is no reason to lose the lot. */
+  #keepRawShots({ id }: LotRecord, read: RawRead): void {
+    const { rawShots, backend, log } = this.#options;
+    try {
+      rawShots?.keep(id, { read, claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit });
+    } catch (error) {
+      log.error({ lot: id, reason: reasonOf(error) }, 'raw shots of a lot were not kept');
     }
   }
 

@@ -43,7 +43,8 @@ export interface Lot {
  * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned
  * bytes cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the
  * read (`wipeRead`).
- * `shortLots` is the source's own memory of lots below 10^6 bits.
+ * `shortLots` is the source's own memory of lots below 10^6 bits; `drawKey` gives the public key of an
+ * extraction, which a recomputation takes from the record (raw-shots.ts).
  */
 export async function makeLot(
   backend: Backend,
@@ -51,7 +52,8 @@ export async function makeLot(
   health: HealthVerdict,
   assessor: Assessor,
   clock: Clock,
-  shortLots = new ShortLots(),
+  shortLots: Pick<ShortLots, 'add'> = new ShortLots(),
+  drawKey = () => fillSystemEntropy(new Uint8Array(32)),
 ): Promise<Lot> {
   const reject = (rejection: string, findings: Findings): Lot => ({
     record: { ...recordOf(backend, read, health, clock, findings), rejection },
@@ -83,7 +85,7 @@ export async function makeLot(
   // A bound on a lot says nothing of a piece of it: only the whole may be hashed under that claim.
   const isJoint = evidence.claim === 'source-independent';
   const { output, extraction } = isJoint
-    ? await extracted(read.bits, rawBits, least, assessor)
+    ? await extracted(read.bits, rawBits, least, assessor, drawKey)
     : { output: await conditionInSlices(read.bits, rawBits, least), extraction: undefined };
   let isAccepted = false;
   try {
@@ -188,11 +190,12 @@ async function extracted(
   inputBits: number,
   minEntropyPerBit: number,
   assessor: Assessor,
+  drawKey: () => Uint8Array<ArrayBuffer>,
 ): Promise<{ readonly output: Uint8Array<ArrayBuffer>; readonly extraction?: LotExtraction }> {
   const extractable = extractableBits(Math.floor(inputBits * minEntropyPerBit), EXTRACTION_ERROR_BITS);
   const outputBits = extractable - (extractable % (8 * SEED_BLOCK_BYTES));
   if (outputBits === 0) return { output: new Uint8Array(0) };
-  const key = fillSystemEntropy(new Uint8Array(32));
+  const key = drawKey();
   const output = await assessor.extract(bits, inputBits, key, outputBits);
   const extraction = { seed: toHex(key), inputBits, outputBits, epsilonBits: EPSILON_BITS };
   return { output, extraction };

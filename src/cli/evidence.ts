@@ -1,0 +1,194 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import canonicalize from 'canonicalize';
+import { certifiedLot } from '../certificate/record.ts';
+import { loadSettings } from '../config/config.ts';
+import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { newRecipientKey, open, recipientOf } from '../crypto/sealed-box.ts';
+import type { LotRecord } from '../ledger/records.ts';
+import { acquireServerLock } from '../ledger/server-lock.ts';
+import { decodeRawShots, rawShotsPath, sealedRawShots } from '../pool/intake/raw-shots.ts';
+import { type ReplayedFigure, recomputeLot, replayedFigures } from '../pool/intake/recompute-lot.ts';
+import { action, type CommandContext, CommandError, group, json, table } from './command.ts';
+import { withLedger } from './ledger.ts';
+
+const FORMAT = 'qrn raw shots 1';
+
+const keygen = action({
+  path: 'evidence keygen',
+  summary:
+    'Makes the key that opens kept raw shots, for a machine that is not the server. Prints what QRN_RAW_RECIPIENT takes.',
+  operands: [{ name: 'FILE', meaning: 'where the private key goes; it must not exist' }],
+  run: async (input, context) => {
+    const key = newRecipientKey();
+    try {
+      writeFileSync(input.operands[0], `${toBase64(key)}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      throw new CommandError(`the key was not written: ${messageOf(error)}`);
+    }
+    context.out(`${toBase64(recipientOf(key))}\n`);
+    wipe(key);
+    return 0;
+  },
+});
+
+const publish = action({
+  path: 'evidence publish',
+  summary:
+    'Writes the raw shots of a lot to a file that may be published, so that anybody can compute the figures of its\n' +
+    'certificates again (evidence replay). Raw shots give every value that pure mode delivered from the lot: the service must\n' +
+    'be stopped, nothing of the lot may be left to deliver, and the clients must know.',
+  operands: [{ name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' }],
+  options: {
+    key: { value: 'FILE', required: true, meaning: 'the private key that evidence keygen made' },
+    out: { value: 'FILE', required: true, meaning: 'where the published file goes; it must not exist' },
+    'reveal-pure-values': {
+      meaning: 'required: says that the values delivered in pure mode from this lot may become known to all',
+    },
+  },
+  run: async (input, context) => {
+    if (!input.has('reveal-pure-values')) {
+      throw new CommandError(
+        'raw shots give every value that pure mode delivered from the lot: add --reveal-pure-values if all may know them',
+      );
+    }
+    const [lotId] = input.operands;
+    const record = await spentLot(lotId, context);
+    const folder = rawFolderOf(context);
+    const box = sealedRawShots(folder, lotId);
+    if (box === undefined)
+      throw new CommandError(`no raw shots are kept at ${rawShotsPath(folder, lotId)} (QRN_RAW_RECIPIENT)`);
+    const key = readKey(input.option('key')!);
+    const shots = open(key, box);
+    wipe(key);
+    if (shots === undefined) throw new CommandError('the key does not open the raw shots of this lot');
+    const head = utf8Bytes(`${FORMAT}\n${JSON.stringify(record)}\n`);
+    try {
+      writeFileSync(input.option('out')!, concatBytes(head, shots), { flag: 'wx' });
+    } catch (error) {
+      throw new CommandError(`the file was not written: ${messageOf(error)}`);
+    }
+    context.talk(
+      `published ${lotId}: qrn evidence replay ${input.option('out')} computes its figures again\n`,
+    );
+    return 0;
+  },
+});
+
+/** The record of a lot of which nothing can be delivered any more. Throws a CommandError for any other. */
+async function spentLot(lotId: string, context: CommandContext): Promise<LotRecord> {
+  const { dataDir } = loadSettings(context.environment);
+  // A stopped service holds nothing: what it had claimed is burned, and its seeds are gone with it.
+  const lock = await acquireServerLock(join(dataDir, 'ledger')).catch((error: unknown) => {
+    throw new CommandError(`${messageOf(error)}: a running service may hold bytes or a seed of the lot`);
+  });
+  try {
+    const { lot, left } = await withLedger(context, 'read', async (ledger) => {
+      return { lot: await ledger.lot(lotId), left: await ledger.unclaimedBlocks(lotId) };
+    });
+    if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
+    if (left > 0) {
+      throw new CommandError(
+        `${left} blocks of ${lotId} are not delivered yet: publish it when they are, or withdraw it with qrn lots revoke`,
+      );
+    }
+    return lot;
+  } finally {
+    await lock.release();
+  }
+}
+
+const replay = action({
+  path: 'evidence replay',
+  summary:
+    'Computes every figure of a lot again from its published raw shots: health tests, SP 800-22, SP 800-90B, evidence,\n' +
+    'extraction, conditioned bytes. Exit status 1 when one differs. Needs no ledger and no network.',
+  operands: [{ name: 'FILE', meaning: 'as evidence publish wrote it' }],
+  options: {
+    certificate: {
+      value: 'C.json',
+      meaning:
+        'a certificate that names the lot: what it says of the lot is compared too. Check it with qrn verify',
+    },
+    json: { meaning: 'one JSON object' },
+  },
+  run: async (input, context) => {
+    const published = readFileSync(input.operands[0]);
+    const { record, shots } = parsePublished(new Uint8Array(published));
+    const made = await recomputeLot(record, shots, context.clock);
+    const figures = replayedFigures(record, made, shots.read.bits);
+    const path = input.option('certificate');
+    if (path !== undefined)
+      figures.push(certifiedFigure(path, { ...made, finishedAtMs: record.finishedAtMs }));
+    const isSame = figures.every(({ isEqual, notShown }) => isEqual || notShown !== undefined);
+    if (input.has('json')) context.out(json({ lot_id: record.id, is_same: isSame, figures }));
+    else context.out(table(['FIGURE', 'RESULT'], figures.map(rowOf)));
+    context.talk(isSame ? 'every figure that raw shots show is as it was recorded\n' : 'figures differ\n');
+    return isSame ? 0 : 1;
+  },
+});
+
+function rowOf({ name, isEqual, notShown, recorded, recomputed }: ReplayedFigure): [string, string] {
+  if (notShown !== undefined) return [name, `not shown: ${notShown}`];
+  if (isEqual) return [name, 'the same'];
+  return [name, `DIFFERS: recorded ${JSON.stringify(recorded)}, computed ${JSON.stringify(recomputed)}`];
+}
+
+/** What the certificate says of the lot against what the raw shots give. */
+function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
+  const document = JSON.parse(readFileSync(path, 'utf8')) as {
+    certificate?: { version?: unknown; provenance?: { lots?: { id?: unknown }[] } };
+  };
+  const { version, provenance } = document.certificate ?? {};
+  const recorded = provenance?.lots?.find(({ id }) => id === made.id);
+  if (recorded === undefined) throw new CommandError(`the certificate does not name the lot ${made.id}`);
+  if (version !== 1 && version !== 2 && version !== 3)
+    throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 3`);
+  const recomputed = certifiedLot(made, version);
+  return {
+    name: 'the lot in the certificate',
+    recorded,
+    recomputed,
+    isEqual: canonicalize(recorded) === canonicalize(recomputed),
+  };
+}
+
+function parsePublished(bytes: Uint8Array) {
+  const lines = [bytes.indexOf(0x0a)];
+  lines.push(bytes.indexOf(0x0a, lines[0] + 1));
+  const textOf = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString('utf8');
+  try {
+    if (textOf(0, lines[0]) !== FORMAT) throw new RangeError(`its first line is not ${FORMAT}`);
+    const record = JSON.parse(textOf(lines[0] + 1, lines[1])) as LotRecord;
+    return { record, shots: decodeRawShots(bytes.subarray(lines[1] + 1)) };
+  } catch (error) {
+    throw new CommandError(`this is no file of evidence publish: ${messageOf(error)}`);
+  }
+}
+
+function readKey(path: string): Uint8Array<ArrayBuffer> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`the key cannot be read: ${messageOf(error)}`);
+  }
+  const key = fromBase64(text.trimEnd());
+  if (key?.length !== 32) throw new CommandError(`${path} does not hold a key of evidence keygen`);
+  return key;
+}
+
+function rawFolderOf(context: CommandContext): string {
+  return join(loadSettings(context.environment).dataDir, 'raw');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export const evidence = group(
+  'qrn evidence',
+  'Publishes the raw shots of spent lots and computes their figures again.',
+  [keygen, publish, replay],
+);

@@ -1,0 +1,98 @@
+import type { Backend } from '../../backend/backend.ts';
+import { fromHex } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
+import type { LotRecord } from '../../ledger/records.ts';
+import { testSequence } from '../../stats/sp800-22/verdict.ts';
+import { assessBits } from '../../stats/sp800-90b/assess.ts';
+import { assessLot } from './assess-lot.ts';
+import { ASSESSED_BITS, type Assessor, SCREENED_BITS } from './assessor.ts';
+import { toeplitzHash, toeplitzSeed } from './extractor.ts';
+import { HealthMonitor } from './health.ts';
+import { makeLot } from './lots.ts';
+import type { RawShots } from './raw-shots.ts';
+
+/** The tests in this thread, for a command that has nothing else to do. */
+export const assessorInPlace: Assessor = {
+  async testBits(of, bits, bitLength) {
+    const tested = bits.subarray(0, Math.ceil(bitLength / 8));
+    return { of, bits: bitLength, sha256: sha256Hex(tested), sp80022: testSequence(tested, bitLength) };
+  },
+  minEntropyPerBit: async (bits, bitLength) =>
+    bitLength < SCREENED_BITS ? null : assessBits(bits, bitLength).minEntropyPerBit,
+  assessLot: async (bits, width, shots) => assessLot(bits, width, shots),
+  extract: async (bits, bitLength, key, outputBits) =>
+    toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits),
+};
+
+/**
+ * The record that the raw shots give, by the code that made the lot in the first place. Taken from `record`
+ * are its names, times and provenance, the public key of its extraction, which is part of it, and for a short
+ * lot the estimate, which is over several lots. Everything else is computed.
+ */
+export async function recomputeLot(record: LotRecord, shots: RawShots, clock: Clock): Promise<LotRecord> {
+  const { claimedMinEntropyPerBit } = shots;
+  const backend = {
+    kind: 'stream',
+    name: record.source,
+    origin: record.origin,
+    ...(record.isDeclared === true ? { isDeclared: true } : {}),
+    quantumBackend: record.quantumBackend,
+    deterministic: record.deterministic,
+    claimedMinEntropyPerBit,
+    read: () => Promise.reject(new Error('a recomputation reads no source')),
+  } satisfies Backend;
+  const { provider, device, jobId, circuit, circuitVersion, circuitSha256, qubitsUsed, circuitDepth } =
+    record;
+  const { startedAtMs, finishedAtMs, calibration } = record;
+  const provenance = {
+    ...{ provider, device, jobId, circuit, circuitVersion, circuitSha256, qubitsUsed, circuitDepth },
+    ...{ shots: record.shots, startedAtMs, finishedAtMs, calibration },
+  };
+  const read = { ...shots.read, rawSha256: record.rawSha256, provenance };
+  const { width } = read;
+  const health = new HealthMonitor({ width, minEntropyPerBit: claimedMinEntropyPerBit }).check(read);
+  const pooled = { add: async () => record.minEntropyPerBit };
+  const key = () => fromHex(record.extraction?.seed ?? '00'.repeat(32));
+  const { record: made } = await makeLot(backend, read, health, assessorInPlace, clock, pooled, key);
+  return { ...made, id: record.id };
+}
+
+export interface ReplayedFigure {
+  readonly name: string;
+  readonly recorded: unknown;
+  readonly recomputed: unknown;
+  readonly isEqual: boolean;
+  /** Why the raw shots do not show the figure; absent where they do. */
+  readonly notShown?: string;
+}
+
+/** Every figure of a lot's record, as it was recorded and as its raw shots give it. */
+export function replayedFigures(record: LotRecord, made: LotRecord, bits: Uint8Array): ReplayedFigure[] {
+  const figure = (name: string, recorded: unknown, recomputed: unknown): ReplayedFigure => {
+    return { name, recorded, recomputed, isEqual: JSON.stringify(recorded) === JSON.stringify(recomputed) };
+  };
+  const blocksOf = ({ assessments }: LotRecord, of: string) => assessments.filter((each) => each.of === of);
+  const figures = [
+    figure('raw bits', record.rawBits, made.rawBits),
+    figure('shots', record.shots, made.shots),
+    figure('health tests', record.health, made.health),
+    figure('min-entropy per bit (SP 800-90B)', record.minEntropyPerBit, made.minEntropyPerBit),
+    figure('windows of raw bits', record.rawWindows, made.rawWindows),
+    figure('SP 800-22 of raw bits', blocksOf(record, 'raw'), blocksOf(made, 'raw')),
+    figure('evidence', record.evidence, made.evidence),
+    figure('extraction', record.extraction, made.extraction),
+    figure('conditioned bytes', record.conditionedBytes, made.conditionedBytes),
+    figure('processed', record.processedSha256, made.processedSha256),
+    figure('SP 800-22 of conditioned bits', blocksOf(record, 'conditioned'), blocksOf(made, 'conditioned')),
+    figure('accepted', record.accepted, made.accepted),
+  ].map((each) =>
+    each.name.startsWith('min-entropy') && record.rawBits < ASSESSED_BITS
+      ? { ...each, notShown: 'a short lot: the estimate is over several lots of the source' }
+      : each,
+  );
+  const rawSha256 = sha256Hex(bits);
+  const raw = figure('raw_output', record.rawSha256, rawSha256);
+  const notShown = 'the hash is of the result as the provider sent it, of which the bits were decoded';
+  return [raw.isEqual ? raw : { ...raw, notShown }, ...figures];
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { StreamBackend } from '../../src/backend/backend.ts';
+import { simulatorWith } from '../../src/backend/simulator/simulator.ts';
+import { certifiedLot } from '../../src/certificate/record.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { fromBase64 } from '../../src/crypto/base64.ts';
+import { newRecipientKey, open, recipientOf, seal } from '../../src/crypto/sealed-box.ts';
+import { HealthMonitor } from '../../src/pool/intake/health.ts';
+import { makeLot } from '../../src/pool/intake/lots.ts';
+import { decodeRawShots, encodeRawShots, RawShotStore } from '../../src/pool/intake/raw-shots.ts';
+import { assessorInPlace, recomputeLot, replayedFigures } from '../../src/pool/intake/recompute-lot.ts';
+import { fixedBytes } from '../support/backends.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { runQrn } from '../support/server.ts';
+
+const NEVER = new AbortController().signal;
+const BITS = 1_200_000;
+const SIMULATOR = {
+  circuit: 'superposition',
+  qubits: 4,
+  x_test_share: 0.125,
+  cluster_shots: 1,
+  profile: null,
+  readout_e01: 0.01,
+  readout_e10: 0,
+  bias: 0,
+  depolarizing: 0,
+  faults: [],
+} as const;
+
+/** A lot of a device, made as the service makes it, and its raw shots as they are kept. */
+async function lotOf(circuit: 'superposition' | 'x-check' | 'bell-chsh', bits = BITS) {
+  const clock = new ManualClock();
+  const simulator = simulatorWith('sim', { ...SIMULATOR, circuit }, clock, fixedBytes(circuit));
+  const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
+  const read = await backend.read(bits, NEVER);
+  const { claimedMinEntropyPerBit } = backend;
+  const health = new HealthMonitor({ width: read.width, minEntropyPerBit: claimedMinEntropyPerBit }).check(
+    read,
+  );
+  const lot = await makeLot(backend, read, health, assessorInPlace, clock);
+  return { lot, shots: { read, claimedMinEntropyPerBit }, clock };
+}
+
+describe('a lot computed again from its raw shots', () => {
+  for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
+    it(`has every figure that it was recorded with: ${circuit}`, async () => {
+      const { lot, shots, clock } = await lotOf(circuit);
+      assert.equal(lot.record.accepted, true, lot.record.rejection);
+      assert.equal(lot.record.extraction !== undefined, circuit === 'x-check');
+      const kept = decodeRawShots(encodeRawShots(shots));
+      const made = await recomputeLot(lot.record, kept, clock);
+      for (const { name, isEqual, notShown } of replayedFigures(lot.record, made, kept.read.bits)) {
+        assert.ok(isEqual || notShown !== undefined, name);
+      }
+      assert.equal(made.processedSha256, lot.record.processedSha256);
+      assert.deepEqual(certifiedLot(made, 3), certifiedLot(lot.record, 3));
+    });
+  }
+
+  it('differs when a bit, a test shot or a recorded figure was changed', async () => {
+    const { lot, shots, clock } = await lotOf('x-check');
+    const differing = async (record = lot.record, changed = encodeRawShots(shots)) => {
+      const kept = decodeRawShots(changed);
+      const made = await recomputeLot(record, kept, clock);
+      const figures = replayedFigures(record, made, kept.read.bits);
+      return figures
+        .filter(({ isEqual, notShown }) => !isEqual && notShown === undefined)
+        .map(({ name }) => name);
+    };
+    const bit = encodeRawShots(shots);
+    bit[bit.indexOf(0x0a) + 5000] ^= 1;
+    assert.ok((await differing(lot.record, bit)).includes('processed'));
+    const test = encodeRawShots(shots);
+    test[test.length - 10] ^= 0xff;
+    assert.ok((await differing(lot.record, test)).includes('evidence'));
+    const better = { ...lot.record, minEntropyPerBit: 0.99 };
+    assert.deepEqual(await differing(better), ['min-entropy per bit (SP 800-90B)']);
+    const [first, ...rest] = lot.record.assessments;
+    const passed = { ...first, sp80022: { ...first.sp80022, passed: first.sp80022.passed + 1 } };
+    assert.deepEqual(await differing({ ...lot.record, assessments: [passed, ...rest] }), [
+      'SP 800-22 of raw bits',
+    ]);
+  });
+
+  it('says of a short lot that its pooled estimate is not shown', async () => {
+    const { lot, shots, clock } = await lotOf('superposition', 60_000);
+    const made = await recomputeLot(lot.record, shots, clock);
+    const figures = replayedFigures(lot.record, made, shots.read.bits);
+    assert.match(figures.find(({ name }) => name.startsWith('min-entropy'))?.notShown ?? '', /short lot/);
+    assert.ok(figures.every(({ isEqual, notShown }) => isEqual || notShown !== undefined));
+  });
+});
+
+describe('raw shots that are kept', () => {
+  it('are sealed for a key that the service does not have, within their bound, the oldest going first', (t) => {
+    const folder = temporaryFolder(t);
+    const key = newRecipientKey();
+    const size = 10_000;
+    const read = { bits: new Uint8Array(size).fill(0xa5), width: 1, shots: 8 * size };
+    const store = new RawShotStore(folder, recipientOf(key), 3.5 * size);
+    for (const id of ['lot_1', 'lot_2', 'lot_3', 'lot_4'])
+      store.keep(id, { read, claimedMinEntropyPerBit: 1 });
+    assert.deepEqual(readdirSync(folder).sort(), ['lot_2.sealed', 'lot_3.sealed', 'lot_4.sealed']);
+    const file = readFileSync(join(folder, 'lot_3.sealed'));
+    assert.equal(statSync(join(folder, 'lot_3.sealed')).mode & 0o077, 0);
+    assert.ok(!file.includes(Buffer.alloc(16, 0xa5)), 'nothing of the bits can be read');
+    assert.deepEqual(decodeRawShots(open(key, file)!).read.bits, read.bits);
+    assert.equal(open(newRecipientKey(), file), undefined);
+    store.keep('lot_5', {
+      read: { ...read, bits: new Uint8Array(5 * size), shots: 40 * size },
+      claimedMinEntropyPerBit: 1,
+    });
+    assert.equal(readdirSync(folder).length, 3, 'one that is larger than the bound is not kept');
+  });
+
+  it('open for their recipient alone, and not when a byte was changed', () => {
+    const key = newRecipientKey();
+    const box = seal(recipientOf(key), Uint8Array.of(1, 2, 3));
+    assert.deepEqual(open(key, box), Uint8Array.of(1, 2, 3));
+    assert.notDeepEqual(seal(recipientOf(key), Uint8Array.of(1, 2, 3)), box);
+    for (let at = 0; at < box.length; at++) {
+      const changed = new Uint8Array(box);
+      changed[at] ^= 1;
+      assert.equal(open(key, changed), undefined, `byte ${at}`);
+    }
+    assert.equal(open(key, box.subarray(0, 40)), undefined);
+  });
+
+  it('are refused when they are not whole', () => {
+    const read = { bits: new Uint8Array(8), width: 1, shots: 64 };
+    const whole = encodeRawShots({ read, claimedMinEntropyPerBit: 1 });
+    for (const bytes of [whole.subarray(0, -1), whole.subarray(1), new Uint8Array(0), new Uint8Array(40)]) {
+      assert.throws(() => decodeRawShots(bytes), RangeError);
+    }
+  });
+});
+
+/** A data folder with one lot whose raw shots are kept, and the key that opens them. */
+async function folderOf(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const keyFile = join(dataDir, 'raw.key');
+  const { stdout: recipient } = await runQrn(dataDir, ['evidence', 'keygen', keyFile]);
+  const { lot, shots } = await lotOf('x-check');
+  const { id } = lot.record;
+  new RawShotStore(join(dataDir, 'raw'), fromBase64(recipient.trim())!, 1e9).keep(id, shots);
+  const ledger = await openTestLedger(join(dataDir, 'ledger'));
+  await ledger.addLot(lot.record, lot.blocks);
+  return { dataDir, ledger, lot, id, keyFile, out: join(dataDir, 'published') };
+}
+
+describe('qrn evidence', () => {
+  it('publishes a lot only when it is spent and the operator says so, and replays it anywhere', async (t) => {
+    const { dataDir, ledger, lot, id, keyFile, out } = await folderOf(t);
+    const publish = (...more: string[]) =>
+      runQrn(dataDir, ['evidence', 'publish', id, '--key', keyFile, '--out', out, ...more]);
+    assert.match(
+      (await publish('--reveal-pure-values')).stderr,
+      /stop it first: a running service may hold bytes/,
+    );
+    await ledger.claimBlocks('pure', 1e6);
+    await ledger.claimBlocks('seed', 1);
+    assert.ok((await ledger.unclaimedBlocks(id)) > 0);
+    await ledger.close();
+    assert.match((await publish()).stderr, /add --reveal-pure-values/);
+    assert.match(
+      (await publish('--reveal-pure-values')).stderr,
+      /\d+ blocks of lot_\w+ are not delivered yet/,
+    );
+    const again = await openTestLedger(join(dataDir, 'ledger'));
+    await again.claimBlocks('seed', 1e6);
+    await again.close();
+    const published = await publish('--reveal-pure-values');
+    assert.equal(published.code, 0, published.stderr);
+
+    const elsewhere = temporaryFolder(t);
+    const certificate = join(elsewhere, 'c.json');
+    const certified = { version: 3, provenance: { lots: [certifiedLot(lot.record, 3)] } };
+    writeFileSync(certificate, JSON.stringify({ certificate: certified }));
+    const replayed = await runQrn(elsewhere, [
+      'evidence',
+      'replay',
+      out,
+      '--certificate',
+      certificate,
+      '--json',
+    ]);
+    assert.equal(replayed.code, 0, replayed.stderr);
+    const { is_same, figures } = JSON.parse(replayed.stdout);
+    assert.equal(is_same, true);
+    assert.ok(figures.some(({ name }: { name: string }) => name === 'the lot in the certificate'));
+
+    certified.provenance.lots[0] = { ...certified.provenance.lots[0], min_entropy_per_bit: 0.999 };
+    writeFileSync(certificate, JSON.stringify({ certificate: certified }));
+    const forged = await runQrn(elsewhere, ['evidence', 'replay', out, '--certificate', certificate]);
+    assert.equal(forged.code, 1);
+    assert.match(forged.stdout, /the lot in the certificate +DIFFERS/);
+  });
+});
