@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto';
+import { ed25519 as ed25519OfNoble } from '@noble/curves/ed25519.js';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import type { RawRead } from '../backend/backend.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
@@ -23,7 +24,7 @@ import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 /**
  * The self-tests that FIPS 140-3 (ISO/IEC 19790, 7.10) asks of a cryptographic module before it serves: every
  * algorithm is run against a known answer, two implementations against each other where there are two, each
- * WebAssembly module against a vector, and the health tests against a source that is stuck. They take some 10
+ * WebAssembly module against a vector, and the health tests against a source that is stuck. They take some 50
  * ms of each start. This is not a FIPS validation: the software's integrity is left to whoever installs it.
  */
 
@@ -36,6 +37,7 @@ export interface SelfTestedParts {
   readonly hkdfSha256: typeof hkdfSha256;
   readonly sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array;
   readonly verify: typeof verifyEd25519;
+  readonly nobleEd25519: Pick<typeof ed25519OfNoble, 'sign' | 'verify'>;
   /** The first `size` bytes that the DRBG makes of a key. */
   readonly expand: (key: Uint8Array, size: number) => Uint8Array;
   readonly systemEntropy: (out: Uint8Array<ArrayBuffer>) => void;
@@ -55,6 +57,7 @@ export const PARTS: SelfTestedParts = {
   hkdfSha256,
   sign: (seed, message) => SigningKey.fromSeed(seed).sign(message),
   verify: verifyEd25519,
+  nobleEd25519: ed25519OfNoble,
   expand(key, size) {
     const expander = new Expander(key);
     const out = new Uint8Array(size);
@@ -134,6 +137,19 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
         '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00' &&
       verify(publicKey, message, signature) &&
       !verify(publicKey, Uint8Array.of(0x73), signature)
+    );
+  },
+  'Ed25519 of OpenSSL beside @noble/curves'({ sign, verify, nobleEd25519 }) {
+    const message = keystream(300);
+    const signature = sign(KEY, message);
+    const { publicKey } = SigningKey.fromSeed(KEY);
+    const changed = message.map((byte, i) => (i === 299 ? byte ^ 1 : byte));
+    return (
+      areEqual(signature, nobleEd25519.sign(message, KEY)) &&
+      nobleEd25519.verify(signature, message, publicKey) &&
+      !nobleEd25519.verify(signature, changed, publicKey) &&
+      verify(publicKey, message, signature) &&
+      !verify(publicKey, changed, signature)
     );
   },
   'the expander (ChaCha20 with fast key erasure)': ({ expand }) =>

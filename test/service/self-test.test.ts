@@ -59,6 +59,14 @@ const BROKEN: readonly (readonly [string, Partial<SelfTestedParts>])[] = [
       }),
     },
   ]),
+  [
+    'Ed25519 of OpenSSL beside @noble/curves',
+    { nobleEd25519: { ...PARTS.nobleEd25519, sign: (...args) => spoilt(PARTS.nobleEd25519.sign(...args)) } },
+  ],
+  [
+    'Ed25519 of OpenSSL beside @noble/curves',
+    { nobleEd25519: { ...PARTS.nobleEd25519, verify: () => true } },
+  ],
   ['estimators.wasm', { repeatCounts: () => undefined }],
   ['extractor.wasm', { toeplitzHash: (...args) => spoilt(PARTS.toeplitzHash(...args)) }],
   [
