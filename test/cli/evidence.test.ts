@@ -5,7 +5,6 @@ import { describe, it, type TestContext } from 'node:test';
 import type { StreamBackend } from '../../src/backend/backend.ts';
 import { simulatorWith } from '../../src/backend/simulator/simulator.ts';
 import { certifiedLot } from '../../src/certificate/record.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { fromBase64 } from '../../src/crypto/base64.ts';
 import { newRecipientKey, open, recipientOf, seal } from '../../src/crypto/sealed-box.ts';
 import { HealthMonitor } from '../../src/pool/intake/health.ts';
@@ -14,6 +13,7 @@ import { decodeRawShots, encodeRawShots, RawShotStore } from '../../src/pool/int
 import { assessorInPlace, recomputeLot, replayedFigures } from '../../src/pool/intake/recompute-lot.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { runQrn } from '../support/server.ts';
 
 const NEVER = new AbortController().signal;
