@@ -29,5 +29,5 @@ export default {
       project: ['*.ts'],
     },
   },
-  ignoreBinaries: ['promtool', 'openssl', 'systemd-analyze', 'mypy'],
+  ignoreBinaries: ['script', 'promtool', 'openssl', 'systemd-analyze', 'mypy'],
 };

@@ -460,7 +460,7 @@ suite('braket: the life of a task', () => {
     subject.finishJobs();
     const failed = { state: 'failed', reason: 'The device lost its qubits' };
     assert.deepEqual(await subject.backend.poll(job, NEVER), failed);
-    await assert.rejects(subject.backend.fetch(job, NEVER), /is FAILED, not COMPLETED/);
+    await assert.rejects(subject.backend.fetch(job, NEVER), /is FAILED: it has no results yet/);
     const gone = { ...job, jobId: 'arn:aws:braket:eu-north-1:123456789012:quantum-task/none' };
     assert.equal((await subject.backend.poll(gone, NEVER)).state, 'failed');
   });

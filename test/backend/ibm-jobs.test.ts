@@ -123,7 +123,7 @@ test('a job of a source that has been configured otherwise is not read under cla
     const backend = subject.restarted(others);
     const calls = subject.calls();
     assert.equal((await backend.poll(job, NEVER)).state, 'failed');
-    await assert.rejects(backend.fetch(job, NEVER), isKind('permanent', /another device or claim/));
+    await assert.rejects(backend.fetch(job, NEVER), isKind('permanent', /the options are others now/));
     assert.equal(subject.calls(), calls);
   }
   const modest = subject.restarted({ min_entropy: '0.4' });

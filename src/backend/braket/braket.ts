@@ -1,17 +1,15 @@
 import { assert } from '../../core/assert.ts';
-import type { Clock } from '../../core/clock.ts';
 import {
   BackendError,
-  type JobBackend,
   type JobReference,
   type JobState,
   type RawRead,
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import { defineBackend, OptionError, type SourceMemory, type SourceParts } from '../definition.ts';
-import { joinParts, partCounts, shotsOfPart } from '../parts.ts';
-import { SeenResults } from '../seen.ts';
+import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
+import { ProviderJobs } from '../job.ts';
+import { partCounts, shotsOfPart } from '../parts.ts';
 import { type Device, deviceOf, isOpen } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
 import {
@@ -23,7 +21,7 @@ import {
   sourcesSha256,
   type TaskPlan,
 } from './plan.ts';
-import { readResult, type TaskResult } from './result.ts';
+import { readResult } from './result.ts';
 import { BraketService, type Task } from './service.ts';
 
 export const braketBackend = defineBackend({
@@ -56,22 +54,13 @@ interface PlanNote {
   readonly plan: TaskPlan;
 }
 
-class Braket implements JobBackend {
-  readonly kind = 'job';
-  readonly name: string;
+class Braket extends ProviderJobs<TaskPlan, Task> {
   readonly origin: 'quantum-processor' | 'simulated';
-  readonly quantumBackend: string;
-  readonly deterministic = false;
-  readonly claimedMinEntropyPerBit: number;
-  readonly lotRawBits: number;
   readonly #options: BraketOptions;
   readonly #pricePerShot: number;
   readonly #service: BraketService;
-  readonly #clock: Clock;
-  readonly #memory: SourceMemory;
-  readonly #seen: SeenResults;
 
-  constructor(name: string, options: BraketOptions, { clock, memory }: SourceParts) {
+  constructor(name: string, options: BraketOptions, parts: SourceParts) {
     const { device, circuit, qubits, shots } = options;
     const region = options.region || device.region;
     if (region === '') throw new OptionError(`region: give the region in which ${device.name} is to run`);
@@ -79,18 +68,20 @@ class Braket implements JobBackend {
       throw new OptionError('circuit: a simulator has no native gates and runs superposition alone');
     }
     if (circuit === 'bell-chsh' && qubits % 2 !== 0) throw new OptionError('qubits: bell-chsh takes pairs');
-    this.name = name;
+    super(
+      {
+        name,
+        quantumBackend: `braket-${device.name.replace('/', '-').toLowerCase()}`,
+        claimedMinEntropyPerBit: claimOf(options),
+        lotRawBits: qubits * shots,
+      },
+      parts,
+    );
     this.origin = device.isSimulator ? 'simulated' : 'quantum-processor';
-    this.quantumBackend = `braket-${device.name.replace('/', '-').toLowerCase()}`;
-    this.claimedMinEntropyPerBit = claimOf(options);
-    this.lotRawBits = qubits * shots;
     this.#options = options;
     this.#pricePerShot = pricePerShot(options);
     const { endpoint, s3_endpoint: s3Endpoint } = options;
-    this.#service = new BraketService({ region, endpoint, s3Endpoint, clock });
-    this.#clock = clock;
-    this.#memory = memory;
-    this.#seen = new SeenResults(memory);
+    this.#service = new BraketService({ region, endpoint, s3Endpoint, clock: parts.clock });
   }
 
   estimate(bits: number): Spend {
@@ -100,10 +91,10 @@ class Braket implements JobBackend {
   }
 
   async describe(signal: AbortSignal): Promise<SourceFacts> {
-    return factsOf(await this.#device(signal), this.#clock.wallMs());
+    return factsOf(await this.#device(signal), this.clock.wallMs());
   }
 
-  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
+  protected async start(bits: number, idempotencyKey: string, signal: AbortSignal) {
     assert(idempotencyKey.length <= CLIENT_TOKEN_LENGTH_MAX, 'an idempotency key fits in a client token');
     const plan = await this.#planOf(bits, idempotencyKey, signal);
     const jobId = await this.#service.createTask(
@@ -117,7 +108,7 @@ class Braket implements JobBackend {
       },
       signal,
     );
-    return { jobId, idempotencyKey, bits, memo: JSON.stringify(plan) };
+    return { jobId, plan };
   }
 
   /**
@@ -126,31 +117,38 @@ class Braket implements JobBackend {
    * is an error.
    */
   async #planOf(bits: number, key: string, signal: AbortSignal): Promise<TaskPlan> {
-    const note = await this.#memory.recall(PLAN_NOTE);
+    const note = await this.memory.recall(PLAN_NOTE);
     if (note !== undefined) {
       const noted = JSON.parse(note) as PlanNote;
-      if (noted.key === key && noted.bits === bits && this.#isOwn(noted.plan)) return noted.plan;
+      if (noted.key === key && noted.bits === bits && this.isOwn(noted.plan)) return noted.plan;
     }
     const device = await this.#device(signal);
     const plan = planTask(device, this.#options, this.#pricePerShot, bits, key);
-    await this.#memory.keep(PLAN_NOTE, JSON.stringify({ key, bits, plan } satisfies PlanNote));
+    await this.memory.keep(PLAN_NOTE, JSON.stringify({ key, bits, plan } satisfies PlanNote));
     return plan;
   }
 
-  /**
-   * The options may have changed since: a lot names this source's device, and is conditioned by its claim.
-   */
-  #isOwn(plan: TaskPlan): boolean {
-    return plan.device === this.#options.device.arn && plan.claim >= this.claimedMinEntropyPerBit;
+  protected get device(): string {
+    return this.#options.device.arn;
+  }
+
+  protected deviceOf({ device }: TaskPlan): string {
+    return device;
   }
 
   async #device(signal: AbortSignal): Promise<Device> {
     return deviceOf(await this.#service.device(this.#options.device.arn, signal));
   }
 
-  async poll(job: JobReference, signal: AbortSignal): Promise<JobState> {
-    const task = await this.#service.task(job.jobId, signal);
-    if (task === undefined) return { state: 'failed', reason: 'the service knows no such task' };
+  protected find(jobId: string, signal: AbortSignal): Promise<Task | undefined> {
+    return this.#service.task(jobId, signal);
+  }
+
+  protected factsOf({ status, deviceArn }: Task) {
+    return { status, device: deviceArn };
+  }
+
+  protected stateOf(task: Task, plan: TaskPlan): JobState {
     switch (task.status) {
       case 'COMPLETED':
         return { state: 'done' };
@@ -162,74 +160,49 @@ class Braket implements JobBackend {
       case 'QUEUED':
         return { state: 'queued', retryAfterMs: queuePollMs(task.queuePosition) };
       default: // RUNNING, CANCELLING, and words to come
-        return { state: 'running', retryAfterMs: planIn(job).pollMs ?? RUN_POLL_MS };
+        return { state: 'running', retryAfterMs: plan.pollMs ?? RUN_POLL_MS };
     }
   }
 
-  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
-    const plan = planIn(job);
-    const task = await this.#service.task(job.jobId, signal);
-    if (task?.status !== 'COMPLETED') {
-      throw new BackendError('retryable', `${job.jobId} is ${task?.status ?? 'not known'}, not COMPLETED`);
-    }
-    if (task.deviceArn !== plan.device || !this.#isOwn(plan)) {
-      const made = `${job.jobId} ran on ${task.deviceArn} under a claim of ${plan.claim} bits`;
-      throw new BackendError('permanent', `${made}: the options are others now`);
-    }
-    const result = await this.#result(job, plan, task, signal);
-    await this.#seen.admit(result.rawSha256, job.jobId);
-    return this.#read(job, plan, task, result);
-  }
-
-  #result(job: JobReference, plan: TaskPlan, task: Task, signal: AbortSignal): Promise<TaskResult> {
-    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shotsOfPart * plan.qubits.length;
+  protected async read(job: JobReference, plan: TaskPlan, signal: AbortSignal): Promise<RawRead> {
+    const task = await this.completed(job.jobId, plan, signal);
+    const width = plan.qubits.length;
+    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shotsOfPart * width;
     const read = async (key: string) => {
       const object = await this.#service.object(task.bucket, key, bytesMax, signal);
       if (object === undefined) throw new BackendError('retryable', `${task.bucket} has no object ${key}`);
       return object;
     };
-    const { parts, qubits, shotsOfPart: perPart } = plan;
     const { directory, successfulShots } = task;
-    return readResult(read, {
+    const { parts: planned, qubits, shotsOfPart: perPart } = plan;
+    const { parts, rawSha256 } = await readResult(read, {
       taskArn: job.jobId,
       directory,
-      parts,
+      parts: planned,
       qubits,
       shotsOfPart: perPart,
       successfulShots,
     });
-  }
-
-  #read(job: JobReference, plan: TaskPlan, task: Task, { parts, rawSha256 }: TaskResult): RawRead {
     const given = parts.reduce((sum, { shots }) => sum + shots, 0);
-    const { bits, width, shots, witness } = joinParts(parts, plan.qubits.length, plan.shotsOfPart);
-    if (width * shots < job.bits) {
-      const said = `${task.successfulShots ?? given} successful shots of ${task.shots}`;
-      throw new BackendError('retryable', `${job.jobId} gave ${width * shots} of ${job.bits} bits: ${said}`);
-    }
-    const endedAtMs = task.endedAtMs ?? this.#clock.wallMs();
-    return {
-      bits,
+    const finishedAtMs = task.endedAtMs ?? this.clock.wallMs();
+    return this.readOf(job, plan, {
+      parts,
       width,
-      shots,
+      shotsOrdered: perPart,
       rawSha256,
-      ...(witness === null ? {} : { witness }),
+      shortfall: `${successfulShots ?? given} successful shots of ${task.shots}`,
       provenance: {
         provider: 'amazon-braket',
         device: this.#options.device.name,
-        jobId: job.jobId,
-        circuit: `${plan.circuit}-${width}`,
         circuitVersion: BRAKET_PROGRAM_VERSION,
         circuitSha256: sourcesSha256(sourcesOf(plan)),
-        qubitsUsed: width,
         circuitDepth: depthOf(plan),
-        shots,
         // The service says when a task was created and when it ended, not when it began to run.
-        startedAtMs: Math.min(task.createdAtMs ?? endedAtMs, endedAtMs),
-        finishedAtMs: endedAtMs,
+        startedAtMs: task.createdAtMs ?? finishedAtMs,
+        finishedAtMs,
         calibration: given === task.shots ? plan.calibration : withShots(plan, task.shots, given),
       },
-    };
+    });
   }
 
   async cancel(job: JobReference): Promise<void> {
@@ -245,10 +218,6 @@ class Braket implements JobBackend {
     if (task === undefined) return;
     await this.#service.deleteObjects(task.bucket, `${task.directory}/`, signal);
   }
-}
-
-function planIn(job: JobReference): TaskPlan {
-  return JSON.parse(job.memo) as TaskPlan;
 }
 
 /** A result with fewer shots than were asked for says so where the device's figures stand. */

@@ -1,9 +1,7 @@
 import { assert } from '../../core/assert.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import {
   BackendError,
-  type JobBackend,
   type JobReference,
   type JobState,
   type RawRead,
@@ -18,11 +16,12 @@ import {
   type SourceParts,
 } from '../definition.ts';
 import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
+import { ProviderJobs, planIn } from '../job.ts';
 import { jobNotes, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { apiUrlOf, IBM_OPTIONS } from './options.ts';
-import { layoutOf, type Plan, planIn, programsOf, totalShots } from './plan.ts';
+import { layoutOf, type Plan, programsOf, totalShots } from './plan.ts';
 import { ResultReader } from './result-reader.ts';
 
 export const ibmBackend: BackendDefinition<typeof IBM_OPTIONS> = defineBackend({
@@ -89,15 +88,8 @@ const REASON_LENGTH_MAX = 200;
  *
  * `origin` is that of a processor until IBM says that the device is a simulator, which it says before the first lot.
  */
-export class IbmBackend implements JobBackend {
-  readonly kind = 'job';
-  readonly name: string;
-  readonly quantumBackend: string;
-  readonly deterministic = false;
-  readonly claimedMinEntropyPerBit: number;
-  readonly lotRawBits: number;
+export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   readonly #options: IbmOptions;
-  readonly #clock: Clock;
   readonly #cloud: IbmCloud;
   readonly #device: Device;
   readonly #reader: ResultReader;
@@ -110,12 +102,11 @@ export class IbmBackend implements JobBackend {
   #width: number;
 
   constructor(name: string, options: IbmOptions, claimedMinEntropyPerBit: number, parts: SourceParts) {
-    this.name = name;
-    this.quantumBackend = options.device;
-    this.claimedMinEntropyPerBit = claimedMinEntropyPerBit;
-    this.lotRawBits = options.bits_per_job;
+    super(
+      { name, quantumBackend: options.device, claimedMinEntropyPerBit, lotRawBits: options.bits_per_job },
+      parts,
+    );
     this.#options = options;
-    this.#clock = parts.clock;
     this.#cloud = new IbmCloud({
       apiUrl: options.api_url === 'auto' ? apiUrlOf(options.crn) : options.api_url,
       iamUrl: options.iam_url,
@@ -153,37 +144,32 @@ export class IbmBackend implements JobBackend {
    * Looks for a job that carries the key as a tag before it starts one. The plan is kept first: what the
    * results mean is known whatever happens between IBM's taking the job and its answer.
    */
-  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
-    signal.throwIfAborted();
+  protected async start(bits: number, idempotencyKey: string, signal: AbortSignal) {
     const tag = `qrn-${idempotencyKey}`;
     assert(tag.length <= TAG_LENGTH_MAX, 'an idempotency key fits into a tag');
     await this.#plans.load();
-    const memo = this.#plans.get(idempotencyKey) ?? '';
-    const kept = this.#ownPlan(memo);
+    const known = planIn<Plan>(this.#plans.get(idempotencyKey) ?? '');
+    const kept = known !== null && this.isOwn(known) ? known : null;
     const found = await this.#jobTagged(tag, signal);
     if (found !== null) {
-      const job = { jobId: found, idempotencyKey, bits, memo };
-      if (kept === null) await this.cancel(job); // nobody will read its results
-      return job;
+      if (kept === null) await this.cancel({ jobId: found }); // nobody will read its results
+      return { jobId: found, plan: known };
     }
     this.#checkRate();
     const plan = kept ?? (await this.#plan(bits, signal));
-    const text = JSON.stringify(plan);
     if (kept === null) {
-      this.#plans.set(idempotencyKey, text);
+      this.#plans.set(idempotencyKey, JSON.stringify(plan));
       await this.#plans.keep();
     }
-    return { jobId: await this.#start(plan, tag, signal), idempotencyKey, bits, memo: text };
+    return { jobId: await this.#send(plan, tag, signal), plan };
   }
 
-  /**
-   * The plan of a job that this source may read: not one of another device, whose name its lot would not
-   * have, and none under a smaller claim than the health tests and the conditioner go by now.
-   */
-  #ownPlan(memo: string): Plan | null {
-    const plan = planIn(memo);
-    if (plan === null || plan.device !== this.#options.device) return null;
-    return plan.claim < this.claimedMinEntropyPerBit ? null : plan;
+  protected get device(): string {
+    return this.#options.device;
+  }
+
+  protected deviceOf({ device }: Plan): string {
+    return device;
   }
 
   /**
@@ -202,7 +188,7 @@ export class IbmBackend implements JobBackend {
 
   /** A job that IBM would refuse is not sent: each refusal counts as well. */
   #checkRate(): void {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.clock.monotonicMs();
     this.#submittedAtMs = this.#submittedAtMs.filter((atMs) => nowMs - atMs < 60_000);
     if (this.#submittedAtMs.length < JOBS_PER_MINUTE) return;
     const waitMs = this.#submittedAtMs[0] + 60_000 - nowMs;
@@ -236,7 +222,7 @@ export class IbmBackend implements JobBackend {
       ...layout,
       form: result_form,
       isPrivate: this.#options.private,
-      plannedAtMs: this.#clock.wallMs(),
+      plannedAtMs: this.clock.wallMs(),
       e01: choice.e01,
       e10: choice.e10,
       calibrationDate: choice.calibrationDate,
@@ -248,8 +234,8 @@ export class IbmBackend implements JobBackend {
     return { maxReadoutError: max_readout_error, maxGateError: max_gate_error, qubits };
   }
 
-  async #start(plan: Plan, tag: string, signal: AbortSignal): Promise<string> {
-    this.#submittedAtMs.push(this.#clock.monotonicMs());
+  async #send(plan: Plan, tag: string, signal: AbortSignal): Promise<string> {
+    this.#submittedAtMs.push(this.clock.monotonicMs());
     const reply = await this.#cloud.send({
       method: 'POST',
       path: '/jobs',
@@ -288,29 +274,38 @@ export class IbmBackend implements JobBackend {
     };
   }
 
-  /** A word that is not known is a job still under way. */
-  async poll({ jobId, memo }: JobReference, signal: AbortSignal): Promise<JobState> {
-    signal.throwIfAborted();
-    const plan = this.#ownPlan(memo);
-    if (plan === null) return { state: 'failed', reason: NOT_OURS };
+  protected async find(jobId: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const path = `/jobs/${encodeURIComponent(jobId)}?exclude_params=true`;
     const reply = await this.#cloud.send({ method: 'GET', path, accepts: [404], signal });
-    if (reply.status === 404) return { state: 'failed', reason: 'IBM Quantum does not know the job' };
-    this.#isSimulator = plan.isSimulator;
-    return stateOf(this.#cloud.object(reply, path));
+    return reply.status === 404 ? undefined : this.#cloud.object(reply, path);
   }
 
-  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
-    signal.throwIfAborted();
-    const plan = this.#ownPlan(job.memo);
-    if (plan === null) throw new BackendError('permanent', `job ${job.jobId}: ${NOT_OURS}`);
-    const read = await this.#reader.read(job.jobId, plan, signal);
+  /** A word that is not known is a job still under way. */
+  protected stateOf(found: JsonObject, { isSimulator }: Plan): JobState {
+    this.#isSimulator = isSimulator;
+    const state = objectIn(found.state);
+    const word = wordOf(found).toLowerCase();
+    if (word === 'completed') return { state: 'done' };
+    if (word === 'queued') return { state: 'queued', retryAfterMs: QUEUED_POLL_MS };
+    if (word === 'failed') return { state: 'failed', reason: reasonOf(state) };
+    // The flat status says `Cancelled - Ran too long` where `cost` was exceeded.
+    if (word.startsWith('cancelled')) return { state: 'cancelled', reason: reasonOf(state) };
+    return { state: 'running', retryAfterMs: RUNNING_POLL_MS };
+  }
+
+  protected factsOf(found: JsonObject) {
+    return { status: wordOf(found), device: textIn(found.backend) };
+  }
+
+  /** Asks for the results without another look at the job: those of a private job can be read only once. */
+  protected async read({ jobId }: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead> {
+    const read = await this.#reader.read(jobId, plan, signal);
     this.#isSimulator = plan.isSimulator;
     return read;
   }
 
   /** 404 and 409: there is nothing left to cancel. */
-  async cancel({ jobId }: JobReference): Promise<void> {
+  async cancel({ jobId }: Pick<JobReference, 'jobId'>): Promise<void> {
     const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
     const path = `/jobs/${encodeURIComponent(jobId)}/cancel`;
     await this.#cloud.send({ method: 'POST', path, accepts: [404, 409], signal });
@@ -318,7 +313,7 @@ export class IbmBackend implements JobBackend {
 
   /** A private job's circuits were deleted when it ended and its results when they were read. */
   async forget({ jobId, memo }: JobReference, signal: AbortSignal): Promise<void> {
-    if (planIn(memo)?.isPrivate === true) return;
+    if (planIn<Plan>(memo)?.isPrivate === true) return;
     const path = `/jobs/${encodeURIComponent(jobId)}`;
     await this.#cloud.send({ method: 'DELETE', path, accepts: [404], signal });
   }
@@ -351,17 +346,9 @@ export class IbmBackend implements JobBackend {
 }
 
 const CANCEL_TIMEOUT_MS = 10_000;
-const NOT_OURS = 'its plan is lost, or is of another device or claim than the source is configured for';
 
-function stateOf(job: JsonObject): JobState {
-  const state = objectIn(job.state);
-  const word = (textIn(state.status) ?? textIn(job.status) ?? '').toLowerCase();
-  if (word === 'completed') return { state: 'done' };
-  if (word === 'queued') return { state: 'queued', retryAfterMs: QUEUED_POLL_MS };
-  if (word === 'failed') return { state: 'failed', reason: reasonOf(state) };
-  // The flat status says `Cancelled - Ran too long` where `cost` was exceeded.
-  if (word.startsWith('cancelled')) return { state: 'cancelled', reason: reasonOf(state) };
-  return { state: 'running', retryAfterMs: RUNNING_POLL_MS };
+function wordOf(job: JsonObject): string {
+  return textIn(objectIn(job.state).status) ?? textIn(job.status) ?? '';
 }
 
 function reasonOf(state: JsonObject): string {

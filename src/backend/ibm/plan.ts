@@ -149,11 +149,6 @@ function sideBySide(circuit: Circuit, copies: number): Circuit {
   };
 }
 
-/** The plan in a job's memo; null when it holds none. */
-export function planIn(memo: string): Plan | null {
-  return memo === '' ? null : (JSON.parse(memo) as Plan);
-}
-
 /** Version of what this file makes of a circuit: another text for an unchanged circuit is another version. */
 export const PHYSICAL_COMPILER_VERSION = '1.0.0';
 

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
 import {
   BackendError,
-  type JobBackend,
   type JobReference,
   type JobState,
   type Provenance,
@@ -11,16 +9,8 @@ import {
   type Spend,
 } from '../backend.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
-import {
-  circuitOf,
-  joinParts,
-  type PartPlan,
-  type PartShots,
-  partCounts,
-  partsOf,
-  pulseDepth,
-} from '../parts.ts';
-import { SeenResults } from '../seen.ts';
+import { type JobPlan, ProviderJobs } from '../job.ts';
+import { circuitOf, type PartShots, partCounts, partsOf, pulseDepth } from '../parts.ts';
 import { IonqCloud, type Json, objectOf } from './cloud.ts';
 import {
   claimOf,
@@ -59,45 +49,37 @@ const SHOT_BYTES = 200;
 const RESULT_BYTES_FREE = 1024 * 1024;
 
 /** Everything that a job was made of. JSON. */
-interface JobPlan extends Program {
+interface IonqPlan extends Program, JobPlan {
   readonly backend: string;
-  /** Min-entropy per bit that was claimed of it: system and circuit were chosen to bear that, and no more. */
-  readonly claim: number;
-  readonly circuit: PartPlan;
   /** Asked for, of each part. */
   readonly shots: number;
   readonly calibration: Provenance['calibration'];
 }
 
-class Ionq implements JobBackend {
-  readonly kind = 'job';
-  readonly name: string;
+class Ionq extends ProviderJobs<IonqPlan, Json> {
   readonly origin: 'quantum-processor' | 'simulated';
-  readonly quantumBackend: string;
-  readonly deterministic = false;
-  readonly claimedMinEntropyPerBit: number;
-  readonly lotRawBits: number;
   readonly #options: IonqOptions;
   readonly #entangler: 'ms' | 'zz' | null;
   readonly #cloud: IonqCloud;
-  readonly #submissions: Submissions<JobPlan>;
-  readonly #seen: SeenResults;
-  readonly #clock: Clock;
+  readonly #submissions: Submissions<IonqPlan>;
 
-  constructor(name: string, options: IonqOptions, { clock, memory }: SourceParts) {
+  constructor(name: string, options: IonqOptions, parts: SourceParts) {
     const { backend, circuit, qubits, shots } = options;
     if (circuit === 'bell-chsh' && qubits % 2 !== 0) throw new OptionError('qubits: bell-chsh takes pairs');
-    this.name = name;
+    super(
+      {
+        name,
+        quantumBackend: `ionq-${backend.replace('.', '-')}`,
+        claimedMinEntropyPerBit: claimOf(options),
+        lotRawBits: qubits * shots,
+      },
+      parts,
+    );
     this.origin = backend === 'simulator' ? 'simulated' : 'quantum-processor';
-    this.quantumBackend = `ionq-${backend.replace('.', '-')}`;
-    this.claimedMinEntropyPerBit = claimOf(options);
-    this.lotRawBits = qubits * shots;
     this.#options = options;
     this.#entangler = entanglerOf(options);
-    this.#cloud = new IonqCloud(options.base_url, options.api_key, clock);
-    this.#submissions = new Submissions(this.#cloud, memory, clock);
-    this.#seen = new SeenResults(memory);
-    this.#clock = clock;
+    this.#cloud = new IonqCloud(options.base_url, options.api_key, parts.clock);
+    this.#submissions = new Submissions(this.#cloud, parts.memory, parts.clock);
   }
 
   estimate(bits: number): Spend {
@@ -144,18 +126,17 @@ class Ionq implements JobBackend {
     return this.#cloud.estimate(Object.fromEntries(texts), signal);
   }
 
-  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
-    const { jobId, plan } = await this.#submissions.submit(
+  protected start(bits: number, idempotencyKey: string, signal: AbortSignal) {
+    return this.#submissions.submit(
       idempotencyKey,
       bits,
       () => this.#plan(bits, idempotencyKey, signal),
       (made) => jobBody(made, made.backend, made.shots, idempotencyKey),
       signal,
     );
-    return { jobId, idempotencyKey, bits, memo: JSON.stringify(plan) };
   }
 
-  async #plan(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobPlan> {
+  async #plan(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<IonqPlan> {
     const { backend: name, circuit, qubits } = this.#options;
     const backend = await this.#cloud.backend(name, signal);
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
@@ -209,9 +190,23 @@ class Ionq implements JobBackend {
     };
   }
 
-  async poll(job: JobReference, signal: AbortSignal): Promise<JobState> {
-    const found = await this.#cloud.job(job.jobId, signal);
-    if (found === undefined) return { state: 'failed', reason: 'the service knows no such job' };
+  protected find(jobId: string, signal: AbortSignal): Promise<Json | undefined> {
+    return this.#cloud.job(jobId, signal);
+  }
+
+  protected get device(): string {
+    return this.#options.backend;
+  }
+
+  protected deviceOf({ backend }: IonqPlan): string {
+    return backend;
+  }
+
+  protected factsOf({ status, backend }: Json) {
+    return { status: textOf(status) ?? 'in no known state', device: textOf(backend) };
+  }
+
+  protected stateOf(found: Json): JobState {
     switch (found.status) {
       case 'completed':
         return { state: 'done' };
@@ -228,37 +223,39 @@ class Ionq implements JobBackend {
     }
   }
 
-  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
-    const plan = JSON.parse(job.memo) as JobPlan;
-    const found = await this.#cloud.job(job.jobId, signal);
-    if (found?.status !== 'completed') {
-      throw new BackendError('retryable', `${job.jobId} is ${found?.status ?? 'not known'}, not completed`);
-    }
-    this.#checkOwn(job, plan, found);
+  protected async read(job: JobReference, plan: IonqPlan, signal: AbortSignal): Promise<RawRead> {
+    const found = await this.completed(job.jobId, plan, signal);
+    const { qubits, shots } = plan;
     const hash = createHash('sha256');
     const parts: PartShots[] = [];
     let leaked = 0;
     for (const [index, circuitJob] of (await this.#circuitJobs(found, plan, signal)).entries()) {
       const { format, document } = await this.#document(circuitJob, plan, signal);
       hash.update(document);
-      const { qubits, shots } = plan;
       const expected = { jobId: nameOf(circuitJob), part: plan.parts[index], qubits, shots };
       const decoded = await decodeShots(format, document, expected);
       parts.push(decoded.shots);
       leaked += decoded.leaked;
     }
-    const rawSha256 = hash.digest('hex');
-    await this.#seen.admit(rawSha256, job.jobId);
-    return this.#read(job, plan, found, parts, rawSha256, leaked);
-  }
-
-  /**
-   * The options may have changed since: a lot names this source's system, and is conditioned by its claim.
-   */
-  #checkOwn({ jobId }: JobReference, { claim }: JobPlan, { backend }: Json): void {
-    if (backend === this.#options.backend && claim >= this.claimedMinEntropyPerBit) return;
-    const made = `${jobId} ran on ${textOf(backend) ?? 'no known system'} under a claim of ${claim} bits`;
-    throw new BackendError('permanent', `${made}: the options are others now`);
+    const finishedAtMs = timeOf(found.completed_at) ?? this.clock.wallMs();
+    const rawPart = plan.parts.find((part) => part !== 'x-test') ?? 'bits';
+    return this.readOf(job, plan, {
+      parts,
+      width: qubits,
+      shotsOrdered: shots,
+      rawSha256: hash.digest('hex'),
+      shortfall: `an ion leaked in ${leaked} shots`,
+      provenance: {
+        provider: 'ionq',
+        device: this.#options.backend,
+        circuitVersion: IONQ_PROGRAM_VERSION,
+        circuitSha256: inputSha256(plan),
+        circuitDepth: pulseDepth(circuitOf(rawPart, qubits, plan.entangler)),
+        startedAtMs: timeOf(found.started_at) ?? timeOf(found.submitted_at) ?? finishedAtMs,
+        finishedAtMs,
+        calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
+      },
+    });
   }
 
   /**
@@ -266,7 +263,7 @@ class Ionq implements JobBackend {
    * name, in the order in which they are listed, which is that of the circuits (so IonQ's own client reads
    * them).
    */
-  async #circuitJobs(found: Json, { parts }: JobPlan, signal: AbortSignal): Promise<Json[]> {
+  async #circuitJobs(found: Json, { parts }: IonqPlan, signal: AbortSignal): Promise<Json[]> {
     if (parts.length === 1) return [found];
     const ids = Array.isArray(found.child_job_ids)
       ? found.child_job_ids.flatMap((id) => textOf(id) ?? [])
@@ -289,7 +286,7 @@ class Ionq implements JobBackend {
 
   async #document(
     job: Json,
-    { shots, qubits }: JobPlan,
+    { shots, qubits }: IonqPlan,
     signal: AbortSignal,
   ): Promise<{ format: ShotFormat; document: Uint8Array }> {
     const bytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits);
@@ -305,45 +302,6 @@ class Ionq implements JobBackend {
     }
     const given = Object.keys(results).join(', ').slice(0, 200) || 'nothing';
     throw new BackendError('no_raw_shots', `${nameOf(job)}: no shots among its results (${given})`);
-  }
-
-  #read(
-    job: JobReference,
-    plan: JobPlan,
-    found: Json,
-    given: readonly PartShots[],
-    rawSha256: string,
-    leaked: number,
-  ): RawRead {
-    const { bits, width, shots, witness } = joinParts(given, plan.qubits, plan.shots);
-    if (width * shots < job.bits) {
-      const message = `${job.jobId} gave ${width * shots} of ${job.bits} bits: an ion leaked in ${leaked} shots`;
-      throw new BackendError('retryable', message);
-    }
-    const finishedAtMs = timeOf(found.completed_at) ?? this.#clock.wallMs();
-    const startedAtMs = timeOf(found.started_at) ?? timeOf(found.submitted_at) ?? finishedAtMs;
-    const rawPart = plan.parts.find((part) => part !== 'x-test') ?? 'bits';
-    return {
-      bits,
-      width,
-      shots,
-      rawSha256,
-      ...(witness === null ? {} : { witness }),
-      provenance: {
-        provider: 'ionq',
-        device: this.#options.backend,
-        jobId: job.jobId,
-        circuit: `${plan.circuit}-${width}`,
-        circuitVersion: IONQ_PROGRAM_VERSION,
-        circuitSha256: inputSha256(plan),
-        qubitsUsed: width,
-        circuitDepth: pulseDepth(circuitOf(rawPart, width, plan.entangler)),
-        shots,
-        startedAtMs: Math.min(startedAtMs, finishedAtMs),
-        finishedAtMs,
-        calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
-      },
-    };
   }
 
   async cancel(job: JobReference): Promise<void> {

@@ -1,0 +1,176 @@
+import type { Clock } from '../core/clock.ts';
+import type { Origin } from '../core/vocabulary.ts';
+import {
+  BackendError,
+  type JobBackend,
+  type JobReference,
+  type JobState,
+  type Provenance,
+  type RawRead,
+  type SourceFacts,
+  type Spend,
+} from './backend.ts';
+import type { SourceMemory, SourceParts } from './definition.ts';
+import { joinParts, type PartPlan, type PartShots } from './parts.ts';
+import { SeenResults } from './seen.ts';
+
+/** What the plan of a job says at every provider. A plan is JSON, and the memo of its job. */
+export interface JobPlan {
+  /** Min-entropy per bit that was claimed of it: qubits and circuit were chosen to bear that, and no more. */
+  readonly claim: number;
+  readonly circuit: PartPlan;
+}
+
+interface JobSource {
+  /** Under which it is configured. */
+  readonly name: string;
+  readonly quantumBackend: string;
+  readonly claimedMinEntropyPerBit: number;
+  readonly lotRawBits: number;
+}
+
+/** The shots of a job, part by part, before they are put together. */
+export interface JobResults {
+  readonly parts: readonly PartShots[];
+  readonly width: number;
+  /** Of each part. */
+  readonly shotsOrdered: number;
+  /** SHA-256 (hex) of what the provider delivered, verbatim. */
+  readonly rawSha256: string;
+  readonly provenance: Omit<Provenance, 'jobId' | 'circuit' | 'qubitsUsed' | 'shots'>;
+  /** Why there are fewer shots than were ordered, for the error when they are too few. */
+  readonly shortfall: string;
+}
+
+/**
+ * The base of the backends whose reads are jobs of a provider: it names jobs, asks for their state, and turns
+ * their results into a read. A provider adds how a job is started, found, decoded, cancelled and priced. How
+ * often each step is tried again is the business of pool/intake/jobs.ts.
+ */
+export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBackend {
+  readonly kind = 'job';
+  readonly deterministic = false;
+  readonly name: string;
+  readonly quantumBackend: string;
+  readonly claimedMinEntropyPerBit: number;
+  readonly lotRawBits: number;
+  abstract readonly origin: Origin;
+  protected readonly clock: Clock;
+  protected readonly memory: SourceMemory;
+  readonly #seen: SeenResults;
+
+  constructor(source: JobSource, { clock, memory }: SourceParts) {
+    this.name = source.name;
+    this.quantumBackend = source.quantumBackend;
+    this.claimedMinEntropyPerBit = source.claimedMinEntropyPerBit;
+    this.lotRawBits = source.lotRawBits;
+    this.clock = clock;
+    this.memory = memory;
+    this.#seen = new SeenResults(memory);
+  }
+
+  abstract estimate(bits: number): Spend;
+  abstract describe(signal: AbortSignal): Promise<SourceFacts>;
+  abstract cancel(job: JobReference): Promise<void>;
+  abstract forget(job: JobReference, signal: AbortSignal): Promise<void>;
+
+  /** Starts the job with this key, or finds it. The plan is null when it is lost. */
+  protected abstract start(
+    bits: number,
+    idempotencyKey: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly jobId: string; readonly plan: Plan | null }>;
+  /** The job as the provider describes it; undefined when it does not know the job. */
+  protected abstract find(jobId: string, signal: AbortSignal): Promise<Found | undefined>;
+  protected abstract stateOf(found: Found, plan: Plan): JobState;
+  /** The provider's own word for the state, and the device that it names. */
+  protected abstract factsOf(found: Found): { readonly status: string; readonly device: string | null };
+  /** The device that the plan was made for, as the provider names it. */
+  protected abstract deviceOf(plan: Plan): string;
+  /** The device that is configured, as the provider names it. */
+  protected abstract readonly device: string;
+  protected abstract read(job: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead>;
+
+  async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
+    signal.throwIfAborted();
+    const { jobId, plan } = await this.start(bits, idempotencyKey, signal);
+    return { jobId, idempotencyKey, bits, memo: plan === null ? '' : JSON.stringify(plan) };
+  }
+
+  async poll({ jobId, memo }: JobReference, signal: AbortSignal): Promise<JobState> {
+    signal.throwIfAborted();
+    const plan = planIn<Plan>(memo);
+    if (plan === null || !this.isOwn(plan)) return { state: 'failed', reason: this.#notOwn(jobId, plan) };
+    const found = await this.find(jobId, signal);
+    if (found === undefined) return { state: 'failed', reason: 'the provider does not know the job' };
+    return this.stateOf(found, plan);
+  }
+
+  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
+    signal.throwIfAborted();
+    const plan = planIn<Plan>(job.memo);
+    if (plan !== null && this.isOwn(plan)) return this.read(job, plan, signal);
+    throw new BackendError('permanent', this.#notOwn(job.jobId, plan));
+  }
+
+  /**
+   * Whether this source may read the plan's job. The options may have changed since: a lot names this source's
+   * device, and the health tests and the conditioner go by its claim.
+   */
+  protected isOwn(plan: Plan): boolean {
+    return this.deviceOf(plan) === this.device && plan.claim >= this.claimedMinEntropyPerBit;
+  }
+
+  #notOwn(jobId: string, plan: Plan | null): string {
+    if (plan === null) return `job ${jobId}: its plan is lost`;
+    const made = `job ${jobId} was planned for ${this.deviceOf(plan)} under a claim of ${plan.claim} bits`;
+    return `${made}: the options are others now`;
+  }
+
+  /** The job of a plan that is our own, once it is done and on the device of the plan. */
+  protected async completed(jobId: string, plan: Plan, signal: AbortSignal): Promise<Found> {
+    const found = await this.find(jobId, signal);
+    if (found === undefined) throw new BackendError('retryable', `job ${jobId} is not known`);
+    const { status, device } = this.factsOf(found);
+    if (this.stateOf(found, plan).state !== 'done') {
+      throw new BackendError('retryable', `job ${jobId} is ${status}: it has no results yet`);
+    }
+    if (device === this.device) return found;
+    throw new BackendError(
+      'permanent',
+      `job ${jobId} ran on ${device ?? 'no known device'}, not ${this.device}`,
+    );
+  }
+
+  /** The results of a job as one read. Rejects results that another job gave before, and too few of them. */
+  protected async readOf(job: JobReference, { circuit }: Plan, results: JobResults): Promise<RawRead> {
+    const { rawSha256, provenance } = results;
+    const { jobId } = job;
+    await this.#seen.admit(rawSha256, jobId);
+    const { bits, width, shots, witness } = joinParts(results.parts, results.width, results.shotsOrdered);
+    if (width * shots < job.bits) {
+      const given = `${jobId} gave ${width * shots} of ${job.bits} bits`;
+      throw new BackendError('retryable', `${given}: ${results.shortfall}`);
+    }
+    return {
+      bits,
+      width,
+      shots,
+      rawSha256,
+      ...(witness === null ? {} : { witness }),
+      provenance: {
+        ...provenance,
+        jobId,
+        circuit: `${circuit}-${width}`,
+        qubitsUsed: width,
+        shots,
+        startedAtMs: Math.min(provenance.startedAtMs, provenance.finishedAtMs),
+      },
+    };
+  }
+}
+
+/** The plan that a memo holds; null for an empty one. */
+export function planIn<Plan extends JobPlan>(memo: string): Plan | null {
+  return memo === '' ? null : (JSON.parse(memo) as Plan);
+}
