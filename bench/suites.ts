@@ -6,10 +6,12 @@ import { latency } from './latency.bench.ts';
 import { mixed } from './mixed.bench.ts';
 import { numbers } from './numbers.bench.ts';
 import { overload } from './overload.bench.ts';
+import { peers } from './peers.bench.ts';
 import { small } from './small.bench.ts';
 import { soak } from './soak.bench.ts';
 import { scriptSuite } from './support/script-suite.ts';
 import type { Suite } from './support/suite.ts';
+import { targets } from './targets.bench.ts';
 
 /** In the order in which they run: first what is made in process, then what goes over loopback. */
 export const SUITES: readonly Suite[] = [
@@ -56,6 +58,8 @@ export const SUITES: readonly Suite[] = [
   durability,
   small,
   batch,
+  targets,
+  peers,
   latency,
   mixed,
   overload,

@@ -51,8 +51,8 @@ const onNode = (name: string, file: string): Peer => ({
 /** The same values on the same HTTP library, by an Array and JSON.stringify. */
 export const JSON_TWIN = onNode('uWS + JSON.stringify', 'uws-json.ts');
 
-/** Other people's stacks, as far as they are installed here. */
-export function installedPeers(): readonly Peer[] {
+/** Other people's stacks, as far as they are installed here; `skip` is told of each that is not, and how to install it. */
+export function installedPeers(skip: (line: string) => void = () => {}): readonly Peer[] {
   const peers = [
     onNode('node:http + randomInt', 'node-http.ts'),
     onNode('Fastify + randomInt', 'fastify.ts'),
@@ -60,11 +60,11 @@ export function installedPeers(): readonly Peer[] {
   const bun = programInPath('bun');
   if (bun !== undefined) {
     peers.push({ name: 'Bun.serve + randomInt', start: () => startPeer(bun, [peerPath('bun-serve.ts')]) });
-  }
+  } else skip('Bun.serve: skipped, no bun in PATH (npm install --global bun)');
   const go = programInPath('go');
   if (go !== undefined) {
     peers.push({ name: 'Go net/http + crypto/rand', start: () => startGo(go) });
-  }
+  } else skip('Go net/http: skipped, no go in PATH (apt install golang-go)');
   return peers;
 }
 

@@ -11,6 +11,9 @@ export async function runSuites(suites: readonly Suite[], run: BenchRun): Promis
     try {
       const report = await suite.run(run);
       if (report !== undefined) publish(suite, run, report, seconds());
+      const missed = report?.missed ?? [];
+      for (const target of missed) talk(`${suite.name}: missed: ${target}`);
+      if (missed.length > 0) failures++;
       talk(`${suite.name}: ${seconds().toFixed(0)} s`);
     } catch (error) {
       failures++;

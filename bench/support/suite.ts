@@ -33,6 +33,8 @@ export interface Suite {
 export interface Report {
   readonly tables: readonly Table[];
   readonly plots?: readonly Plot[];
+  /** Targets that were missed: the suite then counts as failed. */
+  readonly missed?: readonly string[];
 }
 
 export interface Table {

@@ -1,0 +1,114 @@
+import { loadOn, requireAnswers, withCosts } from './support/measured.ts';
+import { installedPeers, JSON_TWIN } from './support/peers.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Server, startService } from './support/server.ts';
+import { scaled } from './support/statistics.ts';
+import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
+
+const SERVICE = 'service, certificates durable (fsync)';
+const SMALL_PATH = '/v1/integers?count=10';
+const SMALL_CONNECTIONS = 64;
+const BATCH_PATH = '/v1/batch';
+const BATCH_CONNECTIONS = 4;
+const COUNT = 100_000;
+/** Of one contender in one round. */
+const TIME_MS = 1_000;
+
+interface Entrant {
+  readonly name: string;
+  readonly server: Server;
+}
+
+/** What a competent program on another stack does without a certificate, limits or a disk. */
+export const peers: Suite = {
+  name: 'peers',
+  summary:
+    'small requests and batches beside Fastify, node:http, Bun and Go with randomInt and no certificate',
+  byDefault: false,
+  async run(run): Promise<Report> {
+    const entrants: Entrant[] = [];
+    try {
+      run.talk('starting the service');
+      const service = await startService(run.subjects[0]);
+      entrants.push({ name: SERVICE, server: service });
+      for (const peer of [JSON_TWIN, ...installedPeers(run.talk)]) {
+        run.talk(`starting ${peer.name}`);
+        entrants.push({ name: peer.name, server: await peer.start() });
+      }
+      const octets = { ...service, headers: { ...service.headers, accept: 'application/octet-stream' } };
+      const small = await race(run, entrants, { connections: SMALL_CONNECTIONS, path: SMALL_PATH });
+      const [kind] = VALUE_KINDS;
+      const batch = await race(run, [...entrants, { name: `${SERVICE}, octets`, server: octets }], {
+        connections: BATCH_CONNECTIONS,
+        path: BATCH_PATH,
+        body: batchBody(kind, COUNT),
+      });
+      return {
+        tables: [
+          table(small, `GET ${SMALL_PATH}, ${SMALL_CONNECTIONS} connections`, 10),
+          table(batch, `POST ${BATCH_PATH}, 100,000 ${kind.name}, ${BATCH_CONNECTIONS} connections`, COUNT),
+        ],
+      };
+    } finally {
+      for (const { server } of entrants) await server.stop();
+    }
+  },
+};
+
+interface Load {
+  readonly connections: number;
+  readonly path: string;
+  readonly body?: string;
+}
+
+function race(
+  run: BenchRun,
+  entrants: readonly Entrant[],
+  { connections, path, body }: Load,
+): Promise<Rounds> {
+  run.talk(`${path}: ${entrants.length} servers, ${run.rounds} rounds`);
+  const ask =
+    body === undefined ? ({ method: 'GET', path } as const) : ({ method: 'POST', path, body } as const);
+  const loop = { kind: 'closed', durationMs: TIME_MS * run.seconds } as const;
+  const contenders = entrants.map(
+    ({ name, server }): Contender => ({
+      name,
+      async measure() {
+        const { result, costs } = await withCosts(server, () => loadOn(server, ask, connections, loop));
+        requireAnswers(name, result);
+        return { us: 1e6 / result.answersPerS, answersPerS: result.answersPerS, ...costs };
+      },
+    }),
+  );
+  return alternate(contenders, run.rounds);
+}
+
+function table(rounds: Rounds, title: string, count: number): Table {
+  const rows = rounds.names.map((name): Row => {
+    const us = rounds.of(name, 'us');
+    return {
+      label: name,
+      cells: [
+        rounds.of(name, 'answersPerS'),
+        rounds.ratio(name, SERVICE, 'answersPerS'),
+        us && scaled(us, 1e3 / count),
+        rounds.of(name, 'cpuUs'),
+      ],
+    };
+  });
+  const note =
+    'Peers draw from system entropy, certify nothing, count nothing and write nothing to a disk. x service: requests/s against the ' +
+    'service in the same round.';
+  return {
+    title,
+    note,
+    columns: [
+      { title: 'requests/s' },
+      { title: 'x service', spread: true },
+      { title: 'ns/number' },
+      { title: 'CPU µs' },
+    ],
+    rows,
+  };
+}
