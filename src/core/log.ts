@@ -1,5 +1,6 @@
 import { write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { pino } from 'pino';
 
 /**
@@ -44,21 +45,28 @@ const RETRY_MS = 100;
  * pipe that nobody reads, loses lines and stops nothing else. Lost lines are counted.
  */
 export class LineWriter {
-  lost = 0;
   readonly #fd: number;
+  readonly #lost: Int32Array<SharedArrayBuffer>;
   #waiting: string[] = [];
   #waitingBytes = 0;
   #isWriting = false;
 
-  constructor(fd: number) {
+  /** `lost` is where lost lines are counted; several threads may share it. */
+  constructor(fd: number, lost = new Int32Array(new SharedArrayBuffer(4))) {
     this.#fd = fd;
+    this.#lost = lost;
     process.on('exit', () => this.#flush());
+  }
+
+  /** Lines lost since the last call. */
+  takeLost(): number {
+    return Atomics.exchange(this.#lost, 0, 0);
   }
 
   /** Bound, so that it can be passed on. */
   readonly write = (line: string): void => {
     if (this.#waitingBytes + line.length > WAITING_BYTES_MAX) {
-      this.lost++;
+      Atomics.add(this.#lost, 0, 1);
       return;
     }
     this.#waiting.push(line);
@@ -84,7 +92,7 @@ export class LineWriter {
         this.#send(rest.subarray(written), lines, waitingBytes);
         return;
       }
-      if (error !== null) this.lost += lines;
+      if (error !== null) Atomics.add(this.#lost, 0, lines);
       this.#waitingBytes -= waitingBytes;
       this.#isWriting = false;
       this.#next();
@@ -101,11 +109,22 @@ export class LineWriter {
   }
 }
 
-const stderrLines = new LineWriter(STDERR);
+const LOST_KEY = 'qrn: lost log lines';
 
-/** Lines of this thread that could not be written. */
-export function lostLogLines(): number {
-  return stderrLines.lost;
+/** The count of all threads of the process: a thread inherits it from the one that started it. */
+function sharedLost(): Int32Array<SharedArrayBuffer> {
+  const inherited = getEnvironmentData(LOST_KEY);
+  if (inherited instanceof SharedArrayBuffer) return new Int32Array(inherited);
+  const shared = new SharedArrayBuffer(4);
+  setEnvironmentData(LOST_KEY, shared as unknown as Parameters<typeof setEnvironmentData>[1]);
+  return new Int32Array(shared);
+}
+
+const stderrLines = new LineWriter(STDERR, sharedLost());
+
+/** Lines of any thread of this process that could not be written and that no earlier call told of. */
+export function takeLostLogLines(): number {
+  return stderrLines.takeLost();
 }
 
 const COLOURS: Readonly<Record<number, string>> = { 20: '2', 30: '36', 40: '33', 50: '31' };

@@ -1,7 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CommitListener, Committer } from '../answer/commit.ts';
 import type { EntropySupply } from '../answer/supply.ts';
-import { lostLogLines } from '../core/log.ts';
+import { takeLostLogLines } from '../core/log.ts';
 import {
   COMMIT_DURATION,
   COMMIT_FAILURES,
@@ -37,7 +37,6 @@ export interface GaugeSources {
 export class FrontGauges {
   readonly #shard: MetricShard;
   #slowestCommitMs = 0;
-  #lostLines = 0;
   #timer: NodeJS.Timeout | undefined;
   #loopDelay: IntervalHistogram | undefined;
 
@@ -75,9 +74,7 @@ export class FrontGauges {
     shard.set(PURE_RING, supply.pure.available());
     shard.set(COMMIT_MAX, this.#slowestCommitMs / 1000);
     this.#slowestCommitMs = 0;
-    const lost = lostLogLines();
-    shard.add(LOG_LINES_LOST, 0, lost - this.#lostLines);
-    this.#lostLines = lost;
+    shard.add(LOG_LINES_LOST, 0, takeLostLogLines());
     this.#publishLoopDelay(this.#loopDelay!);
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,17 +15,40 @@ describe('a log that cannot be written', () => {
   it('loses its lines, counts them and goes on', async () => {
     const writer = new LineWriter(openSync('/dev/full', 'w'));
     for (let i = 0; i < 100; i++) writer.write(`${i}\n`);
-    for (let tries = 0; tries < 100 && writer.lost < 100; tries++) {
+    let lost = 0;
+    for (let tries = 0; tries < 100 && lost < 100; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 10));
+      lost += writer.takeLost();
     }
-    assert.equal(writer.lost, 100);
+    assert.equal(lost, 100);
+    assert.equal(writer.takeLost(), 0, 'each lost line is told once');
   });
 
   it('holds a bounded number of bytes for a destination that takes nothing', () => {
     const writer = new LineWriter(openSync('/dev/full', 'w'));
     const line = 'x'.repeat(1024);
     for (let i = 0; i < 1_000; i++) writer.write(line);
-    assert.equal(writer.lost, 1_000 - 256);
+    assert.equal(writer.takeLost(), 1_000 - 256);
+  });
+
+  it('counts the lines that other threads lose, as the thread of the ledger has no metrics', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'qrn-log-'));
+    const program = join(folder, 'program.mjs');
+    writeFileSync(
+      program,
+      `import { isMainThread, Worker } from 'node:worker_threads';
+       import { createLog, takeLostLogLines } from ${JSON.stringify(new URL('../../src/core/log.ts', import.meta.url).href)};
+       if (isMainThread) {
+         const worker = new Worker(new URL(import.meta.url));
+         worker.on('exit', () => process.stdout.write(String(takeLostLogLines())));
+       } else createLog({ logLevel: 'info', logColour: false }).info({}, 'lost');`,
+    );
+    const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>/dev/full', process.execPath, program]);
+    const told: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
+    await once(child, 'close');
+    rmSync(folder, { recursive: true });
+    assert.equal(Buffer.concat(told).toString('utf8'), '1');
   });
 
   it('stops nothing: a service whose stderr is a full disk starts, answers, counts and stops', async () => {
