@@ -108,8 +108,15 @@ class NodeEngine implements Engine {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    const pending = this.#unanswered.get(socket);
+    // What follows the last request of a connection is dropped: the reply to that one ends the connection. Only one is,
+    // because node:http keeps each for as long as that reply takes.
+    if (pending?.isOpen === true && pending.isLast && !pending.hasFollower) {
+      pending.hasFollower = true;
+      return;
+    }
     // A request behind one that is not answered yet is not served, nor one behind the last of its connection.
-    if (this.#closing.has(socket) || this.#unanswered.get(socket)?.isOpen === true) {
+    if (this.#closing.has(socket) || pending?.isOpen === true) {
       this.#cut(socket);
       return;
     }
@@ -183,6 +190,8 @@ class NodeResponse implements NativeResponse {
   hasBegun = false;
   /** The reply is not complete yet. */
   isOpen = true;
+  /** A request came behind it, although it is the last of its connection. */
+  hasFollower = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #lastOfConnection: () => void;
@@ -194,6 +203,12 @@ class NodeResponse implements NativeResponse {
     this.#request = request;
     this.#response = response;
     this.#lastOfConnection = lastOfConnection;
+  }
+
+  /** The front closes the connection behind the reply to such a request (front.ts). */
+  get isLast(): boolean {
+    const { headers } = this.#request;
+    return headers['transfer-encoding'] !== undefined || /\bclose\b/i.test(headers.connection ?? '');
   }
 
   /** The request came whole, body included. */
