@@ -308,6 +308,11 @@ async function readAll(folders: readonly string[]): Promise<('reported' | 'died'
   return outcomes;
 }
 
+/** MDB_page of lmdb 3.5: its flags, and the one of a branch page (mdb.c). */
+const PAGE_BYTES = 4_096;
+const PAGE_FLAGS_AT = 18;
+const BRANCH = 1;
+
 suite('damaged pages', () => {
   test('bytes flipped in any page are reported or end the process, never served as sound', async (t) => {
     const { file, digest } = await soundLedger(t);
@@ -333,11 +338,45 @@ suite('damaged pages', () => {
     assert.ok(noticed > pages / 4, `${noticed} of ${pages} damaged pages were noticed`);
   });
 
-  test('a file that was cut short is reported or ends the process', async (t) => {
-    const { file } = await soundLedger(t);
+  test('a separator changed in a branch page is reported: look-ups miss records that a walk finds', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    const tiles = Array.from({ length: 200 }, (_, i) => ({ key: `tile/${i}`, value: new Uint8Array(300) }));
+    await ledger.putLog(tiles);
+    await ledger.close();
+    const content = readFileSync(join(path, 'data.mdb'));
+    const found: { readonly missed: number; readonly problems: readonly string[] }[] = [];
+    for (let page = 0; page < content.length; page += PAGE_BYTES) {
+      if ((content.readUInt16LE(page + PAGE_FLAGS_AT) & BRANCH) === 0) continue;
+      const at = content.subarray(page, page + PAGE_BYTES).indexOf('tile/');
+      if (at < 0) continue;
+      const copy = Buffer.from(content);
+      copy[page + at + 'tile/'.length] = 0x7a; // z: above every key
+      const folder = temporaryFolder(t);
+      writeFileSync(join(folder, 'data.mdb'), copy);
+      const damaged = await openTestLedger(folder, { role: 'tool' });
+      let missed = 0;
+      for (const { key } of tiles) if ((await damaged.getLog(key)) === undefined) missed++;
+      found.push({ missed, problems: (await damaged.audit()).problems });
+      await damaged.close();
+    }
+    assert.ok(
+      found.some(({ missed }) => missed > 0),
+      'a page was damaged that is in use',
+    );
+    for (const { missed, problems } of found) {
+      if (missed > 0) assert.match(problems.join(), /log tile\/\d+: stored, and not found by its key/);
+    }
+  });
+
+  test('a file that was cut short says the same, is reported, or ends the process', async (t) => {
+    const { file, digest } = await soundLedger(t);
     const { size } = statSync(file);
     const folder = temporaryFolder(t);
-    const cut = [100_000, size - 8_192].map((bytes) => {
+    // the final pages may be unused, so that a short cut loses nothing
+    const short = [1, 4_095, ...Array.from({ length: 8 }, (_, i) => (i + 1) * 8_192)];
+    const cuts = [...short, 100_000, size - 8_192];
+    const cut = cuts.map((bytes) => {
       const path = join(folder, String(bytes));
       mkdirSync(path);
       copyFileSync(file, join(path, 'data.mdb'));
@@ -345,8 +384,10 @@ suite('damaged pages', () => {
       return path;
     });
     const outcomes = await readAll(cut);
-    // The final pages may be unused, so a shorter cut need not lose anything.
-    assert.ok(outcomes.every((outcome) => typeof outcome === 'string'));
+    for (const [i, outcome] of outcomes.entries()) {
+      if (typeof outcome !== 'string') assert.equal(outcome.digest, digest, `${cuts[i]} bytes were cut`);
+    }
+    assert.ok(outcomes.slice(short.length).every((outcome) => typeof outcome === 'string'));
   });
 
   /** A folder whose server was killed, and the journal in it. */

@@ -83,8 +83,8 @@ export class Table<K extends Key, V> {
     return stored === undefined ? undefined : this.#open(key, stored);
   }
 
-  has(key: K): boolean {
-    return this.#raw.get(key) !== undefined;
+  has(key: K, at?: Snapshot): boolean {
+    return this.#raw.get(key, at === undefined ? undefined : { transaction: at }) !== undefined;
   }
 
   /** True when exactly this value is stored under the key. */
