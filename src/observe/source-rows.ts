@@ -3,6 +3,7 @@ import { type AssessedBlock, nistVerified, verifyingBlock } from '../ledger/reco
 import type { DeliveredState } from '../pool/intake/assessor.ts';
 import type { SourceState, SourceStatus } from '../pool/intake/collector.ts';
 import type { HealthState } from '../pool/intake/health.ts';
+import { UNIFORMITY_P_MIN, type UniformityVerdict } from '../stats/sp800-22/uniformity.ts';
 import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
 import type { ExposedFamily } from './exposition.ts';
 import { type DaySpend, type ReadingRow, rounded, type SourceReading } from './readings.ts';
@@ -77,6 +78,14 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
         'Evidence that the min-entropy estimate of a source falls or rises from lot to lot; 20 is an alarm.',
         'direction',
         ({ drift }) => ({ down: drift.fallBits, up: drift.riseBits }),
+      ),
+      familyOf(
+        sources,
+        'gauge',
+        'qrn_source_p_value_uniformity',
+        'P-value of the uniformity of SP 800-22 p-values over the last blocks of a source; below 0.000001 is an alarm for conditioned bits.',
+        'of',
+        ({ uniformity }) => ({ raw: uniformity.raw.p, conditioned: uniformity.conditioned.p }),
       ),
     ],
   },
@@ -184,7 +193,7 @@ function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReadi
  * Raw noise may be biased and pass no statistical test. The health tests and the entropy estimate decide on
  * it, so its rows are reported and change no status. An estimate that drifts makes a warning.
  */
-function rawNoiseCheck({ name, lastLot, across, drift }: SourceStatus): HealthCheck {
+function rawNoiseCheck({ name, lastLot, across, drift, uniformity }: SourceStatus): HealthCheck {
   const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
   return {
     ...blockCheck(raw, across.raw),
@@ -204,16 +213,29 @@ function rawNoiseCheck({ name, lastLot, across, drift }: SourceStatus): HealthCh
         up_bits: rounded(drift.riseBits),
         alarm_bits: drift.alarmBits,
       },
+      p_value_uniformity: uniformityDetails(uniformity.raw),
     },
   };
 }
 
-function conditionedCheck({ name, lastLot, across }: SourceStatus): HealthCheck {
+function conditionedCheck({ name, lastLot, across, uniformity }: SourceStatus): HealthCheck {
   const conditioned = lastLot && verifyingBlock(lastLot);
+  const { passed, sequences } = uniformity.conditioned;
+  const output = `the p-values of the last ${sequences} blocks are not uniform`;
   return {
     ...blockCheck(conditioned, across.conditioned),
-    details: { name, ...blockDetails(conditioned, across.conditioned), lot: lastLot?.id ?? null },
+    ...(passed ? {} : { status: 'warn' as const, output }),
+    details: {
+      name,
+      ...blockDetails(conditioned, across.conditioned),
+      lot: lastLot?.id ?? null,
+      p_value_uniformity: uniformityDetails(uniformity.conditioned),
+    },
   };
+}
+
+function uniformityDetails({ sequences, p, counts }: UniformityVerdict): Record<string, unknown> {
+  return { blocks: sequences, p, alarm_below: UNIFORMITY_P_MIN, counts };
 }
 
 function deliveredCheck({ last, across, name, sampledAtMs }: DeliveredState): HealthCheck {

@@ -4,6 +4,7 @@ import type { AssessedBlock } from '../../src/ledger/records.ts';
 import { healthReport } from '../../src/observe/table.ts';
 import type { DeliveredState } from '../../src/pool/intake/assessor.ts';
 import type { SourceStatus } from '../../src/pool/intake/collector.ts';
+import { LotTrends } from '../../src/pool/intake/lot-trends.ts';
 import { DriftTest } from '../../src/stats/drift.ts';
 import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { lotRecord } from '../pool/fixtures.ts';
@@ -34,8 +35,7 @@ function status(changes: Partial<SourceStatus> = {}): SourceStatus {
     lotsAccepted: 0,
     lotsRejected: 0,
     conditionedBytes: 0,
-    across: { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(0, 0) },
-    drift: new DriftTest().state(),
+    ...new LotTrends().state(),
     reads: { pass: 0, intermittent: 0, permanent: 0, failed: 0 },
     health: null,
     ...changes,
@@ -65,6 +65,17 @@ describe('evidence in health', () => {
     assert.ok(told['down_bits'] >= 20);
   });
 
+  it('warns of conditioned bits whose p-values are not uniform, and only reports those of raw noise', () => {
+    const crowded = { passed: false, sequences: 100, p: 1e-9, counts: [18_800, 0, 0, 0, 0, 0, 0, 0, 0, 0] };
+    const checks = evidenceChecks([status({ uniformity: { raw: crowded, conditioned: crowded } })], []);
+    const [conditioned] = checks['source:conditioned'];
+    assert.deepEqual(
+      [conditioned.status, conditioned.output],
+      ['warn', 'the p-values of the last 100 blocks are not uniform'],
+    );
+    assert.equal(checks['source:raw_noise'][0].status, 'pass');
+  });
+
   it('tells raw noise, conditioned bits and each delivered stream apart', () => {
     const stream: DeliveredState = {
       name: 'pro/3600000',
@@ -75,6 +86,7 @@ describe('evidence in health', () => {
     const across = { raw: verdictOnRejections(50, 50), conditioned: verdictOnRejections(51, 1) };
     const checks = evidenceChecks([status({ lastLot, across })], [stream]);
     const rule = { bits: 1_000_000, smallest_p: 0.001 };
+    const nothingYet = { blocks: 0, p: 1, alarm_below: 1e-6, counts: new Array(10).fill(0) };
     assert.deepEqual(checks['source:raw_noise'], [
       {
         componentType: 'component',
@@ -93,6 +105,7 @@ describe('evidence in health', () => {
           min_entropy_per_bit: 0.79,
           min_entropy_method: 'by ten estimators',
           drift: { lots: 0, down_bits: 0, up_bits: 0, alarm_bits: 20 },
+          p_value_uniformity: nothingYet,
         },
       },
     ]);
@@ -110,6 +123,7 @@ describe('evidence in health', () => {
           last_blocks: 51,
           last_blocks_rejected: 1,
           lot: 'lot_1',
+          p_value_uniformity: nothingYet,
         },
       },
     ]);

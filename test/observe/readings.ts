@@ -23,6 +23,8 @@ export const LOT = {
   ],
 } as unknown as LotRecord;
 
+const EVEN = { passed: true, sequences: 3, p: 1, counts: [56, 57, 56, 57, 56, 57, 56, 57, 56, 56] };
+
 export const SOURCE: SourceReading = {
   name: 'simulator',
   origin: 'simulated',
@@ -33,7 +35,9 @@ export const SOURCE: SourceReading = {
   lotsRejected: 0,
   conditionedBytes: 900_000,
   across: { raw: PASSED, conditioned: PASSED },
+  uniformity: { raw: EVEN, conditioned: EVEN },
   drift: { figures: 3, fallBits: 0.4, riseBits: 0, alarmBits: 20, drifts: null },
+  estimates: [{ minEntropyPerBit: 0.85, driftBits: 0.4 }],
   reads: { pass: 3, intermittent: 0, permanent: 0, failed: 0 },
   health: {
     width: 16,

@@ -2,6 +2,7 @@ import type { Origin } from '../../core/vocabulary.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
+import { type LotHistory, lotPlots } from './lot-plots.ts';
 
 /** What anybody may know of a running service: nothing of accounts, keys or single requests. */
 export interface StatusFacts {
@@ -36,6 +37,7 @@ export interface StatusSource {
   readonly lastLotAtMs: number | null;
   /** Of the bytes that all sources gave since the start; null when none did. */
   readonly share: number | null;
+  readonly lots: LotHistory;
 }
 
 export interface StatusPoint {
@@ -62,6 +64,9 @@ ${healthStrip(facts)}
 <div class="plots">${plots(facts)}</div></section>
 <section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts)}</section>
 <section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
+<section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
+<p>Each lot is one read of a source. These figures can refute randomness; they do not prove it.</p>
+<div class="plots">${facts.sources.flatMap(({ name, lots }) => lotPlots(name, lots))}</div></section>
 <section aria-labelledby="links"><h2 id="links">Use it</h2>
 <ul class="links">
 <li><a href="/docs">Documentation</a> with examples that run, and a form to try each call</li>

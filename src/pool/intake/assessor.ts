@@ -2,6 +2,7 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { AssessedBlock } from '../../ledger/records.ts';
+import { type UniformityVerdict, uniformityOf } from '../../stats/sp800-22/uniformity.ts';
 import { type RejectionVerdict, verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 
@@ -69,6 +70,7 @@ export const HISTORY_BLOCKS = 100;
  */
 export class BlockHistory {
   readonly #rejections: boolean[] = [];
+  readonly #deciles: string[] = [];
 
   /**
    * Blocks too short for a verdict say nothing and are left out, as are windows that reach back into the one
@@ -78,6 +80,14 @@ export class BlockHistory {
     if (block.bits < ASSESSED_BITS || (block.firstBit ?? 0) % ASSESSED_BITS !== 0) return;
     this.#rejections.push(!block.sp80022.verified);
     if (this.#rejections.length > HISTORY_BLOCKS) this.#rejections.shift();
+    if (block.sp80022.deciles === undefined) return;
+    this.#deciles.push(block.sp80022.deciles);
+    if (this.#deciles.length > HISTORY_BLOCKS) this.#deciles.shift();
+  }
+
+  /** Whether the p-values of the blocks are uniform, row by row. */
+  uniformity(): UniformityVerdict {
+    return uniformityOf(this.#deciles);
   }
 
   verdict(): RejectionVerdict {

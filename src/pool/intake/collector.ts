@@ -6,11 +6,10 @@ import type { Log } from '../../core/log.ts';
 import { ORIGINS } from '../../core/vocabulary.ts';
 import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
-import { type DriftState, DriftTest } from '../../stats/drift.ts';
-import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
-import { ASSESSED_BITS, type Assessor, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
+import { type Assessor, HISTORY_BLOCKS } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, SourceReader } from './jobs.ts';
+import { LotTrends, type LotTrendsState } from './lot-trends.ts';
 import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
 import type { RawShotStore } from './raw-shots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
@@ -32,7 +31,7 @@ export type SourceState =
 /** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
 type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
 
-export interface SourceStatus {
+export interface SourceStatus extends LotTrendsState {
   readonly name: string;
   readonly origin: Backend['origin'];
   readonly state: SourceState;
@@ -43,15 +42,6 @@ export interface SourceStatus {
   readonly lotsRejected: number;
   /** Conditioned bytes of the accepted lots. */
   readonly conditionedBytes: number;
-  /**
-   * SP 800-22 across the blocks of this source's last lots, those of earlier runs of the service included.
-   */
-  readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
-  /**
-   * Whether the min-entropy estimate falls or rises from lot to lot, those of earlier runs of the service
-   * included.
-   */
-  readonly drift: DriftState;
   readonly reads: ReadCounts;
   /** The health tests of the channel layout that was read last; null before the first read. */
   readonly health: HealthState | null;
@@ -131,9 +121,8 @@ export class Collector {
    * restarted service is known by it.
    */
   readonly #results = new RecentEntries(REMEMBERED_LOTS);
-  readonly #drift = new DriftTest();
+  readonly #trends = new LotTrends();
   readonly #shortLots = new ShortLots();
-  readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
   #lastError = '';
@@ -195,8 +184,7 @@ export class Collector {
       lotsAccepted: this.#accepted,
       lotsRejected: this.#rejected,
       conditionedBytes: this.#conditionedBytes,
-      across: { raw: this.#across.raw.verdict(), conditioned: this.#across.conditioned.verdict() },
-      drift: this.#drift.state(),
+      ...this.#trends.state(),
       reads: { ...this.#reads },
       health: this.#lastMonitor?.state() ?? null,
     };
@@ -239,15 +227,7 @@ export class Collector {
 
   #remember(lot: LotRecord): void {
     if (this.#results.get(lot.rawSha256) === undefined) this.#results.set(lot.rawSha256, lot.id);
-    // Estimates compare when each is of one lot's own windows: not of pooled short lots, nor of one window as
-    // in older releases.
-    const isOwn = lot.rawWindows !== undefined && lot.rawBits >= ASSESSED_BITS;
-    if (lot.minEntropyPerBit !== null && isOwn) this.#drift.add(lot.minEntropyPerBit);
-    for (const block of lot.assessments) {
-      // Of the raw noise the first window alone: the one of least entropy was chosen by what it scored.
-      const isChosen = block.of === 'raw' && (block.order === 'channels' || (block.firstBit ?? 0) > 0);
-      if (block.of !== 'system' && !isChosen) this.#across[block.of].add(block);
-    }
+    this.#trends.add(lot);
   }
 
   /**

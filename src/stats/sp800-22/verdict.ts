@@ -62,6 +62,20 @@ export interface SequenceOutcome {
   readonly verified: boolean;
   /** Why there is no verdict, or the rule that decided. */
   readonly reason: string;
+  /** See decilesOf. */
+  readonly deciles: string;
+}
+
+/**
+ * In which tenth of [0, 1] each p-value of a sequence lies: a digit a row, in the order of the battery; rows
+ * of the excursion tests, which do not always apply, come last. A record keeps this instead of 188 numbers.
+ */
+function decilesOf(rows: readonly TestRow[]): string {
+  const isExcursion = ({ test }: TestRow) => test.startsWith('RandomExcursions');
+  const ordered = [...rows.filter((row) => !isExcursion(row)), ...rows.filter(isExcursion)];
+  return ordered
+    .map(({ pValue }) => Math.min(UNIFORMITY_BINS - 1, Math.floor(UNIFORMITY_BINS * pValue)))
+    .join('');
 }
 
 /** Runs the battery on the first `bitLength` bits (packed, most significant first) and judges them. */
@@ -74,6 +88,7 @@ export function testSequence(bits: Uint8Array, bitLength: number): SequenceOutco
     smallestP: decision.smallestP,
     verified: enough && decision.passed,
     reason: enough ? decision.rule : `${bitLength} bits are too few for a verdict`,
+    deciles: decilesOf(rows),
   };
 }
 
@@ -112,7 +127,7 @@ export interface VerdictAcross {
 const ACROSS_FALSE_REJECT_RATE = 0.001;
 /** 4.2.2. */
 const CHI_SQUARED_SEQUENCES_MIN = 55;
-const UNIFORMITY_BINS = 10;
+export const UNIFORMITY_BINS = 10;
 
 /** ln of the chance of k among n with chance p each. */
 function logBinomial(n: number, k: number, p: number): number {
@@ -153,7 +168,8 @@ export function binomialAtLeast(n: number, k: number, p: number): number {
   return k > n * p ? upperTail(n, k, p) : 1 - lowerTail(n, k - 1, p);
 }
 
-function exactUniformityP(bins: readonly number[], sequences: number): number {
+/** P-value of counts in ten equal intervals: the least of ten exact binomial ones, times ten. */
+export function exactUniformityP(bins: readonly number[], sequences: number): number {
   const least = Math.min(...bins.map((count) => binomialTwoSided(sequences, count, 1 / UNIFORMITY_BINS)));
   return Math.min(1, UNIFORMITY_BINS * least);
 }

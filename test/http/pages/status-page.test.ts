@@ -27,6 +27,7 @@ const SOURCE: StatusSource = {
   state: 'ok',
   lastLotAtMs: NOW,
   share: 1,
+  lots: { estimates: [], driftAlarmBits: 20, pValues: { counts: new Array(10).fill(0), blocks: 0, p: 1 } },
 };
 
 const FACTS: StatusFacts = {

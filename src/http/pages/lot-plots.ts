@@ -1,0 +1,93 @@
+import { html, type Markup } from './layout.ts';
+
+/** What the status page draws of one source's last lots. */
+export interface LotHistory {
+  /** Oldest first; bits per bit, and the evidence of the drift test after each lot. */
+  readonly estimates: readonly { readonly minEntropyPerBit: number; readonly driftBits: number }[];
+  readonly driftAlarmBits: number;
+  /** P-values of SP 800-22 on the last blocks of conditioned bits, by tenths of [0, 1]. */
+  readonly pValues: { readonly counts: readonly number[]; readonly blocks: number; readonly p: number };
+}
+
+const WIDTH = 360;
+const HEIGHT = 72;
+
+/** The last lots of one source as three plots: min-entropy, drift, p-values. Each says in words what it shows. */
+export function lotPlots(name: string, { estimates, driftAlarmBits, pValues }: LotHistory): Markup[] {
+  const entropy = estimates.map(({ minEntropyPerBit }) => minEntropyPerBit);
+  const drift = estimates.map(({ driftBits }) => driftBits);
+  return [
+    lineOverLots(`Min-entropy of ${name}`, 'bits per bit', entropy, 1, 3),
+    lineOverLots(`Drift of ${name}`, `bits, alarm at ${driftAlarmBits}`, drift, driftAlarmBits, 1),
+    histogram(`P-values of ${name}`, pValues),
+  ];
+}
+
+/** A line over lots, oldest first, from zero up to `top` at least. */
+function lineOverLots(
+  label: string,
+  unit: string,
+  values: readonly number[],
+  top: number,
+  digits: number,
+): Markup {
+  const last = values.at(-1);
+  const text = (value: number) => value.toFixed(digits);
+  const words =
+    last === undefined
+      ? `${label}: no lot was assessed yet.`
+      : `${label} over ${values.length} lots: last ${text(last)} ${unit}, least ${text(Math.min(...values))}, most ${text(Math.max(...values))}.`;
+  const highest = Math.max(top, ...values);
+  const x = (i: number) => ((WIDTH * (i + 0.5)) / Math.max(1, values.length)).toFixed(1);
+  const y = (value: number) => (HEIGHT - (HEIGHT - 2) * (value / highest)).toFixed(1);
+  // A dot of its own where there is no line to draw.
+  const path =
+    values.length === 1
+      ? `0 ${y(values[0])}H${WIDTH}`
+      : values.map((value, i) => `${x(i)} ${y(value)}`).join('L');
+  return figure(
+    label,
+    last === undefined ? '–' : `${text(last)} ${unit}`,
+    words,
+    html`${values.length === 0 ? null : html`<path class="line" d="M${path}"/>`}`,
+    ['oldest lot', `the last ${values.length} lots`, 'newest'],
+  );
+}
+
+/** Ten bars, and the height at which all would stand if the p-values were exactly uniform. */
+export function histogram(label: string, { counts, blocks, p }: LotHistory['pValues']): Markup {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const shares = counts.map((count) => (total === 0 ? 0 : Math.round((100 * count) / total)));
+  const words =
+    total === 0
+      ? `${label}: no block was tested yet.`
+      : `${label}, ${total} of ${blocks} blocks, by tenths of 0 to 1: ${shares.join(', ')} %; uniformity p ${p.toPrecision(2)}.`;
+  const most = Math.max(1, ...counts);
+  const step = WIDTH / counts.length;
+  const bars = counts.map((count, i) => {
+    const height = (HEIGHT - 2) * (count / most);
+    return html`<rect class="pass" x="${(i * step + 1).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${(step - 2).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+  });
+  const even = (HEIGHT - (HEIGHT - 2) * (total / counts.length / most)).toFixed(1);
+  const line = total === 0 ? null : html`<path class="line" d="M0 ${even}H${WIDTH}"/>`;
+  return figure(label, total === 0 ? '–' : `uniformity p ${p.toPrecision(2)}`, words, html`${bars}${line}`, [
+    'p = 0',
+    `${blocks} blocks`,
+    'p = 1',
+  ]);
+}
+
+function figure(
+  label: string,
+  value: string,
+  words: string,
+  drawing: Markup,
+  [left, middle, right]: readonly [string, string, string],
+): Markup {
+  return html`<figure class="plot">
+<figcaption><span>${label}</span> <strong>${value}</strong></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
+<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawing}</svg>
+<p class="scale"><span>${left}</span><span>${middle}</span><span>${right}</span></p>
+</figure>`;
+}

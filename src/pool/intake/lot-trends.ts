@@ -1,0 +1,60 @@
+import type { LotRecord } from '../../ledger/records.ts';
+import { type DriftState, DriftTest } from '../../stats/drift.ts';
+import type { UniformityVerdict } from '../../stats/sp800-22/uniformity.ts';
+import type { RejectionVerdict } from '../../stats/sp800-22/verdict.ts';
+import { ASSESSED_BITS, BlockHistory, HISTORY_BLOCKS } from './assessor.ts';
+
+/** One lot as the drift test saw it. */
+export interface LotEstimate {
+  readonly minEntropyPerBit: number;
+  /** The larger of the evidence for a fall and for a rise. */
+  readonly driftBits: number;
+}
+
+/** What the lots of one source show together, those of earlier runs of the service included. */
+export interface LotTrendsState {
+  /** SP 800-22 across the blocks of the last lots: how many were rejected. */
+  readonly across: { readonly raw: RejectionVerdict; readonly conditioned: RejectionVerdict };
+  /** Whether the p-values of the same blocks are uniform. */
+  readonly uniformity: { readonly raw: UniformityVerdict; readonly conditioned: UniformityVerdict };
+  /** Whether the min-entropy estimate falls or rises from lot to lot. */
+  readonly drift: DriftState;
+  /** What the drift test saw of the last lots, oldest first. */
+  readonly estimates: readonly LotEstimate[];
+}
+
+/** Looks at the lots of one source together. No single lot shows what this does. */
+export class LotTrends {
+  readonly #drift = new DriftTest();
+  readonly #estimates: LotEstimate[] = [];
+  readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
+
+  add(lot: LotRecord): void {
+    // Estimates compare when each is of one lot's own windows: not of pooled short lots, nor of one window as
+    // in older releases.
+    const isOwn = lot.rawWindows !== undefined && lot.rawBits >= ASSESSED_BITS;
+    if (lot.minEntropyPerBit !== null && isOwn) this.#addEstimate(lot.minEntropyPerBit);
+    for (const block of lot.assessments) {
+      // Of the raw noise the first window alone: the one of least entropy was chosen by what it scored.
+      const isChosen = block.of === 'raw' && (block.order === 'channels' || (block.firstBit ?? 0) > 0);
+      if (block.of !== 'system' && !isChosen) this.#across[block.of].add(block);
+    }
+  }
+
+  state(): LotTrendsState {
+    const { raw, conditioned } = this.#across;
+    return {
+      across: { raw: raw.verdict(), conditioned: conditioned.verdict() },
+      uniformity: { raw: raw.uniformity(), conditioned: conditioned.uniformity() },
+      drift: this.#drift.state(),
+      estimates: [...this.#estimates],
+    };
+  }
+
+  #addEstimate(minEntropyPerBit: number): void {
+    this.#drift.add(minEntropyPerBit);
+    const { fallBits, riseBits } = this.#drift.state();
+    this.#estimates.push({ minEntropyPerBit, driftBits: Math.max(fallBits, riseBits) });
+    if (this.#estimates.length > HISTORY_BLOCKS) this.#estimates.shift();
+  }
+}
