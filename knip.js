@@ -7,7 +7,9 @@ export default {
   workspaces: {
     '.': {
       entry: [
-        'src/workers/{expand,assess,draw}.ts!',
+        'src/main.ts!',
+        'src/workers/{expand,assess}.ts!',
+        'src/certificate/pdf.ts!',
         'src/service/{ledger-worker,front-worker}.ts!',
         'src/backend/local-device/reader-process.ts!',
         'src/cli/standalone-verifier.ts!',

@@ -8,7 +8,7 @@ import {
   TEST_NAMES,
   type TestRow,
 } from '../stats/sp800-22/battery.ts';
-import type { Constants } from '../stats/sp800-22/chi-squared.ts';
+import type { Constants } from '../stats/sp800-22/sequence.ts';
 import {
   type RejectionVerdict,
   SequenceTally,

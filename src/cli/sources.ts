@@ -8,7 +8,7 @@ import { estimateOf } from '../pool/intake/read.ts';
 import { limitProblem, lotRawBitsOf, makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, group, json, table } from './command.ts';
 import { withLedgerIfAny } from './ledger.ts';
-import { sourceTest } from './source-test.ts';
+import { sourceTest } from './try-source.ts';
 
 const list = action({
   path: 'sources list',

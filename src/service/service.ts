@@ -25,7 +25,7 @@ import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, openFrontJournal, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
 import { Retention } from './retention.ts';
-import { assertSelfTests, type SelfTestedParts } from './self-test.ts';
+import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
 
 /** A running service. */

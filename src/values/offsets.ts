@@ -138,7 +138,7 @@ function isWide(plan: OffsetPlan): boolean {
  * Draws a block of the offsets that are missing into the window: as many as there is room for, less those
  * whose word was refused. Returns how many.
  */
-export function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): number {
+function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): number {
   const { span, wordBytes } = plan;
   switch (plan.method) {
     case 'constant':

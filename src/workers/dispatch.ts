@@ -75,7 +75,8 @@ export class Workers implements AnswerWorkers, Assessor {
       concurrentTasksPerWorker: 1,
     });
     this.#drawing = new Piscina({
-      filename: new URL('./draw.ts', import.meta.url).href,
+      filename: new URL('../certificate/pdf.ts', import.meta.url).href,
+      name: 'certificatePdf',
       minThreads: 0,
       maxThreads: 1,
       maxQueue: DRAWING_QUEUE_MAX,

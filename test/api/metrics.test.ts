@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import { missing } from '../support/command.ts';
-import { freePort } from '../support/free-port.ts';
 import { talk } from '../support/http.ts';
+import { freePort, missing } from '../support/programs.ts';
 import { type ParsedFamily, parseExposition } from '../support/prometheus.ts';
 import { TestServer } from '../support/server.ts';
 

@@ -5,7 +5,7 @@ import { get, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { missing } from '../support/command.ts';
+import { missing } from '../support/programs.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
 const skip = missing('openssl', 'openssl');

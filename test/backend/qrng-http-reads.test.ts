@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BackendError } from '../../src/backend/backend.ts';
 import { assertRead } from '../support/backend-contract.ts';
-import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
 import { type ProviderReply, ProviderServer } from '../support/providers/http-server.ts';
-import { lfdServer } from '../support/providers/lfd.ts';
-import { OUTSHIFT_KEY, outshiftServer } from '../support/providers/outshift.ts';
-import { QUANDELA_TOKEN, quandelaServer } from '../support/providers/quandela.ts';
+import {
+  ANU_KEY,
+  anuServer,
+  lfdServer,
+  OUTSHIFT_KEY,
+  outshiftServer,
+  QUANDELA_TOKEN,
+  quandelaServer,
+} from '../support/providers/qrng-services.ts';
 import { CALLS, Pace, QrngSubject, source } from './qrng-http-fixtures.ts';
 
 const NEVER = new AbortController().signal;

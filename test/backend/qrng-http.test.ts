@@ -1,11 +1,17 @@
 import type { TestContext } from 'node:test';
 import { type StreamFault, streamBackendContract } from '../support/backend-contract.ts';
-import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
 import type { Fault } from '../support/providers/http-server.ts';
-import { lfdServer } from '../support/providers/lfd.ts';
-import { OUTSHIFT_KEY, outshiftServer } from '../support/providers/outshift.ts';
-import { QRYPT_KEY, qryptServer } from '../support/providers/qrypt.ts';
-import { QUANDELA_TOKEN, quandelaServer } from '../support/providers/quandela.ts';
+import {
+  ANU_KEY,
+  anuServer,
+  lfdServer,
+  OUTSHIFT_KEY,
+  outshiftServer,
+  QRYPT_KEY,
+  QUANDELA_TOKEN,
+  qryptServer,
+  quandelaServer,
+} from '../support/providers/qrng-services.ts';
 import { Pace, QrngSubject } from './qrng-http-fixtures.ts';
 
 /** A call is tried four times. */

@@ -20,9 +20,9 @@ import { openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { freePort } from '../support/free-port.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { freePort } from '../support/programs.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 

@@ -9,8 +9,8 @@ import { sources } from '../../src/cli/sources.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
+import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
 import { runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-sources-'));

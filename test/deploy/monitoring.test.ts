@@ -9,7 +9,7 @@ import { createMetricMemory, MetricTotals } from '../../src/core/metrics.ts';
 import { countedFamilies } from '../../src/observe/exposition.ts';
 import { readingFamilies } from '../../src/observe/table.ts';
 import { PAID_SOURCE, SOUND, SOURCE } from '../observe/readings.ts';
-import { missing } from '../support/command.ts';
+import { missing } from '../support/programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

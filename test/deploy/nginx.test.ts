@@ -5,8 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { missing } from '../support/command.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort, missing } from '../support/programs.ts';
 import { TestServer } from '../support/server.ts';
 
 const NGINX = '/usr/sbin/nginx';

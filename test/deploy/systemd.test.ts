@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { missing } from '../support/command.ts';
+import { missing } from '../support/programs.ts';
 
 const unit = readFileSync(new URL('../../deploy/systemd/qrn.service', import.meta.url), 'utf8');
 const NODE = '/opt/qrn/node_modules/.bin/node';

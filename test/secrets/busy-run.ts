@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { unpack } from 'msgpackr';
 import { ProviderServer } from '../support/providers/http-server.ts';
-import { QRYPT_KEY, qryptServer } from '../support/providers/qrypt.ts';
+import { QRYPT_KEY, qryptServer } from '../support/providers/qrng-services.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { Needles } from './needles.ts';
 import { canReadMemory, type MemorySearch, searchMemory } from './process-memory.ts';

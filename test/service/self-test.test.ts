@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/sources.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { HealthMonitor } from '../../src/pool/intake/health.ts';
-import { assertSelfTests, PARTS, SelfTestError, type SelfTestedParts } from '../../src/service/self-test.ts';
+import { assertSelfTests, PARTS, SelfTestError, type SelfTestedParts } from '../../src/service/self-tests.ts';
 import { startService } from '../../src/service/service.ts';
 import {
   lagOfBits,

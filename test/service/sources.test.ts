@@ -8,7 +8,7 @@ import { silentLog } from '../../src/core/log.ts';
 import { startService } from '../../src/service/service.ts';
 import { deadBackend, soundBackend, stallingBackend } from '../support/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
+import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
 import { temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 

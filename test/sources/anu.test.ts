@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
-import { ANU_KEY, anuServer } from '../support/providers/anu.ts';
+import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
 import { assertCertifiesCalls } from './qrng-http-source.ts';
 
 describe('the service with ANU Quantum Numbers', () => {

@@ -4,7 +4,6 @@
  * sequences).
  */
 
-import type { Constants } from './chi-squared.ts';
 import {
   type BlockFrequencyResult,
   blockFrequencyTest,
@@ -27,7 +26,7 @@ import {
   type SerialResult,
   serialTest,
 } from './patterns.ts';
-import { type BitSequence, bitSequence } from './sequence.ts';
+import { type BitSequence, bitSequence, type Constants } from './sequence.ts';
 import { type SpectralResult, spectralTest } from './spectral.ts';
 import {
   nonOverlappingTemplateTest,

@@ -1,7 +1,14 @@
 import { assert } from '../../core/assert.ts';
 import { erfc, igamc } from '../special.ts';
-import { type Constants, chiSquaredOf } from './chi-squared.ts';
-import { type BitSequence, byteAt, onesIn, popcount, wordAt } from './sequence.ts';
+import {
+  type BitSequence,
+  byteAt,
+  type Constants,
+  chiSquaredOf,
+  onesIn,
+  popcount,
+  wordAt,
+} from './sequence.ts';
 
 /* SP 800-22 2.1, Frequency (Monobit) test: are there as many ones as zeros? */
 

@@ -1,7 +1,6 @@
 /** SP 800-22 2.10, Linear complexity test: how long a shift register does each block need? */
 import { igamc } from '../special.ts';
-import { type Constants, chiSquaredOf } from './chi-squared.ts';
-import { type BitSequence, wordAt } from './sequence.ts';
+import { type BitSequence, type Constants, chiSquaredOf, wordAt } from './sequence.ts';
 
 export interface LinearComplexityResult {
   readonly blocks: number;

@@ -1,8 +1,7 @@
 import { assert } from '../../core/assert.ts';
 import { igamc } from '../special.ts';
-import { type Constants, chiSquaredOf } from './chi-squared.ts';
 import { addWindows } from './patterns.ts';
-import { type BitSequence, popcount, wordAt } from './sequence.ts';
+import { type BitSequence, type Constants, chiSquaredOf, popcount, wordAt } from './sequence.ts';
 
 /*
  * SP 800-22 2.7, Non-overlapping template matching test: do aperiodic patterns turn up too often or too

@@ -6,7 +6,7 @@
 import { assert } from '../../core/assert.ts';
 import { igamc, lgamma } from '../special.ts';
 import { ALPHA, runBattery, type TestName, type TestRow } from './battery.ts';
-import { chiSquaredOf } from './chi-squared.ts';
+import { chiSquaredOf } from './sequence.ts';
 
 export interface Verdict {
   readonly passed: boolean;

@@ -1,6 +1,5 @@
 import { erfc, igamc, normalBetween, normalCdf } from '../special.ts';
-import { chiSquaredOf } from './chi-squared.ts';
-import { type BitSequence, byteAt } from './sequence.ts';
+import { type BitSequence, byteAt, chiSquaredOf } from './sequence.ts';
 
 /*
  * The random walk S_0 = 0, S_k = S_(k-1) ± 1 of a sequence, gone once for the three tests that look at it (SP

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import type { Finding, GuidedOutcome } from './guided.ts';
-import { CURRENT_HEAD_BYTES, type GuidedOrder } from './guided-order.ts';
+import { CURRENT_HEAD_BYTES, type Finding, type GuidedOrder, type GuidedOutcome } from './guided.ts';
 import { INPUT_BYTES_MAX } from './mutate.ts';
 import { FUZZ_TARGETS } from './targets/table.ts';
 

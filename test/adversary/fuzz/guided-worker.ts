@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { CoverageProbe } from './coverage-probe.ts';
-import { CURRENT_HEAD_BYTES, type GuidedOrder } from './guided-order.ts';
+import { CURRENT_HEAD_BYTES, type GuidedOrder } from './guided.ts';
 
 // One target in a thread of its own, so that one that never ends can be ended. The probe comes before what it shall see.
 const probe = new CoverageProbe(/\/src\/[\w/-]+\.ts$/);

@@ -1,10 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { lfdServer } from '../../support/providers/lfd.ts';
-import { OUTSHIFT_KEY, outshiftServer } from '../../support/providers/outshift.ts';
-import { QRYPT_KEY, qryptServer } from '../../support/providers/qrypt.ts';
-import { QUANDELA_TOKEN, quandelaServer } from '../../support/providers/quandela.ts';
+import {
+  lfdServer,
+  OUTSHIFT_KEY,
+  outshiftServer,
+  QRYPT_KEY,
+  QUANDELA_TOKEN,
+  qryptServer,
+  quandelaServer,
+} from '../../support/providers/qrng-services.ts';
 import { temporaryFolder } from '../../support/server.ts';
 import { assertCertifiesCalls } from '../qrng-http-source.ts';
 
