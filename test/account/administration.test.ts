@@ -103,7 +103,7 @@ describe('accounts', () => {
     assert.deepEqual(await ledger.accounts(), [down]);
   });
 
-  it('that do not exist cannot change', async () => {
+  it('cannot be changed when they do not exist', async () => {
     const { ledger, account } = await world();
     await refused(ledger, () => setAccount(ledger, 'acct_x', { name: 'y' }), /there is no account acct_x/);
     await refused(
@@ -141,7 +141,7 @@ describe('keys', () => {
     assert.equal(record.expiresAtMs, expiresAtMs);
   });
 
-  it('are not made for nobody, for nothing or for the past', async () => {
+  it('are refused without an account, without a scope or with an expiry in the past', async () => {
     const { clock, ledger, account } = await world();
     const accountId = account.id;
     await refused(

@@ -91,7 +91,7 @@ describe('an answer', () => {
     );
   });
 
-  it('from a key has the entropy of the system in it', () => {
+  it('mixes system entropy into a draw from a key', () => {
     const make = () =>
       makeValues(orderOf({ from: 'one-time-key', key: bytesOf('key', 32) }, REQUESTS.uuid)).delivered;
     assert.notDeepEqual(make(), make());

@@ -49,7 +49,7 @@ describe('keys', () => {
     }
   });
 
-  it('that are mistyped, made up or cut are refused', async () => {
+  it('are refused when they are mistyped, invented or cut short', async () => {
     const last = server.key.at(-1) === 'a' ? 'b' : 'a';
     for (const key of [
       `${server.key.slice(0, -1)}${last}`,
@@ -108,7 +108,7 @@ describe('keys', () => {
 });
 
 describe('methods and paths', () => {
-  it('that do not exist are 404 and 405 with Allow, whoever asks', async () => {
+  it('are 404 or 405 with Allow when they do not exist, whoever asks', async () => {
     assert.equal(await codeOf(await fetch(url('/v1/nothing'))), '404 not_found');
     assert.equal(
       await codeOf(await fetch(url('/nowhere'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),

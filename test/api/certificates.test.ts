@@ -110,7 +110,7 @@ describe('every answer verifies', () => {
     });
   }
 
-  it('by the program itself, from the configured base URL', async () => {
+  it('with the program itself, from the configured base URL', async () => {
     const answer = save(await bodyOf(await server.get('/integers')));
     const done = await runQrn(server.dataDir, ['verify', answer], { QRN_BASE_URL: server.baseUrl });
     assert.deepEqual([done.code, done.stderr], [0, ''], done.stdout);
@@ -199,7 +199,7 @@ describe('a coin flip', () => {
     assert.ok(!page.includes(salt) && !JSON.stringify(document).includes(salt));
   });
 
-  it('and its salt is nowhere in what the service keeps', async () => {
+  it('has a salt that the service keeps nowhere', async () => {
     const answer = JSON.parse(await bodyOf(await server.get('/integers?min=0&max=1'))) as Answer;
     const { certificate_id: id, certificate_salt: salt, request_id: requestId } = answer.metadata;
     await certificateOf(id);
@@ -216,7 +216,7 @@ describe('a coin flip', () => {
 });
 
 describe('what a certificate is answered as', () => {
-  it('a page for a browser, which opens with the id alone', async () => {
+  it('is a page for a browser, which opens with the id alone', async () => {
     const answer = JSON.parse(await bodyOf(await server.get('/uuid'))) as Answer;
     const { certificate } = await certificateOf(answer.metadata.certificate_id);
     assert.equal(certificate.verify_url, `${server.origin}/verify/${certificate.id}`);
@@ -231,7 +231,7 @@ describe('what a certificate is answered as', () => {
       assert.equal((await fetch(`${server.origin}${path}`)).status, 200, path);
   });
 
-  it('one PDF page, to a key with the scope', async () => {
+  it('is one PDF page for a key with the scope', async () => {
     const answer = JSON.parse(await bodyOf(await server.get('/uuid'))) as Answer;
     const { certificate_id: id } = answer.metadata;
     await certificateOf(id);
@@ -244,7 +244,7 @@ describe('what a certificate is answered as', () => {
     assert.equal(refused.status, 401);
   });
 
-  it('nothing, for an id that was never given out', async () => {
+  it('is 404 for an id that was never given out', async () => {
     const unknown = `cert_${'0'.repeat(26)}`;
     for (const [path, status] of [
       [`/verify/${unknown}`, 404],

@@ -127,7 +127,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  it('is answered without leave when it is not', async () => {
+  it('gets no CORS fields when it is not named', async () => {
     const response = await fetch(url(), { headers: from('https://evil.example') });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('access-control-allow-origin'), null);
@@ -150,7 +150,7 @@ describe('a page of another origin', () => {
 describe('a request in a trace', () => {
   const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-  it('is answered in it, and its line names it', async () => {
+  it('is answered in that trace, and its log line names the trace', async () => {
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
     for (const path of ['/uuid', '/uuid?count=0']) {
       const response = await server.get(path, headers);
@@ -166,7 +166,7 @@ describe('a request in a trace', () => {
     );
   });
 
-  it('that is malformed is answered without', async () => {
+  it('is answered without a trace when its traceparent is malformed', async () => {
     const response = await server.get('/uuid', { traceparent: `00-${TRACE}-b7ad6b7169203331-01, what` });
     assert.equal(response.headers.get('traceparent'), null);
   });

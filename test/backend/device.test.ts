@@ -81,7 +81,7 @@ suite('a character device', { skip: NO_DEVICES }, () => {
     assert.deepEqual([source.origin, source.quantumBackend], ['qrng-device', 'Model 1']);
   });
 
-  test('that ends is unplugged', async () => {
+  test('a device whose file ends counts as unplugged', async () => {
     const source = device({ path: '/dev/null' });
     await assert.rejects(source.read(8, NEVER), failsWith('retryable', /\/dev\/null ended after 0 bytes/));
   });
@@ -97,7 +97,7 @@ suite('a character device', { skip: NO_DEVICES }, () => {
     });
   });
 
-  test('that is no serial line takes no speed', async () => {
+  test('rejects a speed for a device that is not a serial line', async () => {
     const source = device({ path: '/dev/zero', serial: '115200' });
     await assert.rejects(source.read(8, NEVER), failsWith('permanent', /\/dev\/zero: stty: .*ioctl/i));
   });
@@ -119,13 +119,13 @@ suite('a character device', { skip: NO_DEVICES }, () => {
 });
 
 suite('what is no device', () => {
-  test('a regular file is for replay', async (t) => {
+  test('rejects a regular file and names the type replay', async (t) => {
     const path = join(temporaryFolder(t), 'bits');
     writeFileSync(path, randomBytes(100));
     await assert.rejects(device({ path }).read(8, NEVER), failsWith('permanent', /regular file.*replay/));
   });
 
-  test('nor is a folder', async (t) => {
+  test('rejects a folder', async (t) => {
     const path = temporaryFolder(t);
     await assert.rejects(
       device({ path }).read(8, NEVER),
@@ -133,13 +133,13 @@ suite('what is no device', () => {
     );
   });
 
-  test('what is not there may be plugged in yet', async (t) => {
+  test('retries a path that does not exist: the device may be plugged in later', async (t) => {
     const path = join(temporaryFolder(t), 'absent');
     await assert.rejects(device({ path }).read(8, NEVER), failsWith('retryable', /does not exist/));
     await assert.rejects(device({ path }).describe(), failsWith('retryable', /does not exist/));
   });
 
-  test('what may not be read is for the operator', async (t) => {
+  test('fails for good without permission to read: only the operator can mend that', async (t) => {
     const path = makeFifo(t);
     chmodSync(path, 0);
     const isRoot = process.geteuid?.() === 0;
@@ -219,7 +219,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     assert.deepEqual([baud, discarded_bytes], [115_200, 4096]);
   });
 
-  test('without a speed is refused', async (t) => {
+  test('rejects a serial line without a speed', async (t) => {
     const line = await SerialLine.open(t);
     await assert.rejects(
       device({ path: line.path }).read(8, NEVER),
@@ -227,7 +227,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     );
   });
 
-  test('that says nothing is given up, and works when it speaks again', async (t) => {
+  test('gives up a line that says nothing, and reads it when it speaks again', async (t) => {
     const line = await SerialLine.open(t);
     const source = device({ path: line.path, serial: '9600', discard: '0', stall_ms: '1000' });
     const words = /nothing came for 1000 ms, after 0 of 4 bytes/;
@@ -246,7 +246,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     await assert.rejects(reading, /^Error: stopped$/);
   });
 
-  test('that is unplugged in the middle says so', async (t) => {
+  test('names a device that is unplugged in the middle of a read', async (t) => {
     const line = await SerialLine.open(t);
     const reading = device({ path: line.path, serial: '9600', discard: '0' }).read(800, NEVER);
     const rejected = assert.rejects(reading, failsWith('retryable', /unplugged/));
@@ -319,7 +319,7 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     assert.equal((await source.describe())['rng_current'], 'quantis');
   });
 
-  test('is none of ours when another device is read', async (t) => {
+  test('names no hardware generator when another device is read', async (t) => {
     const { provenance } = await device({ path: '/dev/zero' }, { hwRandom: place(t, 'none') }).read(8, NEVER);
     assert.equal(provenance.calibration?.['rng_current'], undefined);
   });
@@ -333,7 +333,7 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     assert.deepEqual([rng_current, rng_available, rng_quality], [null, null, null]);
   });
 
-  test('none is plugged in', async (t) => {
+  test('fails when no hardware generator is plugged in', async (t) => {
     const source = device({ path: '/dev/urandom' }, { hwRandom: place(t, 'none') });
     await assert.rejects(source.read(8, NEVER), failsWith('retryable', /no generator is plugged in/));
   });
@@ -347,7 +347,7 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     });
   }
 
-  test('that changes during a read gives nothing', async (t) => {
+  test('discards a read during which the hardware generator changed', async (t) => {
     const hwRandom = place(t, 'quantis');
     const reader = new DeviceReader(() => {
       writeFileSync(join(hwRandom.attributes, 'rng_current'), 'tpm-rng-0\n');
@@ -363,13 +363,13 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
 suite('the options of a device', () => {
   const { options } = localDeviceBackend;
 
-  test('must say what nobody else knows', () => {
+  test('the options must state origin and min-entropy, which nobody else knows', () => {
     for (const name of ['path', 'maker', 'model', 'min_entropy'] as const) {
       assert.equal('fallback' in options[name], false, name);
     }
   });
 
-  test('hold nothing that could break out of a header', () => {
+  test('the options reject characters that could break out of a header', () => {
     for (const text of ['', 'a\r\nb', 'é', ' a', 'a ', 'a  b', 'x'.repeat(81)]) {
       assert.throws(() => options.model.parse(text), OptionError, JSON.stringify(text));
     }
@@ -378,7 +378,7 @@ suite('the options of a device', () => {
     assert.throws(() => options.serial_number.parse('\n'), OptionError);
   });
 
-  test('have bounds', () => {
+  test('the options reject values outside their bounds', () => {
     for (const text of ['0', '0.0001', '1.1', '-1', 'x']) {
       assert.throws(() => options.min_entropy.parse(text), OptionError, text);
     }
@@ -388,7 +388,7 @@ suite('the options of a device', () => {
     assert.deepEqual([options.discard.parse(''), options.discard.parse('0')], [null, 0]);
   });
 
-  test('make a source without opening anything', () => {
+  test('creating a source opens no device', () => {
     const values = optionValues(localDeviceBackend, { ...DECLARED, path: '/nowhere/at/all' });
     const source = localDeviceBackend.create('d', values, {
       clock: new ManualClock(),

@@ -370,18 +370,18 @@ suite('a file of characters', () => {
 });
 
 suite('what cannot be replayed', () => {
-  test('a device or a FIFO, which a read would wait for', async (t) => {
+  test('rejects a device or a FIFO, which a source of type device reads', async (t) => {
     const words = failsWith('permanent', /no regular file.*device/);
     await assert.rejects(next(replay({ path: makeFifo(t) }), 1), words);
     await assert.rejects(next(replay({ path: '/dev/null' }), 1), words);
   });
 
-  test('a file too short to be told from another', async (t) => {
+  test('rejects a file that is too short to be identified', async (t) => {
     const path = fileOf(t, randomBytes(1023));
     await assert.rejects(next(replay({ path }), 1), failsWith('permanent', /1023 bytes is too short/));
   });
 
-  test('a file that may not be read', async (t) => {
+  test('rejects a file without permission to read it', async (t) => {
     const path = fileOf(t, randomBytes(2000));
     chmodSync(path, 0);
     const isRoot = process.geteuid?.() === 0;
@@ -394,7 +394,7 @@ suite('what cannot be replayed', () => {
     }
   });
 
-  test('with options out of their bounds', () => {
+  test('rejects options outside their bounds', () => {
     const { options } = replayBackend;
     assert.throws(() => options.format.parse('hex'), OptionError);
     assert.throws(() => options.width.parse('0'), OptionError);

@@ -367,7 +367,7 @@ describe('a backup', () => {
     assert.match(await data.held(), /earlier state/);
   });
 
-  it('that holds no ledger is refused and changes nothing', async (t) => {
+  it('is refused when it holds no ledger, and changes nothing', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const { status, talk } = await data.qrn('restore', join(data.path, 'keys'));
@@ -454,7 +454,7 @@ describe('keys', () => {
     assert.equal((await data.find(id)).document, 'unknown', 'ids are read with the key that is lost');
   });
 
-  it('of which the current one is missing refuse the start', async (t) => {
+  it('refuse the start when the current one is missing', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const old = `${data.keysPath}-old`;
@@ -469,7 +469,7 @@ describe('keys', () => {
     );
   });
 
-  it('without their ledger refuse the start', async (t) => {
+  it('refuse the start when their ledger is missing', async (t) => {
     const data = folder(t);
     await data.serve(3);
     rmSync(data.ledgerPath, { recursive: true });
@@ -479,7 +479,7 @@ describe('keys', () => {
     await data.assertVerified((await data.serve(1))[0]);
   });
 
-  it('with a torn anchor refuse the start', async (t) => {
+  it('refuse the start when the anchor is torn', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const path = join(data.keysPath, 'anchor.json');

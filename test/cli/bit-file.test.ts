@@ -68,7 +68,7 @@ describe('a file of bits', () => {
     if (writer.exitCode === null) await new Promise((resolve) => writer.once('exit', resolve));
   });
 
-  it('as text is the same bits, wherever white space and chunks end', async () => {
+  it('gives the same bits as text, wherever white space and chunks end', async () => {
     const space = fc.constantFrom('', '', '', ' ', '\n', '\r\n\t');
     const digits = fc.array(fc.tuple(fc.nat(1), space), { minLength: 1, maxLength: 200 });
     // before the digits: white space up to a few characters from the end of the reader's chunk of 64 KiB
@@ -89,7 +89,7 @@ describe('a file of bits', () => {
     );
   });
 
-  it('as text names the byte that is neither 0, 1 nor white space', async () => {
+  it('names the byte of a text that is neither 0, 1 nor white space', async () => {
     writeFileSync(path, `${' '.repeat(65_530)}010101010201`);
     await assert.rejects(
       sequencesOf(path, 'ascii', 40),

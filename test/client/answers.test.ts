@@ -77,7 +77,7 @@ function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
 }
 
 describe('answers', () => {
-  it('of integers', async () => {
+  it('decode integers', async () => {
     const answer = await client.integers({ count: 5, min: -3, max: 9, unique: true, sort: 'descending' });
     assertAnswer<IntegersData>(answer, {
       values: ['number'],
@@ -92,7 +92,7 @@ describe('answers', () => {
     assert.equal(new Set(values).size, 5);
   });
 
-  it('of bytes', async () => {
+  it('decode bytes', async () => {
     const shape: Shape<BytesData> = {
       bytes: 'string',
       count: 'number',
@@ -106,7 +106,7 @@ describe('answers', () => {
     assert.deepEqual(answer.data.metadata, { entropy_mode: 'csprng', quantum_source: 'none' });
   });
 
-  it('of floats', async () => {
+  it('decode floats', async () => {
     const shape: Shape<FloatsData> = {
       values: ['number'],
       count: 'number',
@@ -118,26 +118,26 @@ describe('answers', () => {
     assert.equal(answer.data.precision, 2);
   });
 
-  it('of UUIDs', async () => {
+  it('decode UUIDs', async () => {
     const answer = await client.uuid({ count: 3 });
     assertAnswer<UuidData>(answer, { uuids: ['string'], count: 'number', version: 'number' });
     assert.equal(answer.data.uuids.length, 3);
   });
 
-  it('of a bitstring', async () => {
+  it('decode a bitstring', async () => {
     const answer = await client.bitstring({ length: 33 });
     assertAnswer<BitstringData>(answer, { bitstring: 'string', length: 'number' });
     assert.match(answer.data.bitstring, /^[01]{33}$/);
   });
 
-  it('of a shuffle, with items that hold anything', async () => {
+  it('decode a shuffle whose items hold any text', async () => {
     const items = ['a,b', '', 'é', '100%', 'x&y=z', ' +'];
     const answer = await client.shuffle({ items });
     assertAnswer<ShuffleData>(answer, { items: ['string'], count: 'number' });
     assert.deepEqual([...answer.data.items].sort(), [...items].sort());
   });
 
-  it('of batches of each type', async () => {
+  it('decode batches of each type', async () => {
     const dice = await client.batch({ type: 'integers', count: 20, params: { min: 1, max: 6 } });
     assertAnswer(dice, BATCH.integers);
     assert.ok(dice.data.values.every((value) => value >= 1 && value <= 6));
@@ -150,7 +150,7 @@ describe('answers', () => {
     assert.equal(pure.credits.used, 31); // 2 * 122 bits
   });
 
-  it('of a price', async () => {
+  it('decode a price', async () => {
     const quote = await client.quote('shuffle', { items: ['a', 'b', 'c'], entropyMode: 'pure' });
     const shape: Shape<Quote> = {
       data: { mode: { oneOf: ENTROPY_MODES }, required_bytes: 'number' },

@@ -82,7 +82,7 @@ describe('a cut connection', () => {
 
   const used = async () => (await client.usage()).data.credits.used;
 
-  it('in pure mode costs nothing more: the retry gets the answer that was on its way', async () => {
+  it('costs nothing more in pure mode: the retry gets the answer that was on its way', async () => {
     const calls: ((client: QrnClient) => Promise<VerifiableAnswer>)[] = [
       (each) => each.bytes({ count: 32, entropyMode: 'pure' }),
       (each) => each.bytesBinary({ count: 32, entropyMode: 'pure' }),
@@ -114,7 +114,7 @@ describe('a cut connection', () => {
     assert.equal(await used(), before + 8);
   });
 
-  it('in other modes is followed by a fresh answer', async () => {
+  it('is followed by a fresh answer in other modes', async () => {
     proxy.cuts = 1;
     assert.equal((await distant.uuid({ count: 2 })).data.uuids.length, 2);
   });
@@ -132,7 +132,7 @@ describe('an error of the service', () => {
     assert.equal(dear.details?.['required'], 20_480);
   });
 
-  it('for a key that is not known', async () => {
+  it('is auth_invalid for an unknown key', async () => {
     const stranger = new QrnClient({ baseUrl: server.baseUrl, key: 'qrn_nobody' });
     await assert.rejects(stranger.health(), { code: 'auth_invalid', status: 401, attempts: 1 });
     await assert.rejects(client.certificate('cert_none'), { code: 'invalid_id' });
@@ -163,7 +163,7 @@ describe('Random', () => {
     assert.equal(new Set(refills.map(({ metadata }) => metadata.certificate_id)).size, refills.length);
   });
 
-  it('in pure mode pays for a refill once, whoever draws from it', async () => {
+  it('pays for a refill once in pure mode, whoever draws from it', async () => {
     const random = new Random(client, { entropyMode: 'pure', refillBytes: 100, lowBytes: 0 });
     const before = (await client.usage()).data.credits.used;
     await Promise.all(Array.from({ length: 50 }, () => random.integer(0, 255)));

@@ -204,7 +204,7 @@ describe('a retry', () => {
     assert.equal(fake.requests.length, 1);
   });
 
-  it('in pure mode carries the key of the first attempt, and another call another key', async () => {
+  it('carries the key of the first attempt in pure mode; another call carries another key', async () => {
     fake.script('cut', someError(409, 'idempotency_in_flight', SOON), someAnswer(), someAnswer());
     await client.integers({ entropyMode: 'pure' });
     await client.integers({ entropyMode: 'pure' });
@@ -342,7 +342,7 @@ describe('a hook', () => {
     warn.mock.restore();
   });
 
-  it('that throws ends the call with what it throws', async () => {
+  it('ends the call with the error that it throws', async () => {
     const fail = () => {
       throw new Error('the log is full');
     };
@@ -371,7 +371,7 @@ describe('a response', () => {
 });
 
 describe('health', () => {
-  it('that fails is an answer; a service that cannot say is an error', async () => {
+  it('reports a failing service as an answer, and a service that cannot say as an error', async () => {
     const report = { status: 'fail', version: '1', time: '2026-11-21T00:00:00.000Z', checks: {} };
     fake.script({ status: 503, body: report });
     assert.deepEqual(await client.health(), report);
@@ -383,7 +383,7 @@ describe('health', () => {
 });
 
 describe('a client', () => {
-  it('is not made of what cannot be meant', () => {
+  it('rejects options that make no sense', () => {
     const bad = (options: object) => () => new QrnClient({ baseUrl: fake.baseUrl, key: 'k', ...options });
     for (const baseUrl of ['', 'v1', 'ftp://a/v1', 'http://a/v2', 'http://a/v1?x=1', 'http://a/v1#x'])
       assert.throws(bad({ baseUrl }), TypeError, baseUrl);

@@ -142,7 +142,7 @@ describe('sources', () => {
     );
   });
 
-  it('that a variable cannot tell apart must be renamed', () => {
+  it('must be renamed when a variable cannot tell them apart', () => {
     const path = file({ lab: { type: 'qrng-http' }, 'lab-base': { type: 'qrng-http' } });
     loadConfig({ QRN_SOURCES: path });
     refused(
@@ -151,7 +151,7 @@ describe('sources', () => {
     );
   });
 
-  it('are nothing that a command without entropy needs to be right', () => {
+  it('may be wrong for a command that needs no entropy', () => {
     const { dataDir } = loadSettings({ QRN_BACKEND: 'lab', QRN_SOURCE_LAB_X: '1', QRN_DATA_DIR: '/srv' });
     assert.equal(dataDir, '/srv');
   });
@@ -176,7 +176,7 @@ describe('a secret', () => {
     );
   });
 
-  it('is missed when the file is missing, empty or of several lines', () => {
+  it('is refused when its file is missing, empty or of several lines', () => {
     const from = (path: string) => ({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: path });
     refused(from(join(folder, 'missing')), /^QRN_SOURCE_ANU_API_KEY_FILE: the secret cannot be read: ENOENT/);
     refused(from(file('\n')), /does not hold one line$/);
@@ -184,7 +184,9 @@ describe('a secret', () => {
     refused({ QRN_BACKEND: 'ibm', QRN_SOURCE_IBM_API_KEY: '' }, /^ibm needs api_key/);
   });
 
-  it('that everybody on the machine can read is warned of', { skip: process.platform === 'win32' }, () => {
+  it('causes a warning when everybody on the machine can read its file', {
+    skip: process.platform === 'win32',
+  }, () => {
     const warnings = (mode: number) =>
       one({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: file('k', mode) }).warnings;
     assert.deepEqual(warnings(0o600), []);

@@ -317,7 +317,7 @@ export function ledgerContract(
         clock.wall = NOON_MS;
       }));
 
-    test('of two answers under one key the one that lives longer stays', (t) =>
+    test('keeps the answer that lives longer when two have the same key', (t) =>
       withLedger(t, async ({ ledger }) => {
         const old = answer(1, 5, NOON_MS + 1);
         const young = { ...answer(1, 5, NOON_MS + 2), fingerprint: 'd'.repeat(64) };

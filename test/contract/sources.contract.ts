@@ -234,7 +234,7 @@ export function sourcesContract(
         assert.equal((await again.openJobs('anu')).length, 1);
       }));
 
-    test('of many at once as many are admitted as there is room for', (t) =>
+    test('admits as many charges as there is room for when many come at once', (t) =>
       withLedger(t, async ({ ledger }) => {
         const admitted = await Promise.all(
           Array.from({ length: 40 }, (_, n) =>

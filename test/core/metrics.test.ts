@@ -28,7 +28,7 @@ describe('counts in shared memory', () => {
     }
   });
 
-  it('of all shards are added up, gauges by sum or by the largest', () => {
+  it('are added up over all shards, gauges by sum or by maximum', () => {
     const memory = createMetricMemory(3);
     const shards = [0, 1, 2].map((shard) => new MetricShard(memory, shard));
     shards.forEach((shard, i) => {

@@ -40,13 +40,13 @@ describe('what is run guides the next inputs', () => {
   const EXECUTIONS_MAX = 60_000;
   const isDone = ({ executions }: { executions: number }) => executions >= EXECUTIONS_MAX;
 
-  it('to the end of a maze', async () => {
+  it('finds the end of a maze with coverage', async () => {
     const probe = new CoverageProbe(/\/fuzz\/maze\.ts$/);
     const { finding, executions } = await fuzzGuided(MAZE, { seed: SEED, seeds: [], probe, isDone });
     assert.match(finding?.why ?? `not found in ${executions}`, /the way out/);
   });
 
-  it('and without it the end is not found', async () => {
+  it('does not find the end without coverage', async () => {
     assert.equal((await fuzzGuided(MAZE, { seed: SEED, seeds: [], isDone })).finding, undefined);
   });
 });

@@ -50,7 +50,7 @@ describe('a read that is not what it says', () => {
     });
   }
 
-  it('of fewer shots than were asked for is tried again, and never used', async () => {
+  it('with fewer shots than were asked for is tried again and never used', async () => {
     const half = soundBackend('half');
     const world = collecting({ ...half, read: (bits, signal) => half.read(bits / 2, signal) });
     const { state, lastError } = await collected(world);
@@ -59,7 +59,7 @@ describe('a read that is not what it says', () => {
     await assertNothingServes(world);
   });
 
-  it('of more shots than were asked for is a larger lot, all of it tested', async () => {
+  it('with more shots than were asked for becomes a larger lot, all of it tested', async () => {
     const more = soundBackend('more');
     const world = collecting({ ...more, read: (bits, signal) => more.read(3 * bits, signal) }, 3);
     const { state, lastLot, health } = await collected(world);
@@ -67,7 +67,7 @@ describe('a read that is not what it says', () => {
     assert.equal(health?.totals.samples, health!.reads * 3 * LOT_RAW_BITS);
   });
 
-  it('of a job ends the job, and a second one in a row the source', async () => {
+  it('ends its job, and a second one in a row closes the source', async () => {
     const jobs = new JobDouble();
     jobs.result = (bits) => ({ ...rawRead(new Uint8Array(bits / 8), 16, bits / 16), width: 15 });
     const world = collecting(jobs);
@@ -194,7 +194,7 @@ describe('a source that says what it is', () => {
     }
   });
 
-  it('and was a test source stays one', async () => {
+  it('stays a test source once it was one', async () => {
     let reads = 0;
     const sound = soundBackend('test');
     const world = collecting({
@@ -247,7 +247,7 @@ describe('a source that throws', () => {
     assert.deepEqual([state, reads.failed, reads.pass], ['ok', 3, 2]);
   });
 
-  it('anything, at once or later, is tried again with pauses', async () => {
+  it('is tried again with pauses, whatever it throws and whenever', async () => {
     for (const thrown of [new TypeError('a bug'), 'words', undefined, null, { kind: 'permanent' }]) {
       for (const isLate of [false, true]) {
         const world = collecting({
@@ -264,7 +264,7 @@ describe('a source that throws', () => {
     }
   });
 
-  it('with a pause that is no number has the usual ones', async () => {
+  it('is retried after the usual pause when the pause that it asks for is no number', async () => {
     for (const retryAfterMs of [Number.NaN, Number.NEGATIVE_INFINITY, -5]) {
       const { reads } = await collected(
         collecting(deadBackend(new BackendError('quota', 'spent', retryAfterMs))),
@@ -275,7 +275,7 @@ describe('a source that throws', () => {
     assert.equal((await collected(hours)).reads.failed, 1);
   });
 
-  it('nothing, but says of its job that it may be asked at no time: it is asked at the usual ones', async () => {
+  it('is polled at the usual times when the time that it asks for is no number', async () => {
     const jobs = new JobDouble({ state: 'queued', retryAfterMs: Number.NaN });
     jobs.repeatsLastState = true;
     const world = collecting(jobs);
@@ -325,7 +325,7 @@ describe('a source that is too fast or too slow', () => {
     await collector.stop();
   });
 
-  it('that answers after its time is not heard', async () => {
+  it('is ignored when it answers after its time-out', async () => {
     const sound = soundBackend('late');
     const late: ((read: RawRead) => void)[] = [];
     const world = collecting({ ...sound, read: () => new Promise<RawRead>((resolve) => late.push(resolve)) });
