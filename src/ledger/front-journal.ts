@@ -102,8 +102,8 @@ export class FrontJournal implements SegmentSink {
     if (held) throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
     if (this.#stopped !== undefined) throw this.#stopped;
     this.#space.require();
-    const payloadBytes = this.#pack(segment, answers);
-    const written = this.#place(payloadBytes);
+    // Not even packed when it is large: the memory for the largest record so far stays with the journal.
+    const written = this.#isLarge(answers) ? undefined : this.#place(this.#pack(segment, answers));
     if (written === undefined) {
       await ledger.commit([segment], answers);
       return;
@@ -116,6 +116,11 @@ export class FrontJournal implements SegmentSink {
       throw this.#stop(error);
     }
     this.#acknowledge(written.end);
+  }
+
+  #isLarge(answers: readonly StoredAnswer[]): boolean {
+    const keptBytes = answers.reduce((sum, { sealed }) => sum + sealed.length, 0);
+    return keptBytes > RECORD_SHARE_MAX * this.#options.place.ringBytes;
   }
 
   /** The payload, in its place in the record that is written next. */

@@ -341,11 +341,17 @@ export function readLeftover(path: string, from: number): Leftover {
   if (content.length <= FENCE_AT + 1) return { ...nothing, damage: undefined };
   if (content.length < FILE_HEADER_BYTES) return { ...nothing, damage: CUT_SHORT };
   const view = new DataView(content.buffer);
-  const ringBytes = view.getFloat64(8, true);
+  const statedBytes = view.getFloat64(8, true);
   const isJournalFile = view.getUint32(0, true) === FILE_MAGIC && view.getUint32(4, true) === FILE_VERSION;
-  if (!isJournalFile || !(ringBytes > 0)) return { ...nothing, damage: 'its header is damaged' };
   const ring = content.subarray(FILE_HEADER_BYTES);
-  const records = recordsIn(ring, ringBytes).filter(({ position }) => position >= from);
+  const isWhole = isJournalFile && statedBytes === ring.length;
+  // The records lie where one of the two lengths says: that of the header, if the file was cut short, or else its own.
+  const lengths = isWhole ? [statedBytes] : [ring.length, statedBytes];
+  const readings = lengths.map((ringBytes) => ({ ringBytes, records: recordsIn(ring, ringBytes) }));
+  const { ringBytes, records: all } = readings.reduce((a, b) =>
+    b.records.length > a.records.length ? b : a,
+  );
+  const records = all.filter(({ position }) => position >= from);
   records.sort((a, b) => a.position - b.position);
   const flushedTo = records.reduce((most, record) => Math.max(most, record.flushedTo), 0);
   let end = from;
@@ -362,9 +368,11 @@ export function readLeftover(path: string, from: number): Leftover {
     damage:
       lostBytes > 0
         ? `${lostBytes} bytes of acknowledged records are damaged`
-        : ring.length < ringBytes
-          ? CUT_SHORT
-          : undefined,
+        : isWhole
+          ? undefined
+          : isJournalFile && statedBytes > ring.length
+            ? CUT_SHORT
+            : 'its header is damaged',
     isTorn: hasBegun && view.getFloat64(FILE_HEADER_BYTES + at + 8, true) === end,
   };
 }

@@ -120,6 +120,15 @@ suite('the journal of a front', () => {
     assert.deepEqual(direct, [1]);
   });
 
+  test('keeps no memory of the size of a kept answer that it leaves to the ledger', async (t) => {
+    const { journal, direct } = opened(t);
+    const sealed = new Uint8Array(32 * 2 ** 20);
+    const before = process.memoryUsage().arrayBuffers;
+    await journal.commit(filledSegment(1, 1), [{ ...answer(1, 1, NOON_MS), sealed }]);
+    assert.deepEqual(direct, [1]);
+    assert.ok(process.memoryUsage().arrayBuffers - before < sealed.length / 2);
+  });
+
   test('gives each sequence once, to whatever front', () => {
     const board = JournalBoard.create(2, 7);
     const other = new JournalBoard(board.shared);
@@ -156,9 +165,9 @@ function startsOf(path: string): number[] {
   return starts;
 }
 
-function flip(path: string, at: number): void {
+function flip(path: string, at: number, mask = 0x40): void {
   const content = readFileSync(path);
-  content[at] ^= 0x40;
+  content[at] ^= mask;
   writeFileSync(path, content);
 }
 
@@ -205,10 +214,36 @@ suite('a journal that a power cut or a bad disk changed', () => {
     assert.deepEqual([sequencesIn(payloads), damage], [[1, 3], undefined]);
   });
 
+  test('one flipped bit in the length that the header states loses no record and is reported', async (t) => {
+    const { place, board, commit, store } = opened(t);
+    let last = 0;
+    while (board.written(0) < RING_BYTES + RECORD_BYTES_MAX) {
+      await commit(++last);
+      if (last === 40) store();
+    }
+    const from = board.stored(0);
+    const expected = numbers(41, last);
+    assert.deepEqual(leftIn(place.path, from), expected);
+    for (let bit = 0; bit < 64; bit++) {
+      const at = 8 + (bit >> 3);
+      flip(place.path, at, 1 << (bit & 7));
+      assert.deepEqual(leftIn(place.path, from), expected, `bit ${bit}`);
+      assert.match(
+        readLeftover(place.path, from).damage ?? '',
+        /^(its header is damaged|the file is cut short)$/,
+      );
+      flip(place.path, at, 1 << (bit & 7));
+    }
+  });
+
   test('a header that is gone and a file that is cut short are damage; an empty file never had room', async (t) => {
     const { place, commit } = opened(t);
     for (const n of [1, 2]) await commit(n);
     const whole = readFileSync(place.path);
+    writeFileSync(place.path, Buffer.from(whole).fill(0, 0, HEADER_BYTES));
+    assert.deepEqual(leftIn(place.path), [1, 2], 'the records are read all the same');
+    assert.equal(readLeftover(place.path, 0).damage, 'its header is damaged');
+    writeFileSync(place.path, whole);
     truncateSync(place.path, startsOf(place.path)[1]);
     assert.deepEqual(leftIn(place.path), [1]);
     assert.equal(readLeftover(place.path, 0).damage, 'the file is cut short');
