@@ -48,6 +48,7 @@ const CHUNK_BYTES = 2 ** 20;
 const NAME = /^journal-(\d+)-(\d+)$/;
 /** Journals of formats 2 and 3 of the ledger. */
 const EARLIER_NAME = /^journal(-\d+)?$/;
+const DRAFT_NAME = /^journal-\d+-\d+\.draft$/;
 const DAMAGED_NAME = /^journal-\d+-\d+\.damaged$/;
 
 export function journalName(epoch: number, front: number): string {
@@ -56,6 +57,7 @@ export function journalName(epoch: number, front: number): string {
 
 export const isJournal = (name: string): boolean => NAME.test(name);
 export const isEarlierJournal = (name: string): boolean => EARLIER_NAME.test(name);
+export const isDraftJournal = (name: string): boolean => DRAFT_NAME.test(name);
 export const isDamagedJournal = (name: string): boolean => DAMAGED_NAME.test(name);
 
 /** Where a front writes its journal; it can be sent to another thread. */
@@ -135,8 +137,18 @@ export class JournalBoard {
   }
 }
 
-/** Makes the file at its full length; the folder is the caller's to flush. False, and an empty file, when the disk has no room for it. */
+/**
+ * Makes the file at its full length; the folder is the caller's to flush. False, and an empty file, when the disk has no room
+ * for it. It gets its name when it is whole: a start that is killed meanwhile leaves a draft, and not a journal that looks cut short.
+ */
 export function createJournal(path: string, ringBytes: number): boolean {
+  const draft = `${path}.draft`;
+  const hasRoom = writeEmpty(draft, ringBytes);
+  renameSync(draft, path);
+  return hasRoom;
+}
+
+function writeEmpty(path: string, ringBytes: number): boolean {
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
   try {
     const header = new DataView(new ArrayBuffer(FILE_HEADER_BYTES));

@@ -129,6 +129,15 @@ suite('the journal of a front', () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < sealed.length / 2);
   });
 
+  test('gets its name only when it is whole: a start that ends before leaves no journal', (t) => {
+    const path = join(temporaryFolder(t), 'journal-1-0');
+    assert.throws(() => createJournal(path, -1)); // after the header
+    assert.ok(!existsSync(path));
+    assert.ok(createJournal(path, RING_BYTES));
+    assert.ok(!existsSync(`${path}.draft`));
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
   test('gives each sequence once, to whatever front', () => {
     const board = JournalBoard.create(2, 7);
     const other = new JournalBoard(board.shared);

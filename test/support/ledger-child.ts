@@ -52,8 +52,12 @@ async function write(path: string, durability: 'fsync' | 'commit', freeBytesMin:
     async (results) => {
       for (const result of results)
         if (result.status === 'rejected') say(`rejected ${nameOf(result.reason)}`);
-      for (let tried = 1; tried < sequence; tried++) {
-        if ((await ledger.segment(tried)) !== undefined) say(`visible ${tried}`);
+      try {
+        for (let tried = 1; tried < sequence; tried++) {
+          if ((await ledger.segment(tried)) !== undefined) say(`visible ${tried}`);
+        }
+      } catch (error) {
+        say(`unreadable ${error instanceof Error ? error.message : String(error)}`);
       }
       say('end');
     },

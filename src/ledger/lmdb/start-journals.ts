@@ -6,6 +6,7 @@ import { unpackRecord } from '../front-journal.ts';
 import {
   createJournal,
   fenceJournal,
+  isDraftJournal,
   isEarlierJournal,
   isJournal,
   JournalBoard,
@@ -67,6 +68,7 @@ export async function startJournals(
     if (damaged.has(name)) setAsideDamaged(file);
     else rmSync(file);
   }
+  for (const name of readdirSync(path).filter(isDraftJournal)) rmSync(join(path, name));
   syncFolder(path);
   await books.forgetJournals();
   const board = JournalBoard.create(fronts, await books.nextSegment());
