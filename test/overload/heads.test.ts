@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { LIMITS } from '../../src/core/limits.ts';
+import { HttpConnection } from '../support/http.ts';
+import { noProc, Target } from '../support/raw-http.ts';
+import { TestServer } from '../support/server.ts';
+
+/*
+ * What connections that never finish their heads take of the service's memory. The service accepts as many as fit into a
+ * quarter of its memory at 66 KiB each (service/front-stack.ts), so each must not take more than that.
+ */
+
+const CONNECTIONS = 1_500;
+const HEAD_BYTES_MAX = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
+/** As much of a head as the engines wait for. */
+const PARTIAL = `GET / HTTP/1.1\r\nHost: a\r\nA: ${'a'.repeat(65_000)}`;
+/** Sockets and objects of each connection beside its head. */
+const BESIDE_BYTES = 24 * 1024;
+const MIB = 1024 * 1024;
+
+for (const engine of ['uws', 'node'] as const) {
+  describe(`a front on ${engine}`, { skip: noProc }, () => {
+    let target: Target;
+    const open: HttpConnection[] = [];
+    before(async () => {
+      const server = await TestServer.start({ QRN_FRONT: engine });
+      target = new Target(server, server.key);
+    });
+    after(async () => {
+      for (const connection of open) connection.leave();
+      await target.server.stop();
+    });
+
+    it(`holds no more than 66 KiB for each of ${CONNECTIONS} unfinished heads, and serves others`, async (t) => {
+      await target.get('/integers');
+      const before = target.residentBytes();
+      open.push(...(await HttpConnection.openMany(target.port, CONNECTIONS)));
+      for (const connection of open) connection.send(PARTIAL);
+      let most = 0;
+      const look = () => {
+        most = Math.max(most, target.residentBytes());
+      };
+      const looking = setInterval(look, 50);
+      await Promise.all(open.map(({ closed }) => closed)); // each is cut after 10 s
+      clearInterval(looking);
+      const eachBytes = (most - before) / CONNECTIONS;
+      t.diagnostic(`${Math.round((most - before) / MIB)} MiB, ${Math.round(eachBytes / 1024)} KiB each`);
+      assert.ok(eachBytes <= HEAD_BYTES_MAX + BESIDE_BYTES, `${eachBytes} bytes for each`);
+      const served = await target.get('/integers');
+      assert.equal(served.status, 200);
+    });
+  });
+}
