@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
 import type { Books, EntropyStore } from '../ledger/ledger.ts';
+import type { LotRecord } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
 import type { CertificateIds } from './ids.ts';
 import type { CertificateLog, KeysDocument } from './log.ts';
@@ -22,6 +23,10 @@ export class CertificateArchive {
     this.#entropy = options.entropy;
     this.#ids = options.ids;
     this.#log = options.log;
+  }
+
+  lot(id: string): Promise<LotRecord | undefined> {
+    return this.#entropy.lot(id);
   }
 
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
@@ -54,6 +59,8 @@ export interface CertificateService {
   held(): Promise<string | null>;
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
   find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
+  /** The record of a lot, for its public page; undefined when there is none. */
+  lot(id: string): Promise<LotRecord | undefined>;
   /** Every public key that ever signed for this log. */
   keys(): Promise<KeysDocument>;
   /** The newest checkpoint: a signed note. */
@@ -75,6 +82,7 @@ export function certificateService(
   return {
     held: async () => held,
     find: (id) => archive.find(id),
+    lot: (id) => archive.lot(id),
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,
     tile: (level, index) => log.tile(level, index),

@@ -125,6 +125,10 @@ export interface LotRecord {
    * Windows of 10^6 bits that cover every raw bit in each order; each was through SP 800-90B and SP 800-22.
    */
   readonly rawWindows?: number;
+  /** The ten estimates of the window that scored least, by name; absent in short lots. */
+  readonly estimators?: Readonly<Record<string, number>>;
+  /** Share of ones of each channel. */
+  readonly onesShares?: readonly number[];
   /** How the whole lot was hashed at once; absent where pieces of it were conditioned. */
   readonly extraction?: LotExtraction;
   readonly accepted: boolean;

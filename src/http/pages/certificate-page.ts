@@ -188,11 +188,13 @@ function lotsTitle(count: number): string {
   return count === 1 ? 'The lot drawn from' : `The ${grouped(count)} lots drawn from`;
 }
 
-function lotDetails(lot: Lot, isOpen: boolean): Markup {
+/** What a certificate says of one lot. */
+export function lotDetails(lot: Lot, isOpen: boolean): Markup {
   const opened = isOpen ? html` open` : null;
   return html`<details class="lot"${opened}><summary><code>${lot.id}</code></summary>
 <dl class="wide">
 ${rows([
+  ['Plots', html`<a href="/lots/${lot.id}">p-values, estimators, channels and test rounds</a>`],
   ['Finished', time(lot.finished_at)],
   [
     'Origin and backend',
@@ -294,7 +296,8 @@ ${rows(members)}
 </dl></section>`;
 }
 
-function rows(members: readonly Row[]): Markup[] {
+/** A list of facts. */
+export function rows(members: readonly Row[]): Markup[] {
   return members
     .filter((row) => row !== null)
     .map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`);

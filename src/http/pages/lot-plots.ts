@@ -6,7 +6,15 @@ export interface LotHistory {
   readonly estimates: readonly { readonly minEntropyPerBit: number; readonly driftBits: number }[];
   readonly driftAlarmBits: number;
   /** P-values of SP 800-22 on the last blocks of conditioned bits, by tenths of [0, 1]. */
-  readonly pValues: { readonly counts: readonly number[]; readonly blocks: number; readonly p: number };
+  readonly pValues: PValueCounts;
+}
+
+/** How many p-values lie in each tenth of [0, 1]. */
+export interface PValueCounts {
+  readonly counts: readonly number[];
+  readonly blocks: number;
+  /** Of their uniformity; null for one block, whose rows depend on each other. */
+  readonly p: number | null;
 }
 
 const WIDTH = 360;
@@ -55,13 +63,14 @@ function lineOverLots(
 }
 
 /** Ten bars, and the height at which all would stand if the p-values were exactly uniform. */
-export function histogram(label: string, { counts, blocks, p }: LotHistory['pValues']): Markup {
+export function histogram(label: string, { counts, blocks, p }: PValueCounts): Markup {
+  const uniformity = p === null ? '' : `uniformity p ${p.toPrecision(2)}`;
   const total = counts.reduce((sum, count) => sum + count, 0);
   const shares = counts.map((count) => (total === 0 ? 0 : Math.round((100 * count) / total)));
   const words =
     total === 0
       ? `${label}: no block was tested yet.`
-      : `${label}, ${total} of ${blocks} blocks, by tenths of 0 to 1: ${shares.join(', ')} %; uniformity p ${p.toPrecision(2)}.`;
+      : `${label}, ${total} of ${blocks} blocks, by tenths of 0 to 1: ${shares.join(', ')} %${p === null ? '' : `; ${uniformity}`}.`;
   const most = Math.max(1, ...counts);
   const step = WIDTH / counts.length;
   const bars = counts.map((count, i) => {
@@ -70,7 +79,7 @@ export function histogram(label: string, { counts, blocks, p }: LotHistory['pVal
   });
   const even = (HEIGHT - (HEIGHT - 2) * (total / counts.length / most)).toFixed(1);
   const line = total === 0 ? null : html`<path class="line" d="M0 ${even}H${WIDTH}"/>`;
-  return figure(label, total === 0 ? '–' : `uniformity p ${p.toPrecision(2)}`, words, html`${bars}${line}`, [
+  return figure(label, total === 0 ? '–' : uniformity || `${total} rows`, words, html`${bars}${line}`, [
     'p = 0',
     `${blocks} blocks`,
     'p = 1',

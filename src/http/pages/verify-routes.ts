@@ -10,8 +10,11 @@ import type { PlainRoute } from '../router.ts';
 import { loadPageAssets, type PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { CAPABILITY_FIELDS, html, type Markup, pageReply } from './layout.ts';
+import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
+const LOTS = '/lots/';
+const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 /** What a person may paste for an id holds one: the id alone, or the address of its page. */
 const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 /** A status may change with every look; a page without a proof in a moment. */
@@ -19,7 +22,7 @@ const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
-export function verifyRoutes(certificates: Pick<CertificateService, 'find'>): {
+export function verifyRoutes(certificates: Pick<CertificateService, 'find' | 'lot'>): {
   exact: PlainRoute[];
   prefixes: PlainRoute[];
 } {
@@ -32,6 +35,7 @@ export function verifyRoutes(certificates: Pick<CertificateService, 'find'>): {
     ],
     prefixes: [
       { ...open, path: PREFIX, handler: (exchange) => certificateReply(exchange, certificates, assets) },
+      { ...open, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
     ],
   };
 }
@@ -51,6 +55,25 @@ async function certificateReply(
   const main = certificateMain(found);
   const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
   return pageReply({ status: 200, title: `Certificate ${id}`, main, cacheControl }, assets);
+}
+
+/** The page of a lot; its record never changes. */
+async function lotReply(
+  id: string,
+  certificates: Pick<CertificateService, 'lot'>,
+  assets: PageAssets,
+): Promise<Reply> {
+  const lot = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
+  if (lot === undefined) {
+    const problem = banner(
+      'bad',
+      'There is no such lot.',
+      'A certificate names the lots that its answer drew on.',
+    );
+    const page = { status: 404, title: 'No such lot', cacheControl: NOT_CACHED };
+    return pageReply({ ...page, main: startMain(problem, '') }, assets);
+  }
+  return pageReply({ status: 200, title: `Lot ${id}`, main: lotMain(lot), cacheControl: CACHED }, assets);
 }
 
 function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply {

@@ -47,12 +47,22 @@ function assessInOrder(order: BitOrder, bits: Uint8Array, total: number): Assess
         bits: bitLength,
         sha256: sha256Hex(window),
         sp80022: testSequence(window, bitLength),
-        minEntropyPerBit: bitLength < SCREENED_BITS ? null : assessBits(window, bitLength).minEntropyPerBit,
+        ...estimateOf(window, bitLength),
       };
     } finally {
       wipe(window);
     }
   });
+}
+
+function estimateOf(
+  window: Uint8Array,
+  bitLength: number,
+): Pick<AssessedWindow, 'minEntropyPerBit' | 'estimators'> {
+  if (bitLength < SCREENED_BITS) return { minEntropyPerBit: null };
+  const { minEntropyPerBit, estimators } = assessBits(window, bitLength);
+  const given = Object.entries(estimators).filter((each): each is [string, number] => each[1] !== null);
+  return { minEntropyPerBit, estimators: Object.fromEntries(given) };
 }
 
 /**

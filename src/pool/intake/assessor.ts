@@ -36,6 +36,8 @@ export interface AssessedWindow extends AssessedBlock<'raw'> {
   readonly firstBit: number;
   /** SP 800-90B 6.3, the least of the non-IID estimates; null with fewer than SCREENED_BITS bits. */
   readonly minEntropyPerBit: number | null;
+  /** The ten of them by name; absent where there are none. */
+  readonly estimators?: Readonly<Record<string, number>>;
 }
 
 export interface LotAssessment {

@@ -19,6 +19,7 @@ import { verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
 import { windowStarts } from './assess-lot.ts';
 import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts';
 import { condition, rawBitsFor } from './conditioner.ts';
+import { onesPerChannel } from './evidence/counts.ts';
 import { evidenceOf } from './evidence/evidence.ts';
 import { extractableBits } from './extractor.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
@@ -66,16 +67,22 @@ export async function makeLot(
   const evidence = await evidenceOf(backend.origin, read);
   const { windows, minEntropyPerBit: estimate } = await assessor.assessLot(read.bits, read.width, read.shots);
   const raw = toldOf(windows);
-  const rawWindows = windows.length;
+  const { estimators } = leastOf(windows);
+  const ones = await onesPerChannel(read.bits, read.width, read.shots);
+  const drawn = {
+    rawWindows: windows.length,
+    ...(estimators === undefined ? {} : { estimators }),
+    onesShares: Array.from(ones, (count) => count / read.shots),
+  };
   if (estimate !== null && estimate < floorOf(read)) {
     const measured = rawBits < ASSESSED_BITS ? null : estimate;
-    const found = { assessments: raw, rawWindows, measured, evidence };
+    const found = { assessments: raw, ...drawn, measured, evidence };
     return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
   }
   // SP 800-90B §3.1.1 asks for a million bits before a figure counts; a short lot waits for others of its
   // source.
   const measured = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
-  const found = { assessments: raw, rawWindows, measured, evidence };
+  const found = { assessments: raw, ...drawn, measured, evidence };
   if (measured !== null && measured < floorOf(read)) {
     return reject(`min-entropy ${measured.toFixed(3)} per bit of the last lots is below the floor`, found);
   }
@@ -206,10 +213,14 @@ async function extracted(
  * longer.
  */
 function toldOf(windows: readonly AssessedWindow[]): AssessedBlock[] {
-  const scoreOf = ({ minEntropyPerBit }: AssessedWindow) => minEntropyPerBit ?? 1;
-  const least = windows.reduce((worst, each) => (scoreOf(each) < scoreOf(worst) ? each : worst));
+  const least = leastOf(windows);
   const told = least === windows[0] ? [least] : [windows[0], least];
-  return told.map(({ minEntropyPerBit: _, ...block }) => block);
+  return told.map(({ minEntropyPerBit: _, estimators: __, ...block }) => block);
+}
+
+function leastOf(windows: readonly AssessedWindow[]): AssessedWindow {
+  const scoreOf = ({ minEntropyPerBit }: AssessedWindow) => minEntropyPerBit ?? 1;
+  return windows.reduce((worst, each) => (scoreOf(each) < scoreOf(worst) ? each : worst));
 }
 
 /**
@@ -274,6 +285,8 @@ function inWords(failures: readonly HealthFailure[]): string {
 interface Findings {
   readonly assessments: readonly AssessedBlock[];
   readonly rawWindows?: number;
+  readonly estimators?: Readonly<Record<string, number>>;
+  readonly onesShares?: readonly number[];
   readonly extraction?: LotExtraction;
   /** SP 800-90B §6.3; null when not assessed. */
   readonly measured: number | null;

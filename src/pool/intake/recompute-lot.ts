@@ -79,6 +79,8 @@ export function replayedFigures(record: LotRecord, made: LotRecord, bits: Uint8A
     figure('health tests', record.health, made.health),
     figure('min-entropy per bit (SP 800-90B)', record.minEntropyPerBit, made.minEntropyPerBit),
     figure('windows of raw bits', record.rawWindows, made.rawWindows),
+    figure('estimators', record.estimators, made.estimators),
+    figure('shares of ones', record.onesShares, made.onesShares),
     figure('SP 800-22 of raw bits', blocksOf(record, 'raw'), blocksOf(made, 'raw')),
     figure('evidence', record.evidence, made.evidence),
     figure('extraction', record.extraction, made.extraction),

@@ -77,6 +77,13 @@ function only<T>(items: readonly T[]): T {
   return items[0];
 }
 
+/** Bit by bit. */
+function shareOfOnes({ bits, width, shots }: RawRead, channel: number): number {
+  let ones = 0;
+  for (let at = channel; at < width * shots; at += width) ones += (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
+  return ones / shots;
+}
+
 describe('a lot that may serve', () => {
   it('records exactly what was read, tested and conditioned', async () => {
     const { lot, read, assessor, clock } = await lotOf(soundBackend(), 4 * MEBIBIT);
@@ -110,6 +117,7 @@ describe('a lot that may serve', () => {
       evidence: await evidenceOf('simulated', read),
       assessments: record.assessments,
       rawWindows: 1,
+      onesShares: Array.from({ length: read.width }, (_, channel) => shareOfOnes(read, channel)),
       accepted: true,
       rejection: '',
     });

@@ -1,0 +1,75 @@
+import { certifiedLot } from '../../certificate/record.ts';
+import type { LotRecord } from '../../ledger/records.ts';
+import { lotDetails, rows } from './certificate-page.ts';
+import { html, type Markup } from './layout.ts';
+import { histogram } from './lot-plots.ts';
+
+const WIDTH = 360;
+const HEIGHT = 72;
+
+/** The public page of a lot: how its bits were judged, drawn and in words. */
+export function lotMain(lot: LotRecord): Markup {
+  return html`<h1>A lot of random bits</h1>
+<p class="lead">One read of a source: <code>${lot.id}</code>. What it was read from and how stands in the certificate of every answer that
+drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn from it. '}These figures can refute randomness; they do not prove it.</p>
+<section aria-labelledby="p-values"><h2 id="p-values">P-values of SP 800-22</h2>
+<div class="plots">${pValuePlots(lot)}</div></section>
+<section aria-labelledby="estimators"><h2 id="estimators">Estimators of SP 800-90B</h2>${estimatorPlot(lot)}</section>
+<section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
+<section aria-labelledby="rounds"><h2 id="rounds">Test rounds</h2>${testRounds(lot)}</section>
+<section aria-labelledby="record"><h2 id="record">As certificates name it</h2>${lotDetails(certifiedLot(lot, 3), true)}</section>`;
+}
+
+function pValuePlots({ assessments }: LotRecord): Markup[] {
+  return assessments.map(({ of, firstBit = 0, order, sp80022 }) => {
+    const counts = new Array<number>(10).fill(0);
+    for (const digit of sp80022.deciles ?? '') counts[Number(digit)]++;
+    const which = order === 'channels' ? `${of} bits, by channel` : `${of} bits`;
+    return histogram(`${which}, from bit ${firstBit.toLocaleString('en-US')}`, {
+      counts,
+      blocks: 1,
+      p: null,
+    });
+  });
+}
+
+function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
+  const named = Object.entries(estimators ?? {});
+  if (named.length === 0) return html`<p>Not recorded: the lot is too short, or of an earlier release.</p>`;
+  const label = 'Bits per bit, of the window that scored least';
+  return html`${barPlot(label, named, 1, (value) => value.toFixed(3))}
+<p class="hint">Certified: ${minEntropyPerBit ?? 'not assessed'}. The least estimator counts, and never more than the source claims.</p>`;
+}
+
+function channelPlot({ onesShares }: LotRecord): Markup {
+  if (onesShares === undefined) return html`<p>Not recorded: the lot is of an earlier release.</p>`;
+  const named = onesShares.map((share, channel) => [`channel ${channel}`, share] as const);
+  return barPlot('Share of ones, by channel', named, 1, (share) => share.toFixed(4));
+}
+
+function testRounds({ evidence }: LotRecord): Markup {
+  const figures = Object.entries(evidence?.figures ?? {}).filter(([name]) => /^(x|chsh)_/.test(name));
+  if (figures.length === 0) return html`<p>None: the source ran no test of its quantum origin.</p>`;
+  return html`<dl class="wide">${rows(figures.map(([name, value]) => [name, String(value)] as const))}</dl>`;
+}
+
+/** Bars from zero up to `top`, left to right, whose values the text alternative lists. */
+function barPlot(
+  label: string,
+  named: readonly (readonly [string, number])[],
+  top: number,
+  text: (value: number) => string,
+): Markup {
+  const words = `${label}: ${named.map(([name, value]) => `${name} ${text(value)}`).join(', ')}.`;
+  const values = named.map(([, value]) => value);
+  const step = WIDTH / named.length;
+  const bars = values.map((value, i) => {
+    const height = HEIGHT * Math.min(1, value / top);
+    return html`<rect class="pass" x="${(i * step).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${(step * 0.8).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+  });
+  const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
+  return html`<figure class="plot"><figcaption><span>${label}</span> <strong>${least} to ${most}</strong></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
+<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${bars}</svg>
+<p class="scale"><span>${named[0][0]}</span><span>${named[named.length - 1][0]}</span></p></figure>`;
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CertificateService } from '../../../src/certificate/archive.ts';
+import type { LotRecord } from '../../../src/ledger/records.ts';
+import { lotWithEvidence } from '../../certificate/fixtures.ts';
+import { replyOf } from './page-server.ts';
+
+const ID = 'lot_01234567890123456789abcdef';
+
+function lotOf(changes: Partial<LotRecord> = {}): LotRecord {
+  const lot = lotWithEvidence('a', 'source-independent');
+  return {
+    ...lot,
+    id: ID,
+    rawWindows: 10,
+    estimators: { 'Most Common Value': 0.995, Compression: 0.856 },
+    onesShares: [0.5, 0.4987],
+    assessments: lot.assessments.map((each) => ({
+      ...each,
+      sp80022: { ...each.sp80022, deciles: '0123456789'.repeat(18) },
+    })),
+    ...changes,
+  };
+}
+
+const page = (lot: LotRecord | undefined, path = `/lots/${ID}`) =>
+  replyOf(
+    { lot: async (id: string) => (id === ID ? lot : undefined) } as unknown as CertificateService,
+    path,
+  );
+
+describe('the page of a lot', () => {
+  it('draws p-values, estimators, channels and test rounds, and says each in words', async () => {
+    const { status, text } = await page(lotOf());
+    assert.equal(status, 200);
+    assert.match(
+      text,
+      /aria-label="raw bits, from bit 0, 180 of 1 blocks, by tenths of 0 to 1: 10, 10, 10, 10, .* %\."/,
+    );
+    assert.match(text, /aria-label="Bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
+    assert.match(text, /aria-label="Share of ones, by channel: channel 0 0\.5000, channel 1 0\.4987\."/);
+    assert.match(text, /<dt>x_shots<\/dt><dd>32768<\/dd>/);
+    assert.match(text, /they do not prove it/);
+    assert.match(text, new RegExp(`<code>${ID}</code>`));
+  });
+
+  it('says what an earlier release did not record, and that a refused lot was never drawn from', async () => {
+    const { estimators: _, onesShares: __, ...old } = lotOf({ accepted: false, rejection: 'SP 800-22' });
+    const { text } = await page(old);
+    assert.match(text, /Not recorded: the lot is too short, or of an earlier release/);
+    assert.match(text, /It was refused, and nothing was ever drawn from it/);
+    assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+  });
+
+  it('answers 404 for an id that is none, that is unknown, and that is markup', async () => {
+    for (const path of ['/lots/', '/lots/lot_1', `/lots/${ID}x`, '/lots/%3Cb%3E', '/lots/<b>']) {
+      const { status, text } = await page(lotOf(), path);
+      assert.equal(status, 404, path);
+      assert.doesNotMatch(text, /<b>/);
+    }
+    assert.equal((await page(undefined)).status, 404);
+  });
+});
