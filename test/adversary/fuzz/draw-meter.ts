@@ -13,7 +13,7 @@ export class DrawMeter {
   readonly #undo: (() => void)[] = [];
   #fromRings = 0;
   #byWorkers = 0;
-  /** Pieces of a seeded stream that the service tests and throws away. */
+  /** Pieces of a seeded stream, and of the csprng stream, that the service tests and throws away. */
   #sampled = 0;
 
   constructor() {
@@ -83,7 +83,7 @@ export class DrawMeter {
     });
     this.#wrap(Workers.prototype, 'testBits', (testBits) => {
       return function (this: Workers, of, bits, bitLength) {
-        if (of === 'delivered') meter.#sampled += bitLength / 8;
+        if (of === 'delivered' || of === 'system') meter.#sampled += bitLength / 8;
         return testBits.call(this, of, bits, bitLength);
       } as typeof testBits;
     });
