@@ -1,10 +1,16 @@
 import { assert } from '../core/assert.ts';
 import type { Books, EntropyStore } from '../ledger/ledger.ts';
-import type { LotRecord } from '../ledger/records.ts';
+import type { LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
 import type { CertificateIds } from './ids.ts';
 import type { CertificateLog, KeysDocument } from './log.ts';
 import { type CertificateDocument, certificateDocument, certificateOf } from './record.ts';
+
+/** A lot, and its withdrawal if there was one. */
+export interface LotOfRecord {
+  readonly lot: LotRecord;
+  readonly revocation: LotRevocation | null;
+}
 
 /** Certificates by their id: made again from the records they were issued from. */
 export class CertificateArchive {
@@ -25,8 +31,11 @@ export class CertificateArchive {
     this.#log = options.log;
   }
 
-  lot(id: string): Promise<LotRecord | undefined> {
-    return this.#entropy.lot(id);
+  async lot(id: string): Promise<LotOfRecord | undefined> {
+    const lot = await this.#entropy.lot(id);
+    if (lot === undefined) return undefined;
+    const revocation = (await this.#entropy.revocations()).find(({ lotId }) => lotId === id);
+    return { lot, revocation: revocation ?? null };
   }
 
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
@@ -59,8 +68,8 @@ export interface CertificateService {
   held(): Promise<string | null>;
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
   find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
-  /** The record of a lot, for its public page; undefined when there is none. */
-  lot(id: string): Promise<LotRecord | undefined>;
+  /** A lot for its public page; undefined when there is none. */
+  lot(id: string): Promise<LotOfRecord | undefined>;
   /** Every public key that ever signed for this log. */
   keys(): Promise<KeysDocument>;
   /** The newest checkpoint: a signed note. */

@@ -124,6 +124,8 @@ const replay = action({
     const isSame = figures.every(({ isEqual, notShown }) => isEqual || notShown !== undefined);
     if (input.has('json')) context.out(json({ lot_id: record.id, is_same: isSame, figures }));
     else context.out(table(['FIGURE', 'RESULT'], figures.map(rowOf)));
+    if (path === undefined)
+      context.talk('compared with the record in the file; --certificate compares with what was certified\n');
     context.talk(isSame ? 'every figure that raw shots show is as it was recorded\n' : 'figures differ\n');
     return isSame ? 0 : 1;
   },

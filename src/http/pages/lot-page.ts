@@ -1,6 +1,7 @@
+import type { LotOfRecord } from '../../certificate/archive.ts';
 import { certifiedLot } from '../../certificate/record.ts';
-import type { LotRecord } from '../../ledger/records.ts';
-import { lotDetails, rows } from './certificate-page.ts';
+import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
+import { banner, lotDetails, rows } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
 import { histogram } from './lot-plots.ts';
 
@@ -8,8 +9,9 @@ const WIDTH = 360;
 const HEIGHT = 72;
 
 /** The public page of a lot: how its bits were judged, drawn and in words. */
-export function lotMain(lot: LotRecord): Markup {
+export function lotMain({ lot, revocation }: LotOfRecord): Markup {
   return html`<h1>A lot of random bits</h1>
+${revocation === null ? null : withdrawn(revocation)}
 <p class="lead">One read of a source: <code>${lot.id}</code>. What it was read from and how stands in the certificate of every answer that
 drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn from it. '}These figures can refute randomness; they do not prove it.</p>
 <section aria-labelledby="p-values"><h2 id="p-values">P-values of SP 800-22</h2>
@@ -18,6 +20,15 @@ drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn fr
 <section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
 <section aria-labelledby="rounds"><h2 id="rounds">Test rounds</h2>${testRounds(lot)}</section>
 <section aria-labelledby="record"><h2 id="record">As certificates name it</h2>${lotDetails(certifiedLot(lot, 3), true)}</section>`;
+}
+
+function withdrawn({ why, atMs }: LotRevocation): Markup {
+  const when = new Date(atMs).toISOString();
+  return banner(
+    'bad',
+    'Withdrawn: do not rely on this lot.',
+    html`The operator withdrew it on ${when}. Reason: <bdi>${why}</bdi>`,
+  );
 }
 
 function pValuePlots({ assessments }: LotRecord): Markup[] {

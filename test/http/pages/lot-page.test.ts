@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CertificateService } from '../../../src/certificate/archive.ts';
-import type { LotRecord } from '../../../src/ledger/records.ts';
+import type { LotRecord, LotRevocation } from '../../../src/ledger/records.ts';
 import { lotWithEvidence } from '../../certificate/fixtures.ts';
 import { replyOf } from './page-server.ts';
 
@@ -23,9 +23,11 @@ function lotOf(changes: Partial<LotRecord> = {}): LotRecord {
   };
 }
 
-const page = (lot: LotRecord | undefined, path = `/lots/${ID}`) =>
+const page = (lot: LotRecord | undefined, path = `/lots/${ID}`, revocation: LotRevocation | null = null) =>
   replyOf(
-    { lot: async (id: string) => (id === ID ? lot : undefined) } as unknown as CertificateService,
+    {
+      lot: async (id: string) => (id === ID && lot !== undefined ? { lot, revocation } : undefined),
+    } as unknown as CertificateService,
     path,
   );
 
@@ -50,6 +52,11 @@ describe('the page of a lot', () => {
     assert.match(text, /Not recorded: the lot is too short, or of an earlier release/);
     assert.match(text, /It was refused, and nothing was ever drawn from it/);
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+  });
+
+  it('says of a withdrawn lot that it is, and why, with the reason as text', async () => {
+    const { text } = await page(lotOf(), `/lots/${ID}`, { lotId: ID, why: 'a <b>fault', atMs: 0 });
+    assert.match(text, /Withdrawn: do not rely on this lot.*1970-01-01T00:00:00.000Z.*a &lt;b&gt;fault/s);
   });
 
   it('answers 404 for an id that is none, that is unknown, and that is markup', async () => {
