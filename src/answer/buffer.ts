@@ -32,7 +32,7 @@ export interface MovableBuffer extends ReplyBuffer {
 }
 
 /**
- * The one owner of the memory that answers are made in. Fresh memory for each answer would be the collector's
+ * The one owner of the memory that answers are made in. Fresh memory for each answer would be the garbage collector's
  * main work: for large answers it took 0.9 of the 2.3 ms of CPU that a batch of 100,000 small integers cost
  * (bench `batch`), and the allocator keeps what it cannot join.
  */

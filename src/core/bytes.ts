@@ -30,7 +30,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
 
 /**
  * Zeros for a secret, off the engine's heap. A typed array of up to 64 bytes that is made without a buffer
- * lives on the heap (V8): the collector moves it about, and the first native call that takes it moves it off,
+ * lives on the heap (V8): the garbage collector moves it about, and the first native call that takes it moves it off,
  * leaving a copy that `wipe` does not reach.
  */
 export function secretBytes(size: number): Uint8Array<ArrayBuffer> {

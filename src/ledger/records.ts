@@ -318,7 +318,7 @@ export interface AnswerEntry {
   readonly credits: number;
 }
 
-/** The certificates of one commit window. */
+/** The certificates of one commit. */
 export interface SegmentRecord {
   readonly sequence: number;
   readonly committedAtMs: number;
