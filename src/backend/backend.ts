@@ -171,6 +171,15 @@ export interface Provenance {
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
 }
 
+/** What a read of a source without a circuit says of one. */
+export const NO_CIRCUIT = {
+  circuit: 'none',
+  circuitVersion: 'none',
+  circuitSha256: null,
+  qubitsUsed: 0,
+  circuitDepth: 0,
+} as const;
+
 /**
  * retryable: try again later; quota: the provider's budget is spent; auth: credentials; permanent: needs a
  * person.

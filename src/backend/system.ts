@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import { fillSystemEntropy, SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { type RawRead, type StreamBackend, wholeShots } from './backend.ts';
+import { NO_CIRCUIT, type RawRead, type StreamBackend, wholeShots } from './backend.ts';
 import { defineBackend } from './definition.ts';
 
 export const systemBackend = defineBackend({
@@ -58,11 +58,7 @@ export function createSystemSource(clock: Clock, stream?: EntropyReader): Stream
           provider: 'local',
           device: stream === undefined ? generator : `${generator}, expanded by ChaCha20`,
           jobId: null,
-          circuit: 'none',
-          circuitVersion: 'none',
-          circuitSha256: null,
-          qubitsUsed: 0,
-          circuitDepth: 0,
+          ...NO_CIRCUIT,
           shots,
           startedAtMs,
           finishedAtMs: clock.wallMs(),

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { ed25519 as ed25519OfNoble } from '@noble/curves/ed25519.js';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
-import type { RawRead } from '../backend/backend.ts';
+import { NO_CIRCUIT, type RawRead } from '../backend/backend.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { type ChaCha20, chacha20ByNoble, chacha20ByOpenssl } from '../crypto/chacha20.ts';
 import { hkdfSha256, sha256, sha256Hex } from '../crypto/digest.ts';
@@ -249,11 +249,7 @@ function readOf(bits: Uint8Array<ArrayBuffer>): RawRead {
       provider: 'self-test',
       device: 'self-test',
       jobId: null,
-      circuit: 'none',
-      circuitVersion: 'none',
-      circuitSha256: null,
-      qubitsUsed: 0,
-      circuitDepth: 0,
+      ...NO_CIRCUIT,
       shots: bits.length * 8,
       startedAtMs: 0,
       finishedAtMs: 0,

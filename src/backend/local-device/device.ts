@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import {
   BackendError,
+  NO_CIRCUIT,
   type Provenance,
   type RawRead,
   type SourceFacts,
@@ -251,11 +252,7 @@ export class LocalDevice implements StreamBackend {
       provider: maker,
       device: model,
       jobId: null,
-      circuit: 'none',
-      circuitVersion: 'none',
-      circuitSha256: null,
-      qubitsUsed: 0,
-      circuitDepth: 0,
+      ...NO_CIRCUIT,
       shots,
       startedAtMs,
       finishedAtMs: this.#clock.wallMs(),

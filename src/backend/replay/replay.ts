@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import {
   BackendError,
+  NO_CIRCUIT,
   type Provenance,
   type RawRead,
   type SourceFacts,
@@ -151,11 +152,7 @@ class Replay implements StreamBackend {
       provider: 'replay',
       device: basename(path),
       jobId: null,
-      circuit: 'none',
-      circuitVersion: 'none',
-      circuitSha256: null,
-      qubitsUsed: 0,
-      circuitDepth: 0,
+      ...NO_CIRCUIT,
       shots,
       startedAtMs,
       finishedAtMs: this.#clock.wallMs(),

@@ -1,5 +1,7 @@
-import { ApiError } from '../../core/errors.ts';
+import type { DataRequest } from '../../answer/request.ts';
+import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
+import type { DataEndpoint } from '../../core/vocabulary.ts';
 import { type DataEndpointDefinition, DRY_RUN, ENTROPY_MODE } from '../endpoint.ts';
 import {
   type ChoiceParameter,
@@ -8,6 +10,7 @@ import {
   type ParameterDefinition,
   parseQuery,
   type ReadValues,
+  type ValuesOf,
 } from '../params.ts';
 
 const BOUND = {
@@ -16,6 +19,39 @@ const BOUND = {
   max: LIMITS.integerMagnitudeMax,
   error: 'invalid_range',
 } as const;
+
+const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN] as const;
+
+/** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
+function valuesEndpoint<Own extends readonly ParameterDefinition[]>({
+  name,
+  summary,
+  parameters: own,
+  errors,
+  ask,
+}: {
+  readonly name: DataEndpoint;
+  readonly summary: string;
+  readonly parameters: Own;
+  readonly errors: readonly ErrorCode[];
+  readonly ask: (values: ValuesOf<Own>) => Pick<DataRequest, 'values' | 'valueKey' | 'members'>;
+}): DataEndpointDefinition {
+  const parameters = [...own, ...COMMON_PARAMETERS];
+  return {
+    name,
+    method: 'GET',
+    path: `/v1/${name}`,
+    scope: 'entropy:read',
+    summary,
+    parameters,
+    errors,
+    parse({ query }) {
+      const { values, ignored } = parseQuery(parameters, query);
+      const { entropy_mode: mode, dry_run: dryRun } = values as ValuesOf<typeof COMMON_PARAMETERS>;
+      return { request: { endpoint: name, ...ask(values as ValuesOf<Own>), mode, dryRun }, ignored };
+    },
+  };
+}
 
 /** min and max, as GET /v1/integers and integers of POST /v1/batch take them. */
 export const RANGE = [
@@ -59,34 +95,19 @@ const INTEGERS_PARAMETERS = [
   ...RANGE,
   { ...UNIQUE, check: (values) => requirePossible(values, values['count'] as number) },
   SORT,
-  ENTROPY_MODE,
-  DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
 
-export const INTEGERS: DataEndpointDefinition = {
+export const INTEGERS = valuesEndpoint({
   name: 'integers',
-  method: 'GET',
-  path: '/v1/integers',
-  scope: 'entropy:read',
   summary: 'Random integers in a range, each equally likely.',
   parameters: INTEGERS_PARAMETERS,
   errors: ['unique_impossible'],
-  parse({ query }) {
-    const { values, ignored } = parseQuery(INTEGERS_PARAMETERS, query);
-    const { count, min, max, unique, sort, entropy_mode, dry_run } = values;
-    return {
-      request: {
-        endpoint: 'integers',
-        values: { kind: 'integers', count, min, max, unique, sort },
-        valueKey: 'values',
-        members: { count, max, min, sort, unique },
-        mode: entropy_mode,
-        dryRun: dry_run,
-      },
-      ignored,
-    };
-  },
-};
+  ask: ({ count, min, max, unique, sort }) => ({
+    values: { kind: 'integers', count, min, max, unique, sort },
+    valueKey: 'values',
+    members: { count, max, min, sort, unique },
+  }),
+});
 
 function requireRange(values: ReadValues): void {
   const min = values['min'] as number;
@@ -130,34 +151,19 @@ const BYTES_PARAMETERS = [
     description: 'How many bytes.',
   },
   { ...ENCODING, aliases: ['format'] },
-  ENTROPY_MODE,
-  DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
 
-export const BYTES: DataEndpointDefinition = {
+export const BYTES = valuesEndpoint({
   name: 'bytes',
-  method: 'GET',
-  path: '/v1/bytes',
-  scope: 'entropy:read',
   summary: 'Random bytes.',
   parameters: BYTES_PARAMETERS,
   errors: [],
-  parse({ query }) {
-    const { values, ignored } = parseQuery(BYTES_PARAMETERS, query);
-    const { count, encoding, entropy_mode, dry_run } = values;
-    return {
-      request: {
-        endpoint: 'bytes',
-        values: { kind: 'bytes', count: 1, length: count, encoding, single: true },
-        valueKey: 'bytes',
-        members: { bits: 8 * count, count, encoding },
-        mode: entropy_mode,
-        dryRun: dry_run,
-      },
-      ignored,
-    };
-  },
-};
+  ask: ({ count, encoding }) => ({
+    values: { kind: 'bytes', count: 1, length: count, encoding, single: true },
+    valueKey: 'bytes',
+    members: { bits: 8 * count, count, encoding },
+  }),
+});
 
 export const PRECISION = {
   name: 'precision',
@@ -181,34 +187,19 @@ const FLOATS_PARAMETERS = [
     description: 'How many floats.',
   },
   PRECISION,
-  ENTROPY_MODE,
-  DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
 
-export const FLOATS: DataEndpointDefinition = {
+export const FLOATS = valuesEndpoint({
   name: 'floats',
-  method: 'GET',
-  path: '/v1/floats',
-  scope: 'entropy:read',
   summary: 'Random IEEE 754 doubles in [0, 1).',
   parameters: FLOATS_PARAMETERS,
   errors: [],
-  parse({ query }) {
-    const { values, ignored } = parseQuery(FLOATS_PARAMETERS, query);
-    const { count, precision, entropy_mode, dry_run } = values;
-    return {
-      request: {
-        endpoint: 'floats',
-        values: { kind: 'floats', count, precision },
-        valueKey: 'values',
-        members: { count, precision },
-        mode: entropy_mode,
-        dryRun: dry_run,
-      },
-      ignored,
-    };
-  },
-};
+  ask: ({ count, precision }) => ({
+    values: { kind: 'floats', count, precision },
+    valueKey: 'values',
+    members: { count, precision },
+  }),
+});
 
 const UUID_PARAMETERS = [
   {
@@ -220,34 +211,19 @@ const UUID_PARAMETERS = [
     error: 'invalid_count',
     description: 'How many UUIDs.',
   },
-  ENTROPY_MODE,
-  DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
 
-export const UUID: DataEndpointDefinition = {
+export const UUID = valuesEndpoint({
   name: 'uuid',
-  method: 'GET',
-  path: '/v1/uuid',
-  scope: 'entropy:read',
   summary: 'Random UUIDs of version 4 (RFC 9562 §5.4).',
   parameters: UUID_PARAMETERS,
   errors: [],
-  parse({ query }) {
-    const { values, ignored } = parseQuery(UUID_PARAMETERS, query);
-    const { count, entropy_mode, dry_run } = values;
-    return {
-      request: {
-        endpoint: 'uuid',
-        values: { kind: 'uuid', count },
-        valueKey: 'uuids',
-        members: { count, version: 4 },
-        mode: entropy_mode,
-        dryRun: dry_run,
-      },
-      ignored,
-    };
-  },
-};
+  ask: ({ count }) => ({
+    values: { kind: 'uuid', count },
+    valueKey: 'uuids',
+    members: { count, version: 4 },
+  }),
+});
 
 const BITSTRING_PARAMETERS = [
   {
@@ -259,34 +235,19 @@ const BITSTRING_PARAMETERS = [
     error: 'invalid_length',
     description: 'How many bits.',
   },
-  ENTROPY_MODE,
-  DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
 
-export const BITSTRING: DataEndpointDefinition = {
+export const BITSTRING = valuesEndpoint({
   name: 'bitstring',
-  method: 'GET',
-  path: '/v1/bitstring',
-  scope: 'entropy:read',
   summary: 'A random string of the digits 0 and 1.',
   parameters: BITSTRING_PARAMETERS,
   errors: [],
-  parse({ query }) {
-    const { values, ignored } = parseQuery(BITSTRING_PARAMETERS, query);
-    const { length, entropy_mode, dry_run } = values;
-    return {
-      request: {
-        endpoint: 'bitstring',
-        values: { kind: 'bitstring', length },
-        valueKey: 'bitstring',
-        members: { length },
-        mode: entropy_mode,
-        dryRun: dry_run,
-      },
-      ignored,
-    };
-  },
-};
+  ask: ({ length }) => ({
+    values: { kind: 'bitstring', length },
+    valueKey: 'bitstring',
+    members: { length },
+  }),
+});
 
 const SHUFFLE_PARAMETERS = [
   {
@@ -299,31 +260,16 @@ const SHUFFLE_PARAMETERS = [
     description:
       'Comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank.',
   },
-  ENTROPY_MODE,
-  DRY_RUN,
 ] as const satisfies readonly ParameterDefinition[];
 
-export const SHUFFLE: DataEndpointDefinition = {
+export const SHUFFLE = valuesEndpoint({
   name: 'shuffle',
-  method: 'GET',
-  path: '/v1/shuffle',
-  scope: 'entropy:read',
   summary: 'The items in a random order, each order equally likely.',
   parameters: SHUFFLE_PARAMETERS,
   errors: [],
-  parse({ query }) {
-    const { values, ignored } = parseQuery(SHUFFLE_PARAMETERS, query);
-    const { items, entropy_mode, dry_run } = values;
-    return {
-      request: {
-        endpoint: 'shuffle',
-        values: { kind: 'shuffle', items },
-        valueKey: 'items',
-        members: { count: items.length },
-        mode: entropy_mode,
-        dryRun: dry_run,
-      },
-      ignored,
-    };
-  },
-};
+  ask: ({ items }) => ({
+    values: { kind: 'shuffle', items },
+    valueKey: 'items',
+    members: { count: items.length },
+  }),
+});
