@@ -108,7 +108,7 @@ describe('memory of large answers', () => {
     for (const each of taken) each.release();
     assert.equal(memory.spareBytes, 32 * MIB);
     useLarge(memory, 9 * MIB);
-    assert.equal(memory.spareBytes, 32 * MIB, 'what is larger than most answers goes to the garbage collector');
+    assert.equal(memory.spareBytes, 32 * MIB, 'larger memory is not kept');
     for (let i = 0; i < 8; i++) memory.large(4 * MIB);
     assert.equal(memory.spareBytes, 0);
   });

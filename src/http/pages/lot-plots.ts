@@ -10,7 +10,7 @@ export interface LotHistory {
 }
 
 /** How many p-values lie in each tenth of [0, 1]. */
-export interface PValueCounts {
+interface PValueCounts {
   readonly counts: readonly number[];
   readonly blocks: number;
   /** Of their uniformity; null for one block, whose rows depend on each other. */
