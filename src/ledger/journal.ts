@@ -400,7 +400,10 @@ function recordsIn(ring: Uint8Array<ArrayBuffer>, ringBytes: number): JournalRec
   return records;
 }
 
-/** Keeps a journal that lost acknowledged records, under a name that no start reads; see isDamagedJournal. */
-export function setAsideDamaged(path: string): void {
-  renameSync(path, `${path}.damaged`);
+/**
+ * Keeps a journal under a name that no start reads: one that lost acknowledged records (see isDamagedJournal), or one that is
+ * not of this ledger.
+ */
+export function setAside(path: string, why: 'damaged' | 'foreign'): void {
+  renameSync(path, `${path}.${why}`);
 }

@@ -449,6 +449,56 @@ suite('damaged pages', () => {
     await last.close();
   });
 
+  test('a journal that is gone is reported, and its certificate ids name no other answers', async (t) => {
+    const { path, journal, acknowledged } = await killed(t, 'fsync');
+    rmSync(journal);
+    const errors: object[] = [];
+    const log = { ...silentLog, error: (...told: [object, string]) => void errors.push(told) };
+    const ledger = await openTestLedger(path, { log });
+    assert.match(JSON.stringify(errors), /journal-1-0.*is missing; acknowledged answers that only it held/);
+    assert.ok((await ledger.nextSegment()) > Math.max(...acknowledged));
+    await ledger.close();
+    errors.length = 0;
+    await (await openTestLedger(path, { log })).close();
+    assert.deepEqual(errors, [], 'reported once');
+  });
+
+  test('a backup and a compacted ledger miss no journal, and a clean end leaves none to miss', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    await ledger.commit([filledSegment(1, ENTRIES)], []);
+    const copies = temporaryFolder(t);
+    await ledger.backup(join(copies, 'backup'));
+    await ledger.compactTo(join(copies, 'compacted'));
+    await ledger.close();
+    const errors: object[] = [];
+    const log = { ...silentLog, error: (facts: object) => void errors.push(facts) };
+    for (const folder of [path, join(copies, 'backup'), join(copies, 'compacted')]) {
+      const again = await openTestLedger(folder, { log });
+      assert.deepEqual([folder, errors, await again.nextSegment()], [folder, [], 2]);
+      await again.close();
+    }
+  });
+
+  test('nothing of a journal enters a ledger that was set back to a backup behind it', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    await ledger.commit([filledSegment(1, ENTRIES)], []);
+    const backup = join(temporaryFolder(t), 'backup');
+    await ledger.backup(backup);
+    await ledger.commit([filledSegment(2, ENTRIES)], []);
+    copyFileSync(join(path, 'journal-1-0'), join(backup, 'journal-1-0'));
+    await ledger.close();
+    const errors: object[] = [];
+    const log = { ...silentLog, error: (...told: [object, string]) => void errors.push(told) };
+    const restored = await openTestLedger(backup, { log });
+    assert.match(JSON.stringify(errors), /journal-1-0.foreign.*nothing of it was stored/);
+    assert.equal(await restored.segment(2), undefined);
+    assert.ok((await restored.nextSegment()) > 2, 'the number that the journal has is not given again');
+    assert.ok(readdirSync(backup).includes('journal-1-0.foreign'));
+    await restored.close();
+  });
+
   test('a journal that a killed start had not made in full loses nothing and is removed', async (t) => {
     const path = temporaryFolder(t);
     await (await openTestLedger(path)).close();

@@ -38,6 +38,9 @@ export interface EncodedSegment {
   readonly bytes: Uint8Array;
 }
 
+/** In place of a position: all of the journal is stored, and its file may be gone. */
+export const JOURNAL_FINISHED = -1;
+
 /** How far the journal of this name is stored. */
 export interface JournalPosition {
   readonly name: string;
@@ -92,17 +95,28 @@ export class LmdbBooks implements Books, LogStore {
     });
   }
 
-  /** The position up to which the journal of this name is stored; 0 when nothing of it is. */
-  journalPosition(name: string): number {
-    return count(this.#tables.meta, `journal/${name}`);
+  /** The position up to which each journal that this ledger knows is stored, or JOURNAL_FINISHED, by name. */
+  journalPositions(): Map<string, number> {
+    const known = this.#tables.meta.entries({ from: 'journal/', before: 'journal0' });
+    return new Map([...known].map(({ key, value }) => [key.slice('journal/'.length), value]));
   }
 
-  /** Forgets the positions of journals; their files are gone, durably. */
-  forgetJournals(): Promise<void> {
+  /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably. */
+  beginJournals(names: readonly string[]): Promise<void> {
     return this.#writer.submit(() => {
       const { meta } = this.#tables;
-      for (const { key } of [...meta.entries({ from: 'journal/', before: 'journal0' })]) meta.remove(key);
+      for (const name of this.journalPositions().keys()) meta.remove(`journal/${name}`);
+      for (const name of names) meta.put(`journal/${name}`, 0);
     });
+  }
+
+  /** Notes that all of these journals is stored: their files may go. */
+  finishJournals(names: readonly string[]): Promise<void> {
+    return this.store(
+      [],
+      [],
+      names.map((name) => ({ name, position: JOURNAL_FINISHED })),
+    );
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {

@@ -8,7 +8,7 @@ import {
   readdirSync,
   rmSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { BlockKeys } from '../block-keys.ts';
 import { isDamagedJournal, type JournalPlace } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
@@ -71,6 +71,7 @@ export interface LmdbLedgerParts {
 /** The ledger over what was opened; it closes all of it. */
 export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   const { store, tables, writer, following, journals, role, space } = parts;
+  const journalNames = journals.map(({ path }) => basename(path));
   const requireServer = (call: string) => {
     if (role !== 'server')
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a tool`);
@@ -81,6 +82,8 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       throw new LedgerError('refused', `${directory} is not empty: a copy goes into a new folder`);
     }
     await following?.store();
+    // The copy takes the ledger's place after the journals are gone.
+    if (compact) await parts.books.finishJournals(journalNames);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     await store.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
@@ -98,7 +101,10 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
       const isSound = (await parts.startAudit?.stop()) ?? true;
       await following?.close();
-      if (isSound && writer.isRunning) for (const { path } of journals) rmSync(path, { force: true });
+      if (journals.length > 0 && isSound && writer.isRunning) {
+        await parts.books.finishJournals(journalNames);
+        for (const { path } of journals) rmSync(path, { force: true });
+      }
       writer.close();
     } finally {
       parts.blockKeys?.close();

@@ -46,6 +46,8 @@ export interface LmdbLedgerOptions {
   readonly durability: Durability;
   /** Journals that a server makes, one for each front; 1 unless given. */
   readonly fronts?: number;
+  /** The folder was copied without journals, from a ledger that goes on with them. */
+  readonly isCopy?: true;
   /** Only for a tool: changes nothing, and the folder must hold a ledger. */
   readonly readOnly?: boolean;
   /**
@@ -169,6 +171,7 @@ async function openLocked(
           fronts: options.fronts ?? 1,
           ringBytes: options.journalRingBytes ?? JOURNAL_RING_BYTES,
           intervalMs: STORE_INTERVAL_MS[options.durability],
+          isCopy: options.isCopy === true,
           skipSegments: () =>
             store.transact(() => {
               increase(tables.meta, 'lastSegment', SEGMENTS_SKIPPED);
@@ -215,6 +218,7 @@ async function openLocked(
       growAheadBytes: 0,
       freeBytesMin: 0,
       fronts: 0,
+      isCopy: true,
     });
     try {
       await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');

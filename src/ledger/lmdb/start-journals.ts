@@ -13,11 +13,11 @@ import {
   type JournalPlace,
   journalName,
   readLeftover,
-  setAsideDamaged,
+  setAside,
 } from '../journal.ts';
 import { LedgerError } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
-import type { LmdbBooks } from './books.ts';
+import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 
@@ -48,6 +48,8 @@ export interface StartJournalsOptions {
   readonly ringBytes: number;
   /** See FollowingBooks. */
   readonly intervalMs: number;
+  /** The folder is a copy, made without the journals that the copied ledger goes on with. */
+  readonly isCopy: boolean;
   /** Leaves out segment numbers that may have been given to answers which are lost. */
   readonly skipSegments: () => void;
 }
@@ -60,17 +62,18 @@ export async function startJournals(
   options: StartJournalsOptions,
 ): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
   const { path, names, books, writer, epoch, fronts, ringBytes, intervalMs } = options;
-  const damaged = await recoverJournals(options);
+  const kept = await recoverJournals(options);
+  const isOneMissing = !options.isCopy && reportMissing(options);
   // Before the files go: a start that is killed in between skips once more, and never too little.
-  if (names.length > 0) options.skipSegments();
+  if (names.length > 0 || isOneMissing) options.skipSegments();
   for (const name of names) {
     const file = join(path, name);
-    if (damaged.has(name)) setAsideDamaged(file);
-    else rmSync(file);
+    const why = kept.get(name);
+    if (why === undefined) rmSync(file);
+    else setAside(file, why);
   }
   for (const name of readdirSync(path).filter(isDraftJournal)) rmSync(join(path, name));
   syncFolder(path);
-  await books.forgetJournals();
   const board = JournalBoard.create(fronts, await books.nextSegment());
   const journals = Array.from({ length: fronts }, (_, front) => {
     const name = journalName(epoch, front);
@@ -84,29 +87,50 @@ export async function startJournals(
     return { name, place };
   });
   syncFolder(path);
+  await books.beginJournals(journals.map(({ name }) => name));
   const following = new FollowingBooks({ books, writer, board, journals, intervalMs });
   return { following, journals: journals.map(({ place }) => place) };
 }
 
-/** Gives the names of those that lost acknowledged answers. */
-async function recoverJournals({ path, names, books, log }: StartJournalsOptions): Promise<Set<string>> {
-  const damaged = new Set<string>();
+/** Gives those that must be kept, by name, and why. */
+async function recoverJournals({
+  path,
+  names,
+  books,
+  log,
+}: StartJournalsOptions): Promise<Map<string, 'damaged' | 'foreign'>> {
+  const kept = new Map<string, 'damaged' | 'foreign'>();
+  const known = books.journalPositions();
   let recovered = 0;
   for (const name of names) {
+    const from = known.get(name);
+    if (from === JOURNAL_FINISHED) continue;
     const file = join(path, name);
     fenceJournal(file);
-    const { payloads, end, damage, isTorn } = readLeftover(file, books.journalPosition(name));
+    const { payloads, damage, isTorn } = readLeftover(file, from ?? 0);
+    if (from === undefined) {
+      // Of a start that was killed before it began; or the data file was put in the place of the one that it belongs to.
+      if (payloads.length === 0) continue;
+      log.error(
+        { journal: file, keptAs: `${file}.foreign` },
+        'ledger: a journal is not of this ledger, or of another state of it; nothing of it was stored',
+      );
+      kept.set(name, 'foreign');
+      continue;
+    }
     const records = payloads.map(unpackRecord);
     const segments = records.map(({ segment: bytes }) => ({ segment: decodeSegment(bytes), bytes }));
     const answers = records.flatMap((record) => record.answers);
-    await books.store(segments, answers, [{ name, position: end }]);
+    // One that is damaged is not finished before it has its other name: a start that is killed reports it again.
+    const position = damage === undefined ? JOURNAL_FINISHED : from;
+    await books.store(segments, answers, [{ name, position }]);
     recovered += records.length;
     if (damage !== undefined) {
       log.error(
         { journal: file, damage, keptAs: `${file}.damaged` },
         'ledger: acknowledged answers of a journal are lost to damage of the disk; the rest was recovered',
       );
-      damaged.add(name);
+      kept.set(name, 'damaged');
     } else if (isTorn) {
       log.warn(
         { journal: file },
@@ -117,5 +141,19 @@ async function recoverJournals({ path, names, books, log }: StartJournalsOptions
   if (recovered > 0) {
     log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
   }
-  return damaged;
+  return kept;
+}
+
+/** Whether a journal that was neither finished nor recovered is gone. */
+function reportMissing({ path, names, books, log }: StartJournalsOptions): boolean {
+  const missing = [...books.journalPositions()]
+    .filter(([name, position]) => position !== JOURNAL_FINISHED && !names.includes(name))
+    .map(([name]) => join(path, name));
+  for (const journal of missing) {
+    log.error(
+      { journal },
+      'ledger: a journal of the last start is missing; acknowledged answers that only it held are lost',
+    );
+  }
+  return missing.length > 0;
 }

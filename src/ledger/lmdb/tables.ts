@@ -59,7 +59,7 @@ export type MetaName =
   | 'lastUsageDay'
   /** When the last probe was written (Books.probe). */
   | 'probedAtMs'
-  /** The position up to which the journal of this name is stored (journal.ts). */
+  /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
   | `journal/${string}`
   /** The last generation number given to a seed of the tier. */
   | `seedGeneration/${SeededTier}`
