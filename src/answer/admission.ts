@@ -2,6 +2,7 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
+import { type BareType, isTextType } from '../core/vocabulary.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
@@ -9,6 +10,8 @@ import type { AnswerForm } from './request.ts';
 export interface WeighedAnswer {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
+  /** Of the form `octet-stream`: how the bare values are written. */
+  readonly octets?: BareType | undefined;
   /** Bytes that its values take as JSON, at most, or as octets. */
   readonly valuesBytesMax: number;
   /** Number of the account that asks. */
@@ -76,6 +79,8 @@ const START_NS: Averages = {
   },
 };
 
+type CostedAnswer = Pick<WeighedAnswer, 'values' | 'form' | 'octets'>;
+
 /** Weight of the newest answer in a running average: the last three dozen count. */
 const NEWEST_SHARE = 1 / 16;
 /** Stands for the number of an account where there is none: all clients without a key share it. */
@@ -138,8 +143,8 @@ export class Admission {
   }
 
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
-  costUs({ values, form }: Pick<WeighedAnswer, 'values' | 'form'>): number {
-    return Math.ceil((this.#ns[form][kindOf(values)] * unitsOf(values)) / 1000);
+  costUs({ values, ...sent }: CostedAnswer): number {
+    return Math.ceil((this.#ns[madeLike(sent)][kindOf(values)] * unitsOf(values)) / 1000);
   }
 
   /**
@@ -239,9 +244,9 @@ export class Admission {
     });
   }
 
-  #learn({ values, form }: WeighedAnswer, busyMs: number): void {
+  #learn({ values, ...sent }: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
-    const averages = this.#ns[form];
+    const averages = this.#ns[madeLike(sent)];
     const kind = kindOf(values);
     const known = averages[kind];
     const seen = (busyMs * 1e6) / unitsOf(values);
@@ -322,6 +327,11 @@ function unitsOf(values: ValueRequest): number {
     default:
       return values.count;
   }
+}
+
+/** Lines of text are made from JSON, and cost what it does. */
+function madeLike({ form, octets }: Pick<WeighedAnswer, 'form' | 'octets'>): AnswerForm {
+  return octets !== undefined && isTextType(octets) ? 'json' : form;
 }
 
 /** Memory of an answer, at most: of MessagePack the text that is committed to, and what is sent. */

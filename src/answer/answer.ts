@@ -1,6 +1,6 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/meter.ts';
-import type { DataEndpoint, EntropyMode, OctetType } from '../core/vocabulary.ts';
+import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
@@ -23,7 +23,7 @@ export interface Asker {
   readonly startedMonotonicMs: number;
   readonly form: AnswerForm;
   /** Of the form `octet-stream`. */
-  readonly octets: OctetType | undefined;
+  readonly octets: BareType | undefined;
   /** Names of parameters that were ignored, as X-Ignored-Parameters tells them, or ''. */
   readonly ignored: string;
   /** Known from now on to whoever counts requests. */
@@ -66,7 +66,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   readonly reservation: Reservation;
   readonly plan: Plan;
   readonly form: AnswerForm;
-  readonly octets: OctetType | undefined;
+  readonly octets: BareType | undefined;
   /** Bytes that its values take as JSON, at most, or as octets. */
   readonly valuesBytesMax: number;
   /** Made by a worker. */

@@ -1,13 +1,14 @@
 import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
-import type { OctetType } from '../core/vocabulary.ts';
+import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson, drawOctets } from '../values/sample.ts';
+import { drawText } from '../values/text-lines.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
@@ -29,7 +30,7 @@ export interface MakeOrder {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
   /** Of the form `octet-stream`; then there is no text. */
-  readonly octets: OctetType | undefined;
+  readonly octets: BareType | undefined;
   /** The text of the `data` member before and after its values; canonical JSON as a whole. */
   readonly before: Uint8Array;
   readonly after: Uint8Array;
@@ -132,10 +133,10 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
 export function makeFrom(reader: EntropyReader, making: Making): void {
   const { values, octets, bytes, start } = making;
   const consumedBefore = reader.consumedBytes;
-  making.dataEnd =
-    octets === undefined
-      ? writeData(reader, making)
-      : drawOctets(values, octets, reader, bytes, start + DATA_START);
+  const bareAt = start + DATA_START;
+  if (octets === undefined) making.dataEnd = writeData(reader, making);
+  else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, bareAt);
+  else making.dataEnd = drawOctets(values, octets, reader, bytes, bareAt);
   reader.erase();
   making.consumedBytes = reader.consumedBytes - consumedBefore;
   commitInPlace(making);

@@ -1,6 +1,14 @@
 import { type Allowance, tiersWith } from '../account/tiers.ts';
 import { ApiError } from '../core/errors.ts';
-import type { DataEndpoint, EntropyMode, OctetType, Tier } from '../core/vocabulary.ts';
+import {
+  type BareType,
+  type DataEndpoint,
+  type EntropyMode,
+  isTextType,
+  type TextType,
+  type Tier,
+} from '../core/vocabulary.ts';
+import { textBytesMax } from '../values/text-lines.ts';
 import {
   entropyBytesMax,
   informationBits,
@@ -13,6 +21,9 @@ import { type DataTemplate, dataTemplate } from './text.ts';
 
 /** How the values of an answer are written. */
 export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
+
+/** What a request can ask for by its parameter `format`. */
+export type AnswerFormat = 'json' | TextType;
 
 /**
  * What an endpoint asks for, once its parameters are valid: which values, and how the `data` member of the
@@ -27,6 +38,8 @@ export interface DataRequest {
   readonly members: Readonly<Record<string, string | number | boolean | null>>;
   /** The mode that was asked for; undefined when the account's tier decides. */
   readonly mode: EntropyMode | undefined;
+  /** How the answer is to be written, where the request itself says so; else `Accept` decides. */
+  readonly format?: AnswerFormat | undefined;
   /** Price the request, draw nothing. */
   readonly dryRun: boolean;
 }
@@ -83,9 +96,11 @@ export class Plan {
     this.valueCount = valueCount(request.values);
   }
 
-  /** Bytes that the values take as octets of a type, or without one as JSON, at most. */
-  valuesBytesMax(octets: OctetType | undefined): number {
-    return octets === undefined ? this.#textBytesMax : octetBytes(this.request.values, octets);
+  /** Bytes that the bare values take, or without a type the values as JSON, at most. */
+  valuesBytesMax(octets: BareType | undefined): number {
+    const { values } = this.request;
+    if (octets === undefined) return this.#textBytesMax;
+    return isTextType(octets) ? textBytesMax(values, octets) : octetBytes(values, octets);
   }
 
   /** Bytes that the values draw, at most. */

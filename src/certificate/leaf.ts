@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { base32Of } from '../core/ids.ts';
-import type { DataEndpoint, OctetType } from '../core/vocabulary.ts';
+import type { BareType, DataEndpoint } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
@@ -140,7 +140,7 @@ export class LeafHasher {
 function templateOf(
   facts: CertificateFacts,
   endpoint: DataEndpoint,
-  octets: OctetType | undefined,
+  octets: BareType | undefined,
 ): LeafTemplate {
   const text = leafText(
     issueCertificate(facts, endpoint, octets, {

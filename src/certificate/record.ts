@@ -3,14 +3,14 @@ import { assert } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
 import type {
+  BareType,
   DataEndpoint,
   EntropyMode,
-  OctetType,
   Origin,
   SystemGenerator,
   Tier,
 } from '../core/vocabulary.ts';
-import { ORIGINS, octetMediaType } from '../core/vocabulary.ts';
+import { bareMediaType, ORIGINS } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import {
   type AnswerEntry,
@@ -228,7 +228,7 @@ export interface CertificateMembers {
 export function issueCertificate(
   facts: CertificateFacts,
   endpoint: DataEndpoint,
-  octets: OctetType | undefined,
+  octets: BareType | undefined,
   members: CertificateMembers,
 ): Certificate {
   const { source, lots, context } = facts;
@@ -245,7 +245,7 @@ export function issueCertificate(
     request_id: members.requestId,
     endpoint,
     entropy_mode: source.mode,
-    ...(octets === undefined ? {} : { media_type: octetMediaType(octets) }),
+    ...(octets === undefined ? {} : { media_type: bareMediaType(octets) }),
     powered_by: context.poweredBy,
     provenance: provenanceOf(facts, version),
     verification: verificationOf(source.mode, lots, version),

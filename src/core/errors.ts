@@ -41,7 +41,10 @@ export const ERRORS = {
     status: 400,
     message: 'A certificate id is cert_ and 26 characters of 0-9a-z without i, l, o, u.',
   },
-  invalid_format: { status: 400, message: 'Give format as json or pdf.' },
+  invalid_format: {
+    status: 400,
+    message: 'Give format as json, plain or csv for values, as json or pdf for a certificate.',
+  },
   invalid_entropy_mode: { status: 400, message: 'Give entropy_mode as quantum-seeded, pure or csprng.' },
   invalid_idempotency_key: {
     status: 400,

@@ -49,8 +49,22 @@ export type SystemGenerator = (typeof SYSTEM_GENERATORS)[number];
 export const OCTET_TYPES = ['int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
 export type OctetType = (typeof OCTET_TYPES)[number];
 
-/** The media type of a body of nothing but such values. Certificates print it: a text here never changes. */
-export function octetMediaType(type: OctetType): string {
+/** How the values of an answer are written as lines of text (values/text-lines.ts). */
+export const TEXT_TYPES = ['plain', 'csv'] as const;
+export type TextType = (typeof TEXT_TYPES)[number];
+
+/** How a body of nothing but values is written: what the commitment of such an answer is over. */
+export const BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES] as const;
+export type BareType = OctetType | TextType;
+
+export function isTextType(type: BareType): type is TextType {
+  return type === 'plain' || type === 'csv';
+}
+
+/** The media type of such a body. Certificates print it: a text here never changes. */
+export function bareMediaType(type: BareType): string {
+  if (type === 'plain') return 'text/plain; charset=utf-8';
+  if (type === 'csv') return 'text/csv; charset=utf-8; header=present'; // RFC 4180 §3
   const isNumber = type === 'int32' || type === 'int64' || type === 'float64';
   return `application/octet-stream; type=${type}${isNumber ? '; byte-order=little-endian' : ''}`;
 }

@@ -5,8 +5,9 @@ import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
 import type { PrintedAnswer } from '../answer/text.ts';
 import { toHex, utf8Bytes } from '../core/bytes.ts';
+import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import { type EntropyMode, type OctetType, octetMediaType } from '../core/vocabulary.ts';
+import { type BareType, bareMediaType, type EntropyMode, type OctetType } from '../core/vocabulary.ts';
 import { octetTypesOf } from '../values/value-request.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
@@ -19,7 +20,7 @@ export interface AnswerOffer extends Offer {
   readonly name: string;
   readonly form: AnswerForm;
   /** Of the bare values. */
-  readonly octets: OctetType | undefined;
+  readonly octets: BareType | undefined;
 }
 
 export const AS_JSON: AnswerOffer = {
@@ -36,38 +37,54 @@ const AS_MSGPACK: AnswerOffer = {
   mediaType: MEDIA_TYPES.msgpack,
   parameters: {},
 };
-const WITHOUT_OCTETS: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
+const AS_PLAIN = bareOffer('plain', 'plain', {});
+const AS_CSV = bareOffer('csv', 'csv', {});
+const WITH_METADATA: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
 /** By the types that the values can be sent as: a few lists serve all requests. */
-const withOctets = new Map<readonly OctetType[], readonly AnswerOffer[]>();
+const offersByTypes = new Map<readonly BareType[], readonly AnswerOffer[]>();
+const NO_TYPES: readonly OctetType[] = [];
 
 /**
- * How an answer is sent: as JSON unless the client asks for MessagePack or, for bytes and batches, the bare values. Of
- * the types that hold every value of the request the client may name one, as in `application/octet-stream; type=int64`.
- * A quote has no values, so a client that accepts nothing but bare values gets it as JSON.
+ * How an answer is sent: as its parameter `format` says, else as JSON unless the client accepts something else better:
+ * MessagePack, lines of text or, for bytes and batches, octets. Of the types that hold every value of the request the
+ * client may name one, as in `application/octet-stream; type=int64`. A quote has no values, so a client that accepts
+ * nothing but bare values gets it as JSON.
  */
 export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
+  const { format, dryRun, values } = request;
+  const hasLines = values.kind !== 'shuffle' || !values.items.some((item) => /[\r\n]/.test(item));
+  if (format !== undefined) {
+    if (format === 'json' || dryRun) return AS_JSON;
+    if (format === 'plain' && !hasLines) throw new ApiError('invalid_format', { message: LINES_IN_ITEMS });
+    return format === 'csv' ? AS_CSV : AS_PLAIN;
+  }
   if (accept === '' || accept === '*/*') return AS_JSON;
   const hasOctets = request.endpoint === 'bytes' || request.endpoint === 'batch';
-  const offer = chooseOffer(accept, hasOctets ? offersOf(octetTypesOf(request.values)) : WITHOUT_OCTETS);
-  if (!request.dryRun || offer.octets === undefined) return offer;
-  return chooseOffer(accept, WITHOUT_OCTETS, AS_JSON);
+  const offers = offersOf(hasOctets ? octetTypesOf(values) : NO_TYPES);
+  const offer = chooseOffer(accept, hasLines ? offers : offers.filter((each) => each !== AS_PLAIN));
+  if (!dryRun || offer.octets === undefined) return offer;
+  return chooseOffer(accept, WITH_METADATA, AS_JSON);
 }
 
+const LINES_IN_ITEMS =
+  'An item holds a line break, so plain text cannot give an item to a line; use csv or json.';
+
 function offersOf(types: readonly OctetType[]): readonly AnswerOffer[] {
-  let offers = withOctets.get(types);
+  let offers = offersByTypes.get(types);
   if (offers === undefined) {
-    const asOctets = types.map(
-      (type, i): AnswerOffer => ({
-        name: i === 0 ? 'octet-stream' : `octet-stream/${type}`,
-        form: 'octet-stream',
-        octets: type,
-        mediaType: octetMediaType(type),
-        parameters: { type, 'byte-order': 'little-endian' },
+    const asOctets = types.map((type, i) =>
+      bareOffer(i === 0 ? 'octet-stream' : `octet-stream/${type}`, type, {
+        type,
+        'byte-order': 'little-endian',
       }),
     );
-    withOctets.set(types, (offers = [...WITHOUT_OCTETS, ...asOctets]));
+    offersByTypes.set(types, (offers = [...WITH_METADATA, ...asOctets, AS_PLAIN, AS_CSV]));
   }
   return offers;
+}
+
+function bareOffer(name: string, type: BareType, parameters: Readonly<Record<string, string>>): AnswerOffer {
+  return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type), parameters };
 }
 
 /** The head of an answer; valid until the next call. */

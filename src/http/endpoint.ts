@@ -59,6 +59,15 @@ export const ENTROPY_MODE = {
     'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
 } as const satisfies ChoiceParameter;
 
+export const FORMAT = {
+  name: 'format',
+  kind: 'choice',
+  values: ['json', 'plain', 'csv'],
+  error: 'invalid_format',
+  description:
+    'plain: nothing but the values, one to a line; csv: the same as RFC 4180 with a header line; the metadata is then in headers. Comes before Accept, which decides when it is left out.',
+} as const satisfies ChoiceParameter;
+
 export const DRY_RUN = {
   name: 'dry_run',
   kind: 'boolean',

@@ -4,7 +4,7 @@ import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { EntropyMode, OctetType } from '../core/vocabulary.ts';
+import type { BareType, EntropyMode } from '../core/vocabulary.ts';
 import { type AnswerOffer, AS_JSON, answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import type { CorsPolicy, RateFacts } from './reply-fields.ts';
@@ -97,7 +97,7 @@ export class Exchange extends Sender implements Asker {
     return this.offer.form;
   }
 
-  get octets(): OctetType | undefined {
+  get octets(): BareType | undefined {
     return this.offer.octets;
   }
 

@@ -1,7 +1,7 @@
 import {
+  type BareType,
   type DataEndpoint,
   type EntropyMode,
-  type OctetType,
   ORIGINS,
   type Origin,
   type Scope,
@@ -308,7 +308,7 @@ export interface AnswerEntry {
   /** 32 bytes: SHA-256(salt ‖ canonical JSON of the `data` member), or SHA-256(salt ‖ values in octets). */
   readonly delivered: Uint8Array;
   /** What the octets are where `delivered` is the hash of octets; undefined where it is that of JSON. */
-  readonly octets?: OctetType | undefined;
+  readonly octets?: BareType | undefined;
   readonly valueCount: number;
   /** Size of what `delivered` hashes behind the salt, in bytes. */
   readonly deliveredBytes: number;

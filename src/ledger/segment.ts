@@ -2,12 +2,12 @@ import { pack, unpack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { periodEndMs, periodOf } from '../core/clock.ts';
 import {
+  BARE_TYPES,
+  type BareType,
   DATA_ENDPOINTS,
   type DataEndpoint,
   ENTROPY_MODES,
   type EntropyMode,
-  OCTET_TYPES,
-  type OctetType,
   TIERS,
   type Tier,
 } from '../core/vocabulary.ts';
@@ -68,19 +68,21 @@ const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
   batch: 6,
 };
 /** 0 stands for JSON. */
-const OCTET_CODES: Readonly<Record<OctetType, number>> = {
+const OCTET_CODES: Readonly<Record<BareType, number>> = {
   int32: 1,
   int64: 2,
   float64: 3,
   uuid: 4,
   bytes: 5,
+  plain: 6,
+  csv: 7,
 };
 const MODE_CODES: Readonly<Record<EntropyMode, number>> = { 'quantum-seeded': 0, pure: 1, csprng: 2 };
 
 /** The endpoint, mode or octet type behind a stored code; undefined where no code is given out. */
 export const ENDPOINT_OF_CODE: readonly (DataEndpoint | undefined)[] = byCode(DATA_ENDPOINTS, ENDPOINT_CODES);
 export const MODE_OF_CODE: readonly (EntropyMode | undefined)[] = byCode(ENTROPY_MODES, MODE_CODES);
-const OCTETS_OF_CODE: readonly (OctetType | undefined)[] = byCode(OCTET_TYPES, OCTET_CODES);
+const OCTETS_OF_CODE: readonly (BareType | undefined)[] = byCode(BARE_TYPES, OCTET_CODES);
 
 function byCode<W extends string>(
   words: readonly W[],

@@ -62,6 +62,7 @@ describe('batch: what it asks for', () => {
         members: { count: 7, type: body['type'] },
         mode: undefined,
         dryRun: false,
+        format: undefined,
       });
       assert.deepEqual(ignored, []);
     });

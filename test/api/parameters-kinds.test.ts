@@ -17,6 +17,7 @@ describe('bytes', () => {
       members: { count: 32, encoding: 'base64', bits: 256 },
       mode: undefined,
       dryRun: false,
+      format: undefined,
     });
     assert.deepEqual(parse('bytes', '').request.members, { count: 16, encoding: 'hex', bits: 128 });
   });

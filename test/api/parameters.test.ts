@@ -85,6 +85,7 @@ describe('integers', () => {
       members: { count: 1, min: 0, max: 100, unique: false, sort: 'none' },
       mode: undefined,
       dryRun: false,
+      format: undefined,
     });
     const { request } = parse('integers', 'max=-1&min=-3&count=3&sort=descending&unique=1');
     assert.deepEqual(request.values, {

@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { octetMediaType } from '../../src/core/vocabulary.ts';
+import { bareMediaType } from '../../src/core/vocabulary.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import {
   cosignatureText,
@@ -136,7 +136,7 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     octets,
     (s) => ({
       ...body(INT32),
-      certificate: changed(s.document, 'certificate.media_type', octetMediaType('bytes')),
+      certificate: changed(s.document, 'certificate.media_type', bareMediaType('bytes')),
     }),
     ['metadata', 'inclusion'],
   );

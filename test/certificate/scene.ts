@@ -9,7 +9,7 @@ import { type KeysDocument, keysDocument } from '../../src/certificate/log.ts';
 import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
-import { type EntropyMode, type OctetType, octetMediaType } from '../../src/core/vocabulary.ts';
+import { type BareType, bareMediaType, type EntropyMode } from '../../src/core/vocabulary.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
@@ -33,7 +33,7 @@ export interface SceneOptions {
   /** The answer's `data` member without its `metadata`. */
   readonly data?: Record<string, unknown>;
   /** The answer in octets of a type, in place of `data`. */
-  readonly octets?: { readonly type: OctetType; readonly body: Uint8Array };
+  readonly octets?: { readonly type: BareType; readonly body: Uint8Array };
   /** Why the first lot was withdrawn. */
   readonly revoked?: string;
   /** Leaves the certificate without a proof. */
@@ -95,7 +95,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     response: {
       ...(octets === undefined
         ? { data }
-        : { data: { metadata: data.metadata }, media_type: octetMediaType(octets.type) }),
+        : { data: { metadata: data.metadata }, media_type: bareMediaType(octets.type) }),
       meta: { duration_ms: 0, request_id: uuidText(entries[at].requestId) },
       metadata: {
         certificate_id: id,

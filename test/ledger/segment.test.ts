@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
-import { DATA_ENDPOINTS, ENTROPY_MODES, OCTET_TYPES } from '../../src/core/vocabulary.ts';
+import { BARE_TYPES, DATA_ENDPOINTS, ENTROPY_MODES } from '../../src/core/vocabulary.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import {
@@ -32,7 +32,7 @@ const anyPlainEntry: fc.Arbitrary<AnswerEntry> = fc.record({
   credits: u32,
 });
 const anyEntry = fc
-  .tuple(anyPlainEntry, fc.constantFrom(undefined, ...OCTET_TYPES))
+  .tuple(anyPlainEntry, fc.constantFrom(undefined, ...BARE_TYPES))
   .map(([each, octets]): AnswerEntry => (octets === undefined ? each : { ...each, octets }));
 
 suite('packed entries', () => {
@@ -96,11 +96,11 @@ suite('packed entries', () => {
       codes(modes.map((mode) => ({ mode }))),
       modes.map((_, code) => [0, code]),
     );
-    const types = [undefined, 'int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
+    const types = [undefined, 'int32', 'int64', 'float64', 'uuid', 'bytes', 'plain', 'csv'] as const;
     const stored = types.map((octets, i) => entry(i, { endpoint: 'batch', octets }));
     const { entries } = segment(1, stored, { sources: [source('csprng')] });
     const bytes = types.map((_, i) => entries[i * ENTRY_BYTES + 60]);
-    assert.deepEqual(bytes, [0x06, 0x16, 0x26, 0x36, 0x46, 0x56]);
+    assert.deepEqual(bytes, [0x06, 0x16, 0x26, 0x36, 0x46, 0x56, 0x66, 0x76]);
     assert.deepEqual(
       [...readEntries(entries)].map(({ octets }) => octets),
       types,
@@ -109,7 +109,7 @@ suite('packed entries', () => {
 
   test('a code of an octet type that is not given out is damage', () => {
     const stored = encodeSegment(segment(1, [entry(1)], { sources: [source('csprng')] }));
-    stored[stored.length - ENTRY_BYTES + 60] |= 0x60;
+    stored[stored.length - ENTRY_BYTES + 60] |= 0x80;
     assert.throws(() => decodeSegment(stored), /unknown codes/);
   });
 

@@ -7,7 +7,7 @@ import { toHex } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { OctetType } from '../../src/core/vocabulary.ts';
+import type { BareType } from '../../src/core/vocabulary.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
@@ -35,7 +35,7 @@ const hasCode = (code: ApiError['code']) => (error: unknown) =>
 
 describe('what goes to a worker', () => {
   it('is decided by the bytes that the values may take in the form that is asked for', () => {
-    const firstLarge = (octets: OctetType | undefined): number => {
+    const firstLarge = (octets: BareType | undefined): number => {
       for (let count = 1; ; count++) {
         const plan = new Plan({ ...REQUEST, values: { kind: 'floats', count, precision: null } });
         if (isLarge(plan.valuesBytesMax(octets))) return count;

@@ -5,6 +5,7 @@ import {
   type DataEndpointDefinition,
   DRY_RUN,
   ENTROPY_MODE,
+  FORMAT,
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
@@ -44,7 +45,7 @@ const MEMBERS = [
 ] as const satisfies readonly ParameterDefinition[];
 
 /** In the body or the query; the body wins. */
-const COMMON = [ENTROPY_MODE, DRY_RUN] as const satisfies readonly ParameterDefinition[];
+const COMMON = [ENTROPY_MODE, DRY_RUN, FORMAT] as const satisfies readonly ParameterDefinition[];
 
 const BYTES_PARAMS = [
   ENCODING,
@@ -96,7 +97,7 @@ function parse(content: RequestContent): ParsedDataRequest {
   const { type, count } = readParameters(MEMBERS, members, readJson);
   const values = readValues(type, count, body, ignored);
   requireReplyFits(values);
-  const { entropy_mode, dry_run } = readCommon(members, query.given, ignored);
+  const { entropy_mode, dry_run, format } = readCommon(members, query.given, ignored);
   return {
     request: {
       endpoint: 'batch',
@@ -105,6 +106,7 @@ function parse(content: RequestContent): ParsedDataRequest {
       members: { count, type },
       mode: entropy_mode,
       dryRun: dry_run,
+      format,
     },
     ignored,
   };

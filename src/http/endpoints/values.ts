@@ -2,14 +2,17 @@ import type { DataRequest } from '../../answer/request.ts';
 import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
-import { type DataEndpointDefinition, DRY_RUN, ENTROPY_MODE } from '../endpoint.ts';
+import { type DataEndpointDefinition, DRY_RUN, ENTROPY_MODE, FORMAT } from '../endpoint.ts';
 import {
   type ChoiceParameter,
   grouped,
   type IntegerParameter,
   type ParameterDefinition,
-  parseQuery,
   type ReadValues,
+  readParameters,
+  readText,
+  type SplitQuery,
+  splitQuery,
   type ValuesOf,
 } from '../params.ts';
 
@@ -20,7 +23,7 @@ const BOUND = {
   error: 'invalid_range',
 } as const;
 
-const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN] as const;
+const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT] as const;
 
 /** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
 function valuesEndpoint<Own extends readonly ParameterDefinition[]>({
@@ -46,11 +49,26 @@ function valuesEndpoint<Own extends readonly ParameterDefinition[]>({
     parameters,
     errors,
     parse({ query }) {
-      const { values, ignored } = parseQuery(parameters, query);
-      const { entropy_mode: mode, dry_run: dryRun } = values as ValuesOf<typeof COMMON_PARAMETERS>;
-      return { request: { endpoint: name, ...ask(values as ValuesOf<Own>), mode, dryRun }, ignored };
+      const { given, ignored } = withoutAlias(splitQuery(parameters, query), parameters);
+      const values = readParameters(parameters, given, readText);
+      const { entropy_mode: mode, dry_run: dryRun, format } = values as ValuesOf<typeof COMMON_PARAMETERS>;
+      return { request: { endpoint: name, ...ask(values as ValuesOf<Own>), mode, dryRun, format }, ignored };
     },
   };
+}
+
+/**
+ * Of an endpoint with `encoding`, `format` is an alias of that where it names none of the forms of an answer; `encoding`
+ * wins.
+ */
+function withoutAlias(query: SplitQuery, parameters: readonly ParameterDefinition[]): SplitQuery {
+  const { given, ignored } = query;
+  const format = given.get(FORMAT.name);
+  const isForm = format === undefined || readText(FORMAT, format) !== undefined;
+  if (isForm || !parameters.includes(ENCODING)) return query;
+  const withAlias = new Map([[ENCODING.name as string, format], ...given]);
+  withAlias.delete(FORMAT.name);
+  return { given: withAlias, ignored: given.has(ENCODING.name) ? [...ignored, FORMAT.name] : ignored };
 }
 
 /** min and max, as GET /v1/integers and integers of POST /v1/batch take them. */
@@ -150,12 +168,12 @@ const BYTES_PARAMETERS = [
     error: 'invalid_count',
     description: 'How many bytes.',
   },
-  { ...ENCODING, aliases: ['format'] },
+  ENCODING,
 ] as const satisfies readonly ParameterDefinition[];
 
 export const BYTES = valuesEndpoint({
   name: 'bytes',
-  summary: 'Random bytes.',
+  summary: 'Random bytes. format=hex and format=base64 are accepted for encoding.',
   parameters: BYTES_PARAMETERS,
   errors: [],
   ask: ({ count, encoding }) => ({

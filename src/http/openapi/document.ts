@@ -198,11 +198,20 @@ function dataSuccess(endpoint: EndpointDefinition): Schema {
   const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
   return {
     description: 'The values; with dry_run=true the price.',
-    headers: headers(hasOctets ? [...DATA_HEADERS, ...OCTET_HEADERS] : DATA_HEADERS),
+    headers: headers([...DATA_HEADERS, ...OCTET_HEADERS]),
     content: {
       [MEDIA_TYPES.json]: { schema, example },
       [MEDIA_TYPES.msgpack]: { schema },
       ...(hasOctets ? octets : {}),
+      'text/plain': {
+        schema: {
+          type: 'string',
+          description: 'The bare values, one to a line; the metadata is in headers.',
+        },
+      },
+      'text/csv': {
+        schema: { type: 'string', description: 'The same as RFC 4180, below the header line value.' },
+      },
     },
   };
 }
@@ -336,21 +345,24 @@ const HEADERS: Readonly<Record<string, Schema>> = {
   ),
   'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
   'WWW-Authenticate': header('RFC 6750 §3.'),
-  'X-Certificate-ID': header('metadata.certificate_id, of an answer in octets.'),
-  'X-Certificate-Salt': header('metadata.certificate_salt, of an answer in octets.'),
-  'X-Entropy-Consumed-Bytes': header('metadata.entropy_consumed_bytes, of an answer in octets.', 'integer'),
+  'X-Certificate-ID': header('metadata.certificate_id, of an answer of bare values.'),
+  'X-Certificate-Salt': header('metadata.certificate_salt, of an answer of bare values.'),
+  'X-Entropy-Consumed-Bytes': header(
+    'metadata.entropy_consumed_bytes, of an answer of bare values.',
+    'integer',
+  ),
   'X-Entropy-Mode': header('The mode that was used.'),
   'X-Entropy-Origin': header('metadata.entropy_origin.'),
   'X-Ignored-Parameters': header('Names in the request that mean nothing here.'),
   'X-Lang-Circuit': header('Name of the circuit.'),
   'X-Lang-Version': header('Version of the circuit compiler.'),
   'X-NIST-Verified': header('true or false.'),
-  'X-Processing-Time-Ms': header('metadata.processing_time_ms, of an answer in octets.', 'integer'),
+  'X-Processing-Time-Ms': header('metadata.processing_time_ms, of an answer of bare values.', 'integer'),
   'X-Quantum-Backend': header('The processor.'),
   'X-Quantum-Credits-Remaining': header('Credits left; 2^53 - 1 stands for unlimited.', 'integer'),
-  'X-Quantum-Credits-Used': header('quantum_credits.used, of an answer in octets.', 'integer'),
+  'X-Quantum-Credits-Used': header('quantum_credits.used, of an answer of bare values.', 'integer'),
   'X-RateLimit-Remaining': header('Whole requests possible now.', 'integer'),
   'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),
   'X-Request-ID': header('Names the request, as a UUID.'),
-  'X-Timestamp': header('metadata.timestamp, of an answer in octets.'),
+  'X-Timestamp': header('metadata.timestamp, of an answer of bare values.'),
 };

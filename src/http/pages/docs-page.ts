@@ -211,7 +211,8 @@ function answersSection(): Markup {
     .properties;
   return html`<section id="answers" aria-labelledby="answers-title"><h2 id="answers-title">Answers</h2>
 <p>JSON by default. <code>Accept: application/msgpack</code> gives the same object in MessagePack;
-<code>Accept: application/octet-stream</code> gives the bare values of bytes and batches, with the metadata in headers.</p>
+<code>Accept: application/octet-stream</code> gives the bare values of bytes and batches, with the metadata in headers;
+<code>format=plain</code> and <code>format=csv</code> give them as lines of text on every endpoint.</p>
 <h3>Members of <code>metadata</code></h3>
 <dl class="params">${Object.entries(members).map(
     ([name, { description }]) =>

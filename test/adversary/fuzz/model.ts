@@ -23,8 +23,17 @@ export interface Asked {
   readonly echoed: Readonly<Record<string, unknown>>;
   readonly mode: EntropyMode;
   readonly dryRun: boolean;
+  /** What the request itself says of its form; else Accept decides. */
+  readonly format?: Format;
   /** Some names in the request mean nothing. */
   readonly hasIgnored: boolean;
+}
+
+const FORMATS = ['json', 'plain', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+function formatOf(text: string | undefined): Format | undefined {
+  return text === undefined ? undefined : (FORMATS.find((each) => each === text) ?? refuse('invalid_format'));
 }
 
 export type Outcome = { readonly refused: ErrorCode } | { readonly asked: Asked };
@@ -64,14 +73,14 @@ type Read = Omit<Asked, 'endpoint' | 'mode'> & { readonly mode?: EntropyMode };
 
 const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
   integers: ['count', 'min', 'max', 'unique', 'sort'],
-  bytes: ['count', 'encoding', 'format'],
+  bytes: ['count', 'encoding'],
   floats: ['count', 'precision'],
   uuid: ['count'],
   bitstring: ['length'],
   shuffle: ['items'],
   batch: [],
 };
-const COMMON = ['entropy_mode', 'dry_run'];
+const COMMON = ['entropy_mode', 'dry_run', 'format'];
 
 interface Query {
   /** By name, still percent-encoded. */
@@ -91,7 +100,6 @@ function queryOf(text: string, names: readonly string[]): Query {
     else if (given.has(name)) refuse('duplicate_parameter');
     else given.set(name, equals < 0 ? '' : part.slice(equals + 1));
   }
-  if (given.has('encoding') && given.has('format')) hasIgnored = true; // the documented name wins
   return { given, hasIgnored };
 }
 
@@ -122,6 +130,9 @@ function utf8(bytes: Uint8Array, ignoreBOM: boolean): string | undefined {
 
 function get({ endpoint, query }: DataAsk): Read {
   const { given, hasIgnored } = queryOf(query, [...MEMBERS[endpoint], ...COMMON]);
+  // of bytes, format is another name of encoding where it names no form
+  const isForm = FORMATS.some((each) => each === decoded(given.get('format') ?? ''));
+  const isAlias = endpoint === 'bytes' && given.has('format') && !isForm;
   const raw = (name: string): string | undefined => given.get(name);
   const text = (name: string, code: ErrorCode): string | undefined => {
     const value = raw(name);
@@ -144,7 +155,7 @@ function get({ endpoint, query }: DataAsk): Read {
       }
       case 'bytes': {
         const count = whole('count', 1, 1_024, 'invalid_count') ?? 16;
-        const named = given.has('encoding') ? 'encoding' : 'format';
+        const named = given.has('encoding') || !isAlias ? 'encoding' : 'format';
         const encoding =
           word(text(named, 'invalid_encoding'), ['hex', 'base64'], 'invalid_encoding') ?? 'hex';
         const echoed = { count, encoding, bits: 8 * count };
@@ -177,7 +188,8 @@ function get({ endpoint, query }: DataAsk): Read {
     ...values(),
     ...asOne('mode', mode(text('entropy_mode', 'invalid_entropy_mode'))),
     dryRun: truth(text('dry_run', 'invalid_boolean')) ?? false,
-    hasIgnored,
+    ...(isAlias ? {} : asOne('format', formatOf(text('format', 'invalid_format')))),
+    hasIgnored: hasIgnored || (isAlias && given.has('encoding')),
   };
 }
 
@@ -259,6 +271,9 @@ function batch({ query, contentType, body }: DataAsk): Read {
     ? mode(jsonText(own('entropy_mode'), 'invalid_entropy_mode'))
     : mode(inQuery('entropy_mode', 'invalid_entropy_mode'));
   const dryRun = has('dry_run') ? jsonTruth(own('dry_run')) : truth(inQuery('dry_run', 'invalid_boolean'));
+  const format = formatOf(
+    has('format') ? jsonText(own('format'), 'invalid_format') : inQuery('format', 'invalid_format'),
+  );
   const unknown = Object.keys(members).some((name) => name !== '' && !BATCH_MEMBERS.includes(name));
   const unknownParam = Object.keys(params).some((name) => !PARAMS[type].includes(name));
   const overridden = COMMON.some((name) => has(name) && asked.given.has(name));
@@ -267,6 +282,7 @@ function batch({ query, contentType, body }: DataAsk): Read {
     echoed: { count, type },
     ...asOne('mode', chosen),
     dryRun: dryRun ?? false,
+    ...asOne('format', format),
     hasIgnored: asked.hasIgnored || unknown || unknownParam || overridden,
   };
 }

@@ -5,12 +5,12 @@ import { unpack } from 'msgpackr';
 import { UNLIMITED } from '../../../src/account/tiers.ts';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
-import { octetMediaType } from '../../../src/core/vocabulary.ts';
+import { bareMediaType } from '../../../src/core/vocabulary.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { octetTypesOf } from '../../../src/values/value-request.ts';
 import type { HttpReply } from '../../support/http.ts';
-import { type Accept, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
-import { type Asked, type Outcome, outcomeOf } from './model.ts';
+import { type Accept, type Form, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
+import { type Asked, type Format, type Outcome, outcomeOf } from './model.ts';
 import { factsOf } from './roles.ts';
 import { assertValues, priceOf, valuesOfOctets } from './values-model.ts';
 import type { Actor, World } from './world.ts';
@@ -56,8 +56,16 @@ export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
 /** What is due once the Accept field is looked at, behind the request's own parameters. */
 function acceptable(outcome: Expected, { accept }: FuzzCase): Expected {
   if (!('asked' in outcome)) return outcome;
-  const form = formOf(accept, outcome.asked.dryRun ? 'quote' : outcome.asked.endpoint);
-  return form === undefined ? { refused: 'not_acceptable' } : outcome;
+  const { values, format, dryRun } = outcome.asked;
+  const hasBreaks = values.kind === 'shuffle' && values.items.some((item) => /[\r\n]/.test(item));
+  if (format === 'plain' && hasBreaks && !dryRun) return { refused: 'invalid_format' };
+  return formFor(outcome.asked, accept) === undefined ? { refused: 'not_acceptable' } : outcome;
+}
+
+/** The form of the answer; undefined where nothing is acceptable. */
+function formFor({ endpoint, format, dryRun }: Asked, accept: Accept): Form | Format | undefined {
+  if (format !== undefined) return dryRun ? 'json' : format;
+  return formOf(accept, dryRun ? 'quote' : endpoint);
 }
 
 type Expected = Outcome | { readonly allows: string };
@@ -218,12 +226,16 @@ async function holdAnswer(
   actor.answers++;
   world.consumedBytes += drawn;
   assert.ok(drawn * 8 >= 1, 'values come from entropy');
-  const form = formOf(accept, asked.endpoint)!;
+  const form = formFor(asked, accept)!;
+  if (form === 'plain' || form === 'csv') {
+    assert.equal(headers.get('content-type'), bareMediaType(form));
+    if (asked.values.kind !== 'shuffle') assertValues(asked.values, valuesOfLines(asked, form, reply.body));
+    assert.equal(headers.get('x-entropy-consumed-bytes'), String(drawn));
+    assert.equal(headers.get('x-quantum-credits-used'), String(used));
+    return;
+  }
   const [type] = form === 'octet-stream' ? octetTypesOf(asked.values) : [];
-  assert.equal(
-    headers.get('content-type'),
-    type === undefined ? `application/${form}` : octetMediaType(type),
-  );
+  assert.equal(headers.get('content-type'), type === undefined ? `application/${form}` : bareMediaType(type));
   if (type !== undefined) {
     assertValues(asked.values, valuesOfOctets(asked.values, reply.body));
     assert.equal(headers.get('x-entropy-consumed-bytes'), String(drawn));
@@ -242,6 +254,15 @@ async function holdAnswer(
     assert.ok(reply.body.toString().startsWith(`{"data":${canonicalize(body.data)},`), 'data is canonical');
 }
 
+/** The values of lines of text, as JSON would have had them. */
+function valuesOfLines({ values }: Asked, form: 'plain' | 'csv', body: Buffer): unknown {
+  const lines = body.toString().split(form === 'csv' ? '\r\n' : '\n');
+  assert.equal(lines.pop(), '', 'every line ends');
+  if (form === 'csv') assert.equal(lines.shift(), 'value');
+  if (values.kind === 'integers' || values.kind === 'floats') return lines.map(Number);
+  return values.kind === 'bitstring' || (values.kind === 'bytes' && values.single) ? lines[0] : lines;
+}
+
 interface AnswerBody {
   readonly data: Readonly<Record<string, unknown>>;
   readonly metadata: { readonly entropy_consumed_bytes: number };
@@ -249,7 +270,7 @@ interface AnswerBody {
 }
 
 function holdQuote(world: World, asked: Asked, accept: Accept, reply: HttpReply): void {
-  const form = formOf(accept, 'quote')!;
+  const form = formFor(asked, accept)!;
   assert.equal(reply.headers.get('content-type'), `application/${form}`);
   const body = (form === 'json' ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
   assert.equal(world.schemas.complaint(world.document.components.schemas['Quote'], body), '');
