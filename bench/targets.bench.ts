@@ -1,4 +1,4 @@
-import { octetMediaType } from '../src/core/vocabulary.ts';
+import { bareMediaType } from '../src/core/vocabulary.ts';
 import { octetTypesOf } from '../src/values/value-request.ts';
 import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
@@ -36,7 +36,7 @@ const CASES: readonly Case[] = VALUE_KINDS.flatMap((kind) => {
       name: `${kind.name}, ${form}, ${mode}`,
       kind,
       mode,
-      accept: form === 'json' ? 'application/json' : octetMediaType(type),
+      accept: form === 'json' ? 'application/json' : bareMediaType(type),
     })),
   );
 });
