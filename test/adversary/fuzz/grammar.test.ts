@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
+import { ACCEPTS } from './cases.ts';
+import { hold } from './oracle.ts';
 import { PLANTS, UNRELEASED_QUOTA } from './plants.ts';
 import { bookFailure, FUZZ_PROPERTIES, tryProperty } from './properties.ts';
 import { World } from './world.ts';
@@ -25,6 +27,13 @@ describe('requests made from the grammar of the endpoints', () => {
       assert.equal(failure, undefined, failure);
     });
   }
+
+  it('are refused for more values without repeats than a range holds, which chance seldom asks for', async () => {
+    const query = 'count=3&min=1&max=2&unique=true';
+    const ask = { endpoint: 'integers', query, contentType: '', body: new Uint8Array(0) } as const;
+    await hold(world, { role: 'csprng', keyWay: 'bearer', method: 'GET', ask, accept: ACCEPTS[0] });
+    assert.ok(world.outcomes.has('unique_impossible'));
+  });
 
   it('leave books that agree with what was answered', async () => {
     assert.equal(await bookFailure(world), undefined);
