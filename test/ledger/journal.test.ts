@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { type Durability, FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
@@ -101,6 +110,18 @@ suite('the journal of a front', () => {
     });
   }
 
+  test('writes through to the disk for fsync, and not for commit', {
+    skip: process.platform === 'linux' ? false : 'looks into /proc',
+  }, (t) => {
+    for (const durability of ['fsync', 'commit'] as const) {
+      const { place } = opened(t, durability);
+      const descriptor = readdirSync('/proc/self/fd').find((fd) => pathOf(fd) === place.path);
+      const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
+      const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
+      assert.equal((flags & constants.O_DSYNC) !== 0, durability === 'fsync');
+    }
+  });
+
   test('writes nothing over that the ledger has not stored: what has no room goes to the ledger', async (t) => {
     const { place, journal, commit, direct, store } = opened(t);
     let n = 0;
@@ -162,6 +183,14 @@ suite('the journal of a front', () => {
     reader.close();
   });
 });
+
+function pathOf(fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined; // the descriptor that listed the folder
+  }
+}
 
 /** Where each record of the file begins: those that follow each other. */
 function startsOf(path: string): number[] {
