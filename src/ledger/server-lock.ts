@@ -61,6 +61,11 @@ export async function serverHasApplied(directory: string, version: number): Prom
   return applied !== undefined && Number(applied) >= version;
 }
 
+/** Whether a server uses the folder. Throws LedgerError `unusable` when it cannot be asked. */
+export async function serverLives(directory: string): Promise<boolean> {
+  return (await askOwner(socketPathOf(directory))) !== undefined;
+}
+
 /** The process id, and the lowest directory version that a reader goes by; `Infinity` without readers. */
 function answerOf(appliedVersions: ReadonlyMap<string, number>): string {
   return `${process.pid} ${Math.min(...appliedVersions.values())}`;

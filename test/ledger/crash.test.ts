@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -478,6 +479,28 @@ suite('damaged pages', () => {
       assert.deepEqual([folder, errors, await again.nextSegment()], [folder, [], 2]);
       await again.close();
     }
+  });
+
+  test('a backup of what a killed server left is refused while a journal holds answers that it would lack', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    const image = temporaryFolder(t);
+    for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
+    await ledger.journal.commit(filledSegment(1, ENTRIES), []);
+    copyFileSync(join(path, 'journal-1-0'), join(image, 'journal-1-0'));
+    await ledger.close();
+    const backup = join(temporaryFolder(t), 'backup');
+    const tool = await openTestLedger(image, { role: 'tool' });
+    await assert.rejects(tool.backup(backup), { reason: 'refused', message: /journal-1-0 holds 1 commit/ });
+    assert.ok(!existsSync(backup));
+    await tool.close();
+    await (await openTestLedger(image)).close();
+    const again = await openTestLedger(image, { role: 'tool' });
+    await again.backup(backup);
+    await again.close();
+    const restored = await openTestLedger(backup);
+    assert.equal((await restored.segment(1))?.sequence, 1);
+    await restored.close();
   });
 
   test('nothing of a journal enters a ledger that was set back to a backup behind it', async (t) => {

@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { BlockKeys } from '../block-keys.ts';
-import { isDamagedJournal, type JournalPlace } from '../journal.ts';
+import { isDamagedJournal, isJournal, type JournalPlace, readLeftover } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
-import type { ServerLock } from '../server-lock.ts';
+import { type ServerLock, serverLives } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
-import type { LmdbBooks } from './books.ts';
+import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
@@ -77,11 +77,28 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a tool`);
   };
 
+  /** A copy has no journals: what only those of a server that was killed hold would be missing from it. */
+  async function requireStored(): Promise<void> {
+    if (await serverLives(parts.path)) return;
+    const known = parts.books.journalPositions();
+    for (const name of readdirSync(parts.path).filter(isJournal)) {
+      const from = known.get(name);
+      if (from === undefined || from === JOURNAL_FINISHED) continue;
+      const count = readLeftover(join(parts.path, name), from).payloads.length;
+      if (count === 0) continue;
+      throw new LedgerError(
+        'refused',
+        `${join(parts.path, name)} holds ${count} commit(s) of a service that was killed, which a copy would lack: start the service, and back up then`,
+      );
+    }
+  }
+
   async function copyTo(directory: string, compact: boolean): Promise<void> {
     if (existsSync(directory) && readdirSync(directory).length > 0) {
       throw new LedgerError('refused', `${directory} is not empty: a copy goes into a new folder`);
     }
     await following?.store();
+    if (role === 'tool') await requireStored();
     // The copy takes the ledger's place after the journals are gone.
     if (compact) await parts.books.finishJournals(journalNames);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
