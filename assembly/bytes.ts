@@ -1,4 +1,4 @@
-/** Bytes as JSON strings, each followed by a comma. They wait at ENTROPY; all functions write to TEXT and return how many bytes. */
+/** Bytes as JSON strings, each followed by a comma, or as MessagePack strings. They wait at ENTROPY; all functions write to TEXT and return how many bytes. */
 import { marked } from './octets';
 import { ENTROPY, TEXT } from './windows';
 
@@ -22,13 +22,24 @@ function lowerHalf(high: v128, low: v128): v128 {
   return v128.shuffle<u8>(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 
-/** `count` values of `length` bytes as lower-case hexadecimal. */
+/** `count` values of `length` bytes as lower-case hexadecimal, as JSON. */
 export function hex(count: i32, length: i32): i32 {
+  return hexStrings(count, length, QUOTE, 1, 2);
+}
+
+/** The same in MessagePack: before each value the lowest `headBytes` bytes of `head`. */
+export function packedHex(count: i32, length: i32, head: u32, headBytes: i32): i32 {
+  return hexStrings(count, length, head, headBytes, 0);
+}
+
+/** `tailBytes` is 2 for a quote and a comma behind each value. */
+@inline
+function hexStrings(count: i32, length: i32, head: u32, headBytes: usize, tailBytes: usize): i32 {
   let out = TEXT;
   let at = ENTROPY;
   for (let i = 0; i < count; i++) {
-    store<u8>(out, QUOTE);
-    out++;
+    store<u32>(out, head);
+    out += headBytes;
     const end = at + usize(length);
     const textEnd = out + (usize(length) << 1);
     for (; at < end; at += 16, out += 32) {
@@ -39,21 +50,30 @@ export function hex(count: i32, length: i32): i32 {
       v128.store(out, hexDigits(upperHalf(high, low)), 16);
     }
     at = end;
-    store<u16>(textEnd, QUOTE_COMMA);
-    out = textEnd + 2;
+    if (tailBytes != 0) store<u16>(textEnd, QUOTE_COMMA);
+    out = textEnd + tailBytes;
   }
   return i32(out - TEXT);
 }
 
-/** `count` values of `length` bytes as base64 with padding (RFC 4648 §4). */
+/** `count` values of `length` bytes as base64 with padding (RFC 4648 §4), as JSON. */
 export function base64(count: i32, length: i32): i32 {
+  return base64Strings(count, length, QUOTE, 1, 2);
+}
+
+export function packedBase64(count: i32, length: i32, head: u32, headBytes: i32): i32 {
+  return base64Strings(count, length, head, headBytes, 0);
+}
+
+@inline
+function base64Strings(count: i32, length: i32, head: u32, headBytes: usize, tailBytes: usize): i32 {
   let out = TEXT;
   let at = ENTROPY;
   const padding = (3 - (length % 3)) % 3;
   const characters = (usize(length + padding) / 3) << 2;
   for (let i = 0; i < count; i++) {
-    store<u8>(out, QUOTE);
-    out++;
+    store<u32>(out, head);
+    out += headBytes;
     const end = at + usize(length);
     const textEnd = out + characters;
     // Twelve bytes at a time; behind the last there are zeros instead of what follows.
@@ -64,8 +84,8 @@ export function base64(count: i32, length: i32): i32 {
     }
     at = end;
     if (padding > 0) store<u16>(textEnd - 2, padding == 2 ? 0x3d3d : u16(load<u8>(textEnd - 2)) | 0x3d00);
-    store<u16>(textEnd, QUOTE_COMMA);
-    out = textEnd + 2;
+    if (tailBytes != 0) store<u16>(textEnd, QUOTE_COMMA);
+    out = textEnd + tailBytes;
   }
   return i32(out - TEXT);
 }
@@ -99,8 +119,18 @@ function base64Text(bytes: v128): v128 {
   return i8x16.add(sextets, v128.swizzle(shifts, v128.or(above51, below26)));
 }
 
-/** `count` UUIDs of version 4 from 16 bytes each, in the form 8-4-4-4-12 (RFC 9562 §4, §5.4). */
+/** `count` UUIDs of version 4 from 16 bytes each, in the form 8-4-4-4-12 (RFC 9562 §4, §5.4), as JSON. */
 export function uuid(count: i32): i32 {
+  return uuidStrings(count, QUOTE, 1, 2);
+}
+
+/** The same in MessagePack: a string of 36 characters has a head of two bytes. */
+export function packedUuid(count: i32): i32 {
+  return uuidStrings(count, 0x24d9, 2, 0);
+}
+
+@inline
+function uuidStrings(count: i32, head: u16, headBytes: usize, tailBytes: usize): i32 {
   let out = TEXT;
   const end = ENTROPY + (usize(count) << 4);
   for (let at = ENTROPY; at < end; at += 16) {
@@ -111,18 +141,19 @@ export function uuid(count: i32): i32 {
     const second = hexDigits(upperHalf(high, low));
     // Each store leaves the place of the next dash free or is overwritten there.
     const middle = i64x2.extract_lane(first, 1);
-    store<u8>(out, QUOTE);
-    v128.store(out, first, 1);
-    store<u8>(out, DASH, 9);
-    store<u32>(out, u32(middle), 10);
-    store<u8>(out, DASH, 14);
-    store<u32>(out, u32(middle >> 32), 15);
-    store<u8>(out, DASH, 19);
-    v128.store(out, second, 21);
-    store<u32>(out, i32x4.extract_lane(second, 0), 20);
-    store<u8>(out, DASH, 24);
-    store<u16>(out, QUOTE_COMMA, 37);
-    out += 39;
+    store<u16>(out, head);
+    out += headBytes;
+    v128.store(out, first);
+    store<u8>(out, DASH, 8);
+    store<u32>(out, u32(middle), 9);
+    store<u8>(out, DASH, 13);
+    store<u32>(out, u32(middle >> 32), 14);
+    store<u8>(out, DASH, 18);
+    v128.store(out, second, 20);
+    store<u32>(out, i32x4.extract_lane(second, 0), 19);
+    store<u8>(out, DASH, 23);
+    if (tailBytes != 0) store<u16>(out, QUOTE_COMMA, 36);
+    out += 36 + tailBytes;
   }
   return i32(out - TEXT);
 }

@@ -1,5 +1,5 @@
 /**
- * The kernels of src/values: samplers and writers of JSON text and octets in AssemblyScript. `node scripts/build-kernels.ts` makes
+ * The kernels of src/values: samplers and writers of JSON text, octets and MessagePack in AssemblyScript. `node scripts/build-kernels.ts` makes
  * src/values/kernels.wasm of them; src/values/kernels.ts says how they are called. They are short because everything
  * rare is left to the caller, and check nothing: the caller keeps to the sizes of the windows.
  */
@@ -16,7 +16,14 @@ export {
   shortestOfWords,
   sixPlaces,
 } from './floats';
-export { base64, bits, hex, uuid } from './bytes';
+export { base64, bits, hex, packedBase64, packedHex, packedUuid, uuid } from './bytes';
+export {
+  packedIntegers32,
+  packedIntegers64,
+  packedQuotients32,
+  packedQuotients64,
+  packedUnits,
+} from './packed';
 export {
   float64Octets32,
   float64Octets64,

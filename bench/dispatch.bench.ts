@@ -100,8 +100,8 @@ function contendersFor(
     octets: undefined,
   };
   const bytes = new Uint8Array(make.answerBytesMax(order, jsonBytesMax(order.values)));
-  const room = { bytes, start: 0, end: bytes.length, packed: undefined };
-  const making = { ...order, ...room, dataEnd: 0, consumedBytes: 0, delivered: new Uint8Array(32) };
+  const room = { bytes, start: 0, end: bytes.length };
+  const making = { ...order, ...room, ...make.NOTHING_MADE, delivered: new Uint8Array(32) };
   let memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytes.length);
   const handOver = async () => {
     const salt = new Uint8Array(order.salt); // the worker's copy is erased, and so is the key

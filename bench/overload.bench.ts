@@ -103,9 +103,9 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
       async measure() {
         const octets = form === 'octet-stream' ? octetTypesOf(values)[0] : undefined;
         const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values, octets);
-        const bytes = new Uint8Array(make.answerBytesMax({ ...order, octets }, size));
-        const room = { bytes, start: 0, end: bytes.length, octets, packed: undefined };
-        const making = { ...order, values, form, ...room, dataEnd: 0, consumedBytes: 0, delivered };
+        const bytes = new Uint8Array(make.answerBytesMax({ ...order, values, form, octets }, size));
+        const room = { bytes, start: 0, end: bytes.length, octets };
+        const making = { ...order, values, form, ...room, ...make.NOTHING_MADE, delivered };
         const startedMs = performance.now();
         make.makeFrom(reader, making);
         return { ns: ((performance.now() - startedMs) * 1e6) / units };

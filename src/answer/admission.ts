@@ -10,10 +10,12 @@ import type { AnswerForm } from './request.ts';
 export interface WeighedAnswer {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
-  /** Of the form `octet-stream`: how the bare values are written. */
+  /** How values without text beside them are written. */
   readonly octets?: BareType | undefined;
   /** Bytes that its values take as JSON, at most, or as octets. */
   readonly valuesBytesMax: number;
+  /** Memory that it takes, at most. */
+  readonly replyBytesMax: number;
   /** Number of the account that asks. */
   readonly accountNumber: number;
 }
@@ -67,14 +69,14 @@ const START_NS: Averages = {
     shuffle: 60,
   },
   msgpack: {
-    integers: 90,
-    'integers, sorted': 125,
-    'integers, unique': 105,
-    decimals: 110,
-    floats: 150,
-    bytes: 15,
-    uuid: 1_000,
-    bitstring: 10,
+    integers: 25,
+    'integers, sorted': 100,
+    'integers, unique': 70,
+    decimals: 32,
+    floats: 42,
+    bytes: 5,
+    uuid: 65,
+    bitstring: 2,
     shuffle: 90,
   },
 };
@@ -180,7 +182,7 @@ export class Admission {
     if (!isRoom) throw overloaded();
     this.#largeAnswers++;
     this.#queued.add(accountNumber, costUs);
-    this.#replies.add(accountNumber, replyBytesOf(answer));
+    this.#replies.add(accountNumber, answer.replyBytesMax);
     return { costUs };
   }
 
@@ -193,7 +195,7 @@ export class Admission {
 
   /** The memory of an answer that was let into the queue is given back. */
   replyLeft(answer: WeighedAnswer): void {
-    this.#replies.remove(answer.accountNumber, replyBytesOf(answer));
+    this.#replies.remove(answer.accountNumber, answer.replyBytesMax);
   }
 
   /**
@@ -231,7 +233,7 @@ export class Admission {
   }
 
   #fitsInMemory(answer: WeighedAnswer): boolean {
-    return this.hasRoom(answer.accountNumber, replyBytesOf(answer));
+    return this.hasRoom(answer.accountNumber, answer.replyBytesMax);
   }
 
   /** The turn ends when all that was ready with it has been looked at. */
@@ -329,14 +331,10 @@ function unitsOf(values: ValueRequest): number {
   }
 }
 
-/** Lines of text are made from JSON, and cost what it does. */
+/** Lines of text are made from JSON and cost what it does; octets cost the same whatever stands before them. */
 function madeLike({ form, octets }: Pick<WeighedAnswer, 'form' | 'octets'>): AnswerForm {
-  return octets !== undefined && isTextType(octets) ? 'json' : form;
-}
-
-/** Memory of an answer, at most: of MessagePack the text that is committed to, and what is sent. */
-function replyBytesOf({ valuesBytesMax, form }: WeighedAnswer): number {
-  return valuesBytesMax * (form === 'msgpack' ? 2 : 1);
+  if (octets === undefined) return form;
+  return isTextType(octets) ? 'json' : 'octet-stream';
 }
 
 function overloaded(): ApiError {

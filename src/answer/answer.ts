@@ -1,6 +1,7 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/meter.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
@@ -69,6 +70,8 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   readonly octets: BareType | undefined;
   /** Bytes that its values take as JSON, at most, or as octets. */
   readonly valuesBytesMax: number;
+  /** Memory that it takes, at most: its values as they are sent, and of MessagePack the text that is committed to. */
+  readonly replyBytesMax: number;
   /** Made by a worker. */
   readonly isLarge: boolean;
   /** The first use of an Idempotency-Key. */
@@ -91,11 +94,13 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   start = 0;
   end = 0;
+  dataStart = 0;
   dataEnd = 0;
+  packedStart = 0;
+  packedEnd = 0;
   delivered: Uint8Array<ArrayBuffer>;
   deliveredBytes = 0;
   consumedBytes = 0;
-  packed: Uint8Array<ArrayBuffer> | undefined = undefined;
   /**
    * The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing
    * ignored).
@@ -132,6 +137,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     const { octets } = asker;
     this.octets = octets;
     this.valuesBytesMax = plan.valuesBytesMax(octets);
+    const isPackedToo = this.form === 'msgpack' && octets === undefined;
+    this.replyBytesMax =
+      this.valuesBytesMax + (isPackedToo ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0);
     this.isLarge = isLarge(this.valuesBytesMax);
     this.#admission = admission;
     this.salt = salt;
@@ -234,11 +242,5 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.body = NO_BYTES;
     if (this.#isWeighed) this.#admission.replyLeft(this);
     this.#isWeighed = false;
-  }
-
-  /** Gives the memory of its making back: its body is other memory. */
-  exchangeBuffer(buffer: ReplyBuffer | undefined): void {
-    this.#buffer?.release();
-    this.#buffer = buffer;
   }
 }

@@ -7,6 +7,7 @@ import type { StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
+import { octetsHead } from '../values/packed.ts';
 import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
@@ -15,7 +16,6 @@ import type { Idempotency } from './idempotency.ts';
 import {
   type AnswerWorkers,
   answerBytesMax,
-  DATA_START,
   DIGEST_BYTES,
   type DrawOrder,
   type MadeByWorker,
@@ -25,7 +25,7 @@ import {
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
-import { completeJson, EnvelopeTemplate, packedReply } from './text.ts';
+import { completeJson, completePacked, EnvelopeTemplate } from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
@@ -42,6 +42,7 @@ export interface AnswersOptions {
   readonly reservoirBytes: number;
 }
 
+const NO_BYTES = new Uint8Array(0);
 /** More than header fields, envelope and seal of a stored answer ever take. */
 const STORED_HEAD_BYTES_MAX = 8_192;
 
@@ -122,9 +123,9 @@ export class Answers {
 
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, keyText: string): Promise<void> {
-    const { asker, accountNumber, form } = answer;
+    const { asker, accountNumber } = answer;
     const { idempotency } = this.#options;
-    const bytesMax = answer.valuesBytesMax * (form === 'msgpack' ? 2 : 1) + STORED_HEAD_BYTES_MAX;
+    const bytesMax = answer.replyBytesMax + STORED_HEAD_BYTES_MAX;
     const request = { accountNumber, keyText, fingerprint: asker.fingerprint(), bytesMax };
     const outcome = await idempotency.begin(request, asker.atMs);
     if ('first' in outcome) {
@@ -262,7 +263,7 @@ export class Answers {
     const order = { values, form, octets, before, after, salt: answer.salt, draw, memory: buffer.bytes };
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
-    buffer.returned(made.bytes, made.dataEnd + REPLY_TAIL_BYTES_MAX);
+    buffer.returned(made.bytes, Math.max(made.dataEnd + REPLY_TAIL_BYTES_MAX, made.packedEnd));
     answer.leaveQueue(busyMs);
     return left;
   }
@@ -296,7 +297,7 @@ export class Answers {
     answer.certificateId = committer.nextCertificateId();
     answer.timestamp = this.#isoTime(answer.issuedAtMs);
     answer.durationMs = this.#elapsedMs(asker);
-    answer.deliveredBytes = answer.dataEnd - answer.start - DATA_START;
+    answer.deliveredBytes = answer.dataEnd - answer.dataStart;
     this.#writeBody(answer);
     let stored: StoredAnswer | undefined;
     if (form !== 'json' || asker.ignored !== '' || answer.first !== undefined) {
@@ -310,20 +311,19 @@ export class Answers {
   }
 
   #writeBody(answer: Answer): void {
-    const { memory, poweredBy } = this.#options;
-    const { from, bytes, start, dataEnd, request } = answer;
-    if (answer.form === 'json') {
+    const { poweredBy } = this.#options;
+    const { from, form, octets, bytes, start, dataStart, dataEnd, request } = answer;
+    if (form === 'json') {
       answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
-      return;
+    } else if (form === 'octet-stream') {
+      answer.body = bytes.subarray(dataStart, dataEnd);
+    } else {
+      const values =
+        octets === undefined
+          ? { head: NO_BYTES, start: answer.packedStart, end: answer.packedEnd }
+          : { head: octetsHead(octets, dataEnd - dataStart), start: dataStart, end: dataEnd };
+      answer.body = completePacked(answer, poweredBy, request, values, bytes);
     }
-    if (answer.form === 'octet-stream') {
-      answer.body = bytes.subarray(start + DATA_START, dataEnd);
-      return;
-    }
-    answer.body = packedReply(answer, poweredBy, request.valueKey, request.members, answer.packed!);
-    answer.packed = undefined;
-    // the body of a large answer is weighed already (Admission.enterQueue)
-    answer.exchangeBuffer(answer.isLarge ? undefined : memory.adopt(answer.body));
   }
 
   #planOf(request: DataRequest): Plan {

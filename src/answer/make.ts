@@ -1,4 +1,3 @@
-import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
@@ -7,9 +6,10 @@ import { Expander, expandPiece } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
-import { drawJson, drawOctets } from '../values/sample.ts';
+import { packedBytesMax } from '../values/packed.ts';
+import { drawJson, drawOctets, drawPacked } from '../values/sample.ts';
 import { drawText } from '../values/text-lines.ts';
-import type { ValueRequest } from '../values/value-request.ts';
+import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
 export const SALT_BYTES = 32;
@@ -20,6 +20,8 @@ export const DIGEST_BYTES = 32;
  * when it is hashed.
  */
 export const DATA_START = 32;
+/** Room before the values of a MessagePack reply for all that precedes them (text.ts holds it to it). */
+export const PACKED_HEAD_BYTES_MAX = 4_096;
 /** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
 export const REPLY_TAIL_BYTES_MAX = 2_048;
 
@@ -29,7 +31,7 @@ assert(DATA_START >= SALT_BYTES, 'the salt fits before the data member');
 export interface MakeOrder {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
-  /** Of the form `octet-stream`; then there is no text. */
+  /** Of the form `octet-stream`, and of typed arrays in MessagePack; then there is no text. */
   readonly octets: BareType | undefined;
   /** The text of the `data` member before and after its values; canonical JSON as a whole. */
   readonly before: Uint8Array;
@@ -47,13 +49,15 @@ export interface Making extends MakeOrder {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
-  /** Where the `data` member or the octets end. */
+  /** Where what is committed to starts and ends: the `data` member or the octets. */
+  dataStart: number;
   dataEnd: number;
+  /** Of MessagePack beside text: where the values start and end in it. */
+  packedStart: number;
+  packedEnd: number;
   /** 32 bytes: SHA-256(salt ‖ data) or SHA-256(salt ‖ octets) is written here. */
   readonly delivered: Uint8Array<ArrayBuffer>;
   consumedBytes: number;
-  /** The values in MessagePack, where the form is that. */
-  packed: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /**
@@ -76,7 +80,10 @@ export interface WorkerOrder extends MakeOrder {
 
 /** As the worker returns it. */
 export interface MadeByWorker
-  extends Pick<Making, 'bytes' | 'dataEnd' | 'delivered' | 'consumedBytes' | 'packed'> {
+  extends Pick<
+    Making,
+    'bytes' | 'dataStart' | 'dataEnd' | 'packedStart' | 'packedEnd' | 'delivered' | 'consumedBytes'
+  > {
   /** Pieces that were not read, or what is left of one, in order: the next draw takes them. */
   readonly left: readonly Uint8Array<ArrayBuffer>[];
   /** What it took of the worker's time: the answers to come are weighed by it. */
@@ -94,11 +101,18 @@ export interface AnswerWorkers {
 
 /** Memory that an answer needs at most, its values taking `valuesBytesMax` bytes of JSON or octets. */
 export function answerBytesMax(
-  { octets, before, after }: Pick<MakeOrder, 'octets' | 'before' | 'after'>,
+  { values, form, octets, before, after }: Pick<MakeOrder, 'values' | 'form' | 'octets' | 'before' | 'after'>,
   valuesBytesMax: number,
 ): number {
-  if (octets !== undefined) return DATA_START + valuesBytesMax;
-  return DATA_START + before.length + valuesBytesMax + after.length + REPLY_TAIL_BYTES_MAX;
+  if (octets !== undefined) return dataOffset(form, octets) + valuesBytesMax;
+  const textBytes = DATA_START + before.length + valuesBytesMax + after.length + REPLY_TAIL_BYTES_MAX;
+  if (form !== 'msgpack') return textBytes;
+  return textBytes + PACKED_HEAD_BYTES_MAX + packedBytesMax(values, valuesBytesMax);
+}
+
+/** Where the `data` member or the octets start in the memory of an answer. */
+function dataOffset(form: AnswerForm, octets: BareType | undefined): number {
+  return form === 'msgpack' && octets !== undefined ? PACKED_HEAD_BYTES_MAX : DATA_START;
 }
 
 /**
@@ -112,10 +126,8 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     bytes: memory,
     start: 0,
     end: memory.length,
-    dataEnd: 0,
+    ...NOTHING_MADE,
     delivered: new Uint8Array(DIGEST_BYTES),
-    consumedBytes: 0,
-    packed: undefined,
   };
   let left: Uint8Array<ArrayBuffer>[];
   try {
@@ -125,51 +137,55 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     stream.close();
     wipe(order.salt);
   }
-  const { bytes, dataEnd, delivered, consumedBytes, packed } = making;
-  return { bytes, dataEnd, delivered, consumedBytes, packed, left };
+  const { bytes, dataStart, dataEnd, packedStart, packedEnd, delivered, consumedBytes } = making;
+  return { bytes, dataStart, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
 }
+
+/** What a Making holds before it is made. */
+export const NOTHING_MADE = {
+  ...{ dataStart: 0, dataEnd: 0, packedStart: 0, packedEnd: 0 },
+  consumedBytes: 0,
+} as const;
 
 /** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
-  const { values, octets, bytes, start } = making;
+  const { values, form, octets, bytes, start, end } = making;
   const consumedBefore = reader.consumedBytes;
-  const bareAt = start + DATA_START;
-  if (octets === undefined) making.dataEnd = writeData(reader, making);
-  else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, bareAt);
-  else making.dataEnd = drawOctets(values, octets, reader, bytes, bareAt);
+  making.dataStart = start + dataOffset(form, octets);
+  if (octets === undefined) writeData(reader, making);
+  else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, making.dataStart);
+  else making.dataEnd = drawOctets(values, octets, reader, bytes, making.dataStart);
+  assert(Math.max(making.dataEnd, making.packedEnd) <= end, 'an answer keeps to its bound');
   reader.erase();
   making.consumedBytes = reader.consumedBytes - consumedBefore;
   commitInPlace(making);
 }
 
-/** Writes the `data` member; returns where it ends. */
-function writeData(reader: EntropyReader, making: Making): number {
-  const { values, form, before, after, bytes, start, end } = making;
-  const dataStart = start + DATA_START;
+/** Writes the `data` member, and of MessagePack its values again behind it. */
+function writeData(reader: EntropyReader, making: Making): void {
+  const { values, form, before, after, bytes, end, dataStart } = making;
   bytes.set(before, dataStart);
-  const valuesAt = dataStart + before.length;
-  const valuesEnd = drawJson(values, reader, bytes, valuesAt);
-  bytes.set(after, valuesEnd);
-  const dataEnd = valuesEnd + after.length;
-  assert(dataEnd + REPLY_TAIL_BYTES_MAX <= end, 'an answer keeps to its bound');
+  const text = { bytes, at: dataStart + before.length };
   if (form === 'msgpack') {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(
-      'utf8',
-      valuesAt,
-      valuesEnd,
-    );
-    making.packed = new Uint8Array(pack(JSON.parse(text)));
-  }
-  return dataEnd;
+    const textMax = before.length + jsonBytesMax(values) + after.length;
+    making.packedStart = dataStart + textMax + REPLY_TAIL_BYTES_MAX + PACKED_HEAD_BYTES_MAX;
+    const packed = { bytes, at: making.packedStart };
+    drawPacked(values, reader, text, packed);
+    making.packedEnd = packed.at;
+  } else text.at = drawJson(values, reader, bytes, text.at);
+  bytes.set(after, text.at);
+  making.dataEnd = text.at + after.length;
+  const textEnd = form === 'msgpack' ? making.packedStart - PACKED_HEAD_BYTES_MAX : end;
+  assert(making.dataEnd + REPLY_TAIL_BYTES_MAX <= textEnd, 'an answer keeps to its bound');
 }
 
 /**
  * SHA-256(salt ‖ data or octets): the salt stands before them for the moment of one call, a third of the time of
  * three.
  */
-function commitInPlace({ bytes, start, dataEnd, salt, delivered }: Making): void {
+function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): void {
   assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
-  const saltStart = start + DATA_START - SALT_BYTES;
+  const saltStart = dataStart - SALT_BYTES;
   bytes.set(salt, saltStart);
   sha256(bytes.subarray(saltStart, dataEnd), delivered);
   bytes.fill(0, saltStart, saltStart + SALT_BYTES);

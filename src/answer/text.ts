@@ -10,7 +10,7 @@ import {
   writeNumber,
   writeUuid,
 } from '../core/text-bytes.ts';
-import { DATA_START, REPLY_TAIL_BYTES_MAX } from './make.ts';
+import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from './make.ts';
 import type { DrawnFrom } from './supply.ts';
 
 /** What the text of an answer says of it beside its values. An Answer is one. */
@@ -101,20 +101,27 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
   };
 }
 
-/** The whole reply in MessagePack. `packedValues` come packed: large ones are packed where they were made. */
-export function packedReply(
+/**
+ * Completes a MessagePack reply in place before its values, which start at `valuesStart` and are one MessagePack value
+ * behind `valuesHead`; returns the whole reply.
+ */
+export function completePacked(
   answer: PrintedAnswer,
   poweredBy: string,
-  valueKey: string,
-  members: Members,
-  packedValues: Uint8Array,
+  { valueKey, members }: { readonly valueKey: string; readonly members: Members },
+  values: { readonly head: Uint8Array; readonly start: number; readonly end: number },
+  bytes: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
   const { mode, quantumBackend } = answer.from;
-  return concatBytes(
+  const head = concatBytes(
     packedUpTo('data', envelopeObject(answer, poweredBy)),
     packedUpTo(valueKey, { ...members, metadata: dataMetadata(mode, quantumBackend) }),
-    packedValues,
+    values.head,
   );
+  assert(head.length <= PACKED_HEAD_BYTES_MAX, 'what precedes the values fits the room kept for it');
+  const replyStart = values.start - head.length;
+  bytes.set(head, replyStart);
+  return bytes.subarray(replyStart, values.end);
 }
 
 /** An object in MessagePack with one more member, up to where the value of that one stands. */

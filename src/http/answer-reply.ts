@@ -47,7 +47,8 @@ const NO_TYPES: readonly OctetType[] = [];
 /**
  * How an answer is sent: as its parameter `format` says, else as JSON unless the client accepts something else better:
  * MessagePack, lines of text or, for bytes and batches, octets. Of the types that hold every value of the request the
- * client may name one, as in `application/octet-stream; type=int64`. A quote has no values, so a client that accepts
+ * client may name one, as in `application/octet-stream; type=int64`; `application/msgpack; arrays=typed` has the same octets as
+ * one value. A quote has no values, so a client that accepts
  * nothing but bare values gets it as JSON.
  */
 export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
@@ -78,7 +79,16 @@ function offersOf(types: readonly OctetType[]): readonly AnswerOffer[] {
         'byte-order': 'little-endian',
       }),
     );
-    offersByTypes.set(types, (offers = [...WITH_METADATA, ...asOctets, AS_PLAIN, AS_CSV]));
+    const asArrays = types.map(
+      (type): AnswerOffer => ({
+        name: `msgpack/${type}`,
+        form: 'msgpack',
+        octets: type,
+        mediaType: `${MEDIA_TYPES.msgpack}; arrays=typed; type=${type}`,
+        parameters: { arrays: 'typed', type },
+      }),
+    );
+    offersByTypes.set(types, (offers = [...WITH_METADATA, ...asOctets, ...asArrays, AS_PLAIN, AS_CSV]));
   }
   return offers;
 }

@@ -17,13 +17,13 @@ export const POWERS_OF_TEN: readonly number[] = [
 ];
 
 /** A multiple of 2^-53 takes a word of seven bytes, of which the three topmost bits are dropped. */
-const WORD_BYTES = 7;
+export const WORD_BYTES = 7;
 
-function decimalBlocks(source: ByteSource, count: number, precision: number): OffsetBlocks {
+export function decimalBlocks(source: ByteSource, count: number, precision: number): OffsetBlocks {
   return drawnBlocks(source, planOffsets(denominatorOf(precision)), count);
 }
 
-function denominatorOf(precision: number): number {
+export function denominatorOf(precision: number): number {
   assert(precision >= 1 && precision <= 15, 'a double tells 15 decimal places apart');
   return POWERS_OF_TEN[precision];
 }
@@ -70,11 +70,15 @@ function drawBinary(source: ByteSource, count: number, target: Uint8Array, start
   let at = start;
   for (let missing = count; missing > 0; ) {
     const drawn = takeWords(source, WORD_BYTES, missing);
-    const size = writeStopping(kernels.shortestOfWords, drawn, 0, (i) => `${wideWord(i) * 2 ** -53},`);
-    at = putText(size, target, at);
+    at = putText(writeUnitBlock(drawn), target, at);
     missing -= drawn;
   }
   return at;
+}
+
+/** Writes the words in the window as multiples of 2^-53. */
+export function writeUnitBlock(words: number): number {
+  return writeStopping(kernels.shortestOfWords, words, 0, (i) => `${wideWord(i) * 2 ** -53},`);
 }
 
 /** Five or six places: one word of 32 bits gives one value, whose digits come with the draw. */
@@ -137,7 +141,7 @@ export function writeDecimals(
  * reads as. A shorter decimal for the same double would be a second one of at most 15 digits. Below 10^-6
  * JavaScript prints an exponent (ECMA-262 6.1.6.1.20).
  */
-function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
+export function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
   const write = wide ? kernels.decimals64 : kernels.decimals32;
   const scale = 10 * POWERS_OF_TEN[15 - precision];
   return writeStopping(write, count, scale, (i) => `${offsetAt(i, wide) / POWERS_OF_TEN[precision]},`);

@@ -32,7 +32,7 @@ export function spanOf(min: number, max: number): number {
  * Whole numbers less `min`, each uniform in the range; with `unique` without repeats, every sequence equally
  * likely.
  */
-function offsetBlocks(
+export function offsetBlocks(
   reader: EntropyReader,
   { count, min, max, unique, sort }: IntegersRequest,
 ): OffsetBlocks {
@@ -68,12 +68,12 @@ export function writeIntegers(
 ): number {
   let at = start;
   for (let count = blocks.next(); count > 0; count = blocks.next()) {
-    at = putText(writeBlock(count, min, max, blocks.isWide), target, at);
+    at = putText(writeIntegerBlock(count, min, max, blocks.isWide), target, at);
   }
   return at;
 }
 
-function writeBlock(count: number, min: number, max: number, wide: boolean): number {
+export function writeIntegerBlock(count: number, min: number, max: number, wide: boolean): number {
   if (wide) return kernels.safe64(count, min);
   return fitsInt32(min, max) ? kernels.int32(count, min) : kernels.safe32(count, min);
 }

@@ -75,6 +75,16 @@ interface Kernels {
   unitOctets(words: number): void;
   uuidOctets(count: number): void;
 
+  /** assembly/bytes.ts and packed.ts: MessagePack from what the windows still hold; its bytes. `head` precedes each string. */
+  packedHex(count: number, length: number, head: number, headBytes: number): number;
+  packedBase64(count: number, length: number, head: number, headBytes: number): number;
+  packedUuid(count: number): number;
+  packedIntegers32(count: number, min: number): number;
+  packedIntegers64(count: number, min: number): number;
+  packedQuotients32(count: number, divisor: number): number;
+  packedQuotients64(count: number, divisor: number): number;
+  packedUnits(words: number): number;
+
   erase(entropyBytes: number, offsetBytes: number, textBytes: number): void;
 }
 

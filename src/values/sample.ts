@@ -6,6 +6,7 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { drawFloatOctets, drawFloats } from './floats.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
+import { type Output, writeBoth } from './packed.ts';
 import { drawShuffle } from './shuffle.ts';
 import { drawUuidOctets, drawUuids } from './uuid.ts';
 import { octetTypesOf, type ValueRequest } from './value-request.ts';
@@ -75,6 +76,19 @@ export function drawOctets(
       default:
         throw new TypeError(`${request.kind} has no octets`);
     }
+  } finally {
+    eraseWindows();
+  }
+}
+
+/**
+ * Writes the values as JSON to `text` and as MessagePack to `packed`, which have room for `jsonBytesMax` of the request and
+ * for `packedBytesMax`.
+ */
+export function drawPacked(request: ValueRequest, reader: EntropyReader, text: Output, packed: Output): void {
+  assertValid(request);
+  try {
+    writeBoth(request, reader, text, packed);
   } finally {
     eraseWindows();
   }

@@ -1,7 +1,7 @@
 import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
 
 export const UUID_BYTES = 16;
-const BLOCK_UUIDS = BLOCK_BYTES / UUID_BYTES;
+export const BLOCK_UUIDS = BLOCK_BYTES / UUID_BYTES;
 
 /**
  * Writes the JSON array of `count` UUIDs of version 4 in the form 8-4-4-4-12 (RFC 9562 §4, §5.4): 122 random bits; of 16

@@ -9,6 +9,6 @@ export default function expand(task: ExpandTask): number | MadeByWorker {
   const startedMs = systemClock.monotonicMs();
   const made = makeValues(task.order);
   const busyMs = systemClock.monotonicMs() - startedMs;
-  const buffers = [made.bytes, made.packed, ...made.left].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
+  const buffers = [made.bytes, ...made.left].map((bytes) => bytes.buffer);
   return transferring({ ...made, busyMs }, buffers);
 }

@@ -10,6 +10,7 @@ import {
   type Making,
   makeFrom,
   makeValues,
+  NOTHING_MADE,
   REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
 import type { AnswerForm } from '../../src/answer/request.ts';
@@ -103,8 +104,13 @@ describe('an answer', () => {
       const make = (form: AnswerForm) =>
         makeValues(orderOf({ from: 'pieces', pieces: [stream.slice()] }, values, form));
       const expected = expectedFrom(stream, values);
-      assert.equal(make('json').packed, undefined, name);
-      assert.deepEqual(unpack(make('msgpack').packed!), expected.plain, name);
+      const packed = make('msgpack');
+      assert.deepEqual(
+        unpack(packed.bytes.subarray(packed.packedStart, packed.packedEnd)),
+        expected.plain,
+        name,
+      );
+      assertMade(packed, stream, values);
       if (expected.octets === undefined) continue;
       const made = make('octet-stream');
       assert.deepEqual(made.bytes.subarray(DATA_START, made.dataEnd), expected.octets, name);
@@ -153,7 +159,7 @@ describe('an answer', () => {
 /** What is made of `order` in [start, end) of `bytes`. */
 function makingIn(order: MakeOrder, bytes: Uint8Array<ArrayBuffer>, start: number, end: number): Making {
   const room = { bytes, start, end, delivered: new Uint8Array(32) };
-  return { ...order, ...room, dataEnd: 0, consumedBytes: 0, packed: undefined };
+  return { ...order, ...room, ...NOTHING_MADE };
 }
 
 describe('an answer made in place', () => {

@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import canonicalize from 'canonicalize';
+import { unpack } from 'msgpackr';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { TestServer } from '../support/server.ts';
@@ -11,8 +14,11 @@ import { TestServer } from '../support/server.ts';
 /** Answers in octets of the real service over a real socket, and their certificates. */
 let server: TestServer;
 const folder = mkdtempSync(join(tmpdir(), 'qrn-octets-'));
+/** An account that knows no limit. */
+let unlimited: Record<string, string>;
 before(async () => {
   server = await TestServer.shared();
+  unlimited = { authorization: `Bearer ${(await server.account('enterprise')).key}` };
 });
 after(() => rmSync(folder, { recursive: true }));
 
@@ -25,19 +31,28 @@ interface Sent {
 }
 
 async function batch(body: object, accept = OCTETS): Promise<Sent> {
-  const response = await server.batch(body, { accept });
+  const response = await server.batch(body, { ...unlimited, accept });
   const octets = Buffer.from(await response.arrayBuffer());
   assert.equal(response.status, 200, octets.toString());
   return { response, body: octets };
 }
 
-async function certificateOf({ response }: Sent) {
-  const id = response.headers.get('x-certificate-id');
+interface Packed {
+  readonly data: { readonly count: number; readonly values: readonly unknown[]; readonly metadata: object };
+  readonly metadata: { readonly certificate_id: string; readonly certificate_salt: string };
+}
+
+function certificateOf({ response }: Sent) {
+  return loggedCertificate(response.headers.get('x-certificate-id')!);
+}
+
+async function loggedCertificate(id: string) {
   for (;;) {
-    const document = (await (await server.get(`/certificate?id=${id}`)).json()) as {
+    const document = (await (await server.get(`/certificate?id=${id}`, unlimited)).json()) as {
       certificate: { media_type?: string; proof: string | null; hashes: { delivered: string } };
     };
     if (document.certificate.proof !== null) return document;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
@@ -140,6 +155,75 @@ describe('an answer in octets', () => {
     assert.deepEqual(await again.arrayBuffer(), await first.arrayBuffer());
     const other = await server.batch(ask, { ...headers, accept: OCTETS });
     assert.equal(other.status, 422, 'another type is another request');
+  });
+});
+
+describe('an answer in MessagePack', () => {
+  const unpacked = async (body: object, accept: string) => {
+    const response = await server.batch(body, { ...unlimited, accept });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    assert.equal(response.status, 200, bytes.toString());
+    return { response, answer: unpack(bytes) as Packed };
+  };
+
+  it('is the object that its certificate commits to, large or small', async () => {
+    for (const count of [3, 40_000]) {
+      for (const type of ['integers', 'floats', 'uuid', 'bytes']) {
+        const { response, answer } = await unpacked({ type, count }, 'application/msgpack');
+        assert.equal(response.headers.get('content-type'), 'application/msgpack');
+        assert.equal(answer.data.values.length, count);
+        const { certificate } = await loggedCertificate(answer.metadata.certificate_id);
+        assert.equal(certificate.media_type, undefined);
+        const digest = createHash('sha256').update(Buffer.from(answer.metadata.certificate_salt, 'hex'));
+        digest.update(canonicalize(answer.data)!);
+        assert.equal(certificate.hashes.delivered, `sha256:${digest.digest('hex')}`, `${type} ${count}`);
+      }
+    }
+  });
+
+  it('has typed arrays where they are asked for, and the certificate commits to their bytes', async () => {
+    const cases: [ask: object, accept: string, type: string, kind: new (size: number) => object][] = [
+      [{ type: 'integers' }, 'arrays=typed', 'int32', Int32Array],
+      [{ type: 'integers', params: wide }, 'arrays=typed', 'float64', Float64Array],
+      [{ type: 'integers' }, 'arrays=typed; type=int64', 'int64', BigInt64Array],
+      [{ type: 'floats' }, 'arrays=typed', 'float64', Float64Array],
+      [{ type: 'uuid' }, 'arrays=typed', 'uuid', Uint8Array],
+    ];
+    for (const [ask, parameters, type, kind] of cases) {
+      for (const count of [3, 40_000]) {
+        const { response, answer } = await unpacked({ ...ask, count }, `application/msgpack; ${parameters}`);
+        assert.equal(response.headers.get('content-type'), `application/msgpack; arrays=typed; type=${type}`);
+        const { count: told, values } = answer.data;
+        const view = values as unknown as Uint8Array;
+        assert.ok(values instanceof kind && told === count);
+        const octets = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+        const document = await loggedCertificate(answer.metadata.certificate_id);
+        assert.match(String(document.certificate.media_type), new RegExp(`^${OCTETS}; type=${type}`));
+        const { ok, checks } = await verifyAnswer({
+          response: { ...answer, data: { metadata: answer.data.metadata } },
+          octets,
+          certificate: document,
+          keys: await server.keys(),
+        });
+        assert.ok(ok, JSON.stringify(checks.filter((check) => !check.ok)));
+      }
+    }
+    const refused = await server.batch(
+      { type: 'floats', count: 1 },
+      { accept: 'application/msgpack; arrays=boxed' },
+    );
+    assert.equal(refused.status, 406);
+  });
+
+  it('is not refused to eight connections that ask for megabytes each', async () => {
+    const ask = { type: 'uuid', count: 90_000 };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => server.batch(ask, { ...unlimited, accept: 'application/msgpack' })),
+    );
+    for (const answer of answers) {
+      assert.equal(answer.status, 200);
+      assert.ok((await answer.arrayBuffer()).byteLength > 3_400_000);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { Admission, type WeighedAnswer } from '../../src/answer/admission.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { packedBytesMax } from '../../src/values/packed.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -14,7 +15,13 @@ const sorted = (count: number): ValueRequest => ({
   ...{ unique: false, sort: 'ascending' },
 });
 const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({
-  ...{ values, form: 'json', valuesBytesMax: jsonBytesMax(values), accountNumber: account },
+  ...{
+    values,
+    form: 'json',
+    valuesBytesMax: jsonBytesMax(values),
+    replyBytesMax: jsonBytesMax(values),
+    accountNumber: account,
+  },
 });
 const isOverloaded = (error: unknown) =>
   error instanceof ApiError && error.code === 'overloaded' && error.facts.retryAfterS === 1;
@@ -63,8 +70,28 @@ describe('what an answer is thought to cost', () => {
     const cost = admission.costUs(answer(uuids(1_000)));
     assert.ok(cost > 198 && cost <= 201, `${cost} µs`);
     assert.equal(admission.costUs(answer({ kind: 'floats', count: 1_000, precision: null })), 30);
-    assert.equal(admission.costUs({ values: uuids(1_000), form: 'msgpack' }), 1_000);
+    assert.equal(admission.costUs({ values: uuids(1_000), form: 'msgpack' }), 65);
     assert.equal(admission.costUs({ values: uuids(1_000), form: 'octet-stream' }), 14);
+  });
+
+  it('lets eight connections of one account ask for full batches in MessagePack at once', () => {
+    for (const values of [
+      uuids(100_000),
+      { kind: 'floats', count: 100_000, precision: null } as const,
+      { kind: 'bytes', count: 100_000, length: 16, encoding: 'hex', single: false } as const,
+    ]) {
+      const { admission } = subject();
+      const text = jsonBytesMax(values);
+      const replyBytesMax = text + packedBytesMax(values, text);
+      const batch: WeighedAnswer = {
+        values,
+        form: 'msgpack',
+        valuesBytesMax: text,
+        replyBytesMax,
+        accountNumber: 1,
+      };
+      for (let i = 0; i < 8; i++) assert.doesNotThrow(() => admission.enterQueue(batch), values.kind);
+    }
   });
 
   it('does not believe one answer that was held up', () => {

@@ -65,11 +65,10 @@ describe('workers', () => {
       assert.equal(made.bytes.byteLength, made.bytes.buffer.byteLength, name);
       assert.deepEqual(made.delivered, expected.deliveredOctets ?? expected.delivered, name);
       assert.equal(made.consumedBytes, expected.consumedBytes, name);
-      assert.deepEqual(
-        made.packed && unpack(made.packed),
-        form === 'msgpack' ? expected.plain : undefined,
-        name,
-      );
+      if (form === 'msgpack') {
+        const packed = made.bytes.subarray(made.packedStart, made.packedEnd);
+        assert.deepEqual(unpack(packed), expected.plain, name);
+      }
     }
     const large = bytesOf('large', 7 * LARGE.count);
     const made = await workers.make(orderOf(pieced(large.slice()), LARGE));

@@ -221,7 +221,8 @@ const OCTETS =
   'The bare values, one behind the other; the metadata is in headers. Content-Type names them: type is int32, int64 or ' +
   'float64, with byte-order=little-endian; uuid, 16 bytes each (RFC 9562 §4); or bytes. Integers are int32 when min and ' +
   'max fit, else float64, which holds each of them exactly; Accept may name another type that holds the range, as in ' +
-  'application/octet-stream; type=int64. A type that does not is 406 not_acceptable.';
+  'application/octet-stream; type=int64. A type that does not is 406 not_acceptable. application/msgpack; arrays=typed has the same octets as ' +
+  'one value: an extension of type 0x74, or binary for UUIDs and bytes.';
 
 /** Codes that any endpoint under /v1 can answer. */
 const ALWAYS: readonly ErrorCode[] = [

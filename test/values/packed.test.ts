@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { unpack } from 'msgpackr';
+import type { EntropyReader } from '../../src/values/entropy-reader.ts';
+import { BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
+import { octetsHead, packedBytesMax } from '../../src/values/packed.ts';
+import { drawPacked } from '../../src/values/sample.ts';
+import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { drawnText } from './drawn.ts';
+import { keystream, readerOf } from './keystream.ts';
+
+const ENTROPY = keystream(2 ** 20);
+
+/** Both forms of one draw, in memory of just the size that they may take, between bytes that stay. */
+function drawn(request: ValueRequest, reader: EntropyReader): { text: string; packed: Buffer } {
+  const textMax = jsonBytesMax(request);
+  const packedMax = packedBytesMax(request, textMax);
+  const bytes = new Uint8Array(8 + textMax + 8 + packedMax + 8).fill(0xee);
+  const text = { bytes, at: 8 };
+  const packed = { bytes, at: 16 + textMax };
+  drawPacked(request, reader, text, packed);
+  assert.ok(text.at <= 8 + textMax && packed.at <= 16 + textMax + packedMax, 'both keep to their bounds');
+  for (const [from, to] of [
+    [0, 8],
+    [8 + textMax, 16 + textMax],
+    [16 + textMax + packedMax, bytes.length],
+  ]) {
+    assert.ok(
+      bytes.subarray(from, to).every((byte) => byte === 0xee),
+      'nothing around them is touched',
+    );
+  }
+  const all = Buffer.from(bytes);
+  return { text: all.toString('utf8', 8, text.at), packed: all.subarray(16 + textMax, packed.at) };
+}
+
+/** The text is that of `drawJson`, which others hold against a slow twin. */
+function assertSame(request: ValueRequest): void {
+  const reader = readerOf(ENTROPY, [4_096]);
+  const { text, packed } = drawn(request, reader);
+  const again = readerOf(ENTROPY, [4_096]);
+  assert.ok(text === drawnText(request, again));
+  assert.equal(reader.consumedBytes, again.consumedBytes);
+  assert.ok(JSON.stringify(unpack(packed)) === text, `${request.kind} as MessagePack`);
+  assert.ok(windowsAreErased());
+}
+
+describe('values in MessagePack', () => {
+  it('are those of the JSON text beside them, over several blocks and behind heads of every length', () => {
+    const requests: ValueRequest[] = [
+      { kind: 'integers', count: 2 * BLOCK_VALUES + 7, min: 0, max: 100, unique: false, sort: 'none' },
+      { kind: 'integers', count: 66_000, min: -(2 ** 31), max: 2 ** 31 - 1, unique: false, sort: 'none' },
+      {
+        kind: 'integers',
+        count: BLOCK_VALUES + 1,
+        min: -(2 ** 52),
+        max: 2 ** 52 - 1,
+        unique: false,
+        sort: 'ascending',
+      },
+      { kind: 'floats', count: BLOCK_VALUES + 1, precision: null },
+      { kind: 'floats', count: BLOCK_VALUES + 1, precision: 15 },
+      { kind: 'uuid', count: 600 },
+      ...[15, 16, 127, 128, 1_024].map(
+        (length): ValueRequest => ({ kind: 'bytes', count: 40, length, encoding: 'hex', single: false }),
+      ),
+      { kind: 'bytes', count: 1, length: 1_024, encoding: 'base64', single: true },
+      { kind: 'floats', count: 20, precision: 6 },
+      { kind: 'integers', count: 50, min: 0, max: 10 ** 12, unique: true, sort: 'descending' },
+      { kind: 'shuffle', items: ['a', 'é', '"'] },
+      { kind: 'bitstring', length: 31 },
+      { kind: 'bitstring', length: 66_000 },
+    ];
+    for (const request of requests) assertSame(request);
+  });
+
+  it('are integers in the fewest bytes, and float64 beyond 32 bits', () => {
+    const sizes: [value: number, bytes: number][] = [
+      [0, 1],
+      [127, 1],
+      [128, 2],
+      [255, 2],
+      [256, 3],
+      [65_535, 3],
+      [65_536, 5],
+      [2 ** 32 - 1, 5],
+      [2 ** 32, 9],
+      [Number.MAX_SAFE_INTEGER, 9],
+      [-1, 1],
+      [-32, 1],
+      [-33, 2],
+      [-128, 2],
+      [-129, 3],
+      [-32_768, 3],
+      [-32_769, 5],
+      [-(2 ** 31), 5],
+      [-(2 ** 31) - 1, 9],
+      [-Number.MAX_SAFE_INTEGER, 9],
+    ];
+    for (const [value, size] of sizes) {
+      const request = {
+        kind: 'integers',
+        count: 1,
+        min: value,
+        max: value,
+        unique: false,
+        sort: 'none',
+      } as const;
+      const { packed } = drawn(request, readerOf(new Uint8Array(8)));
+      assert.equal(packed.length, 1 + size, String(value));
+      assert.deepEqual(unpack(packed), [value]);
+    }
+  });
+});
+
+describe('octets in MessagePack', () => {
+  const whole = (type: Parameters<typeof octetsHead>[0], octets: Uint8Array) =>
+    unpack(Buffer.concat([octetsHead(type, octets.length), octets]));
+
+  it('are typed arrays, and binary for UUIDs and bytes', () => {
+    const numbers = Float64Array.of(0.5, -1);
+    assert.deepEqual(whole('float64', new Uint8Array(numbers.buffer)), numbers);
+    const int32 = Int32Array.of(-1, 2 ** 31 - 1);
+    assert.deepEqual(whole('int32', new Uint8Array(int32.buffer)), int32);
+    const int64 = BigInt64Array.of(-1n, 2n ** 53n);
+    assert.deepEqual(whole('int64', new Uint8Array(int64.buffer)), int64);
+    for (const type of ['uuid', 'bytes'] as const) {
+      assert.deepEqual(new Uint8Array(whole(type, Uint8Array.of(1, 2, 3))), Uint8Array.of(1, 2, 3));
+    }
+  });
+
+  it('have heads that never change', () => {
+    const hex = (type: Parameters<typeof octetsHead>[0]) =>
+      Buffer.from(octetsHead(type, 800)).toString('hex');
+    assert.deepEqual((['int32', 'float64', 'int64', 'uuid', 'bytes'] as const).map(hex), [
+      'c9000003217405',
+      'c9000003217408',
+      'c9000003217409',
+      'c600000320',
+      'c600000320',
+    ]);
+  });
+});
