@@ -57,6 +57,8 @@ export interface Settings {
   readonly rawRecipient: string;
   /** Bytes on disk of the raw shots that are kept; the oldest go first. */
   readonly rawBytes: number;
+  /** MiB per second that the scrub of the ledger reads in the background; 0 turns it off. */
+  readonly scrubMibPerS: number;
   /** Name of the transparency log in its checkpoints and keys. */
   readonly logName: string;
   /** `KEY@URL` of each witness of the log. */
@@ -158,6 +160,12 @@ function settings(defaultWorkers: number) {
       String(1024 ** 3),
       'bytes on disk of the raw shots that are kept; the oldest go first',
       wholeNumber(1, 1024 ** 5),
+    ),
+    scrubMibPerS: setting(
+      'QRN_SCRUB_MIB_PER_S',
+      '1',
+      'MiB per second of the ledger that are checked for damage in the background; 0: none',
+      wholeNumber(0, 1_024),
     ),
     logName: setting(
       'QRN_LOG_NAME',

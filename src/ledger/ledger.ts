@@ -45,6 +45,33 @@ export interface Upkeep {
    * reports them too.
    */
   damagedJournals(): Promise<string[]>;
+  /** How far the checks of what is stored have come that run beside the service. */
+  integrity(): Promise<LedgerIntegrity>;
+}
+
+/** What the running server knows of the soundness of its records. */
+export interface LedgerIntegrity {
+  /**
+   * The audit after an unclean stop: `none` when the last stop was clean, `running` while it continues beside the
+   * service.
+   */
+  readonly startAudit: 'none' | 'running' | 'sound' | 'damaged';
+  /** Null when the scrub is off. */
+  readonly scrub: ScrubState | null;
+}
+
+/** What the scrub has done since the start. */
+export interface ScrubState {
+  /** Walks over all records that came to their end. */
+  readonly passes: number;
+  readonly records: number;
+  readonly bytes: number;
+  /** When the last complete walk ended (Unix ms), and how long it took; null before the first. */
+  readonly passedAtMs: number | null;
+  readonly passMs: number | null;
+  /** Different damage found since the start, and the first of it in words. */
+  readonly damaged: number;
+  readonly problems: readonly string[];
 }
 
 /**
@@ -246,6 +273,7 @@ export const LEDGER_CALLS = {
   audit: { part: 'upkeep' },
   backup: { part: 'upkeep' },
   damagedJournals: { part: 'upkeep' },
+  integrity: { part: 'upkeep' },
 } as const satisfies Rules<Directory, 'directory'> &
   Rules<EntropyStore, 'entropy'> &
   Rules<SourceStore, 'sources'> &

@@ -3,7 +3,7 @@ import type { Backend } from '../backend/backend.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import type { MetricTotals } from '../core/metrics.ts';
 import type { HealthCheck } from '../http/plain-routes.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LedgerIntegrity } from '../ledger/ledger.ts';
 import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
 import type { BlockKind, LotRecord, SpendLimits } from '../ledger/records.ts';
 import type { DeliveredState } from '../pool/intake/assessor.ts';
@@ -51,6 +51,7 @@ export interface Readings {
   readonly ledger: Writability;
   /** Journals that lost acknowledged answers to damage. */
   readonly damagedJournals: readonly string[];
+  readonly integrity: LedgerIntegrity;
   readonly diskFreeBytes: number;
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
@@ -94,7 +95,7 @@ export interface SeedReading {
 }
 
 export interface ReadingSources {
-  readonly ledger: Pick<Ledger, 'blockLevels' | 'damagedJournals' | 'lots' | 'spent'>;
+  readonly ledger: Pick<Ledger, 'blockLevels' | 'damagedJournals' | 'integrity' | 'lots' | 'spent'>;
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
   readonly systemLot: () => LotRecord | undefined;
@@ -113,9 +114,10 @@ const LOTS_LOOKED_AT = 64;
 
 export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
-  const [levels, damagedJournals, sources, checkpoint] = await Promise.all([
+  const [levels, damagedJournals, integrity, sources, checkpoint] = await Promise.all([
     ledger.blockLevels(),
     ledger.damagedJournals(),
+    ledger.integrity(),
     sourceReadings(from),
     from.checkpoint(),
   ]);
@@ -135,6 +137,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     minute: watch.lastMinute(),
     ledger: watch.writability(),
     damagedJournals,
+    integrity,
     diskFreeBytes: freeBytesOf(from.dataDir),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
     use: processUse(),

@@ -1,6 +1,7 @@
 import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
 import type { HealthStatus } from '../http/plain-routes.ts';
-import { gauge, knownGauge, labelled } from './exposition.ts';
+import type { ScrubState } from '../ledger/ledger.ts';
+import { type ExposedFamily, gauge, knownGauge, labelled } from './exposition.ts';
 import {
   pureSecondsLeft,
   type ReadingRow,
@@ -31,6 +32,11 @@ const LATE_SECONDS_HIGH = 10;
 const CLOCK_ADVICE =
   'The system clock jumped. The service goes on by its own time, is not ready and deletes nothing. ' +
   'Correct the clock, or restart the service if the clock is right now.';
+
+const SCRUB_ADVICE =
+  'Stored records are damaged. Copy the data folder, run `qrn ledger audit` and restore a backup; see docs/operations.md.';
+
+const START_AUDIT_STATUS = { running: 'warn', sound: 'pass', damaged: 'fail' } as const;
 
 const JOURNAL_ADVICE =
   'a start found acknowledged answers in this file damaged by the disk; see docs/operations.md, then remove the file';
@@ -74,6 +80,31 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
           output: JOURNAL_ADVICE,
         })),
     },
+  },
+  {
+    check: {
+      name: 'ledger:audit',
+      optional: true,
+      of: ({ integrity: { startAudit } }) =>
+        startAudit === 'none'
+          ? []
+          : [
+              {
+                componentType: 'datastore',
+                status: START_AUDIT_STATUS[startAudit],
+                observedValue: startAudit,
+                details: { of: 'the audit after an unclean stop' },
+              },
+            ],
+    },
+  },
+  {
+    check: {
+      name: 'ledger:scrub',
+      optional: true,
+      of: ({ integrity: { scrub } }) => (scrub === null ? [] : [scrubCheck(scrub)]),
+    },
+    families: ({ integrity: { scrub } }) => (scrub === null ? [] : scrubFamilies(scrub)),
   },
   {
     check: {
@@ -265,6 +296,51 @@ export const SYSTEM_ROWS: readonly ReadingRow[] = [
     ],
   },
 ];
+
+function scrubCheck({ passes, records, passedAtMs, passMs, damaged, problems }: ScrubState) {
+  return {
+    componentType: 'datastore',
+    status: damaged === 0 ? 'pass' : 'fail',
+    observedValue: damaged,
+    observedUnit: 'damaged records',
+    ...(damaged === 0 ? {} : { output: `${SCRUB_ADVICE} First found: ${problems.slice(0, 5).join('; ')}` }),
+    details: {
+      passes,
+      records,
+      passed_at: passedAtMs === null ? null : new Date(passedAtMs).toISOString(),
+      pass_s: passMs === null ? null : rounded(passMs / 1000),
+    },
+  } as const;
+}
+
+function scrubFamilies({ passes, records, bytes, damaged, passedAtMs, passMs }: ScrubState): ExposedFamily[] {
+  const total = (name: string, help: string, value: number): ExposedFamily => ({
+    name,
+    type: 'counter',
+    help,
+    samples: [{ value }],
+  });
+  return [
+    total('qrn_ledger_scrub_passes_total', 'Complete walks of the scrub over the ledger.', passes),
+    total('qrn_ledger_scrub_records_total', 'Records that the scrub read and checked.', records),
+    total('qrn_ledger_scrub_bytes_total', 'Stored bytes that the scrub read and checked.', bytes),
+    total(
+      'qrn_ledger_scrub_damaged_total',
+      'Different damage that the scrub found since the start.',
+      damaged,
+    ),
+    knownGauge(
+      'qrn_ledger_scrub_pass_seconds',
+      'How long the last complete walk took.',
+      passMs === null ? null : passMs / 1000,
+    ),
+    knownGauge(
+      'qrn_ledger_scrub_passed_time_seconds',
+      'Unix time at which the last complete walk ended.',
+      passedAtMs === null ? null : passedAtMs / 1000,
+    ),
+  ];
+}
 
 function pureCheck(readings: Readings) {
   const { levels, pureBytesHigh, pureBytesPerS, sources } = readings;

@@ -24,6 +24,8 @@ export interface LedgerThread {
 export interface LedgerThreadOptions {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
+  /** See LmdbLedgerOptions. */
+  readonly scrubBytesPerS: number;
   readonly logLevel: LogLevel;
   readonly logColour: boolean;
   readonly keysPath: string;

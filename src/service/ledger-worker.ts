@@ -18,6 +18,7 @@ import { serveLedger } from './ledger-link.ts';
 export interface LedgerWorkerData {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
+  readonly scrubBytesPerS: number;
   readonly logLevel: LogLevel;
   readonly logColour: boolean;
   /** Folder of the log's keys, and the log's name. */
@@ -63,9 +64,17 @@ const log = createLog(data);
 const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 try {
-  const { path, durability } = data;
+  const { path, durability, scrubBytesPerS } = data;
   const fronts = data.fronts.length;
-  const ledger = await openLmdbLedger({ path, clock, log, role: 'server', durability, fronts });
+  const ledger = await openLmdbLedger({
+    path,
+    clock,
+    log,
+    role: 'server',
+    durability,
+    fronts,
+    scrubBytesPerS,
+  });
   let held: string | null;
   try {
     held = await serve(ledger);

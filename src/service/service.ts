@@ -85,6 +85,7 @@ export async function startService(
   const thread = await startLedgerThread({
     path: join(config.dataDir, 'ledger'),
     durability,
+    scrubBytesPerS: config.scrubMibPerS * 2 ** 20,
     logLevel,
     logColour,
     keysPath,

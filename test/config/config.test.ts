@@ -51,6 +51,7 @@ describe('the configuration', () => {
       reservoirBytes: 8_388_608,
       rawRecipient: '',
       rawBytes: 1_073_741_824,
+      scrubMibPerS: 1,
       logName: 'qrn.localhost/log',
       witnesses: [],
       witnessQuorum: 1,

@@ -1,32 +1,14 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { damageMiddle, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, filledSegment } from '../support/ledger-records.ts';
 import { TestServer } from '../support/server.ts';
 
-const PAGE_BYTES = 4_096;
 /** More than one slice of the audit reads, so that a start which does not wait goes on before the audit is complete. */
 const SEGMENTS = 3_000;
-
-/** Flips 64 bytes in each page of the middle third of the content; values stand at the end of a page. */
-function damageMiddle(file: string): void {
-  const content = readFileSync(file);
-  const zeros = Buffer.alloc(PAGE_BYTES);
-  const pageAt = (page: number) => content.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
-  let used = content.length / PAGE_BYTES;
-  while (pageAt(used - 1).equals(zeros)) used--; // a server's file is longer than its content
-  const fd = openSync(file, 'r+');
-  for (let page = Math.floor(used / 3); page < (2 * used) / 3; page++) {
-    const bytes = pageAt(page)
-      .subarray(-128, -64)
-      .map((byte) => byte ^ 0xa5);
-    writeSync(fd, bytes, 0, bytes.length, (page + 1) * PAGE_BYTES - 128);
-  }
-  closeSync(fd);
-}
 
 /** What the ledger logs, and a log that gathers it. */
 function gatheringLog() {

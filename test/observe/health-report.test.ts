@@ -45,6 +45,19 @@ describe('health', () => {
     const cases: [Partial<Readings>, Record<string, HealthStatus>][] = [
       [{ clockJumpMs: -120_001 }, { 'clock:wall': 'fail' }],
       [{ damagedJournals: ['journal-1-0.damaged'] }, { 'ledger:journals': 'warn' }],
+      [{ integrity: { ...SOUND.integrity, startAudit: 'running' } }, { 'ledger:audit': 'warn' }],
+      [{ integrity: { ...SOUND.integrity, startAudit: 'sound' } }, {}],
+      [{ integrity: { ...SOUND.integrity, startAudit: 'damaged' } }, { 'ledger:audit': 'fail' }],
+      [{ integrity: { startAudit: 'none', scrub: null } }, {}],
+      [
+        {
+          integrity: {
+            startAudit: 'none',
+            scrub: { ...SOUND.integrity.scrub!, damaged: 1, problems: ['segments 3: damaged'] },
+          },
+        },
+        { 'ledger:scrub': 'fail' },
+      ],
       [{ minute: { ...minute, commitP50Ms: 101 } }, { 'ledger:commit_time': 'warn' }],
       [{ minute: { ...minute, commitMaxMs: 1001 } }, { 'ledger:commit_time': 'warn' }],
       [{ minute: { ...minute, commitP50Ms: null, commitMaxMs: null } }, {}],

@@ -105,6 +105,18 @@ export const SOUND: Readings = {
     lateSeconds: 0,
   },
   damagedJournals: [],
+  integrity: {
+    startAudit: 'none',
+    scrub: {
+      passes: 2,
+      records: 900,
+      bytes: 90_000,
+      passedAtMs: 1_700_000_090_000,
+      passMs: 4_000,
+      damaged: 0,
+      problems: [],
+    },
+  },
   ledger: { writable: true, reason: '', writtenAtMs: 1_700_000_099_000, writtenInMs: 5 },
   diskFreeBytes: 50 * 2 ** 30,
   logEntries: 12,

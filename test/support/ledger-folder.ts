@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -15,6 +15,25 @@ export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-ledger-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+const PAGE_BYTES = 4_096;
+
+/** Flips 64 bytes in each page of the middle third of the content; values stand at the end of a page. */
+export function damageMiddle(file: string): void {
+  const content = readFileSync(file);
+  const zeros = Buffer.alloc(PAGE_BYTES);
+  const pageAt = (page: number) => content.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
+  let used = content.length / PAGE_BYTES;
+  while (pageAt(used - 1).equals(zeros)) used--; // a server's file is longer than its content
+  const fd = openSync(file, 'r+');
+  for (let page = Math.floor(used / 3); page < (2 * used) / 3; page++) {
+    const bytes = pageAt(page)
+      .subarray(-128, -64)
+      .map((byte) => byte ^ 0xa5);
+    writeSync(fd, bytes, 0, bytes.length, (page + 1) * PAGE_BYTES - 128);
+  }
+  closeSync(fd);
 }
 
 export const testClock: Clock = new ManualClock(NOON_MS);

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
-import { type AuditReport, type Ledger, LedgerError, type SegmentSink } from '../../src/ledger/ledger.ts';
+import {
+  type AuditReport,
+  type Ledger,
+  LedgerError,
+  type LedgerIntegrity,
+  type SegmentSink,
+} from '../../src/ledger/ledger.ts';
 import type {
   AccountRecord,
   AnswerEntry,
@@ -366,6 +372,10 @@ export class MemoryLedger implements Ledger {
 
   async damagedJournals(): Promise<string[]> {
     return [];
+  }
+
+  async integrity(): Promise<LedgerIntegrity> {
+    return { startAudit: 'none', scrub: null };
   }
 
   async backup(): Promise<void> {

@@ -104,17 +104,12 @@ class Audit {
     this.#checkCount('logRecords', records);
   }
 
-  /**
-   * Visits every record that carries its checksum; the others become problems. Each is also looked up by its key: a
-   * damaged branch page still leads a walk to its records and sends a look-up past them.
-   */
+  /** Visits every record that carries its checksum; what is wrong with a record becomes a problem. */
   async #walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void> {
     let read = 0;
-    for (const { key, value } of table.entriesOrDamage(this.#at)) {
-      if (!table.has(key, this.#at))
-        this.#problem(`${table.name} ${String(key)}: stored, and not found by its key`);
-      if (value instanceof LedgerError) this.#problem(value.message);
-      else visit(key, value);
+    for (const { key, value, problems } of table.checked(this.#at)) {
+      for (const problem of problems) this.#problem(problem);
+      if (value !== undefined) visit(key, value);
       if (++read % RECORDS_PER_TURN === 0) await this.#rest();
     }
   }

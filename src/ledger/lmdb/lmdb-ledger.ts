@@ -20,6 +20,7 @@ import { LmdbDirectory } from './directory.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { Scrub } from './scrub.ts';
 import type { LmdbSourceStore } from './sources.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
@@ -58,6 +59,8 @@ export interface LmdbLedgerParts {
   readonly space: FreeSpace;
   /** Present for a server that started after an unclean stop. */
   readonly startAudit: StartAudit | undefined;
+  /** Present for a server that scrubs. */
+  readonly scrub: Scrub | undefined;
   readonly role: 'server' | 'tool';
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
@@ -117,6 +120,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     try {
       // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
       const isSound = (await parts.startAudit?.stop()) ?? true;
+      await parts.scrub?.stop();
       await following?.close();
       if (journals.length > 0 && isSound && writer.isRunning) {
         await parts.books.finishJournals(journalNames);
@@ -141,6 +145,10 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       return { ...report, ok: report.ok && lost.length === 0, problems: [...report.problems, ...lost] };
     },
     damagedJournals: async () => damagedJournalsIn(parts.path),
+    integrity: async () => ({
+      startAudit: parts.startAudit?.state ?? 'none',
+      scrub: parts.scrub?.state() ?? null,
+    }),
     /**
      * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and
      * with its open jobs ended, since a restored copy would deliver their bits a second time.

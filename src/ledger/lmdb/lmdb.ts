@@ -22,6 +22,7 @@ import {
 import { LmdbEntropyStore } from './entropy.ts';
 import { GroupWriter } from './group-writer.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
+import { Scrub } from './scrub.ts';
 import { LmdbSourceStore } from './sources.ts';
 import { StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
@@ -62,6 +63,8 @@ export interface LmdbLedgerOptions {
   readonly journalRingBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
   readonly startAuditWaitMs?: number;
+  /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
+  readonly scrubBytesPerS?: number;
   /** Wraps the store; tests make it fail. */
   readonly wrap?: (raw: RawStore) => RawStore;
 }
@@ -178,6 +181,9 @@ async function openLocked(
             }),
         })
       : { following: undefined, journals: [] };
+    const bytesPerS = isServer ? (options.scrubBytesPerS ?? 0) : 0;
+    const scrub = bytesPerS > 0 ? new Scrub({ store, tables, log, clock, bytesPerS }) : undefined;
+    scrub?.startAfter(startAudit?.damage);
     if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
     return lmdbLedger({
       store,
@@ -192,6 +198,7 @@ async function openLocked(
       journals,
       space,
       startAudit,
+      scrub,
       role,
       lock,
       audited,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
-import { type AuditReport, LedgerError } from '../ledger.ts';
+import { type AuditReport, LedgerError, type LedgerIntegrity } from '../ledger.ts';
 import { auditTables } from './audit.ts';
 import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -22,6 +22,7 @@ export class StartAudit {
   readonly #stopping = new AbortController();
   #isComplete = false;
   #isBackground = false;
+  #state: LedgerIntegrity['startAudit'] = 'running';
 
   private constructor(store: Store, tables: Tables, path: string, log: Log) {
     this.damage = this.#run(store, tables, path, log);
@@ -50,6 +51,10 @@ export class StartAudit {
     return audit;
   }
 
+  get state(): LedgerIntegrity['startAudit'] {
+    return this.#state;
+  }
+
   /** Ends an audit that is under way. True when it had read everything and found the ledger sound. */
   async stop(): Promise<boolean> {
     this.#stopping.abort();
@@ -62,10 +67,12 @@ export class StartAudit {
       report = await auditTables(tables, store.snapshot(), () => this.#rest());
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
+      this.#state = 'damaged';
       // LMDB itself meets a page that it cannot follow
       return damaged(path, [error instanceof Error ? error.message : String(error)], error);
     }
     this.#isComplete = true;
+    this.#state = report.ok ? 'sound' : 'damaged';
     if (!report.ok) return damaged(path, report.problems);
     const { segments, certificates, lots } = report;
     log.info({ segments, certificates, lots }, 'ledger: the audit found the ledger sound');

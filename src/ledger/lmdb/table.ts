@@ -32,6 +32,16 @@ export interface Range {
   readonly reverse?: boolean;
 }
 
+/** A stored record and what is wrong with it. */
+export interface CheckedRecord<K, V> {
+  readonly key: K;
+  /** Undefined when the stored bytes are not what was put. */
+  readonly value: V | undefined;
+  /** Stored bytes. */
+  readonly bytes: number;
+  readonly problems: readonly string[];
+}
+
 interface RawRange {
   start?: Key;
   end?: Key;
@@ -120,10 +130,24 @@ export class Table<K extends Key, V> {
     return undefined;
   }
 
-  /** Like `entries`, but a damaged value comes as the error instead of ending the iteration. */
-  *entriesOrDamage(at: Snapshot): Generator<{ key: K; value: V | LedgerError }> {
-    for (const { key, value } of this.#raw.getRange(rawRange({}, at))) {
-      yield { key: key as K, value: this.#openOrDamage(key as K, value) };
+  /**
+   * Like `entries`, but damage comes as problems in words instead of ending the iteration. Each record is held against
+   * its checksum and looked up by its key: a damaged branch page still leads a walk to its records and sends a look-up
+   * past them.
+   */
+  *checked(at: Snapshot, range: Range = {}): Generator<CheckedRecord<K, V>> {
+    for (const { key, value } of this.#raw.getRange(rawRange(range, at))) {
+      const opened = this.#openOrDamage(key as K, value);
+      const problems: string[] = [];
+      if (!this.has(key as K, at))
+        problems.push(`${this.name} ${String(key)}: stored, and not found by its key`);
+      if (opened instanceof LedgerError) problems.push(opened.message);
+      yield {
+        key: key as K,
+        value: opened instanceof LedgerError ? undefined : opened,
+        bytes: value.length,
+        problems,
+      };
     }
   }
 

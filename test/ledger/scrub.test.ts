@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { silentLog } from '../../src/core/log.ts';
+import { Scrub } from '../../src/ledger/lmdb/scrub.ts';
+import { type RawStore, Store } from '../../src/ledger/lmdb/store.ts';
+import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
+import { damageMiddle, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { account, filledSegment } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { TestServer } from '../support/server.ts';
+
+const SEGMENTS = 500;
+const SLICE_BYTES = 64 * 1_024 + 4_096;
+
+/** An open ledger with segments in it, and the store below it. */
+async function filledLedger(path: string, scrubBytesPerS = 0, log = silentLog) {
+  let raw: RawStore | undefined;
+  const ledger = await openTestLedger(path, {
+    scrubBytesPerS,
+    log,
+    wrap: (each) => {
+      raw = each;
+      return each;
+    },
+  });
+  await ledger.createAccount(account(1));
+  await ledger.commit(
+    Array.from({ length: SEGMENTS }, (_, i) => filledSegment(i + 1, 1)),
+    [],
+  );
+  assert.ok(raw !== undefined);
+  const store = new Store(raw);
+  const meta = openMeta(store);
+  assert.ok(meta !== undefined);
+  return { ledger, store, tables: openTables(store, meta) };
+}
+
+/** Resolves once `isTrue`; fails after so many turns of the loop. */
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let i = 0; i < 200_000 && !isTrue(); i++) await turn();
+  assert.ok(isTrue(), 'it did not happen');
+}
+
+suite('the scrub', () => {
+  test('a full pass over a sound ledger takes the time that the rate states and reads no slice sooner', async (t) => {
+    const { ledger, store, tables } = await filledLedger(temporaryFolder(t));
+    const clock = new ManualClock();
+    const bytesPerS = 32 * 1_024;
+    const seen: { atMs: number; bytes: number }[] = [];
+    const scrub = new Scrub({
+      store,
+      tables,
+      log: silentLog,
+      clock,
+      bytesPerS,
+      wait: async (ms, signal) => {
+        await turn();
+        signal.throwIfAborted();
+        if (scrub.state().passes === 0) seen.push({ atMs: clock.monotonicMs(), bytes: scrub.state().bytes });
+        clock.advance(ms);
+      },
+    });
+    const beganMs = clock.monotonicMs();
+    scrub.startAfter(undefined);
+    await until(() => scrub.state().passes === 1);
+    await scrub.stop();
+    const { records, bytes, passMs, damaged } = scrub.state();
+    let stored = 0;
+    let cost = 0;
+    const snapshot = store.snapshot();
+    for (const table of Object.values(tables)) {
+      for (const record of (table as typeof tables.segments).checked(snapshot)) {
+        stored++;
+        cost += Math.max(record.bytes, 512);
+      }
+    }
+    snapshot.done();
+    assert.equal(records, stored);
+    assert.ok(records > 2 * SEGMENTS);
+    assert.equal(damaged, 0);
+    assert.ok(Math.abs(passMs! - (1_000 * cost) / bytesPerS) < 1_000, `${passMs} ms for ${cost} bytes`);
+    assert.ok(bytes <= cost);
+    for (const { atMs, bytes } of seen) {
+      const allowed = (bytesPerS * (atMs - beganMs)) / 1_000 + SLICE_BYTES;
+      assert.ok(bytes <= allowed, `${bytes} bytes after ${atMs - beganMs} ms`);
+    }
+    await ledger.close();
+  });
+
+  test('pages that are damaged under an open ledger are found, logged as errors and counted', async (t) => {
+    const path = temporaryFolder(t);
+    const errors: string[] = [];
+    const log = { ...silentLog, error: (fields: object) => void errors.push(JSON.stringify(fields)) };
+    const { ledger } = await filledLedger(path, 2 ** 30, log);
+    damageMiddle(join(path, 'data.mdb'));
+    for (let i = 0; i < 200 && (await ledger.integrity()).scrub?.damaged === 0; i++) await sleep(100);
+    const { scrub } = await ledger.integrity();
+    assert.ok(scrub!.damaged > 0);
+    assert.match(scrub!.problems.join(), /the stored value does not match its checksum/);
+    assert.equal(errors.length, scrub!.damaged);
+    await ledger.close();
+  });
+
+  test('a running service fails the check ledger:scrub and counts the damage of one record', async (t) => {
+    const server = await TestServer.spawnFor(t, { QRN_SCRUB_MIB_PER_S: '256' }).ready();
+    const { key } = await server.account('pro');
+    const answer = await server.get('/bytes?count=64', { authorization: `Bearer ${key}` });
+    const requestId = Buffer.from(answer.headers.get('x-request-id')!.replaceAll('-', ''), 'hex');
+    assert.equal(requestId.length, 16);
+    const report = async () => (await server.checks())['ledger:scrub'][0];
+    for (let i = 0; i < 300 && JSON.stringify(await report()).includes('"passes":0'); i++) await sleep(100);
+    assert.equal((await report()).status, 'pass');
+    const file = join(server.dataDir, 'ledger', 'data.mdb');
+    const content = readFileSync(file);
+    const descriptor = openSync(file, 'r+');
+    let changed = 0;
+    for (let at = content.indexOf(requestId); at >= 0; at = content.indexOf(requestId, at + 1)) {
+      writeSync(descriptor, Buffer.from([content[at] ^ 1]), 0, 1, at);
+      changed++;
+    }
+    closeSync(descriptor);
+    assert.ok(changed > 0, 'the answer is stored');
+    for (let i = 0; i < 300 && (await report()).status === 'pass'; i++) await sleep(100);
+    const { status, output } = await report();
+    assert.equal(status, 'fail');
+    assert.match(output ?? '', /segments \d+: the stored value does not match its checksum/);
+    const metrics = await (await fetch(new URL('/metrics', server.baseUrl))).text();
+    assert.match(metrics, /^qrn_ledger_scrub_damaged_total [1-9]/m);
+    assert.equal((await server.get('/bytes?count=64', { authorization: `Bearer ${key}` })).status, 200);
+  });
+});
