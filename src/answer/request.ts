@@ -23,7 +23,7 @@ import { type DataTemplate, dataTemplate } from './text.ts';
 export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
 
 /** What a request can ask for by its parameter `format`. */
-export type AnswerFormat = 'json' | TextType;
+type AnswerFormat = 'json' | TextType;
 
 /**
  * What an endpoint asks for, once its parameters are valid: which values, and how the `data` member of the

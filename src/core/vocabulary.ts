@@ -46,11 +46,11 @@ export type SystemGenerator = (typeof SYSTEM_GENERATORS)[number];
  * How the values of an answer lie in octets, one behind the other: numbers little-endian, UUIDs as the 16 bytes
  * of RFC 9562 §4, bytes as they are.
  */
-export const OCTET_TYPES = ['int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
+const OCTET_TYPES = ['int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
 export type OctetType = (typeof OCTET_TYPES)[number];
 
 /** How the values of an answer are written as lines of text (values/text-lines.ts). */
-export const TEXT_TYPES = ['plain', 'csv'] as const;
+const TEXT_TYPES = ['plain', 'csv'] as const;
 export type TextType = (typeof TEXT_TYPES)[number];
 
 /** How a body of nothing but values is written: what the commitment of such an answer is over. */
