@@ -516,6 +516,9 @@ function equalHashes(a, b) {
 
 // src/core/vocabulary.ts
 var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
+var OCTET_TYPES = ["int32", "int64", "float64", "uuid", "bytes"];
+var TEXT_TYPES = ["plain", "csv"];
+var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
 
 // src/ledger/records.ts
 var EVIDENCE_LEVELS = [
