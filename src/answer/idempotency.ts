@@ -66,13 +66,22 @@ interface KeptAnswers {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/**
- * The one holder of the running keys; fronts in other threads ask it. What earlier runs of the service kept
- * is not counted: it expires within a day.
- */
+/** The one holder of the running keys; fronts in other threads ask it. */
 export class OwnedRunningKeys implements RunningKeys {
   readonly #running = new Map<string, RunningKey>();
   readonly #kept = new Map<number, KeptAnswers>();
+
+  /** Counts the answers that earlier runs of the service kept. */
+  static async open(books: Pick<Books, 'storedAnswerSizes'>, nowMs: number): Promise<OwnedRunningKeys> {
+    const keys = new OwnedRunningKeys();
+    for (const { accountNumber, expiresAtMs, bytes } of await books.storedAnswerSizes(nowMs)) {
+      const hour = Math.floor((expiresAtMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
+      const kept = keys.#kept.get(accountNumber) ?? { byHour: new Map<number, number>(), reservedBytes: 0 };
+      kept.byHour.set(hour, (kept.byHour.get(hour) ?? 0) + bytes);
+      keys.#kept.set(accountNumber, kept);
+    }
+    return keys;
+  }
 
   async hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'> {
     const running = this.#running.get(keyDigest);

@@ -181,6 +181,8 @@ export interface Books {
   /** Saved limiter states, joined with the entries committed since `sinceMs`. */
   loadRates(sinceMs: number): Promise<RateRecord[]>;
   storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined>;
+  /** What stored answers take that expire after `nowMs`: summed by account and time, the encoding of an answer is counted. */
+  storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]>;
   /**
    * Erases stored answers that expired, and whole segments older than the retention. Returns how many of
    * each.
@@ -193,6 +195,14 @@ export interface Books {
    * written now.
    */
   probe(): Promise<void>;
+}
+
+/** Sealed bytes of the answers of an account that expire within the same minute. */
+export interface StoredAnswerSize {
+  readonly accountNumber: number;
+  /** When the first of them expires (Unix ms). */
+  readonly expiresAtMs: number;
+  readonly bytes: number;
 }
 
 /** Where a front has its segments made durable. */
@@ -265,6 +275,7 @@ export const LEDGER_CALLS = {
   saveRates: { part: 'books', server: true },
   loadRates: { part: 'books' },
   storedAnswer: { part: 'books' },
+  storedAnswerSizes: { part: 'books' },
   expire: { part: 'books', server: true },
   segmentSpan: { part: 'books' },
   probe: { part: 'books', server: true, room: true },

@@ -147,7 +147,7 @@ async function startOn(
   journalFailed.catch(() => {}); // reaches whoever waits for the service's failure
   started.push(async () => journal.close());
   const metricMemory = createMetricMemory(config.fronts);
-  const running = new OwnedRunningKeys();
+  const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
   const mainThread: MainThread = {
     hold: (...args) => running.hold(...args),
     reserve: (...args) => running.reserve(...args),

@@ -114,6 +114,8 @@ suite('the scrub', () => {
     for (let i = 0; i < 300 && JSON.stringify(await report()).includes('"passes":0'); i++) await sleep(100);
     assert.equal((await report()).status, 'pass');
     const file = join(server.dataDir, 'ledger', 'data.mdb');
+    // an answer is in the journal first
+    for (let i = 0; i < 100 && !readFileSync(file).includes(requestId); i++) await sleep(100);
     const content = readFileSync(file);
     const descriptor = openSync(file, 'r+');
     let changed = 0;

@@ -7,6 +7,7 @@ import {
   LedgerError,
   type LedgerIntegrity,
   type SegmentSink,
+  type StoredAnswerSize,
 } from '../../src/ledger/ledger.ts';
 import type {
   AccountRecord,
@@ -323,6 +324,16 @@ export class MemoryLedger implements Ledger {
     const answer = this.#answers.get(`${accountNumber} ${keyDigest}`);
     if (answer === undefined || answer.expiresAtMs <= this.#clock.wallMs()) return undefined;
     return structuredClone(answer);
+  }
+
+  async storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
+    return [...this.#answers.values()]
+      .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
+      .map(({ accountNumber, expiresAtMs, sealed }) => ({
+        accountNumber,
+        expiresAtMs,
+        bytes: sealed.length,
+      }));
   }
 
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { type Books, LedgerError, type LogStore } from '../ledger.ts';
+import { type Books, LedgerError, type LogStore, type StoredAnswerSize } from '../ledger.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
 import { decodeSegment, EntryCursor, encodeSegment } from '../segment.ts';
 import {
@@ -31,6 +31,7 @@ const ANSWERS_PER_SWEEP = 256;
 const SEGMENTS_PER_SWEEP = 8;
 /** Usage records kept at hand. Each takes 0.6 KB. */
 const CURRENT_MAX = 65_536;
+const MINUTE_MS = 60_000;
 
 export interface EncodedSegment {
   readonly segment: SegmentRecord;
@@ -205,6 +206,19 @@ export class LmdbBooks implements Books, LogStore {
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
     const answer = this.#tables.answers.get([accountNumber, keyDigest]);
     return answer !== undefined && answer.expiresAtMs > this.#clock.wallMs() ? answer : undefined;
+  }
+
+  async storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
+    const sums = new Map<string, StoredAnswerSize>();
+    for (const { key } of this.#tables.answerExpiry.entries({ from: [nowMs + 1, 0, ''] })) {
+      const [expiresAtMs, accountNumber, keyDigest] = key;
+      // a damaged one takes room too, and is reported when it is asked for
+      const more = this.#tables.answers.storedBytes([accountNumber, keyDigest]);
+      const name = `${accountNumber} ${Math.floor(expiresAtMs / MINUTE_MS)}`;
+      const sum = sums.get(name) ?? { accountNumber, expiresAtMs, bytes: 0 };
+      sums.set(name, { ...sum, bytes: sum.bytes + more });
+    }
+    return [...sums.values()];
   }
 
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {

@@ -1,7 +1,7 @@
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
-import type { Books } from '../ledger.ts';
+import type { Books, StoredAnswerSize } from '../ledger.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
@@ -132,6 +132,11 @@ export class FollowingBooks implements Books {
     this.#gather();
     if (this.#answersAhead.has(answerKey(accountNumber, keyDigest))) await this.store();
     return this.#books.storedAnswer(accountNumber, keyDigest);
+  }
+
+  async storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
+    await this.store();
+    return this.#books.storedAnswerSizes(nowMs);
   }
 
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {

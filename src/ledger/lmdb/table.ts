@@ -97,6 +97,11 @@ export class Table<K extends Key, V> {
     return this.#raw.get(key, at === undefined ? undefined : { transaction: at }) !== undefined;
   }
 
+  /** Bytes that the encoded value takes, whatever they hold; 0 without one. */
+  storedBytes(key: K): number {
+    return Math.max(0, (this.#raw.get(key)?.length ?? 0) - CRC_BYTES);
+  }
+
   /** True when exactly this value is stored under the key. */
   holds(key: K, value: V): boolean {
     const stored = this.#raw.get(key);

@@ -90,7 +90,7 @@ export class SimNode {
     const ledger = ledgerFor('main');
     const cells = await OwnedCells.open(ledger, clock);
     const nextSequence = sequencesFrom(await ledger.nextSegment());
-    const running = new OwnedRunningKeys();
+    const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
     const memory = createMetricMemory(config.fronts);
     let pool: Pool | undefined;
     const unwatched = async () => {

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { account, NOON_MS } from '../support/ledger-records.ts';
+
+const HOUR_MS = 3_600_000;
+const LIFETIME_MS = 24 * HOUR_MS;
+
+describe('the bytes of kept answers', () => {
+  it('count against the account after a restart, until they expire, and against nobody else', async (t) => {
+    const path = temporaryFolder(t);
+    const first = await openTestLedger(path);
+    for (const number of [1, 2]) await first.createAccount(account(number));
+    const kept = (keyDigest: string, sentAtMs: number) => ({
+      accountNumber: 1,
+      keyDigest,
+      fingerprint: '00',
+      expiresAtMs: sentAtMs + LIFETIME_MS,
+      sealed: new Uint8Array(LIMITS.keptAnswerBytesMax / 2),
+    });
+    await first.commit([], [kept('a', NOON_MS - 2 * HOUR_MS), kept('b', NOON_MS)]);
+    await first.close();
+
+    const ledger = await openTestLedger(path);
+    t.after(() => ledger.close());
+    const hasRoom = async (accountNumber: number, nowMs: number) => {
+      const keys = await OwnedRunningKeys.open(ledger, nowMs);
+      await keys.hold('c', '01');
+      return keys.reserve(accountNumber, 'c', 1_000_000, nowMs);
+    };
+    assert.equal(await hasRoom(1, NOON_MS), false);
+    assert.equal(await hasRoom(2, NOON_MS), true);
+    assert.equal(await hasRoom(1, NOON_MS + LIFETIME_MS - HOUR_MS), true, 'the first has expired');
+  });
+});
