@@ -5,16 +5,16 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, type Reply, turn } from './stack.ts';
 
-/** As MessagePack 1 µs each to begin with (answer/admission.ts). */
-const UUIDS = { type: 'uuid', count: 60_000 };
-const UUIDS_MS = 60;
+/** As MessagePack 100 ns each to begin with (answer/admission.ts), the dearest for their size. */
+const SORTED = { type: 'integers', count: 100_000, params: { min: 0, max: 999_999, sort: 'ascending' } };
+const SORTED_MS = 10;
 const PACKED = { accept: 'application/msgpack' };
 /** Of one account while it is alone, and of all accounts together. */
-const OWN = Math.floor(LIMITS.largeQueueMs / 2 / UUIDS_MS);
+const OWN = Math.floor(LIMITS.largeQueueMs / 2 / SORTED_MS);
 const ALL = 2 * OWN;
-/** The same in pure mode: 122 bits each. */
-const PURE_UUIDS = { ...UUIDS, entropy_mode: 'pure' };
-const PURE_COST = 915_000;
+/** The same in pure mode: log2(10^6) bits each. */
+const PURE_SORTED = { ...SORTED, entropy_mode: 'pure' };
+const PURE_COST = 249_145;
 const CREDITS = 2_000_000;
 
 function assertShed({ status, headers, body }: Reply): void {
@@ -32,8 +32,8 @@ describe('large answers one after the other', () => {
     const front = await OverloadedFront.start(systemClock, 500);
     t.after(() => front.stop());
     const key = await front.account();
-    for (const headers of [{}, PACKED, {}]) {
-      const reply = front.batch(key, UUIDS, headers);
+    for (const headers of [PACKED, PACKED, PACKED]) {
+      const reply = front.batch(key, SORTED, headers);
       while (front.workers.held === 0) await turn();
       front.workers.release();
       assert.equal((await reply).status, 200);
@@ -56,7 +56,7 @@ describe('more large answers than the workers can make', () => {
   async function ask(key: string, count: number): Promise<{ letIn: number; refused: number }> {
     const before = { taken: front.workers.taken, shed: shed.length };
     for (let i = 0; i < count; i++) {
-      const reply = front.batch(key, UUIDS, PACKED);
+      const reply = front.batch(key, SORTED, PACKED);
       asked.push(reply);
       void reply.then((done) => {
         if (done.status !== 200) shed.push(done);
@@ -69,7 +69,7 @@ describe('more large answers than the workers can make', () => {
 
   before(async () => {
     front = await OverloadedFront.start(systemClock, 500);
-    front.workers.busyMs = UUIDS_MS; // as weighed: the averages stay where they are
+    front.workers.busyMs = SORTED_MS; // as weighed: the averages stay where they are
     first = await front.account();
     second = await front.account();
     third = await front.account({ creditsPerMonth: CREDITS });
@@ -107,13 +107,13 @@ describe('more large answers than the workers can make', () => {
     const level = async () => [(await front.ledger.blockLevels()).pure, front.stack.supply.pure.available()];
     const before = [await usage(), ...(await level())];
     const { taken } = front.workers;
-    assertShed(await front.batch(third, PURE_UUIDS, { ...PACKED, 'idempotency-key': 'a' }));
+    assertShed(await front.batch(third, PURE_SORTED, { ...PACKED, 'idempotency-key': 'a' }));
     assert.deepEqual([await usage(), ...(await level())], before);
     assert.equal(front.workers.taken, taken);
   });
 
   it('are refused for their price first: 402 comes before 503', async () => {
-    await front.batch(third, PURE_UUIDS, PACKED); // shed, and its price given back
+    await front.batch(third, PURE_SORTED, PACKED); // shed, and its price given back
     const dear = { type: 'bytes', count: 2_000, params: { length: 1_000 }, entropy_mode: 'pure' };
     const { status, body } = await front.batch(third, dear);
     assert.equal(status, 402);
@@ -132,7 +132,7 @@ describe('more large answers than the workers can make', () => {
   });
 
   it('that were shed can be asked for again under the same Idempotency-Key', async () => {
-    const again = () => front.batch(third, PURE_UUIDS, { ...PACKED, 'idempotency-key': 'a' });
+    const again = () => front.batch(third, PURE_SORTED, { ...PACKED, 'idempotency-key': 'a' });
     const reply = again();
     while (front.workers.held === 0) await turn();
     front.workers.release();
