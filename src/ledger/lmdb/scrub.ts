@@ -22,7 +22,7 @@ const SLICE_BYTES_MAX = 64 * 1_024;
 /** The time to read a small record goes into its look-ups, not into its bytes. */
 const RECORD_BYTES_MIN = 512;
 /** A walk over a small ledger is not repeated sooner than this after it began. */
-export const PASS_INTERVAL_MS = 10_000;
+const PASS_INTERVAL_MS = 10_000;
 /** Timers are no finer; shorter waits are added up. */
 const WAIT_MIN_MS = 1;
 /** Different damage that is kept and logged. More of it says nothing new. */
