@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { get as httpGet } from 'node:http';
 import { before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { TestServer } from '../support/server.ts';
 
@@ -36,6 +37,7 @@ async function certificateId(): Promise<string> {
 describe('documents', () => {
   it('are compressed for clients that ask for it, and say the same', async () => {
     const id = await certificateId();
+    while ((await raw(`/verify/${id}`)).body.includes('Being logged')) await setTimeout(20);
     for (const path of ['/', '/docs', '/openapi.json', `/verify/${id}`]) {
       const plain = await raw(path);
       assert.equal(plain.headers['content-encoding'], undefined, path);
@@ -46,8 +48,8 @@ describe('documents', () => {
       const gzip = await raw(path, 'gzip');
       assert.equal(gzip.headers['content-encoding'], 'gzip', path);
       if (path === '/') continue; // it is made anew as the service goes on
-      assert.deepEqual(brotliDecompressSync(br.body), plain.body, path);
-      assert.deepEqual(gunzipSync(gzip.body), plain.body, path);
+      assert.ok(brotliDecompressSync(br.body).equals(plain.body), path);
+      assert.ok(gunzipSync(gzip.body).equals(plain.body), path);
     }
     const certificate = await raw(`/v1/certificate?id=${id}`, 'br');
     assert.equal(certificate.headers['content-encoding'], 'br');

@@ -28,7 +28,7 @@ describe('the status page in Chromium', { skip: noBrowser() }, () => {
       'Served',
       'Served',
     ]);
-    assert.equal(await page.locator('svg[role=img][aria-label]').count(), 5);
+    assert.equal(await page.locator('svg[role=img][aria-label]').count(), 8);
     assert.deepEqual(complaints, []);
     assert.ok(requests.every((each) => each.split(' ')[1].startsWith(server.origin)));
     await close();
