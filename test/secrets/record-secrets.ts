@@ -42,7 +42,7 @@ function watchCiphers(tell: Tell): void {
       cipher.update = ((input: Uint8Array) => {
         const isState = isMainThread && input.length === REFILL_BYTES;
         // The key of the self-tests is in their source.
-        const isKnown = new Error().stack?.includes('/service/self-test.ts') === true;
+        const isKnown = new Error().stack?.includes('/service/self-tests.ts') === true;
         if (!isKnown) tell(isState ? 'used state of a generator' : 'used one-time key', key);
         return update.call(cipher, input);
       }) as typeof cipher.update;
