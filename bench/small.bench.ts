@@ -82,9 +82,10 @@ async function startServices(run: BenchRun, keep: <S extends Server>(server: S) 
 function variantsOf({ root }: Subject): readonly { what: string; environment: Record<string, string> }[] {
   const patch = new URL('bench/support/no-durability.ts', root);
   if (!existsSync(patch)) return DURABILITIES; // a revision older than this bench
+  const hasNodeFront = existsSync(new URL('src/http/node-engine.ts', root));
   return [
     ...DURABILITIES,
-    ON_NODE,
+    ...(hasNodeFront ? [ON_NODE] : []),
     { what: WITHOUT, environment: { NODE_OPTIONS: `--import=${patch.href}` } },
   ];
 }
