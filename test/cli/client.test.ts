@@ -51,15 +51,17 @@ describe('qrn as a client', () => {
   });
 
   it('prints nothing but values with --raw, one to a line', async () => {
-    const [floats, uuids, hex, order] = await Promise.all([
+    const [floats, uuids, hex, otherHex, order] = await Promise.all([
       qrn('floats', '3', '--precision', '2', '--raw'),
       qrn('uuid', '2', '--raw'),
-      qrn('bytes', '4', '--mode', 'csprng'),
+      qrn('bytes', '16', '--mode', 'csprng'),
+      qrn('bytes', '16', '--mode', 'csprng'),
       qrn('shuffle', 'ada', 'grace, too', '--raw'),
     ]);
     assert.match(floats.stdout, /^(0(\.\d{1,2})?\n){3}$/);
     assert.match(uuids.stdout, /^([0-9a-f-]{36}\n){2}$/);
-    assert.match(hex.stdout, /^[0-9a-f]{8}\n$/);
+    assert.match(hex.stdout, /^[0-9a-f]{32}\n$/);
+    assert.notEqual(hex.stdout, otherHex.stdout, 'each call prints a draw of its own');
     assert.deepEqual(order.stdout.trim().split('\n').sort(), ['ada', 'grace, too']);
     for (const { code, stderr } of [floats, uuids, order]) assert.deepEqual([code, stderr], [0, '']);
   });
