@@ -97,6 +97,9 @@ export interface Directory {
   putKey(key: KeyRecord): Promise<void>;
 }
 
+/** Newest lots of all sources among which those of one source are looked for. */
+export const LOTS_SEARCHED_MAX = 10_000;
+
 /** Lots and the blocks of conditioned bytes that came from them. */
 export interface EntropyStore {
   /**
@@ -111,8 +114,11 @@ export interface EntropyStore {
     jobKey?: string,
   ): Promise<boolean>;
   lot(id: string): Promise<LotRecord | undefined>;
-  /** The newest lots first. */
-  lots(limit: number): Promise<LotRecord[]>;
+  /**
+   * The newest lots first; of one source alone when `source` is given, which are looked for among the newest
+   * LOTS_SEARCHED_MAX lots of all.
+   */
+  lots(limit: number, source?: string): Promise<LotRecord[]>;
   /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
   unclaimedBlocks(lotId: string): Promise<number>;
   revokeLot(revocation: LotRevocation): Promise<void>;

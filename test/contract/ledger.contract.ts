@@ -128,11 +128,15 @@ export function ledgerContract(
           (await again.lots(2)).map(({ id }) => id),
           [lotId(3), lotId(2)],
         );
+        await again.addLot(lot(4, { source: 'other' }), []);
+        const ofSource = async (source: string) => (await again.lots(2, source)).map(({ id }) => id);
+        assert.deepEqual(await ofSource('other'), [lotId(4)]);
+        assert.deepEqual(await ofSource(lot(1).source), [lotId(3), lotId(2)]);
         assert.deepEqual(await again.blockLevels(), {
           pure: { blocks: 1, bytes: 32 },
           seed: { blocks: 1, bytes: 32 },
         });
-        await assertSound(again, { lots: 3, blocksUnclaimed: 2 });
+        await assertSound(again, { lots: 4, blocksUnclaimed: 2 });
       }));
 
     test('nothing can be drawn from a lot that was not accepted', (t) =>

@@ -53,6 +53,15 @@ const lastLot = lotRecord('lot_1', {
 });
 
 describe('evidence in health', () => {
+  it('sees estimates fall that are all above what the source claims', () => {
+    const trends = new LotTrends();
+    for (let lot = 0; lot < 20; lot++) {
+      const estimators = { Collision: 0.9, Compression: 0.85 - 0.01 * lot };
+      trends.add(lotRecord(`lot_${lot}`, { rawBits: 1e6, rawWindows: 2, minEntropyPerBit: 0.5, estimators }));
+    }
+    assert.equal(trends.state().drift.drifts, 'down');
+  });
+
   it('warns of raw noise whose min-entropy estimate falls from lot to lot', () => {
     const drift = new DriftTest();
     for (let lot = 0; lot < 20; lot++) drift.add(0.85 - 0.01 * lot);

@@ -140,8 +140,11 @@ export class MemoryLedger implements Ledger {
     return structuredClone(this.#lots.get(id));
   }
 
-  async lots(limit: number): Promise<LotRecord[]> {
-    return structuredClone([...this.#lots.values()].reverse().slice(0, limit));
+  async lots(limit: number, source?: string): Promise<LotRecord[]> {
+    const newest = [...this.#lots.values()].reverse();
+    return structuredClone(
+      newest.filter((lot) => source === undefined || lot.source === source).slice(0, limit),
+    );
   }
 
   async revokeLot(revocation: LotRevocation): Promise<void> {

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
 import type { BlockKeys } from '../block-keys.ts';
-import { type EntropyStore, LedgerError } from '../ledger.ts';
+import { type EntropyStore, LedgerError, LOTS_SEARCHED_MAX } from '../ledger.ts';
 import {
   BLOCK_KINDS,
   type BlockKind,
@@ -25,6 +26,9 @@ import {
   type Tables,
   WITHDRAWN,
 } from './tables.ts';
+
+/** Records of lots read between two turns of the event loop. */
+const LOTS_PER_TURN = 256;
 
 /** The keys of one kind's blocks, oldest first. */
 function blocksOf(kind: BlockKind): { from: [BlockKind, number]; before: [BlockKind, number] } {
@@ -85,10 +89,15 @@ export class LmdbEntropyStore implements EntropyStore {
     return this.#tables.lots.get(id)?.lot;
   }
 
-  async lots(limit: number): Promise<LotRecord[]> {
+  async lots(limit: number, source?: string): Promise<LotRecord[]> {
+    const searched = source === undefined ? limit : Math.max(limit, LOTS_SEARCHED_MAX);
+    const newest = this.#tables.lotOrder.entries({ reverse: true, limit: searched });
+    const ids = Array.from(newest, ({ value }) => value);
     const lots: LotRecord[] = [];
-    for (const { value: id } of this.#tables.lotOrder.entries({ reverse: true, limit })) {
-      lots.push(this.#storedLot(id).lot);
+    for (let at = 0; at < ids.length && lots.length < limit; at++) {
+      if (at > 0 && at % LOTS_PER_TURN === 0) await nextTurn();
+      const { lot } = this.#storedLot(ids[at]);
+      if (source === undefined || lot.source === source) lots.push(lot);
     }
     return lots;
   }

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { ORIGINS } from '../../core/vocabulary.ts';
 import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
-import { type Assessor, HISTORY_BLOCKS } from './assessor.ts';
+import type { Assessor } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, SourceReader } from './jobs.ts';
 import { LotTrends, type LotTrendsState } from './lot-trends.ts';
@@ -73,7 +73,10 @@ export interface CollectorOptions {
   readonly rawShots?: RawShotStore;
 }
 
-/** Lots whose raw results are remembered. */
+/**
+ * Lots whose raw results are remembered, and lots of earlier runs that are recalled at a start. They are the
+ * source's own: other sources and samples of the csprng stream push none of them out.
+ */
 const REMEMBERED_LOTS = 256;
 /**
  * A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a
@@ -216,8 +219,8 @@ export class Collector {
   async #recall(): Promise<boolean> {
     const { store, backend, log } = this.#options;
     try {
-      const lots = await store.lots(HISTORY_BLOCKS);
-      for (const lot of lots.reverse()) if (lot.source === backend.name) this.#remember(lot);
+      const lots = await store.lots(REMEMBERED_LOTS, backend.name);
+      for (const lot of lots.reverse()) this.#remember(lot);
       return true;
     } catch (error) {
       log.error({ reason: reasonOf(error) }, 'earlier lots not read'); // no fault of the source

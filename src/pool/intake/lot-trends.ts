@@ -30,10 +30,8 @@ export class LotTrends {
   readonly #across = { raw: new BlockHistory(), conditioned: new BlockHistory() };
 
   add(lot: LotRecord): void {
-    // Estimates compare when each is of one lot's own windows: not of pooled short lots, nor of one window as
-    // in older releases.
-    const isOwn = lot.rawWindows !== undefined && lot.rawBits >= ASSESSED_BITS;
-    if (lot.minEntropyPerBit !== null && isOwn) this.#addEstimate(lot.minEntropyPerBit);
+    const estimate = ownEstimateOf(lot);
+    if (estimate !== null) this.#addEstimate(estimate);
     for (const block of lot.assessments) {
       // Of the raw noise the first window alone: the one of least entropy was chosen by what it scored.
       const isChosen = block.of === 'raw' && (block.order === 'channels' || (block.firstBit ?? 0) > 0);
@@ -57,4 +55,13 @@ export class LotTrends {
     this.#estimates.push({ minEntropyPerBit, driftBits: Math.max(fallBits, riseBits) });
     if (this.#estimates.length > HISTORY_BLOCKS) this.#estimates.shift();
   }
+}
+
+/**
+ * The estimate of a lot's own windows. Those of pooled short lots, and of one window as in older releases, do
+ * not compare with it. A claim that is below the estimators does not hide that they fall.
+ */
+function ownEstimateOf({ rawWindows, rawBits, estimators, minEntropyPerBit }: LotRecord): number | null {
+  if (rawWindows === undefined || rawBits < ASSESSED_BITS) return null;
+  return estimators === undefined ? minEntropyPerBit : Math.min(...Object.values(estimators));
 }

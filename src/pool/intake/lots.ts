@@ -80,8 +80,9 @@ export async function makeLot(
     return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
   }
   // SP 800-90B §3.1.1 asks for a million bits before a figure counts; a short lot waits for others of its
-  // source.
-  const measured = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
+  // source. Their estimate may raise nothing: a poor lot may follow, or be among, good ones.
+  const pooled = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
+  const measured = pooled === null || estimate === null ? pooled : Math.min(pooled, estimate);
   const found = { assessments: raw, ...drawn, measured, evidence };
   if (measured !== null && measured < floorOf(read)) {
     return reject(`min-entropy ${measured.toFixed(3)} per bit of the last lots is below the floor`, found);
@@ -319,7 +320,7 @@ function recordOf(
       grade: health.grade,
     },
     minEntropyPerBit: measured === null ? null : Math.min(measured, backend.claimedMinEntropyPerBit),
-    minEntropyMethod: measured === null ? 'not assessed: too few raw bits' : MEASURED,
+    minEntropyMethod: methodOf(read.width * read.shots, measured),
     ...evidence,
     assessments,
     accepted: false,
@@ -327,8 +328,15 @@ function recordOf(
   };
 }
 
+function methodOf(rawBits: number, measured: number | null): string {
+  if (measured === null) return 'not assessed: too few raw bits';
+  return rawBits < ASSESSED_BITS ? MEASURED_SHORT : MEASURED;
+}
+
 const MEASURED =
   'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what the source claims';
+const MEASURED_SHORT =
+  'SP 800-90B 6.3, least of ten estimators over all raw bits of this short lot, and over the last million bits of such lots; at most what the source claims';
 
 function newLotId(clock: Clock): string {
   return `lot_${base32Of(stampUuidV7(fillSystemEntropy(new Uint8Array(16)), clock.wallMs()))}`;

@@ -385,13 +385,14 @@ describe('lots below a million bits', () => {
     return assessor;
   };
 
-  it('are conditioned at the smaller of claim and their own estimate until a million bits are together', async () => {
+  it('are conditioned at the least of claim, their own estimate, and that of the last million bits', async () => {
     const shortLots = new ShortLots();
     const clock = new ManualClock();
     const backend = soundBackend();
     const bits = MEBIBIT / 4;
     const lots: LotRecord[] = [];
-    for (const estimates of [[0.6], [0.6], [0.6], [0.6, 0.75], [0.6]]) {
+    // each lot's own, and beside it that of the million when it is full
+    for (const estimates of [[0.6], [0.6], [0.6], [0.6, 0.55], [0.6], [0.4]]) {
       const { read, health } = await readOf(backend, bits);
       const assessor = short(null);
       assessor.estimates = estimates;
@@ -403,7 +404,7 @@ describe('lots below a million bits', () => {
     }
     assert.deepEqual(
       lots.map(({ minEntropyPerBit }) => minEntropyPerBit),
-      [null, null, null, 0.75, 0.75],
+      [null, null, null, 0.55, 0.55, 0.4],
     );
   });
 
