@@ -1,74 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ChshWitness, RawRead, XBasisWitness } from '../../../src/backend/backend.ts';
-import { CHSH_SETTINGS } from '../../../src/backend/circuit.ts';
+import type { RawRead } from '../../../src/backend/backend.ts';
 import type { LotEvidence } from '../../../src/ledger/records.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
-import { rawRead } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
-import { filled } from './models.ts';
+import { bellRead, fixedStrategies, QUANTUM_WINS, quantum, remembering, xRead } from './devices.ts';
 
 /** Devices that answer as if they were quantum. Randomness is by label, so every run of these tests is the same. */
-
-const QUANTUM_WINS = (2 + Math.SQRT2) / 4;
-
-/** Whether a run of a pair wins: the answers of the device to one drawn setting, the same for a whole cluster. */
-type Device = (cluster: number, setting: number, run: number) => boolean;
-
-interface Experiment {
-  readonly clusters: number;
-  readonly shotsOrdered: number;
-  /** Runs that the device reports of a cluster; all of them when left out. */
-  readonly kept?: (wins: boolean[]) => boolean[];
-}
-
-/** A Bell test of one pair: the settings are drawn here, after the device's program was fixed. */
-function bellRead(
-  device: Device,
-  { clusters, shotsOrdered, kept = (wins) => wins }: Experiment,
-  random: () => number,
-): RawRead {
-  const settings: number[] = [];
-  const wins: boolean[] = [];
-  const clusterShots = new Uint32Array(clusters);
-  for (let cluster = 0; cluster < clusters; cluster++) {
-    const setting = Math.floor(4 * random());
-    const runs = kept(Array.from({ length: shotsOrdered }, (_, run) => device(cluster, setting, run)));
-    clusterShots[cluster] = runs.length;
-    for (const won of runs) {
-      settings.push(setting);
-      wins.push(won);
-    }
-  }
-  // Sides are equal where that wins: in all settings but the last.
-  const bits = filled(
-    (shot, side) => (side === 1 && wins[shot] !== (settings[shot] !== 3) ? 1 : 0),
-    wins.length,
-    2,
-  );
-  const witness: ChshWitness = {
-    kind: 'chsh',
-    settings: Uint8Array.from(settings),
-    clusterShots,
-    shotsOrdered,
-    drawn: '',
-  };
-  return { ...rawRead(bits, 2, wins.length), witness };
-}
-
-/** A deterministic local strategy answers a(x) and b(y); the best win three settings of four. */
-function localStrategy(answers: number): (setting: number) => boolean {
-  return (setting) => {
-    const [x, y] = CHSH_SETTINGS[setting];
-    const a = (answers >> x) & 1;
-    const b = (answers >> (2 + y)) & 1;
-    return (a === b) === (setting !== 3);
-  };
-}
-
-function quantum(random: () => number, wins = QUANTUM_WINS): Device {
-  return () => random() < wins;
-}
 
 async function evidence(read: RawRead): Promise<LotEvidence> {
   return evidenceOf('quantum-processor', read);
@@ -79,18 +17,11 @@ function whyNot({ notReached }: LotEvidence, claim: string): string {
 }
 
 describe('a Bell test of a device that is not quantum', () => {
-  it('gives no witness in 20,000 jobs of 16 clusters to a strategy fixed before the settings', async () => {
+  it('gives no witness in 4,000 jobs of 16 clusters to a strategy fixed before the settings', async () => {
     const random = uniforms('local strategies');
     let highest = 0;
-    for (let job = 0; job < 20_000; job++) {
-      // A strategy of its own for each cluster, of the eight that win three of four settings.
-      const program = Array.from({ length: 16 }, () => {
-        for (;;) {
-          const strategy = localStrategy(Math.floor(16 * random()));
-          if ([0, 1, 2, 3].filter(strategy).length === 3) return strategy;
-        }
-      });
-      const device: Device = (cluster, setting) => program[cluster](setting);
+    for (let job = 0; job < 4_000; job++) {
+      const device = fixedStrategies(16, random);
       const { claim, figures } = await evidence(bellRead(device, { clusters: 16, shotsOrdered: 8 }, random));
       assert.equal(claim, 'statistical');
       highest = Math.max(highest, figures['chsh_s']);
@@ -100,12 +31,7 @@ describe('a Bell test of a device that is not quantum', () => {
 
   it('gives none to a device that remembers all earlier settings, over many clusters', async () => {
     const random = uniforms('memory');
-    const seen = [0, 0, 0, 0];
-    const device: Device = (_, setting, run) => {
-      if (run === 0) seen[setting]++;
-      // Loses in the setting that came least often so far.
-      return setting !== seen.indexOf(Math.min(...seen));
-    };
+    const device = remembering();
     for (let lot = 0; lot < 200; lot++) {
       const { claim } = await evidence(bellRead(device, { clusters: 2500, shotsOrdered: 1 }, random));
       assert.equal(claim, 'statistical');
@@ -114,9 +40,9 @@ describe('a Bell test of a device that is not quantum', () => {
 
   it('counts runs that were left out as lost', async () => {
     const random = uniforms('left out');
-    const strategy = localStrategy(0);
+    const device = fixedStrategies(2500, random);
     const left = bellRead(
-      (_, setting) => strategy(setting),
+      device,
       { clusters: 2500, shotsOrdered: 4, kept: (wins) => wins.filter((won) => won) },
       random,
     );
@@ -163,57 +89,6 @@ describe('a Bell test of an honest device', () => {
     }
   });
 });
-
-interface XTest {
-  readonly clusters: number;
-  readonly tested: number;
-  readonly shotsOrdered: number;
-  readonly width: number;
-}
-
-/**
- * An X-basis test whose tested clusters are drawn here. The adversary knows the Z outcome where `isKnown`, which makes the X
- * outcome of that bit a fair coin; elsewhere the state is |+> and X errs with `error`.
- */
-function xRead(
-  isKnown: (cluster: number, shot: number, channel: number) => boolean,
-  { clusters, tested, shotsOrdered, width }: XTest,
-  random: () => number,
-  error = 0,
-): { read: RawRead; knownShare: number } {
-  const order = Array.from({ length: clusters }, (_, cluster) => cluster);
-  for (let at = 0; at < tested; at++) {
-    const other = at + Math.floor((clusters - at) * random());
-    [order[at], order[other]] = [order[other], order[at]];
-  }
-  const bits = filled(
-    (shot, channel) => {
-      const known = isKnown(order[Math.floor(shot / shotsOrdered)], shot % shotsOrdered, channel);
-      return random() < (known ? 0.5 : error) ? 1 : 0;
-    },
-    tested * shotsOrdered,
-    width,
-  );
-  const raw = order.slice(tested).sort((a, b) => a - b);
-  let known = 0;
-  for (const cluster of raw) {
-    for (let shot = 0; shot < shotsOrdered; shot++) {
-      for (let channel = 0; channel < width; channel++) known += isKnown(cluster, shot, channel) ? 1 : 0;
-    }
-  }
-  const shots = raw.length * shotsOrdered;
-  const witness: XBasisWitness = {
-    kind: 'x-basis',
-    bits,
-    shots: tested * shotsOrdered,
-    testedClusters: tested,
-    rawClusters: raw.length,
-    shotsOrdered,
-    drawn: '',
-  };
-  const read = { ...rawRead(new Uint8Array(Math.ceil((shots * width) / 8)), width, shots), witness };
-  return { read, knownShare: known / (shots * width) };
-}
 
 describe('X-basis tests of a source that knows some of its bits', () => {
   it('give nothing in 500 jobs of 16 clusters, wherever the known states are', async () => {

@@ -111,3 +111,37 @@ export const markov = (stay: number, width = 16): Model => ({
     return (_shot, channel) => (last[channel] ^= random() < stay ? 0 : 1);
   },
 });
+
+/** A million good bits, as many as earlier releases looked at, and behind them 0101... with 5 % of errors. */
+export const goodFirstMegabit: Model = {
+  name: 'a good first megabit',
+  width: 1,
+  minEntropyPerBit: 0.074,
+  rule: (random) => (shot) => (shot < 1_000_000 ? coin(random, 0.5) : (shot & 1) ^ coin(random, 0.05)),
+};
+
+/** One channel of eight goes bad over 2.2 Mbit, from a fair coin to one that is 1 nine times of ten. */
+export const driftingChannel: Model = {
+  name: 'a channel that drifts',
+  width: 8,
+  minEntropyPerBit: 0.94,
+  rule: (random) => (shot, channel) =>
+    coin(random, channel === 5 ? 0.5 + 0.4 * Math.min(1, shot / 275_000) : 0.5),
+};
+
+/** Half of the channels repeat the other half, a shot later. */
+export const lateCopies: Model = {
+  name: 'channels copied a shot later',
+  width: 8,
+  minEntropyPerBit: 0.5,
+  rule: (random) => {
+    let before: number[] = [0, 0, 0, 0];
+    let now: number[] = [];
+    return (_shot, channel) => {
+      if (channel === 0) [before, now] = [now.length === 4 ? now : before, []];
+      if (channel >= 4) return before[channel - 4];
+      now[channel] = coin(random, 0.5);
+      return now[channel];
+    };
+  },
+};

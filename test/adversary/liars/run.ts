@@ -1,22 +1,52 @@
+import assert from 'node:assert/strict';
+import { parseArgs } from 'node:util';
 import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
+import {
+  ATTACKS,
+  type Contender,
+  HONEST,
+  lotOf,
+  MODELS,
+  POOR_AMONG_SHORT,
+  shortLotCredits,
+  type Trial,
+} from './attacks.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
 import { firstLot } from './first-lot.ts';
+import { alarmsOf, honestLots } from './honest-lots.ts';
 import { biased, type Model, markov, neighbours, periodic, sound, stuck } from './models.ts';
 
 /**
- * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...]`, all parts when none is named.
- *   alarms     false alarms of the health tests among 2^34 sound bits, and their rates at larger alphas
- *   models     first lots of 4 Mbit of every model, and of every period to 64: what is credited against what is there
+ * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...] [--long] [--lots N] [--seconds N] [--records FILE]`,
+ * all parts when none is named.
+ *   alarms     false alarms of the health tests among 2^30 sound bits (--long: 2^34), and their rates at larger alphas
+ *   models     first lots of every model, and of periods to 64: what is credited against what is there
  *   scores     the least of ten estimators on short lots of an ideal source
  *   refusals   the rule of refused lots on a sound source and on broken ones
- * Figures on stdout; exits with 1 when one is beyond what theory allows.
+ *   attacks    devices that are after a claim, sources that are worse than they say, and honest devices, over the whole chain
+ *   lots       honest lots over the whole chain (40; --long: 2,000): every alarm against the rate that docs/evidence.md states.
+ *              --seconds stops between two lots; --records keeps the records, and a later run goes on behind them
+ * Figures on stdout; exits with 1 when one is beyond what theory allows. All parts take two to three minutes of one core, and --long half an hour.
  */
 
-const LOT_BITS = 4 * 1024 * 1024;
+const { values: options, positionals: named } = parseArgs({
+  allowPositionals: true,
+  options: {
+    long: { type: 'boolean', default: false },
+    lots: { type: 'string' },
+    seconds: { type: 'string' },
+    records: { type: 'string' },
+  },
+});
+const isLong = options.long;
+
+/** Two windows of raw bits in each order, or five. */
+const LOT_BITS = isLong ? 4 * 1024 * 1024 : 1_200_000;
 /** Of a tally; parts have some twenty of them. */
 const P_MIN = 1e-7;
 
@@ -36,8 +66,8 @@ function judge({ what, trials, seen, chance, p }: Tally): void {
 }
 
 function alarms(): void {
-  for (const each of countedAlphas(200_000)) judge(each);
-  const { rct, apt } = alarmsAmong(2 ** 34, say);
+  for (const each of countedAlphas(isLong ? 200_000 : 20_000)) judge(each);
+  const { rct, apt } = alarmsAmong(isLong ? 2 ** 34 : 2 ** 30, say);
   judge(rct);
   judge(apt);
 }
@@ -54,8 +84,11 @@ async function models(): Promise<void> {
     ...[0.1, 0.3, 0.5, 0.7, 0.9, 1].map((copied) => neighbours(copied)),
     ...[0.1, 0.25, 0.4, 0.55, 0.6, 0.75, 0.9].map((stay) => markov(stay)),
     ...[0.1, 0.4, 0.55, 0.6, 0.75, 0.9].map((stay) => markov(stay, 1)),
-    ...[1, 2, 16, 61, 1024, 65_536, 131_072].map((shots) => periodic(shots, 16)),
-    ...Array.from({ length: 64 }, (_, before) => periodic(before + 1)),
+    // The longest period comes twice in a lot.
+    ...[1, 2, 16, 61, 1024, 2 ** 15, LOT_BITS / 32].map((shots) => periodic(shots, 16)),
+    ...Array.from({ length: 64 }, (_, before) => before + 1)
+      .filter((period) => isLong || period % 8 < 2)
+      .map((period) => periodic(period)),
   ];
   for (const model of kinds) {
     const { record } = await firstLot(model, LOT_BITS);
@@ -75,7 +108,7 @@ function scores(): void {
     [SCREENED_BITS, 12_000],
     [2 * SCREENED_BITS, 4_000],
     [4 * SCREENED_BITS, 1_500],
-  ]) {
+  ].map(([bits, trials]) => [bits, isLong ? trials : trials / 10])) {
     const source = fixedBytes(`scores of ${bits}`);
     const packed = new Uint8Array(bits / 8);
     const all = Array.from({ length: trials }, () => {
@@ -93,10 +126,10 @@ function scores(): void {
 }
 
 function refusals(): void {
-  const chance = refusalChance({ width: 16, shots: LOT_BITS / 16 });
+  const chance = refusalChance({ width: 16, shots: 2 ** 18 });
   const random = uniforms('refusals');
   const test = new RefusalTest();
-  const lots = 200e6;
+  const lots = isLong ? 200e6 : 20e6;
   let refused = 0;
   for (let lot = 0; lot < lots; lot++) {
     const isRefused = random() < chance;
@@ -121,11 +154,85 @@ function refusals(): void {
   }
 }
 
-const PARTS: Readonly<Record<string, () => unknown>> = { alarms, models, scores, refusals };
-const named = process.argv.slice(2);
+/** The claim of each job's shots, then the first job over the whole chain. */
+async function contend(
+  { name, rung, before, job }: Contender,
+  trials: number,
+  isHonest: boolean,
+): Promise<void> {
+  const random = uniforms(name);
+  let reached = 0;
+  let first: Trial | undefined;
+  for (let trial = 0; trial < trials; trial++) {
+    const made = job(random, trial);
+    first ??= made;
+    const { claim, minEntropyPerBit: figure } = await evidenceOf('quantum-processor', made.read);
+    if (claim === rung) reached++;
+    if (claim === rung && figure !== null && made.truth !== null && figure > made.truth) {
+      violation(`${name}: ${figure} bits per bit are credited, and ${made.truth} are there`);
+    }
+  }
+  assert.ok(first !== undefined);
+  const { record } = await lotOf(first.read);
+  const { extraction, rejection, evidence } = record;
+  const hashed =
+    extraction === undefined ? '' : `, ${extraction.outputBits} of ${extraction.inputBits} bits extracted`;
+  const told = record.accepted ? `lot ${evidence?.claim}${hashed}` : `lot refused: ${rejection}`;
+  say(`  ${name}: ${rung} in ${reached} of ${trials}; ${told}${before === '' ? '' : `; before: ${before}`}`);
+  if (isHonest && reached < trials) violation(`${name}: an honest device lost ${rung}`);
+  if (isHonest && !record.accepted) violation(`${name}: the lot of an honest device is refused`);
+  const isWitness = rung === 'bell-witness';
+  if (!isHonest && isWitness && reached > 0) violation(`${name}: got ${rung}`);
+  if (extraction === undefined || first.truth === null) return;
+  if (extraction.outputBits > first.truth * extraction.inputBits) {
+    violation(`${name}: more was extracted than there is`);
+  }
+}
+
+async function attacks(): Promise<void> {
+  const trials = isLong ? 200 : 20;
+  for (const attack of ATTACKS) await contend(attack, trials * (attack.jobsFactor ?? 1), false);
+  for (const { model, before } of MODELS) {
+    const { record } = await firstLot(model, 2_200_000);
+    const credited = record.accepted ? `credited ${record.minEntropyPerBit}` : record.rejection;
+    say(`  ${model.name}: there ${model.minEntropyPerBit.toFixed(3)}, ${credited}; before: ${before}`);
+    if (record.accepted && (record.minEntropyPerBit ?? 1) > model.minEntropyPerBit) {
+      violation(`${model.name} is credited with more than it has`);
+    }
+  }
+  const { poorFrom, truth } = POOR_AMONG_SHORT;
+  const credits = await shortLotCredits();
+  say(
+    `  short lots, poor from the ${poorFrom + 1}th on (${truth}): credited ${credits.map((each) => each?.toFixed(3) ?? 'refused').join(', ')}`,
+  );
+  if (credits.slice(poorFrom).some((credit) => credit !== null && credit > truth)) {
+    violation('a poor short lot is credited with the figure of good ones before it');
+  }
+  for (const device of HONEST) await contend(device, trials, true);
+}
+
+async function lots(): Promise<void> {
+  const count = Number(options.lots ?? (isLong ? 2000 : 40));
+  const seconds = Number(options.seconds ?? Number.POSITIVE_INFINITY);
+  const records = await honestLots({ lots: count, seconds, path: options.records });
+  say(`  ${records.length} of ${count} lots made`);
+  for (const { what, seen, of, rate, p } of alarmsOf(records)) {
+    const line = `${what}: ${seen} of ${of}, at most ${(of * rate).toPrecision(3)} expected, p ${p.toPrecision(2)}`;
+    if (p < ALARM_P_MIN) violation(line);
+    else say(`  ${line}`);
+  }
+}
+
+/** Of one kind of alarm; a sound source fails one run in 100 of seven kinds at most. */
+const ALARM_P_MIN = 0.001;
+
+const PARTS: Readonly<Record<string, () => unknown>> = { alarms, models, scores, refusals, attacks, lots };
 for (const name of named.length === 0 ? Object.keys(PARTS) : named) {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`${name} is none of ${Object.keys(PARTS).join(', ')}`);
+  const before = process.cpuUsage();
   say(name);
   await part();
+  const { user, system } = process.cpuUsage(before);
+  say(`  ${((user + system) / 1e6).toFixed(1)} s of CPU`);
 }

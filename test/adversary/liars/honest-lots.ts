@@ -1,0 +1,115 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { RawRead } from '../../../src/backend/backend.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { LotRecord } from '../../../src/ledger/records.ts';
+import { LotTrends } from '../../../src/pool/intake/lot-trends.ts';
+import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
+import { UNIFORMITY_P_MIN } from '../../../src/stats/sp800-22/uniformity.ts';
+import { binomialAtLeast, FALSE_REJECT_RATE } from '../../../src/stats/sp800-22/verdict.ts';
+import { uniforms } from '../../support/chance.ts';
+import { lotOf, soundRead } from './attacks.ts';
+import { xRead } from './devices.ts';
+
+/** Lots of 1.55 Mbit give 10^6 conditioned bits at an estimate of 0.82, so that every lot has verdicts on both kinds of bits. */
+const LOT_BITS = 1_550_000;
+const X_CLUSTERS = 16_384;
+const X_TESTED = 4096;
+
+/** Lot `index` of one honest source: a device with 1 % of read-out errors, and in every eighth lot X-basis tests with 1 % of errors. */
+function honestRead(index: number): RawRead {
+  const read = soundRead(`honest lot ${index}`, LOT_BITS, 1);
+  const calibration = { readout_e01: [0.01], readout_e10: [0.01] };
+  const plain = { ...read, provenance: { ...read.provenance, circuit: 'superposition-1', calibration } };
+  if (index % 8 !== 7) return plain;
+  const shotsOrdered = Math.ceil(LOT_BITS / (X_CLUSTERS - X_TESTED));
+  const test = { clusters: X_CLUSTERS, tested: X_TESTED, shotsOrdered, width: 1 };
+  const { bits } = soundRead(`honest X lot ${index}`, (X_CLUSTERS - X_TESTED) * shotsOrdered, 1);
+  const tested = xRead(
+    () => false,
+    test,
+    uniforms(`X tests of lot ${index}`),
+    0.01,
+    (raw) => raw.set(bits),
+  );
+  return { ...plain, ...tested.read, provenance: plain.provenance };
+}
+
+interface HonestLots {
+  readonly lots: number;
+  /** Stops after so many seconds, between two lots. */
+  readonly seconds: number;
+  /** Keeps the records, one a line, and goes on behind those that it holds. */
+  readonly path: string | undefined;
+}
+
+/** Makes honest lots over the whole chain: read, health tests, evidence, all tests of raw and conditioned bits, hashing. */
+export async function honestLots({ lots, seconds, path }: HonestLots): Promise<LotRecord[]> {
+  const records: LotRecord[] =
+    path !== undefined && existsSync(path)
+      ? readFileSync(path, 'utf8')
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+      : [];
+  const endMs = systemClock.monotonicMs() + 1000 * seconds;
+  while (records.length < lots && systemClock.monotonicMs() < endMs) {
+    const { record } = await lotOf(honestRead(records.length));
+    records.push(record);
+    if (path !== undefined) appendFileSync(path, `${JSON.stringify(record)}\n`);
+  }
+  return records.slice(0, lots);
+}
+
+/** What was seen of one kind of alarm, and how often the rule says that it may be; `p` of so many or more. */
+export interface AlarmCount {
+  readonly what: string;
+  readonly seen: number;
+  readonly of: number;
+  /** At most so many for each, as docs/evidence.md states it. */
+  readonly rate: number;
+  readonly p: number;
+}
+
+function atMost(what: string, seen: number, of: number, rate: number): AlarmCount {
+  return { what, seen, of, rate, p: of === 0 ? 1 : binomialAtLeast(of, seen, rate) };
+}
+
+/** Every alarm that lots of one source can raise, over those of an honest one. */
+export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
+  const trends = new LotTrends();
+  const refusals = new RefusalTest();
+  let drifts = 0;
+  let uniformity = 0;
+  let closed = 0;
+  for (const record of records) {
+    trends.add(record);
+    const chance = refusalChance({ width: 1, shots: record.shots });
+    refusals.add(!record.accepted, chance);
+    const { drift, uniformity: verdicts } = trends.state();
+    if (drift.drifts !== null) drifts++;
+    if (!verdicts.conditioned.passed) uniformity++;
+    if (refusals.isBeyondChance) closed++;
+  }
+  const windows = records.flatMap(({ assessments }) => assessments);
+  const failed = (of: string) =>
+    windows.filter((each) => each.of === of && !each.sp80022.verified && each.bits >= 1e6).length;
+  const count = (of: string) => windows.filter((each) => each.of === of && each.bits >= 1e6).length;
+  const n = records.length;
+  const refused = records.filter(({ accepted }) => !accepted).length;
+  const rungOf = (index: number) => (index % 8 === 7 ? 'source-independent' : 'calibrated');
+  const lost = records.filter(({ evidence }, index) => evidence?.claim !== rungOf(index)).length;
+  return [
+    atMost('lots refused', refused, n, refusalChance({ width: 1, shots: LOT_BITS })),
+    atMost('windows of raw bits rejected by SP 800-22', failed('raw'), count('raw'), FALSE_REJECT_RATE),
+    atMost(
+      'windows of conditioned bits rejected by SP 800-22',
+      failed('conditioned'),
+      count('conditioned'),
+      FALSE_REJECT_RATE,
+    ),
+    atMost('lots that lost their rung', lost, n, 2 ** -40),
+    atMost('looks that found drift', drifts, n, 2 * 2 ** -20),
+    atMost('looks that found p-values not uniform', uniformity, n, UNIFORMITY_P_MIN),
+    atMost('lots after which the source was closed', closed, n, 2 ** -40),
+  ];
+}
