@@ -1,16 +1,27 @@
 // src/http/pages/client/verify-page.ts
 import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
-import { verifyAnswer } from "./qrn-verify.mjs";
+import { verifyAnswer as verifyAnswer2 } from "./qrn-verify.mjs";
 
 // src/http/pages/client/browser.ts
-var { document, isSecureContext } = globalThis;
+var { document, isSecureContext, navigator } = globalThis;
 var page = document;
 var isSecure = isSecureContext;
+var clipboard = navigator.clipboard;
+function element(id) {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+function made(name, text = "") {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}
 
-// src/http/pages/client/verify-page.ts
+// src/http/pages/client/checks.ts
+import { verifyAnswer } from "./qrn-verify.mjs";
 var PROOF_ATTEMPTS = 10;
 var PROOF_WAIT_MS = 500;
-var CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 var Trouble = class extends Error {
   name = "Trouble";
 };
@@ -27,6 +38,93 @@ var TITLES = {
   dates: "Dates",
   witnesses: "Witnesses"
 };
+async function certificateOf(id) {
+  for (let attempt = 1; ; attempt++) {
+    const certificate = await fetched(`/verify/${id}`);
+    if (member(certificate, "certificate", "proof") !== null || attempt === PROOF_ATTEMPTS)
+      return certificate;
+    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
+  }
+}
+function keysOfLog() {
+  return fetched("/.well-known/qrn-keys.json");
+}
+async function fetched(path) {
+  let response;
+  try {
+    response = await fetch(path, { headers: { accept: "application/json" } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble("This service has no certificate with that id.");
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+function report({ verification, hasAnswer, status }) {
+  const { checks, notCovered } = verification;
+  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    hint.className = "hint";
+    shown.push(hint);
+  }
+  return shown;
+}
+function troubleBanner(error) {
+  const isTold = error instanceof Trouble;
+  return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
+}
+function summary(checks, hasAnswer, status) {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && !hasAnswer)
+    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+  if (status === "revoked" && failed.every((check) => check.name === "status"))
+    return banner(
+      "bad",
+      "Genuine, but revoked.",
+      "It is what was certified, and the operator withdrew a lot of it since."
+    );
+  if (!isSecure && failed.every((check) => check.name === "signature")) {
+    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
+    return banner("wait", "All but the signature holds.", text);
+  }
+  const what = hasAnswer ? "answer" : "certificate";
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner("bad", count, `Do not rely on this ${what}.`);
+}
+function list(checks) {
+  const items = made("ul");
+  for (const { name, ok, why } of checks) {
+    const item = made("li");
+    item.className = ok ? "holds" : "fails";
+    const words = made("div");
+    words.append(made("strong", TITLES[name]), made("p", why));
+    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
+    items.append(item);
+  }
+  return items;
+}
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
+    found = found[name];
+  }
+  return found;
+}
+
+// src/http/pages/client/verify-page.ts
+var CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 var form = element("check");
 var answer = element("answer");
 var file = element("file");
@@ -70,9 +168,8 @@ async function run(read) {
   try {
     show(...report(await verify(await read(), await octetsGiven())));
   } catch (error) {
-    const isTold = error instanceof Trouble;
-    show(banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`));
-    if (!isTold) throw error;
+    show(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
   } finally {
     button.disabled = false;
     result.setAttribute("aria-busy", "false");
@@ -96,9 +193,9 @@ async function verify(text, octets) {
   const response = isCertificate ? void 0 : pasted;
   const [certificate, keys] = await Promise.all([
     isCertificate ? pasted : certificateOf(idFor(response)),
-    fetched("/.well-known/qrn-keys.json")
+    keysOfLog()
   ]);
-  const verification = await verifyAnswer({
+  const verification = await verifyAnswer2({
     certificate,
     keys,
     ...response === void 0 ? {} : { response }
@@ -115,12 +212,9 @@ async function verifyOctets(text, octets) {
   if (response !== void 0 && member(response, "metadata", "certificate_salt") === void 0) {
     throw new Trouble("Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.");
   }
-  const [certificate, keys] = await Promise.all([
-    certificateOf(idFor(response)),
-    fetched("/.well-known/qrn-keys.json")
-  ]);
+  const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
   const given = response === void 0 ? { salt: text } : { response };
-  const verification = await verifyAnswer({ certificate, keys, octets, ...given });
+  const verification = await verifyAnswer2({ certificate, keys, octets, ...given });
   return { verification, hasAnswer: true, status: member(certificate, "certificate", "status") };
 }
 function parsed(text) {
@@ -140,93 +234,6 @@ function idFor(response) {
     throw new Trouble("The answer names no certificate in metadata.certificate_id.");
   return named;
 }
-async function certificateOf(id) {
-  for (let attempt = 1; ; attempt++) {
-    const certificate = await fetched(`/verify/${id}`);
-    if (member(certificate, "certificate", "proof") !== null || attempt === PROOF_ATTEMPTS)
-      return certificate;
-    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
-  }
-}
-async function fetched(path) {
-  let response;
-  try {
-    response = await fetch(path, { headers: { accept: "application/json" } });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new Trouble(`The service could not be reached (${error.message}).`);
-  }
-  if (response.status === 404) throw new Trouble("This service has no certificate with that id.");
-  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
-  return response.json();
-}
-function report({ verification, hasAnswer, status }) {
-  const { checks, notCovered } = verification;
-  const shown = [summary(checks, hasAnswer, status), list(checks)];
-  if (notCovered.length > 0) {
-    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
-    hint.className = "hint";
-    shown.push(hint);
-  }
-  return shown;
-}
-function summary(checks, hasAnswer, status) {
-  const failed = checks.filter((check) => !check.ok);
-  if (failed.length === 0 && !hasAnswer)
-    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
-  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
-  if (status === "revoked" && failed.every((check) => check.name === "status"))
-    return banner(
-      "bad",
-      "Genuine, but revoked.",
-      "It is what was certified, and the operator withdrew a lot of it since."
-    );
-  if (!isSecure && failed.every((check) => check.name === "signature")) {
-    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
-    return banner("wait", "All but the signature holds.", text);
-  }
-  const what = hasAnswer ? "answer" : "certificate";
-  const count = `${failed.length} of ${checks.length} checks failed.`;
-  return banner("bad", count, `Do not rely on this ${what}.`);
-}
-function list(checks) {
-  const items = made("ul");
-  for (const { name, ok, why } of checks) {
-    const item = made("li");
-    item.className = ok ? "holds" : "fails";
-    const words = made("div");
-    words.append(made("strong", TITLES[name]), made("p", why));
-    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
-    items.append(item);
-  }
-  return items;
-}
-function banner(kind, title, text) {
-  const words = made("p");
-  words.append(made("strong", title), ` ${text}`);
-  const box = made("div");
-  box.className = `banner ${kind}`;
-  box.append(words);
-  return box;
-}
 function show(...nodes) {
   result.replaceChildren(...nodes);
-}
-function made(name, text = "") {
-  const node = page.createElement(name);
-  node.textContent = text;
-  return node;
-}
-function element(id) {
-  const found = page.getElementById(id);
-  if (found === null) throw new Error(`the page has no element #${id}`);
-  return found;
-}
-function member(value, ...path) {
-  let found = value;
-  for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
-    found = found[name];
-  }
-  return found;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
@@ -21,6 +21,11 @@ const LICENCES =
   'Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside. So are parts of ' +
   'noble-hashes (https://github.com/paulmillr/noble-hashes):';
 
+const LIBRARY_NAMES = ['highlight.js', 'lowlight', 'minisearch'];
+const LIBRARIES =
+  'The script of the documentation of the Quantum Random Number Service. Made from src/http/pages/client/docs-page.ts\n' +
+  `by scripts/build-verifier.ts. Licence: Apache-2.0. Inside are ${LIBRARY_NAMES.join(', ')}, whose licences stand below.`;
+
 export interface BuiltFile {
   /** Below dist/. */
   readonly name: string;
@@ -40,13 +45,17 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     banner: { js: HEAD },
     footer: { js: commented(`${LICENCES}\n\n${licenceOf('@noble/hashes')}`) },
   };
-  const pageScript = {
-    entryPoints: ['src/http/pages/client/verify-page.ts'],
-    plugins: ['certificate/verify.ts', 'certificate/octet-answer.ts'].map((module) =>
-      importing(module, `./${VERIFIER}`),
-    ),
+  const plugins = ['certificate/verify.ts', 'certificate/octet-answer.ts'].map((module) =>
+    importing(module, `./${VERIFIER}`),
+  );
+  const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins };
+  const docsScript = {
+    entryPoints: ['src/http/pages/client/docs-page.ts'],
+    plugins,
+    minify: true, // two libraries are inside, which nobody would read here
+    banner: { js: commented(LIBRARIES) },
+    footer: { js: LIBRARY_NAMES.map((name) => commented(`${name}:\n${licenceOf(name)}`)).join('\n') },
   };
-  const docsScript = { entryPoints: ['src/http/pages/client/docs-page.ts'] };
   return Promise.all([
     bundled(VERIFIER, verifier),
     bundled(PAGE_SCRIPT, pageScript),
@@ -73,7 +82,10 @@ async function bundled(name: string, options: BuildOptions): Promise<BuiltFile> 
 }
 
 function licenceOf(packageName: string): string {
-  return readFileSync(new URL(`../node_modules/${packageName}/LICENSE`, import.meta.url), 'utf8').trim();
+  const folder = new URL(`../node_modules/${packageName}/`, import.meta.url);
+  const file = readdirSync(folder).find((name) => /^license(\.\w+)?$/i.test(name));
+  if (file === undefined) throw new Error(`${packageName} has no file with its licence`);
+  return readFileSync(new URL(file, folder), 'utf8').trim();
 }
 
 function commented(text: string): string {

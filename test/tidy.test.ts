@@ -173,7 +173,7 @@ describe('the house', () => {
     onlyIn(/\bprocess\.env\b/, ['src/main.ts', 'src/http/front.ts'], 'take the Config (config/config.ts)');
     onlyIn(
       /\bconsole\.|process\.stdout/,
-      ['src/main.ts', 'src/cli/', 'src/http/pages/docs-page.ts' /* in an example that it shows */],
+      ['src/main.ts', 'src/cli/', 'src/http/pages/code-samples.ts' /* in an example that it shows */],
       'take a Log (core/log.ts)',
     );
   });

@@ -75,6 +75,7 @@ function statusPage(facts: StatusFacts): Page {
     main: statusMain(facts),
     cacheControl: 'no-cache',
     script: null,
+    place: 'status',
     style: 'docs.css',
     fields: PUBLIC_FIELDS,
   };
@@ -109,6 +110,7 @@ function docsPage(baseUrl: string): Page {
     main: docsMain(baseUrl),
     cacheControl: 'no-cache',
     script: 'docs-page.mjs',
+    place: 'docs',
     style: 'docs.css',
     fields: PUBLIC_FIELDS,
   };

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+import { EXAMPLES } from '../../src/http/openapi/examples.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
 
@@ -41,7 +42,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
   }
 
   async function answerOf({ page }: WatchedPage, name: string): Promise<{ status: string; text: string }> {
-    await page.click(`#try-${name} button`);
+    await page.click(`#try-${name} button[type=submit]`);
     // "Waiting …" from the click on, the status once the answer is shown
     await page.locator(`#${name}-status`, { hasText: /^\d/ }).waitFor();
     return {
@@ -71,7 +72,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     await visit(
       async (watched) => {
         const { page } = watched;
-        await page.click('#try-uuid button');
+        await page.click('#try-uuid button[type=submit]');
         assert.match((await page.textContent('#uuid-status')) ?? '', /Fill in the API key/);
         assert.equal(await page.evaluate('document.activeElement.id'), 'key');
         await page.fill('#key', server.key);
@@ -130,29 +131,90 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('fits a phone, in light and dark', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await visit(
-        async ({ page }) => {
-          assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
-        },
-        { viewport: { width: 360, height: 740 }, colorScheme },
-      );
-    }
-  });
-
-  it('has examples that run as they stand', async () => {
+  it('has curl examples that run as they stand and draw as much as they say', async () => {
     await visit(async ({ page }) => {
-      const commands = await page.locator('section.endpoint > pre').allInnerTexts();
+      const commands = await page.locator('.code pre.curl').allTextContents();
       assert.equal(commands.length, ENDPOINT_DEFINITIONS.length);
-      for (const command of commands.filter((each) => !each.includes('cert_'))) {
-        const ran = spawnSync('sh', ['-c', command.replace('curl ', 'curl -sS --fail ')], {
-          env: { ...process.env, KEY: server.key },
+      for (const [i, { name }] of ENDPOINT_DEFINITIONS.entries()) {
+        if (commands[i].includes('cert_')) continue;
+        const ran = spawnSync('sh', ['-c', commands[i].replace('curl ', 'curl -sS --fail ')], {
+          env: { ...process.env, QRN_KEY: server.key },
           encoding: 'utf8',
         });
-        assert.equal(ran.status, 0, `${command}\n${ran.stderr}`);
-        assert.ok(JSON.parse(ran.stdout), command);
+        assert.equal(ran.status, 0, `${commands[i]}\n${ran.stderr}`);
+        const drawn = JSON.parse(ran.stdout).metadata?.entropy_consumed_bytes;
+        // of these kinds no draw is ever rejected, so that each answer consumes the same
+        if (['bytes', 'floats', 'uuid', 'bitstring'].includes(name)) {
+          const { answer } = EXAMPLES[name as keyof typeof EXAMPLES];
+          assert.equal(metadataOf(answer)['entropy_consumed_bytes'], drawn, name);
+        }
       }
+    });
+    const consumed = Object.values(EXAMPLES).map(
+      ({ answer }) => metadataOf(answer)['entropy_consumed_bytes'],
+    );
+    assert.ok(new Set(consumed).size > 2, 'recorded from answers, not copied from one');
+  });
+
+  it('writes the code for what the form holds, in every language, and keeps the chosen one', async () => {
+    await visit(async ({ page }) => {
+      await page.fill('#integers-count', '3');
+      await page.selectOption('#integers-entropy_mode', 'pure');
+      const texts = await Promise.all(
+        ['curl', 'typescript', 'python'].map((language) => page.textContent(`#integers-${language}`)),
+      );
+      assert.match(texts[0]!, /integers\?count=3&.*&entropy_mode=pure'$/);
+      assert.match(texts[1]!, /client\.integers\(\{ count: 3, .*, entropyMode: 'pure' \}\);/);
+      assert.match(texts[2]!, /client\.integers\(count=3, .*, entropy_mode="pure"\)/);
+      await page.fill('#shuffle-items', "it's,a");
+      const [curl, python] = await Promise.all(
+        ['curl', 'python'].map((language) => page.textContent(`#shuffle-${language}`)),
+      );
+      assert.ok(curl!.includes("items=it'\\''s,a'"), curl!);
+      assert.ok(python!.includes('client.shuffle(items=["it\'s", "a"])'), python!);
+      await page.locator('#uuid .tabs label', { hasText: 'Python' }).click();
+      assert.ok(await page.isVisible('#bytes-python'));
+      assert.ok(!(await page.isVisible('#bytes-curl')));
+    });
+  });
+
+  it('verifies the reply that it shows', async () => {
+    await visit(async (watched) => {
+      const { page } = watched;
+      await page.fill('#key', server.key);
+      await answerOf(watched, 'uuid');
+      await page.click('#uuid-verify');
+      await page.locator('#uuid-checks .banner').waitFor();
+      assert.match((await page.textContent('#uuid-checks .banner'))!, /^Everything holds\./);
+      await answerOf(watched, 'usage');
+      assert.ok(!(await page.isVisible('#usage-verify')), 'has no certificate');
+    });
+  });
+
+  it('finds parameters and errors, and moves nothing while it loads', async () => {
+    await visit(async ({ page }) => {
+      await page.fill('#search', 'uniqu');
+      const found = await page.locator('#search-results a').allTextContents();
+      assert.ok(
+        found.includes('unique') && found.some((each) => each.startsWith('unique_impossible')),
+        String(found),
+      );
+      await page.locator('#search-results a').first().click();
+      assert.match(page.url(), /#integers-query\.unique$/);
+      const shift = await page.evaluate(`new Promise((resolve) => {
+        let shift = 0;
+        const observer = new PerformanceObserver(() => {});
+        observer.observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => {
+          for (const entry of observer.takeRecords()) if (!entry.hadRecentInput) shift += entry.value;
+          resolve(shift);
+        }, 0);
+      })`);
+      assert.equal(shift, 0);
     });
   });
 });
+
+function metadataOf(answer: object): Record<string, unknown> {
+  return (answer as { metadata: Record<string, unknown> }).metadata;
+}

@@ -302,7 +302,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const { page } = watched;
       const reached: string[] = [];
-      for (let i = 0; i < 5; i++) {
+      for (let i = 0; i < 8; i++) {
         await page.keyboard.press('Tab');
         const focused = page.locator(':focus');
         reached.push((await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '');
@@ -310,6 +310,9 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       assert.deepEqual(reached, [
         'Skip to the content',
         'Quantum Random Number Service',
+        'Status',
+        'Documentation',
+        'Verify',
         'answer',
         'check-button',
         'file',

@@ -1,6 +1,9 @@
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 
-/** A request and its answer, for people to read; test/http/openapi.test.ts holds them against the schemas. */
+/**
+ * A request and its answer, for people to read: recorded from a service with the simulator, each value as it came.
+ * test/http/openapi.test.ts holds them against the schemas, test/browser/docs.test.ts against what the service draws.
+ */
 export interface Example {
   /** The query of a GET, without `?`. */
   readonly query: string;
@@ -12,64 +15,145 @@ export interface Example {
 const SIMULATOR = 'simulator-statevector';
 const DRAWN = { entropy_mode: 'quantum-seeded', quantum_source: SIMULATOR };
 
-const ENVELOPE = {
-  meta: { duration_ms: 1, request_id: '01a1fd78-f956-7e3d-86f5-dbe7f1dbace8' },
-  metadata: {
-    certificate_id: 'cert_4w5kkx9yv0t3jrt2ncqmsz7rhd',
-    certificate_salt: '6e1f0c9b7a2d4e58b3c1d0f29a86475e13f2c4b5a697887960514233425160fe',
-    entropy_consumed_bytes: 3,
-    entropy_origin: 'simulated',
-    lang_circuit: 'superposition-16',
-    lang_version: '1.0.0',
-    nist_verified: true,
-    powered_by: 'Lang Quantum Circuits',
-    processing_time_ms: 1,
-    quantum_backend: SIMULATOR,
-    request_id: 'req_01m7yqhyapfryrdxevwzrxqb78',
-    timestamp: '2026-11-21T09:38:46.230Z',
-  },
-  quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
-};
+/** What differs from one answer to the next. */
+interface Recorded {
+  readonly certificateId: string;
+  readonly salt: string;
+  readonly consumedBytes: number;
+  /** The same id twice: as a UUID and as metadata prints it. */
+  readonly requestUuid: string;
+  readonly requestId: string;
+  readonly timestamp: string;
+  readonly tookMs: number;
+}
 
-function answer(data: object): object {
-  return { data: { ...data, metadata: DRAWN }, ...ENVELOPE };
+function answer(data: object, recorded: Recorded): object {
+  return {
+    data: { ...data, metadata: DRAWN },
+    meta: { duration_ms: recorded.tookMs, request_id: recorded.requestUuid },
+    metadata: {
+      certificate_id: recorded.certificateId,
+      certificate_salt: recorded.salt,
+      entropy_consumed_bytes: recorded.consumedBytes,
+      entropy_origin: 'simulated',
+      lang_circuit: 'superposition-16',
+      lang_version: '1.0.0',
+      nist_verified: true,
+      powered_by: 'Lang Quantum Circuits',
+      processing_time_ms: recorded.tookMs,
+      quantum_backend: SIMULATOR,
+      request_id: recorded.requestId,
+      timestamp: recorded.timestamp,
+    },
+    quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
+  };
 }
 
 export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
   integers: {
     query: 'count=6&min=1&max=49&unique=true&sort=ascending',
-    answer: answer({
-      count: 6,
-      max: 49,
-      min: 1,
-      sort: 'ascending',
-      unique: true,
-      values: [4, 11, 19, 30, 31, 46],
-    }),
+    answer: answer(
+      { count: 6, max: 49, min: 1, sort: 'ascending', unique: true, values: [2, 7, 20, 25, 44, 48] },
+      {
+        certificateId: 'cert_3mvc5b4r2yp8rj671bp7xp4fkg',
+        salt: '58282ce42c4608199816ba34bf9f8cea03cbbcf218a5c2853ddbe194683e9c82',
+        consumedBytes: 8,
+        requestUuid: '01a2037c-330b-70f7-ab2b-b8160c582ad6',
+        requestId: 'req_01m81qrcrbe3vtpaxr2r65gapp',
+        timestamp: '2026-11-22T13:40:00.907Z',
+        tookMs: 7,
+      },
+    ),
   },
   bytes: {
     query: 'count=16&encoding=hex',
-    answer: answer({ bits: 128, bytes: '9f2c41d7be0863a5e4f1720c58ab96d3', count: 16, encoding: 'hex' }),
+    answer: answer(
+      { bits: 128, bytes: 'f625d680ebd51d01261f38588249a26e', count: 16, encoding: 'hex' },
+      {
+        certificateId: 'cert_2rt2kfqyx9pt8hhdmmr8wpcs60',
+        salt: 'aa996418f1f5148b3cac1f607efdd7f3783e51f572adc58fa28e04e4be8a3781',
+        consumedBytes: 16,
+        requestUuid: '01a2037c-3332-7269-ac71-b2dabc79f3b1',
+        requestId: 'req_01m81qrcsje9mtrwdjvay7kwxh',
+        timestamp: '2026-11-22T13:40:00.946Z',
+        tookMs: 1,
+      },
+    ),
   },
   floats: {
     query: 'count=3&precision=6',
-    answer: answer({ count: 3, precision: 6, values: [0.271604, 0.938157, 0.054223] }),
+    answer: answer(
+      { count: 3, precision: 6, values: [0.984672, 0.249597, 0.124941] },
+      {
+        certificateId: 'cert_7mt24vd0qdd4cf8zg5r3fnq9v1',
+        salt: '094276d1039ed324e16097a56d9dd4e4a5beca006cffbe68f1419f64f280744a',
+        consumedBytes: 12,
+        requestUuid: '01a2037c-3339-7098-979a-4e18a1e8b16c',
+        requestId: 'req_01m81qrcsse2c9f6je32gyhcbc',
+        timestamp: '2026-11-22T13:40:00.953Z',
+        tookMs: 1,
+      },
+    ),
   },
   uuid: {
     query: 'count=1',
-    answer: answer({ count: 1, uuids: ['7d2f6c1e-94b3-4a08-b5d7-1c0e83f2a946'], version: 4 }),
+    answer: answer(
+      { count: 1, uuids: ['a6107116-d47d-46b6-9a01-3b43001486ab'], version: 4 },
+      {
+        certificateId: 'cert_60sks466dcadw3kbfs02j36fd8',
+        salt: 'cdb9098e1f621510a50d37ce50e0b2607ce14ccccebb1136547dd1a8b805c0f6',
+        consumedBytes: 16,
+        requestUuid: '01a2037c-3341-752c-82ae-dad42401faa0',
+        requestId: 'req_01m81qrct1emp85bpttgj03yn0',
+        timestamp: '2026-11-22T13:40:00.961Z',
+        tookMs: 1,
+      },
+    ),
   },
   bitstring: {
     query: 'length=32',
-    answer: answer({ bitstring: '01101001110100010110111000101101', length: 32 }),
+    answer: answer(
+      { bitstring: '01011110110010001101111101110000', length: 32 },
+      {
+        certificateId: 'cert_32wxmy2cwqxkpqhwfhekerwhsr',
+        salt: 'd78429e7c32d32193e8c5ed7fb666a0f6358996fbe26b9d4106cb41a29139854',
+        consumedBytes: 4,
+        requestUuid: '01a2037c-334d-7d3a-bc89-20af2b8f0c67',
+        requestId: 'req_01m81qrctdfmxbs290nwnry337',
+        timestamp: '2026-11-22T13:40:00.973Z',
+        tookMs: 1,
+      },
+    ),
   },
   shuffle: {
     query: 'items=ada,grace,barbara,shafi',
-    answer: answer({ count: 4, items: ['barbara', 'shafi', 'ada', 'grace'] }),
+    answer: answer(
+      { count: 4, items: ['grace', 'ada', 'barbara', 'shafi'] },
+      {
+        certificateId: 'cert_48210skgbf7vq8yymkp8snk6ax',
+        salt: '5a70ed0efa3a86e67b522e58835ff8d2796c2825515a235d27f975b5223da291',
+        consumedBytes: 4,
+        requestUuid: '01a2037c-3354-75d5-a289-03f9f85ecb12',
+        requestId: 'req_01m81qrctmeqat5283z7w5xjrj',
+        timestamp: '2026-11-22T13:40:00.980Z',
+        tookMs: 1,
+      },
+    ),
   },
   batch: {
     query: '',
     body: { type: 'integers', count: 5, params: { min: 1, max: 6 } },
-    answer: answer({ count: 5, type: 'integers', values: [2, 6, 1, 3, 3] }),
+    answer: answer(
+      { count: 5, type: 'integers', values: [4, 5, 2, 5, 1] },
+      {
+        certificateId: 'cert_7nbgj3r8w53dqez533e8mtypx5',
+        salt: '7ae9f9591fc10d3e5c7a933926f15368804aea0c571de529b4a06ec13ea83bbf',
+        consumedBytes: 4,
+        requestUuid: '01a2037c-3363-7ece-8e4e-5c219af69cd3',
+        requestId: 'req_01m81qrcv3fv78wkjw46dfd76k',
+        timestamp: '2026-11-22T13:40:00.995Z',
+        tookMs: 6,
+      },
+    ),
   },
 };

@@ -350,6 +350,6 @@ Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or
 <p class="hint">Above, paste its header fields, one to a line, as <code>curl -D</code> writes them; on the page of its certificate
 the value of <code>X-Certificate-Salt</code> alone will do.</p></details>
 </form>
-<div id="result" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div>
+<div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div>
 </section>`;
 }

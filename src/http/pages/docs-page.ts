@@ -1,40 +1,57 @@
-import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
-import { type TierRow, tierList } from '../endpoints/tiers.ts';
+import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
 import { errorCodesOf } from '../openapi/document.ts';
 import { EXAMPLES, type Example } from '../openapi/examples.ts';
-import { COMPONENT_SCHEMAS } from '../openapi/schemas.ts';
 import { grouped, type ParameterDefinition } from '../params.ts';
+import { type Call, codeOf, type Language, languagesOf, prettyJson } from './code-samples.ts';
+import { referenceSections } from './docs-reference.ts';
 import { html, type Markup } from './layout.ts';
 
 /** The documentation, from the same definitions as the OpenAPI document; `baseUrl` ends in /v1. */
 export function docsMain(baseUrl: string): Markup {
-  return html`<h1>Documentation</h1>
+  return html`<div class="docs">
+<div class="sidebar">
+${searchBox()}
+${keyField()}
+${contents()}
+</div>
+<div class="content">
+<h1>Documentation</h1>
 <p class="lead">Every call needs an API key, sent as <code>Authorization: Bearer KEY</code>. Answers are JSON with the values in
 <code>data</code>, where they came from in <code>metadata</code>, and the id of a certificate that anyone can
 <a href="/verify">check</a>.</p>
-<nav class="contents" aria-label="Contents"><ul>
-${ENDPOINT_DEFINITIONS.map(({ name, path }) => html`<li><a href="#${name}">${path}</a></li>`)}
-<li><a href="#modes">Entropy modes</a></li><li><a href="#answers">Answers</a></li>
-<li><a href="#limits">Tiers, prices and limits</a></li><li><a href="#errors">Errors</a></li>
-<li><a href="/openapi.json">OpenAPI 3.1</a></li></ul></nav>
-${keyField()}
 ${ENDPOINT_DEFINITIONS.map((endpoint) => endpointSection(endpoint, baseUrl))}
-${modesSection()}
-${answersSection()}
-${limitsSection()}
-${errorsSection()}`;
+${referenceSections()}
+</div></div>`;
 }
 
-/** Shown by the script alone: without it nothing could be sent. */
+/** Of use to the script alone; the style sheet leaves it out where there are no scripts, so that nothing moves later. */
+function searchBox(): Markup {
+  return html`<div class="search scripted" role="search"><label for="search">Search</label>
+<input id="search" type="search" autocomplete="off" spellcheck="false" aria-describedby="search-status" placeholder="unique, 429, credits …">
+<p id="search-status" class="visually-hidden" role="status"></p>
+<ul id="search-results" hidden></ul></div>`;
+}
+
 function keyField(): Markup {
   const names = ENDPOINT_DEFINITIONS.map(({ name }) => name).join(' ');
-  return html`<section class="check" id="try" data-names="${names}" hidden aria-labelledby="try-title"><h2 id="try-title">Try it here</h2>
-<label for="key">API key</label>
-<p class="hint" id="key-hint">Stays in this page’s memory until it is closed, and goes to this service alone.</p>
+  return html`<div class="key scripted" id="try" data-names="${names}"><label for="key">API key</label>
 <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint" placeholder="qrn_…">
-</section>`;
+<p class="hint" id="key-hint">For every form on this page. It stays in the page’s memory and goes to this service alone.</p></div>`;
+}
+
+function contents(): Markup {
+  const isData = (endpoint: EndpointDefinition) =>
+    DATA_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
+  const links = (endpoints: readonly EndpointDefinition[]) =>
+    endpoints.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`);
+  return html`<nav class="contents" aria-label="Contents">
+<h2>Values</h2><ul>${links(ENDPOINT_DEFINITIONS.filter(isData))}</ul>
+<h2>Account</h2><ul>${links(ENDPOINT_DEFINITIONS.filter((each) => !isData(each)))}</ul>
+<h2>Reference</h2><ul><li><a href="#modes">Entropy modes</a></li><li><a href="#answers">Answers</a></li>
+<li><a href="#limits">Tiers and prices</a></li><li><a href="#errors">Errors</a></li>
+<li><a href="/openapi.json">OpenAPI 3.1</a></li></ul></nav>`;
 }
 
 function endpointSection(endpoint: EndpointDefinition, baseUrl: string): Markup {
@@ -43,31 +60,74 @@ function endpointSection(endpoint: EndpointDefinition, baseUrl: string): Markup 
   return html`<section class="endpoint" id="${name}" aria-labelledby="${name}-title">
 <h2 id="${name}-title"><code><span class="method">${method}</span> ${path}</code></h2>
 <p>${summary} Needs the scope <code>${scope}</code>.</p>
-${body === undefined ? null : html`<h3>Body</h3>${parameterList(body.members)}${paramsList(body.params)}`}
-${parameters.length === 0 ? null : html`<h3>${body === undefined ? 'Parameters' : 'In the query as well'}</h3>${parameterList(parameters)}`}
-<h3>Example</h3>
-<pre><code>${curlOf(endpoint, example, baseUrl)}</code></pre>
-<details><summary>In JavaScript</summary><pre><code>${scriptOf(endpoint, example, baseUrl)}</code></pre></details>
-<details><summary>Answer</summary><pre><code>${JSON.stringify(example.answer, undefined, 2)}</code></pre></details>
+${codeTabs(endpoint, example, baseUrl)}
+${tryForm(endpoint, example, baseUrl)}
+<details><summary>Example of an answer</summary><div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer of ${path}"><code data-language="json">${prettyJson(example.answer)}</code></pre></div></details>
+${body === undefined ? null : html`<h3>Body</h3>${parameterList(name, body.members)}${paramsList(name, body.params)}`}
+${parameters.length === 0 ? null : html`<h3>${body === undefined ? 'Parameters' : 'In the query as well'}</h3>${parameterList(`${name}-query`, parameters)}`}
 <details><summary>Errors</summary><p>${errorLinks(errorCodesOf(endpoint))}</p></details>
-${tryForm(endpoint, example)}
 </section>`;
 }
 
-function parameterList(parameters: readonly ParameterDefinition[]): Markup {
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  curl: 'curl',
+  typescript: 'TypeScript',
+  python: 'Python',
+};
+
+/** The same call in each language, one of them shown: radio buttons and the style sheet choose, without a script. */
+function codeTabs(endpoint: EndpointDefinition, example: Example, baseUrl: string): Markup {
+  const { name, path } = endpoint;
+  const call = callOf(endpoint, example, baseUrl);
+  const languages = languagesOf(name);
+  const tabs = languages.map((language, i) => {
+    const checked = i === 0 ? html` checked` : null;
+    return html`<label><input type="radio" name="language-${name}" value="${language}"${checked}><span>${LANGUAGE_NAMES[language]}</span></label>`;
+  });
+  const blocks = languages.map(
+    (language) =>
+      html`<pre class="${language}" tabindex="0" role="group" aria-label="${path} in ${LANGUAGE_NAMES[language]}"><code id="${name}-${language}" data-language="${language === 'curl' ? 'bash' : language}">${codeOf(language, call)}</code></pre>`,
+  );
+  return html`<div class="code" data-base="${baseUrl}">
+<fieldset class="tabs"><legend class="visually-hidden">Language of the example</legend>${tabs}</fieldset>
+<button type="button" class="copy scripted" aria-label="Copy the example of ${path}">Copy</button>
+${blocks}</div>`;
+}
+
+function callOf(
+  { name, method, path, parameters }: EndpointDefinition,
+  example: Example,
+  baseUrl: string,
+): Call {
+  const given = new URLSearchParams(example.query);
+  const fields = parameters
+    .filter((each) => given.has(each.name))
+    .map((each) => ({ name: each.name, kind: each.kind, value: given.get(each.name) ?? '' }));
+  return {
+    name,
+    method,
+    path,
+    baseUrl,
+    fields,
+    body: example.body === undefined ? undefined : JSON.stringify(example.body),
+  };
+}
+
+/** `prefix` makes the ids of the rows unique on the page: the search leads to them. */
+function parameterList(prefix: string, parameters: readonly ParameterDefinition[]): Markup {
   return html`<dl class="params">${parameters.map(
     (each) =>
-      html`<div><dt><code>${each.name}</code></dt><dd><span class="kind">${kindText(each)}</span> ${each.description}${
+      html`<div id="${prefix}.${each.name}"><dt><code>${each.name}</code></dt><dd><span class="kind">${kindText(each)}</span> ${each.description}${
         each.aliases === undefined ? '' : ` Also accepted as ${each.aliases.join(', ')}.`
       }</dd></div>`,
   )}</dl>`;
 }
 
-function paramsList(params: NonNullable<EndpointDefinition['body']>['params']): Markup {
+function paramsList(name: string, params: NonNullable<EndpointDefinition['body']>['params']): Markup {
   const groups = Object.entries(params).filter(([, definitions]) => definitions.length > 0);
   return html`${groups.map(
     ([type, definitions]) =>
-      html`<h4><code>params</code> of type <code>${type}</code></h4>${parameterList(definitions)}`,
+      html`<h4><code>params</code> of type <code>${type}</code></h4>${parameterList(`${name}-${type}`, definitions)}`,
   )}`;
 }
 
@@ -100,7 +160,7 @@ function valuesText(definition: ParameterDefinition): string {
   }
 }
 
-const CERTIFICATE_ID = 'cert_4w5kkx9yv0t3jrt2ncqmsz7rhd';
+const CERTIFICATE_ID = 'cert_3mvc5b4r2yp8rj671bp7xp4fkg';
 
 /** Of the endpoints that draw nothing. */
 const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
@@ -124,58 +184,32 @@ const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-function urlOf({ path }: EndpointDefinition, { query }: Example, baseUrl: string): string {
-  const url = baseUrl + path.slice('/v1'.length);
-  return query === '' ? url : `${url}?${query}`;
-}
-
-function curlOf(endpoint: EndpointDefinition, example: Example, baseUrl: string): string {
-  const key = '-H "Authorization: Bearer $KEY"';
-  const body =
-    example.body === undefined
-      ? ''
-      : ` -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(example.body)}'`;
-  return `curl ${key}${body} \\\n  '${urlOf(endpoint, example, baseUrl)}'`;
-}
-
-function scriptOf(endpoint: EndpointDefinition, example: Example, baseUrl: string): string {
-  const options =
-    example.body === undefined
-      ? "  headers: { Authorization: 'Bearer ' + key },"
-      : [
-          "  method: 'POST',",
-          "  headers: { Authorization: 'Bearer ' + key, 'Content-Type': 'application/json' },",
-          `  body: JSON.stringify(${JSON.stringify(example.body)}),`,
-        ].join('\n');
-  return [
-    `const response = await fetch('${urlOf(endpoint, example, baseUrl)}', {`,
-    options,
-    '});',
-    'const answer = await response.json();',
-    'if (!response.ok) throw new Error(answer.error.code);',
-    'console.log(answer);',
-  ].join('\n');
-}
-
 function errorLinks(codes: readonly ErrorCode[]): Markup {
   return html`${codes.map((code, i) => html`${i === 0 ? '' : ', '}<a href="#error-${code}"><code>${code}</code></a>`)}`;
 }
 
-/** A form that the script sends; its fields are named in `data-fields`. */
-function tryForm({ name, method, path, parameters, body }: EndpointDefinition, example: Example): Markup {
+/** A form that the script sends; its fields are named in `data-fields`, each with its kind. */
+function tryForm(
+  { name, method, path, parameters, body }: EndpointDefinition,
+  example: Example,
+  baseUrl: string,
+): Markup {
   const given = new URLSearchParams(example.query);
   const fields = body === undefined ? parameters : [];
   const inputs = fields.map((each) => field(name, each, given.get(each.name) ?? ''));
   const bodyField =
     example.body === undefined
       ? null
-      : html`<label for="${name}-body">Body</label>
-<textarea id="${name}-body" rows="4" spellcheck="false">${JSON.stringify(example.body)}</textarea>`;
-  return html`<form class="try" id="try-${name}" hidden data-method="${method}" data-path="${path}"
- data-fields="${fields.map((each) => each.name).join(' ')}" aria-label="Try ${path}">
+      : html`<div class="whole"><label for="${name}-body">Body</label>
+<textarea id="${name}-body" rows="3" spellcheck="false">${JSON.stringify(example.body)}</textarea></div>`;
+  return html`<form class="try scripted" id="try-${name}" data-method="${method}" data-path="${path}" data-base="${baseUrl}"
+ data-fields="${fields.map((each) => `${each.name}:${each.kind}`).join(' ')}" aria-label="Try ${path}">
 <div class="fields">${inputs}${bodyField}</div>
 <div class="actions"><button type="submit">Send</button><span id="${name}-status" role="status"></span></div>
-<pre id="${name}-answer" tabindex="0" aria-label="Answer of ${path}" hidden></pre></form>`;
+<div id="${name}-reply" hidden><div class="code"><button type="button" class="copy" aria-label="Copy the answer of ${path}">Copy</button>
+<pre tabindex="0" role="group" aria-label="Answer of ${path}"><code id="${name}-answer" data-language="json"></code></pre></div>
+<div class="actions"><button type="button" class="second" id="${name}-verify" hidden>Verify this answer</button></div>
+<div id="${name}-checks" class="checks" role="status"></div></div></form>`;
 }
 
 function field(endpoint: string, definition: ParameterDefinition, value: string): Markup {
@@ -191,79 +225,4 @@ function field(endpoint: string, definition: ParameterDefinition, value: string)
     each === value ? html`<option selected>${each}</option>` : html`<option>${each}</option>`,
   );
   return html`<div>${label}<select id="${id}"><option value="">–</option>${options}</select></div>`;
-}
-
-function modesSection(): Markup {
-  return html`<section id="modes" aria-labelledby="modes-title"><h2 id="modes-title">Entropy modes</h2>
-<dl class="params">
-<div><dt><code>quantum-seeded</code></dt><dd>A 32-byte quantum seed, renewed at the interval of the tier, expanded by ChaCha20 and mixed with
-system entropy. The default above Free.</dd></div>
-<div><dt><code>pure</code></dt><dd>Conditioned quantum bytes and nothing else, each delivered at most once. Costs credits: the information that the
-answer holds, in bytes, which <code>dry_run=true</code> tells before.</dd></div>
-<div><dt><code>csprng</code></dt><dd>The generator of the operating system; no quantum origin. The default of Free.</dd></div>
-</dl>
-<p>In every mode a retry with the same <code>Idempotency-Key</code> gets the first answer again for 24 hours and costs nothing.</p>
-<p>No mode ever turns into another: what cannot be served is 503 <a href="#error-entropy_unavailable"><code>entropy_unavailable</code></a>.</p></section>`;
-}
-
-function answersSection(): Markup {
-  const members = (COMPONENT_SCHEMAS['Metadata'] as { properties: Record<string, { description?: string }> })
-    .properties;
-  return html`<section id="answers" aria-labelledby="answers-title"><h2 id="answers-title">Answers</h2>
-<p>JSON by default. <code>Accept: application/msgpack</code> gives the same object in MessagePack;
-<code>Accept: application/octet-stream</code> gives the bare values of bytes and batches, with the metadata in headers;
-<code>format=plain</code> and <code>format=csv</code> give them as lines of text on every endpoint.</p>
-<h3>Members of <code>metadata</code></h3>
-<dl class="params">${Object.entries(members).map(
-    ([name, { description }]) =>
-      html`<div><dt><code>${name}</code></dt><dd>${description ?? PLAIN_MEANINGS[name] ?? ''}</dd></div>`,
-  )}</dl></section>`;
-}
-
-const PLAIN_MEANINGS: Readonly<Record<string, string>> = {
-  timestamp: 'When the request came in; ISO 8601 in UTC.',
-  certificate_id: 'Opens the certificate of this answer.',
-  powered_by: 'A constant label.',
-  processing_time_ms: 'Milliseconds from the request to the answer.',
-};
-
-function limitsSection(): Markup {
-  const { tiers, prices } = tierList();
-  const tierRows = tiers.map(
-    (
-      row,
-    ) => html`<tr><th scope="row">${row.tier}</th><td>${limit(row, row.requests_per_minute)}</td><td>${limit(row, row.burst)}</td>
-<td>${limit(row, row.requests_per_month)}</td><td>${limit(row, row.credits_per_month)}</td></tr>`,
-  );
-  const priceRows = prices.map(
-    ({ kind, bits, credits, example }) =>
-      html`<tr><th scope="row">${kind}</th><td>${bits}</td><td><code>${example}</code></td><td>${grouped(credits)}</td></tr>`,
-  );
-  return html`<section id="limits" aria-labelledby="limits-title"><h2 id="limits-title">Tiers, prices and limits</h2>
-<p><code>GET /v1/tiers</code> answers all of this as JSON, without a key.</p>
-<div class="tables" tabindex="0" role="region" aria-label="Tiers"><table><thead><tr><th scope="col">Tier</th><th scope="col">Requests per minute</th>
-<th scope="col">Burst</th><th scope="col">Requests per month</th><th scope="col">Credits per month</th></tr></thead><tbody>${tierRows}</tbody></table></div>
-<p>The burst is how many requests may come at once; it fills up again at the rate per minute. Months are calendar months in UTC.
-<code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> tell where you stand. 429 and 503 carry
-<code>Retry-After</code> in seconds: wait that long, then try again. A refused request has drawn nothing and spent nothing.</p>
-<p>Only <code>pure</code> mode costs credits: the information that an answer holds, in bits, divided by eight and rounded up once.</p>
-<div class="tables" tabindex="0" role="region" aria-label="Prices"><table><thead><tr><th scope="col">Values</th><th scope="col">Bits</th>
-<th scope="col">Example</th><th scope="col">Credits</th></tr></thead><tbody>${priceRows}</tbody></table></div></section>`;
-}
-
-function limit({ custom }: TierRow, value: number): string {
-  return custom ? 'custom' : grouped(value);
-}
-
-function errorsSection(): Markup {
-  const rows = (Object.keys(ERRORS) as ErrorCode[]).map(
-    (
-      code,
-    ) => html`<div id="error-${code}"><dt><code>${code}</code> <span class="kind">${ERRORS[code].status}</span></dt>
-<dd>${ERRORS[code].message}</dd></div>`,
-  );
-  return html`<section id="errors" aria-labelledby="errors-title"><h2 id="errors-title">Errors</h2>
-<p>The body is <code>{"error":{"code","message","status","request_id","details"?}}</code>; with
-<code>Accept: application/problem+json</code> the same facts as RFC 9457. Programs should look at <code>code</code>.</p>
-<dl class="params">${rows}</dl></section>`;
 }

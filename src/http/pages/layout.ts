@@ -10,11 +10,21 @@ export interface Page {
   readonly cacheControl: string;
   /** The asset that it runs; the check of certificates when nothing else is said, null for none. */
   readonly script?: string | null;
+  /** The entry of the menu that it belongs to. */
+  readonly place?: Place;
   /** Asset of more style than all pages share. */
   readonly style?: string;
   /** Fields beside those of every page. */
   readonly fields?: readonly Field[];
 }
+
+type Place = 'status' | 'docs' | 'verify';
+
+const MENU: readonly [place: Place, path: string, name: string][] = [
+  ['status', '/', 'Status'],
+  ['docs', '/docs', 'Documentation'],
+  ['verify', '/verify', 'Verify'],
+];
 
 /**
  * A page may load this service's own style, icon and script, ask this service, and nothing else; it cannot be
@@ -56,7 +66,10 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
   return { status: page.status, head, body: utf8Bytes(documentOf(page, assets).text) };
 }
 
-function documentOf({ title, main, script = 'verify-page.mjs', style }: Page, assets: PageAssets): Markup {
+function documentOf(
+  { title, main, script = 'verify-page.mjs', style, place = 'verify' }: Page,
+  assets: PageAssets,
+): Markup {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -71,7 +84,8 @@ ${script === null ? null : html`<script type="module" src="${assets.path(script)
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="site"><a href="/">Quantum Random Number Service</a></header>
+<header class="site"><a href="/">Quantum Random Number Service</a>
+<nav aria-label="Site">${MENU.map(([name, path, text]) => html`<a href="${path}"${name === place ? html` aria-current="page"` : null}>${text}</a>`)}</nav></header>
 <main id="main" tabindex="-1">
 ${main}
 </main>

@@ -8,8 +8,10 @@ export interface BrowserElement {
   textContent: string;
   className: string;
   hidden: boolean;
+  checked: boolean;
   disabled: boolean;
   value: string;
+  onclick: (() => void) | null;
   readonly dataset: Readonly<Record<string, string | undefined>>;
   readonly files: ArrayLike<Blob> | null;
   append(...nodes: (BrowserElement | string)[]): void;
@@ -18,10 +20,14 @@ export interface BrowserElement {
   focus(options: { preventScroll: boolean }): void;
   scrollIntoView(options: { block: 'nearest' }): void;
   addEventListener(type: string, listener: (event: BrowserEvent) => void): void;
+  querySelector(selector: string): BrowserElement | null;
+  querySelectorAll(selector: string): Iterable<BrowserElement>;
+  closest(selector: string): BrowserElement | null;
 }
 
 export interface BrowserEvent {
   preventDefault(): void;
+  readonly key?: string;
   readonly dataTransfer?: {
     readonly files: ArrayLike<Blob>;
     getData(type: 'text/plain'): string;
@@ -30,15 +36,34 @@ export interface BrowserEvent {
 
 interface BrowserDocument {
   getElementById(id: string): BrowserElement | null;
-  createElement(name: 'div' | 'li' | 'p' | 'span' | 'strong' | 'ul'): BrowserElement;
+  querySelectorAll(selector: string): Iterable<BrowserElement>;
+  createElement(name: ElementName): BrowserElement;
 }
+
+type ElementName = 'a' | 'div' | 'li' | 'p' | 'span' | 'strong' | 'ul';
 
 interface BrowserWindow {
   readonly document: BrowserDocument;
   /** Loaded over https or from this machine: only there does a browser have WebCrypto. */
   readonly isSecureContext: boolean;
+  readonly navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } };
 }
 
-const { document, isSecureContext } = globalThis as unknown as BrowserWindow;
+const { document, isSecureContext, navigator } = globalThis as unknown as BrowserWindow;
 export const page = document;
 export const isSecure = isSecureContext;
+/** Undefined where the page was not loaded over https. */
+export const clipboard = navigator.clipboard;
+
+/** The element of an id that the page is known to have. */
+export function element(id: string): BrowserElement {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+
+export function made(name: ElementName, text = ''): BrowserElement {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}

@@ -1,4 +1,8 @@
-import { type BrowserElement, page } from './browser.ts';
+import { type Call, codeOf, type FieldKind, languagesOf, prettyJson, queryOf } from '../code-samples.ts';
+import { type BrowserElement, clipboard, element, made, page } from './browser.ts';
+import { checkAnswer, member, report, Trouble, troubleBanner } from './checks.ts';
+import './docs-search.ts';
+import { writeCode } from './highlight.ts';
 
 /**
  * The forms of the documentation. The key is read from its field when a request is sent and kept nowhere
@@ -7,18 +11,19 @@ import { type BrowserElement, page } from './browser.ts';
 
 /** Beyond this much text a page becomes slow; the rest is left out and said so. */
 const SHOWN_MAX = 20_000;
+const COPIED_FOR_MS = 1_500;
 
-function element(id: string): BrowserElement {
-  const found = page.getElementById(id);
-  if (found === null) throw new Error(`the page has no ${id}`);
-  return found;
+for (const code of page.querySelectorAll('code[data-language]')) writeCode(code, code.textContent);
+for (const button of page.querySelectorAll('button.copy')) {
+  button.hidden = clipboard === undefined;
+  button.addEventListener('click', () => copy(button));
 }
-
-const panel = element('try');
-panel.hidden = false;
-for (const name of wordsOf(panel.dataset['names'])) {
+for (const radio of page.querySelectorAll('.tabs input')) {
+  radio.addEventListener('change', () => chooseLanguage(radio.value));
+}
+for (const name of wordsOf(element('try').dataset['names'])) {
   const form = element(`try-${name}`);
-  form.hidden = false;
+  form.addEventListener('input', () => writeSamples(name, form));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     send(name, form);
@@ -27,6 +32,45 @@ for (const name of wordsOf(panel.dataset['names'])) {
 
 function wordsOf(list: string | undefined): string[] {
   return (list ?? '').split(' ').filter((word) => word !== '');
+}
+
+/** The language of one example becomes that of all. */
+function chooseLanguage(language: string): void {
+  for (const radio of page.querySelectorAll(`.tabs input[value="${language}"]`)) radio.checked = true;
+}
+
+async function copy(button: BrowserElement): Promise<void> {
+  const blocks = [...(button.closest('.code')?.querySelectorAll('pre') ?? [])];
+  const chosen = button.closest('.code')?.querySelector('.tabs input:checked')?.value;
+  const block = blocks.find(({ className }) => className === chosen) ?? blocks[0];
+  await clipboard?.writeText(block.textContent);
+  button.textContent = 'Copied';
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, COPIED_FOR_MS);
+}
+
+/** The call that the form describes now. */
+function callOf(name: string, form: BrowserElement): Call {
+  const { method = 'GET', path = '', base = '', fields } = form.dataset;
+  return {
+    name,
+    method,
+    path,
+    baseUrl: base,
+    fields: wordsOf(fields)
+      .map((field) => {
+        const [id, kind] = field.split(':') as [string, FieldKind];
+        return { name: id, kind, value: element(`${name}-${id}`).value.trim() };
+      })
+      .filter(({ value }) => value !== ''),
+    body: page.getElementById(`${name}-body`)?.value,
+  };
+}
+
+function writeSamples(name: string, form: BrowserElement): void {
+  const call = callOf(name, form);
+  for (const language of languagesOf(name)) writeCode(element(`${name}-${language}`), codeOf(language, call));
 }
 
 async function send(name: string, form: BrowserElement): Promise<void> {
@@ -40,42 +84,60 @@ async function send(name: string, form: BrowserElement): Promise<void> {
   status.textContent = 'Waiting for the answer …';
   try {
     const started = performance.now();
-    const response = await fetch(targetOf(name, form), requestOf(name, form, key));
+    const call = callOf(name, form);
+    const query = queryOf(call);
+    const response = await fetch(query === '' ? call.path : `${call.path}?${query}`, requestOf(call, key));
     const text = await response.text();
     const tookMs = Math.round(performance.now() - started);
-    show(element(`${name}-answer`), text, response.headers.get('Content-Type') ?? '');
+    show(name, text, response.headers.get('Content-Type') ?? '');
     status.textContent = `${response.status} in ${tookMs} ms`;
   } catch (error) {
     status.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-function targetOf(name: string, form: BrowserElement): string {
-  const query = wordsOf(form.dataset['fields'])
-    .map((field) => [field, element(`${name}-${field}`).value.trim()] as const)
-    .filter(([, value]) => value !== '')
-    // commas part items: they stay as they are
-    .map(([field, value]) => `${field}=${encodeURIComponent(value).replaceAll('%2C', ',')}`)
-    .join('&');
-  const path = form.dataset['path'] ?? '';
-  return query === '' ? path : `${path}?${query}`;
-}
-
-function requestOf(name: string, form: BrowserElement, key: string): RequestInit {
-  const method = form.dataset['method'] ?? 'GET';
+function requestOf({ method, body }: Call, key: string): RequestInit {
   const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
   const options: RequestInit = { method, headers, credentials: 'omit' };
-  if (method !== 'POST') return options;
+  if (body === undefined) return options;
   headers['Content-Type'] = 'application/json';
-  return { ...options, body: element(`${name}-body`).value };
+  return { ...options, body };
 }
 
-function show(target: BrowserElement, text: string, contentType: string): void {
-  const isJson = contentType.includes('json');
-  const whole = isJson
-    ? JSON.stringify(JSON.parse(text), undefined, 2)
-    : `(${contentType}, ${text.length} characters)`;
+function show(name: string, text: string, contentType: string): void {
+  const answer: unknown = contentType.includes('json') ? JSON.parse(text) : undefined;
+  const isText = contentType.startsWith('text/');
+  const whole =
+    answer !== undefined ? prettyJson(answer) : isText ? text : `(${contentType}, ${text.length} characters)`;
   const rest = whole.length - SHOWN_MAX;
-  target.textContent = rest > 0 ? `${whole.slice(0, SHOWN_MAX)}\n… and ${rest} characters more` : whole;
-  target.hidden = false;
+  writeCode(
+    element(`${name}-answer`),
+    rest > 0 ? `${whole.slice(0, SHOWN_MAX)}\n… and ${rest} characters more` : whole,
+  );
+  element(`${name}-reply`).hidden = false;
+  offerToVerify(name, answer);
+}
+
+/** Behind the reply stands the check of that very reply, as the page of its certificate would make it. */
+function offerToVerify(name: string, answer: unknown): void {
+  const button = element(`${name}-verify`);
+  element(`${name}-checks`).replaceChildren();
+  button.hidden = member(answer, 'metadata', 'certificate_id') === undefined;
+  button.onclick = () => verify(name, button, answer);
+}
+
+async function verify(name: string, button: BrowserElement, answer: unknown): Promise<void> {
+  const checks = element(`${name}-checks`);
+  button.disabled = true;
+  checks.replaceChildren(made('p', 'Checking …'));
+  try {
+    const certificate = made('a', 'Open its certificate');
+    certificate.setAttribute('href', `/verify/${member(answer, 'metadata', 'certificate_id')}`);
+    checks.replaceChildren(...report(await checkAnswer(answer)), certificate);
+  } catch (error) {
+    checks.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button.disabled = false;
+  }
 }

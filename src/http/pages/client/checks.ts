@@ -1,0 +1,141 @@
+import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
+import { type BrowserElement, isSecure, made } from './browser.ts';
+
+/*
+ * Checks in the page: gets the public certificate and the public keys from this service, checks one against the other
+ * and the answer against both, and shows each check. An answer is sent nowhere.
+ */
+
+/** How often the certificate is asked for again while it is not logged yet, and how long between. */
+const PROOF_ATTEMPTS = 10;
+const PROOF_WAIT_MS = 500;
+
+/** What the reader is told instead of a result. */
+export class Trouble extends Error {
+  override name = 'Trouble';
+}
+
+const TITLES: Readonly<Record<CheckName, string>> = {
+  'certificate id': 'Certificate id',
+  'request id': 'Request',
+  metadata: 'Time, source and mode',
+  delivered: 'Values and salt',
+  lots: 'Hashes of the lots',
+  status: 'Withdrawals',
+  keys: 'Keys of the log',
+  inclusion: 'Place in the log',
+  signature: 'Signature of the log',
+  dates: 'Dates',
+  witnesses: 'Witnesses',
+};
+
+export interface Checked {
+  readonly verification: Verification;
+  readonly hasAnswer: boolean;
+  readonly status: unknown;
+}
+
+/** Verifies a whole answer, as it came, by the certificate that it names. */
+export async function checkAnswer(response: unknown): Promise<Checked> {
+  const id = member(response, 'metadata', 'certificate_id');
+  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
+  const verification = await verifyAnswer({ response, certificate, keys });
+  return { verification, hasAnswer: true, status: member(certificate, 'certificate', 'status') };
+}
+
+/** Asks again for a moment when the certificate has no proof yet. */
+export async function certificateOf(id: string): Promise<unknown> {
+  for (let attempt = 1; ; attempt++) {
+    const certificate = await fetched(`/verify/${id}`);
+    if (member(certificate, 'certificate', 'proof') !== null || attempt === PROOF_ATTEMPTS)
+      return certificate;
+    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
+  }
+}
+
+export function keysOfLog(): Promise<unknown> {
+  return fetched('/.well-known/qrn-keys.json');
+}
+
+async function fetched(path: string): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(path, { headers: { accept: 'application/json' } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble('This service has no certificate with that id.');
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+
+/** What was checked: a banner with the outcome, each check, and what no certificate speaks of. */
+export function report({ verification, hasAnswer, status }: Checked): BrowserElement[] {
+  const { checks, notCovered } = verification;
+  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made('p', `No certificate speaks of: ${notCovered.join(', ')}.`);
+    hint.className = 'hint';
+    shown.push(hint);
+  }
+  return shown;
+}
+
+/** What is shown when nothing could be checked. */
+export function troubleBanner(error: unknown): BrowserElement {
+  const isTold = error instanceof Trouble;
+  return banner('bad', 'Not checked.', isTold ? error.message : `The check itself failed: ${String(error)}`);
+}
+
+function summary(checks: readonly Check[], hasAnswer: boolean, status: unknown): BrowserElement {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && !hasAnswer)
+    return banner('good', 'The certificate holds.', 'Paste the answer to check its values too.');
+  if (failed.length === 0) return banner('good', 'Everything holds.', 'These are the certified values.');
+  if (status === 'revoked' && failed.every((check) => check.name === 'status'))
+    return banner(
+      'bad',
+      'Genuine, but revoked.',
+      'It is what was certified, and the operator withdrew a lot of it since.',
+    );
+  if (!isSecure && failed.every((check) => check.name === 'signature')) {
+    const text =
+      'This page was not loaded over https, and there a browser checks no signatures: use qrn verify.';
+    return banner('wait', 'All but the signature holds.', text);
+  }
+  const what = hasAnswer ? 'answer' : 'certificate';
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner('bad', count, `Do not rely on this ${what}.`);
+}
+
+function list(checks: readonly Check[]): BrowserElement {
+  const items = made('ul');
+  for (const { name, ok, why } of checks) {
+    const item = made('li');
+    item.className = ok ? 'holds' : 'fails';
+    const words = made('div');
+    words.append(made('strong', TITLES[name]), made('p', why));
+    item.append(made('span', ok ? '✓ holds' : '✗ fails'), words);
+    items.append(item);
+  }
+  return items;
+}
+
+function banner(kind: 'good' | 'wait' | 'bad', title: string, text: string): BrowserElement {
+  const words = made('p');
+  words.append(made('strong', title), ` ${text}`);
+  const box = made('div');
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Record<string, unknown>)[name];
+  }
+  return found;
+}
