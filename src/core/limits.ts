@@ -14,6 +14,8 @@ export const LIMITS = Object.freeze({
   shuffleItemsMax: 10_000,
   batchCountMax: 100_000,
   batchBytesLengthMax: 1_024,
+  /** Values of one stream. */
+  streamTotalMax: 1_000_000_000_000,
   /** Bounds of `min` and `max`: ±(2^53 - 1). */
   integerMagnitudeMax: Number.MAX_SAFE_INTEGER,
   /** max - min + 1 may be at most this. */

@@ -95,6 +95,7 @@ function histogram(
  */
 export const ENDPOINT_LABELS = [
   ...DATA_ENDPOINTS,
+  'stream',
   'certificate',
   'health',
   'usage',

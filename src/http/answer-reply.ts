@@ -9,6 +9,7 @@ import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode, type OctetType } from '../core/vocabulary.ts';
 import { octetTypesOf } from '../values/value-request.ts';
+import type { StreamFormat } from './endpoint.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
@@ -39,6 +40,8 @@ const AS_MSGPACK: AnswerOffer = {
 };
 const AS_PLAIN = bareOffer('plain', 'plain', {});
 const AS_CSV = bareOffer('csv', 'csv', {});
+/** Of each block of a stream. */
+const AS_LINES: AnswerOffer = { ...AS_JSON, name: 'ndjson', mediaType: 'application/x-ndjson' };
 const WITH_METADATA: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
 /** By the types that the values can be sent as: a few lists serve all requests. */
 const offersByTypes = new Map<readonly BareType[], readonly AnswerOffer[]>();
@@ -65,6 +68,28 @@ export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer
   const offer = chooseOffer(accept, hasLines ? offers : offers.filter((each) => each !== AS_PLAIN));
   if (!dryRun || offer.octets === undefined) return offer;
   return chooseOffer(accept, WITH_METADATA, AS_JSON);
+}
+
+/**
+ * How a stream is sent: as its parameter `format` says, else as NDJSON unless the client accepts octets better. What a
+ * quote is sent as does not depend on it.
+ */
+export function streamOfferOf(
+  accept: string,
+  { values, dryRun }: DataRequest,
+  format: StreamFormat | undefined,
+): AnswerOffer {
+  if (dryRun) return chooseOffer(accept, WITH_METADATA, AS_JSON);
+  if (format === 'ndjson') return AS_LINES;
+  const frames = octetTypesOf(values).map(
+    (type): AnswerOffer => ({
+      ...bareOffer(`frames/${type}`, type, { type, 'byte-order': 'little-endian' }),
+      mediaType: `${bareMediaType(type)}; framing=blocks`,
+    }),
+  );
+  return format === 'octets'
+    ? chooseOffer(accept, frames, frames[0])
+    : chooseOffer(accept, [AS_LINES, ...frames]);
 }
 
 const LINES_IN_ITEMS =

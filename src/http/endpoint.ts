@@ -38,13 +38,36 @@ export interface ParsedDataRequest {
   readonly request: DataRequest;
   /** Names that mean nothing, safe to stand in X-Ignored-Parameters. */
   readonly ignored: readonly string[];
+  /** Of a stream; `request` is then that of all its values, which tells what it may cost. */
+  readonly stream?: StreamPlan;
 }
 
-export interface DataEndpointDefinition extends EndpointDefinition {
-  readonly name: DataEndpoint;
+/** An endpoint that draws entropy. */
+export interface DrawingEndpointDefinition extends EndpointDefinition {
+  readonly name: DataEndpoint | 'stream';
   /** Throws the ApiError of the first check that fails. A GET endpoint reads nothing but the query. */
   parse(content: RequestContent): ParsedDataRequest;
 }
+
+/** One whose reply is one answer. */
+export interface DataEndpointDefinition extends DrawingEndpointDefinition {
+  readonly name: DataEndpoint;
+}
+
+/** A reply of many answers, one behind the other (http/block-stream.ts). */
+export interface StreamPlan {
+  /** Blocks of the whole stream. */
+  readonly blocks: number;
+  /** The block that this reply begins with, from 0. */
+  readonly first: number;
+  /** How the client asked for it to be written; undefined when Accept decides. */
+  readonly format: StreamFormat | undefined;
+  /** What a block asks for: the same object for all blocks but the last. */
+  requestOf(block: number): DataRequest;
+}
+
+export const STREAM_FORMATS = ['ndjson', 'octets'] as const;
+export type StreamFormat = (typeof STREAM_FORMATS)[number];
 
 /** Parameters that every data endpoint takes; checked after its own. */
 

@@ -21,6 +21,11 @@ export interface NativeResponse {
   writeHeader(name: string, value: string): unknown;
   end(body: Uint8Array, closeConnection?: boolean): unknown;
   endWithoutBody(): unknown;
+  /**
+   * Writes a part, which is not empty, of a body of unknown length (chunked). The part is taken whole; false says that the
+   * socket is full, and `onWritable` tells when it takes more. `end` without bytes ends such a body. Called inside `cork`.
+   */
+  write(part: Uint8Array): boolean;
   /** Writes as much of `rest` as the socket takes. `totalBytes` is the size of the whole body. */
   tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean];
   /** Bytes of the body that were taken so far. */

@@ -56,7 +56,8 @@ export function errorReply(error: ApiError, context: ErrorContext): Reply {
   return { status: error.status, head: headOf(error.status, fields), body: utf8Bytes(JSON.stringify(body)) };
 }
 
-function errorOf(error: ApiError, context: ErrorContext): object {
+/** The facts of an error as the body of a reply gives them. */
+export function errorOf(error: ApiError, context: Pick<ErrorContext, 'requestId'>): object {
   const { details } = error.facts;
   return {
     error: {

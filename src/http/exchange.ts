@@ -144,6 +144,12 @@ export class Exchange extends Sender implements Asker {
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 
+  /** Begins a reply in parts, inside `gather`, and records it; `head` and `onRoom` as `beginParts` takes them. */
+  beginStream(head: Uint8Array, onRoom: () => void): void {
+    this.beginParts(withFields(head, this.#fieldsBeside(head)), onRoom);
+    this.#pipeline!.record.replied(this, 200);
+  }
+
   /**
    * The fields that depend on who asks, not on what. A resource that is open to all origins says so itself.
    */

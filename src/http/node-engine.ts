@@ -235,6 +235,10 @@ class NodeResponse implements NativeResponse {
   }
 
   end(body: Uint8Array, closeConnection = false): void {
+    if (this.hasBegun) {
+      this.#finish(); // what was written in parts
+      return;
+    }
     if (closeConnection) this.writeHeader('Connection', 'close');
     this.writeHeader('Content-Length', String(body.length));
     this.#begin();
@@ -244,6 +248,15 @@ class NodeResponse implements NativeResponse {
   endWithoutBody(): void {
     this.#begin();
     this.#finish();
+  }
+
+  write(part: Uint8Array): boolean {
+    if (!this.hasBegun) this.#begin();
+    // Corked, node:http would count the part against its own bound and never tell when the socket takes more.
+    this.#response.uncork();
+    const hasRoom = this.#response.write(Buffer.from(part)); // a copy, as in `end`
+    this.#response.cork();
+    return hasRoom;
   }
 
   tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {

@@ -113,6 +113,11 @@ export class RequestRecord {
     if (credits > 0) shard.add(CREDITS_SPENT, 0, credits);
   }
 
+  /** A reply that had begun ended with an error. */
+  brokeOff(error: ErrorCode): void {
+    this.#shard.add(HTTP_ERRORS, ERROR_ROWS[error]);
+  }
+
   #isSampled({ requestId: id }: Exchange): boolean {
     return ((id[12] << 24) | (id[13] << 16) | (id[14] << 8) | id[15]) >>> 0 < this.#logBelow;
   }

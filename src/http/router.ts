@@ -5,13 +5,15 @@ import type { Answers } from '../answer/answers.ts';
 import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { answerOfferOf, describedHead } from './answer-reply.ts';
+import { type AnswerOffer, answerOfferOf, describedHead, streamOfferOf } from './answer-reply.ts';
+import { BlockStream, type StreamHost } from './block-stream.ts';
 import { compressed } from './compression.ts';
-import type { DataEndpointDefinition } from './endpoint.ts';
+import type { DrawingEndpointDefinition, StreamPlan } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
@@ -40,12 +42,13 @@ interface Route {
   readonly methods: readonly string[];
   readonly scope: Scope | null;
   readonly limited: boolean;
-  readonly data: DataEndpointDefinition | undefined;
+  readonly data: DrawingEndpointDefinition | undefined;
   readonly handler: Handler | undefined;
 }
 
 interface Parsed {
   readonly request: DataRequest;
+  readonly stream: StreamPlan | undefined;
   /** The value of X-Ignored-Parameters, or ''. */
   readonly ignored: string;
 }
@@ -54,9 +57,13 @@ interface Parsed {
 const PARSED_MAX = 2_048;
 const PARSED_QUERY_LENGTH_MAX = 256;
 
+/** Behind the key of a stream stands the number of a block. */
+const STREAM_KEY_LENGTH_MAX = LIMITS.idempotencyKeyLengthMax - `/${LIMITS.streamTotalMax}`.length;
+const STREAM_KEY_TOO_LONG = `Send the Idempotency-Key of a stream as 1 to ${STREAM_KEY_LENGTH_MAX} visible ASCII characters.`;
+
 export interface RouterOptions {
   readonly directory: AccountDirectory;
-  readonly dataEndpoints: readonly DataEndpointDefinition[];
+  readonly dataEndpoints: readonly DrawingEndpointDefinition[];
   readonly routes: readonly PlainRoute[];
   /** Routes whose path is a prefix: tried when no exact path fits, e.g. `/verify/`. */
   readonly prefixes: readonly PlainRoute[];
@@ -87,7 +94,7 @@ export class Router {
   /** Those of the turn before: their connections are read once more before they are served. */
   #readAgain: { readonly exchange: Exchange; readonly route: Route }[] = [];
   #isTurnScheduled = false;
-  readonly #parsed = new Map<DataEndpointDefinition, Map<string, Parsed>>();
+  readonly #parsed = new Map<DrawingEndpointDefinition, Map<string, Parsed>>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -197,14 +204,15 @@ export class Router {
   /**
    * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw.
    */
-  #describe(exchange: Exchange, route: Route, endpoint: DataEndpointDefinition): void {
+  #describe(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition): void {
     const account = exchange.account!;
     const { record, allowance, meter } = account;
     this.#requireRate(exchange, account, meter.peek(this.#options.clock.monotonicMs()));
     const period = meter.periodAt(periodOf(exchange.atMs));
     this.#requireScope(exchange, route.scope);
-    const { request, ignored } = this.#parse(exchange, endpoint);
-    exchange.offer = answerOfferOf(exchange.accept, request);
+    const parsed = this.#parse(exchange, endpoint);
+    const { request, ignored } = parsed;
+    exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = meter.creditsRemaining(period);
     if (!request.dryRun) {
@@ -298,7 +306,7 @@ export class Router {
     });
   }
 
-  #data(exchange: Exchange, route: Route, endpoint: DataEndpointDefinition): void {
+  #data(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition): void {
     const account = exchange.account!;
     const { clock, answers } = this.#options;
     const reservation = account.meter.enter(clock.monotonicMs(), periodOf(exchange.atMs));
@@ -307,7 +315,7 @@ export class Router {
     try {
       this.#requireScope(exchange, route.scope);
       parsed = this.#parse(exchange, endpoint);
-      exchange.offer = answerOfferOf(exchange.accept, parsed.request); // throws not_acceptable
+      exchange.offer = offerOf(exchange.accept, parsed); // throws not_acceptable
     } catch (error) {
       // a used-up quota comes before what is wrong with the request; a quote and a replay need none
       // (answer/answers.ts)
@@ -316,10 +324,46 @@ export class Router {
       throw error;
     }
     exchange.ignored = parsed.ignored;
-    answers.answer(exchange, account, reservation, parsed.request);
+    const { request, stream } = parsed;
+    if (stream === undefined || request.dryRun) answers.answer(exchange, account, reservation, request);
+    else {
+      const { idempotencyKey = '' } = exchange;
+      if (idempotencyKey.length > STREAM_KEY_LENGTH_MAX) {
+        reservation.release();
+        throw new ApiError('invalid_idempotency_key', { message: STREAM_KEY_TOO_LONG });
+      }
+      const blocks = new BlockStream(exchange, stream, this.#streamHost(exchange, route));
+      answers.answer(blocks.begin(), account, reservation, stream.requestOf(stream.first));
+    }
   }
 
-  #parse(exchange: Exchange, endpoint: DataEndpointDefinition): Parsed {
+  /** A block is a request: its key may have been revoked, its account changed, its rate or quota used up. */
+  #streamHost(exchange: Exchange, route: Route): StreamHost {
+    const { record, clock, random, answers } = this.#options;
+    return {
+      ask: (block, request) => {
+        try {
+          if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
+          const account = exchange.account!;
+          const reservation = account.meter.enter(clock.monotonicMs(), periodOf(block.atMs));
+          this.#requireRate(exchange, account, account.meter.decision);
+          if (!exchange.scopes.includes(route.scope!)) {
+            reservation.release();
+            this.#requireScope(exchange, route.scope);
+          }
+          answers.answer(block, account, reservation, request);
+        } catch (error) {
+          block.refused(error);
+        }
+      },
+      explain: (error) => this.#explain(exchange, error),
+      record,
+      clock,
+      random,
+    };
+  }
+
+  #parse(exchange: Exchange, endpoint: DrawingEndpointDefinition): Parsed {
     const parsed = this.#parsedOf(exchange, endpoint);
     if (this.#options.strictParameters && parsed.ignored !== '') {
       throw unknownParameters(parsed.ignored.split(', '));
@@ -327,7 +371,7 @@ export class Router {
     return parsed;
   }
 
-  #parsedOf(exchange: Exchange, endpoint: DataEndpointDefinition): Parsed {
+  #parsedOf(exchange: Exchange, endpoint: DrawingEndpointDefinition): Parsed {
     if (endpoint.method !== 'GET') return parsedOf(endpoint, exchange);
     const cache = this.#parsed.get(endpoint)!;
     const known = cache.get(exchange.query);
@@ -343,8 +387,8 @@ export class Router {
     exchange.reply(head, body);
   }
 
-  #fail(exchange: Exchange, thrown: unknown): void {
-    const error = clientError(thrown);
+  /** What a client is told of anything thrown; a fault is logged. */
+  #explain(exchange: Exchange, thrown: unknown): ApiError {
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
       const { trace } = exchange;
@@ -352,6 +396,11 @@ export class Router {
       const names = trace === undefined ? named : { ...named, trace_id: trace.traceId };
       this.#options.log.error({ ...names, fault: fault.stack }, 'fault');
     }
+    return clientError(thrown);
+  }
+
+  #fail(exchange: Exchange, thrown: unknown): void {
+    const error = this.#explain(exchange, thrown);
     exchange.error = error.code;
     const fields = rateFields(exchange.rate);
     const reply = errorReply(error, { requestId: exchange.requestId, accept: exchange.accept, fields });
@@ -365,9 +414,15 @@ function plainRoute(route: PlainRoute): Route {
   return { ...route, endpoint: endpointRow(label), data: undefined };
 }
 
-function parsedOf(endpoint: DataEndpointDefinition, exchange: Exchange): Parsed {
-  const { request, ignored } = endpoint.parse(exchange);
-  return { request, ignored: ignored.join(', ') };
+function parsedOf(endpoint: DrawingEndpointDefinition, exchange: Exchange): Parsed {
+  const { request, ignored, stream } = endpoint.parse(exchange);
+  return { request, ignored: ignored.join(', '), stream };
+}
+
+function offerOf(accept: string, { request, stream }: Parsed): AnswerOffer {
+  return stream === undefined
+    ? answerOfferOf(accept, request)
+    : streamOfferOf(accept, request, stream.format);
 }
 
 /**

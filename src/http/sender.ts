@@ -1,3 +1,5 @@
+import { assert } from '../core/assert.ts';
+import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 
@@ -221,6 +223,82 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
+   * Begins a reply whose body is sent in parts, because its length is not known. The head leaves with the first part.
+   * `onRoom` is called when a socket that was full takes more. To be called inside `gather`, never under the library's
+   * parser.
+   */
+  beginParts(head: Uint8Array, onRoom: () => void): void {
+    assert(!this.#insideParser && !this.isAnswered, 'a body in parts begins in a turn of its own');
+    const response = this.#response;
+    this.isAnswered = true;
+    response.writeStatus(head);
+    if (this.#closing || this.#host.draining) response.writeHeader('Connection', 'close');
+    if (this.#closing) response.pause();
+    this.#enter(this.#host.sending);
+    response.onWritable(() => {
+      try {
+        onRoom();
+      } catch (error) {
+        this.#cutFor(error);
+      }
+      return true;
+    });
+  }
+
+  /** Sends a part, which is not empty and is copied. False when the socket is full: `onRoom` follows. */
+  sendPart(part: Uint8Array): boolean {
+    return this.#response.write(part);
+  }
+
+  /** Ends a body in parts. */
+  endParts(): void {
+    this.#response.end(NO_BYTES);
+    this.#finish();
+  }
+
+  /** Has all that `write` sends leave together. What it throws is logged and cuts the connection. */
+  gather(write: () => void): void {
+    let fault: { readonly error: unknown } | undefined;
+    this.#response.cork(() => {
+      try {
+        write();
+      } catch (error) {
+        fault = { error }; // must not cross the library's frames
+      }
+    });
+    if (fault !== undefined) this.#cutFor((fault as { error: unknown }).error);
+  }
+
+  #cutFor(error: unknown): void {
+    this.#host.fault(this, error);
+    this.destroy();
+  }
+
+  /** Of a body in parts: the reader took what was due, and has the whole time again for what comes. */
+  restartDeadline(): void {
+    this.#enter(this.#host.sending);
+  }
+
+  /** Of a body in parts: so many bytes wait for the reader now. */
+  tellHeld(bytes: number): void {
+    this.#host.heldBytes += bytes - this.#heldBytes;
+    this.#heldBytes = bytes;
+  }
+
+  /** Books bytes that no answer accounts for, as long as their reader has not taken them. */
+  bookedBytes(bytes: number): BodyOwner {
+    const { replyBooks } = this.#host;
+    const { accountNumber } = this;
+    replyBooks?.book(accountNumber, bytes);
+    return { release: () => replyBooks?.book(accountNumber, -bytes) };
+  }
+
+  /** The front is going down. */
+  get isDraining(): boolean {
+    return this.#host.draining;
+  }
+
+  /**
    * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
    * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
    * that goes on sending could prevent. `take` never throws: it stands on the library's stack.
@@ -382,57 +460,4 @@ export function isLoopback(address: Uint8Array): boolean {
   if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
   if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
   return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
-}
-
-/** Something that must be over by a time; a member of at most one queue. */
-export interface Timed {
-  /** On the monotonic clock. Written by the queue. */
-  deadlineMs: number;
-  previous: Timed | null;
-  next: Timed | null;
-}
-
-/**
- * Things that all get the same time to finish, oldest first: a doubly linked list through the things
- * themselves, so that joining and leaving cost a few writes and one timer serves them all.
- */
-export class DeadlineQueue<T extends Timed> {
-  readonly #allowanceMs: number;
-  #first: T | null = null;
-  #last: T | null = null;
-  #size = 0;
-
-  constructor(allowanceMs: number) {
-    this.#allowanceMs = allowanceMs;
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** `nowMs` never goes back from one call to the next: the order of joining is the order of deadlines. */
-  join(thing: T, nowMs: number): void {
-    thing.deadlineMs = nowMs + this.#allowanceMs;
-    thing.previous = this.#last;
-    thing.next = null;
-    if (this.#last === null) this.#first = thing;
-    else this.#last.next = thing;
-    this.#last = thing;
-    this.#size++;
-  }
-
-  leave(thing: T): void {
-    if (thing.previous === null) this.#first = thing.next as T | null;
-    else thing.previous.next = thing.next;
-    if (thing.next === null) this.#last = thing.previous as T | null;
-    else thing.next.previous = thing.previous;
-    thing.previous = null;
-    thing.next = null;
-    this.#size--;
-  }
-
-  /** The oldest thing when its deadline has passed, still a member. */
-  overdue(nowMs: number): T | undefined {
-    return this.#first !== null && this.#first.deadlineMs <= nowMs ? this.#first : undefined;
-  }
 }

@@ -18,7 +18,7 @@ import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
-import { DATA_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
+import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
@@ -155,7 +155,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const verification = verifyRoutes(certificates);
   const router = new Router({
     directory,
-    dataEndpoints: DATA_ENDPOINT_DEFINITIONS,
+    dataEndpoints: DRAWING_ENDPOINT_DEFINITIONS,
     routes: [
       ...publicLog.exact,
       ...verification.exact,

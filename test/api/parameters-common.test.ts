@@ -122,6 +122,7 @@ describe('the definitions', () => {
         'GET /v1/bitstring entropy:read',
         'GET /v1/shuffle entropy:read',
         'POST /v1/batch entropy:batch',
+        'GET /v1/stream entropy:batch',
         'GET /v1/certificate certificate:read',
         'GET /v1/health health:read',
         'GET /v1/usage usage:read',

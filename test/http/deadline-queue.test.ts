@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DeadlineQueue, type Timed } from '../../src/http/sender.ts';
+import { DeadlineQueue, type Timed } from '../../src/http/deadline-queue.ts';
 
 interface Thing extends Timed {
   readonly name: number;

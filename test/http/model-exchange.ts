@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
-import { DeadlineQueue, type ReplyBooks, type SenderHost } from '../../src/http/sender.ts';
+import type { ReplyBooks, SenderHost } from '../../src/http/sender.ts';
 
 /**
  * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
@@ -40,6 +41,11 @@ export class ModelResponse implements NativeResponse {
   endWithoutBody(): void {
     this.#use('endWithoutBody');
     this.ended = true;
+  }
+  write(part: Uint8Array): boolean {
+    this.#use('write');
+    this.sent.push(...part);
+    return (this.takes.shift() ?? part.length) >= part.length;
   }
   tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean] {
     this.#use('tryEnd');

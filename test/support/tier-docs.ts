@@ -45,7 +45,7 @@ eight and rounded up once. \`dry_run=true\` tells the price of any request.
 |---|---|---|---|
 ${priceRows.join('\n')}
 
-A batch costs what its values cost.
+A batch costs what its values cost. Each block of a stream counts as one request and costs what its values cost.
 
 ## Limits of one request
 | Parameter | At most |

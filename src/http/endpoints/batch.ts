@@ -24,15 +24,17 @@ import {
 import { isJson } from '../representation.ts';
 import { ENCODING, PRECISION, RANGE, requirePossible, SORT, UNIQUE } from './values.ts';
 
+export const TYPE = {
+  name: 'type',
+  kind: 'choice',
+  values: ['integers', 'floats', 'bytes', 'uuid'],
+  required: true,
+  error: 'invalid_type',
+  description: 'What kind of values.',
+} as const satisfies ParameterDefinition;
+
 const MEMBERS = [
-  {
-    name: 'type',
-    kind: 'choice',
-    values: ['integers', 'floats', 'bytes', 'uuid'],
-    required: true,
-    error: 'invalid_type',
-    description: 'What kind of values.',
-  },
+  TYPE,
   {
     name: 'count',
     kind: 'integer',
@@ -47,23 +49,20 @@ const MEMBERS = [
 /** In the body or the query; the body wins. */
 const COMMON = [ENTROPY_MODE, DRY_RUN, FORMAT] as const satisfies readonly ParameterDefinition[];
 
-const BYTES_PARAMS = [
-  ENCODING,
-  {
-    name: 'length',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.batchBytesLengthMax,
-    default: 16,
-    error: 'invalid_length',
-    description: 'Bytes per value.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+export const LENGTH = {
+  name: 'length',
+  kind: 'integer',
+  min: 1,
+  max: LIMITS.batchBytesLengthMax,
+  default: 16,
+  error: 'invalid_length',
+  description: 'Bytes per value.',
+} as const satisfies ParameterDefinition;
 
 const PARAMS = {
   integers: [...RANGE, UNIQUE, SORT],
   floats: [PRECISION],
-  bytes: BYTES_PARAMS,
+  bytes: [ENCODING, LENGTH],
   uuid: [],
 } as const satisfies Record<string, readonly ParameterDefinition[]>;
 
@@ -169,7 +168,8 @@ function readCommon(
   );
 }
 
-function requireReplyFits(values: ValueRequest): void {
+/** Throws 400 `invalid_params` for values whose JSON could be longer than a reply may be. */
+export function requireReplyFits(values: ValueRequest): void {
   const bytes = jsonBytesMax(values) + ENVELOPE_BYTES_MAX;
   if (bytes <= LIMITS.replyBytesMax) return;
   throw new ApiError('invalid_params', {

@@ -1,6 +1,7 @@
-import type { DataEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
+import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
 import { type ParameterDefinition, type ParsedQuery, parseQuery, type ValuesOf } from '../params.ts';
 import { BATCH } from './batch.ts';
+import { STREAM } from './stream.ts';
 import { BITSTRING, BYTES, FLOATS, INTEGERS, SHUFFLE, UUID } from './values.ts';
 
 const CERTIFICATE_PARAMETERS = [
@@ -56,7 +57,7 @@ export const USAGE: EndpointDefinition = {
   errors: [],
 };
 
-/** The endpoints that draw entropy, in the order of the specification. */
+/** The endpoints whose reply is one answer, in the order of the specification. */
 export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [
   INTEGERS,
   BYTES,
@@ -67,9 +68,15 @@ export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [
   BATCH,
 ];
 
+/** Every endpoint that draws entropy. */
+export const DRAWING_ENDPOINT_DEFINITIONS: readonly DrawingEndpointDefinition[] = [
+  ...DATA_ENDPOINT_DEFINITIONS,
+  STREAM,
+];
+
 /** Every endpoint under /v1. */
 export const ENDPOINT_DEFINITIONS: readonly EndpointDefinition[] = [
-  ...DATA_ENDPOINT_DEFINITIONS,
+  ...DRAWING_ENDPOINT_DEFINITIONS,
   CERTIFICATE,
   HEALTH,
   USAGE,

@@ -1,9 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
-import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
+import { STREAM } from '../endpoints/stream.ts';
 import {
   CERTIFICATE,
-  DATA_ENDPOINT_DEFINITIONS,
+  DRAWING_ENDPOINT_DEFINITIONS,
   ENDPOINT_DEFINITIONS,
   HEALTH,
   USAGE,
@@ -65,7 +65,8 @@ No entropy mode ever turns into another: what cannot be served is 503 \`entropy_
 Errors have the shape \`{"error":{"code","message","status","request_id","details"?}}\`; a refused request has drawn nothing
 and spent nothing. Integers go up to 2^53 - 1.`;
 
-const isData = (endpoint: EndpointDefinition) => DATA_ENDPOINTS.some((each) => each === endpoint.name);
+const isData = (endpoint: EndpointDefinition) =>
+  DRAWING_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
 
 function pathItem(endpoint: EndpointDefinition): Schema {
   const operation = {
@@ -153,6 +154,7 @@ function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Re
 }
 
 function success(endpoint: EndpointDefinition): Schema {
+  if (endpoint === STREAM) return streamSuccess();
   if (isData(endpoint)) return dataSuccess(endpoint);
   const json = (schema: string) => ({
     [MEDIA_TYPES.json]: { schema: ref(schema) },
@@ -181,6 +183,20 @@ function success(endpoint: EndpointDefinition): Schema {
         content: { ...json('Health'), [MEDIA_TYPES.health]: { schema: ref('Health') } },
       };
   }
+}
+
+function streamSuccess(): Schema {
+  const quote = { schema: ref('Quote') };
+  return {
+    description: 'Blocks of values, as long as the reader takes them; with dry_run=true the price of all.',
+    headers: headers(DATA_HEADERS.filter((name) => !OF_BLOCKS.includes(name))),
+    content: {
+      'application/x-ndjson': { schema: { type: 'string', description: LINES } },
+      [MEDIA_TYPES['octet-stream']]: { schema: { type: 'string', format: 'binary', description: FRAMES } },
+      [MEDIA_TYPES.json]: quote,
+      [MEDIA_TYPES.msgpack]: quote,
+    },
+  };
 }
 
 function dataSuccess(endpoint: EndpointDefinition): Schema {
@@ -215,6 +231,16 @@ function dataSuccess(endpoint: EndpointDefinition): Schema {
     },
   };
 }
+
+/** What a stream is; test/api/stream.test.ts reads it back. */
+const LINES =
+  'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is no block: ' +
+  '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
+  'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
+const FRAMES =
+  'One block a frame: two little-endian integers of 32 bits, the length of the text and the length of the octets; the text, a JSON object with ' +
+  'the header fields that POST /v1/batch would have answered, padded with blanks to a multiple of 8 bytes; and the octets. The last frame has no ' +
+  'octets, and its text is the last line of the NDJSON form. Accept may name the type of the values, as for a batch.';
 
 /** What application/octet-stream is, which parameters of the media type it has, and how a client names another type. */
 const OCTETS =
@@ -260,7 +286,7 @@ export function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
     ...read.map(({ error }) => error),
     ...(read.length > 0 ? OF_PARAMETERS : []),
     ...(endpoint === HEALTH ? [] : (['rate_limited'] as const)),
-    ...(DATA_ENDPOINT_DEFINITIONS.some((each) => each === endpoint) ? OF_DATA : []),
+    ...(isData(endpoint) ? OF_DATA : []),
   ]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
@@ -321,6 +347,14 @@ const DATA_HEADERS = [
   'X-Entropy-Origin',
   'X-Quantum-Credits-Remaining',
   'X-Ignored-Parameters',
+];
+/** What the head of a stream does not say: it may differ from block to block. */
+const OF_BLOCKS = [
+  'X-Lang-Circuit',
+  'X-Lang-Version',
+  'X-Quantum-Backend',
+  'X-NIST-Verified',
+  'X-Entropy-Origin',
 ];
 const OCTET_HEADERS = [
   'X-Certificate-ID',

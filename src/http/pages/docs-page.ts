@@ -162,8 +162,15 @@ function valuesText(definition: ParameterDefinition): string {
 
 const CERTIFICATE_ID = 'cert_3mvc5b4r2yp8rj671bp7xp4fkg';
 
-/** Of the endpoints that draw nothing. */
+/** Of the endpoints whose reply is no single answer of values. */
 const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
+  stream: {
+    query: 'type=integers&total=6&block=3&min=1&max=6',
+    answer: {
+      data: { count: 3, type: 'integers', values: [2, 6, 1] },
+      '…': 'one line of JSON for each block, as POST /v1/batch answers it; the last line is {"end":…}',
+    },
+  },
   certificate: {
     query: `id=${CERTIFICATE_ID}`,
     answer: {

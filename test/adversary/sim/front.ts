@@ -1,10 +1,11 @@
 import { ApiError } from '../../../src/core/errors.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
+import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
 import { Exchange } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
-import { DeadlineQueue, type ReplyBooks, type SenderHost } from '../../../src/http/sender.ts';
+import type { ReplyBooks, SenderHost } from '../../../src/http/sender.ts';
 
 /** What a client sends. */
 export interface WireRequest {
@@ -127,6 +128,10 @@ export class Connection implements NativeResponse {
 
   endWithoutBody(): void {
     this.#finish(new Uint8Array(0));
+  }
+
+  write(): boolean {
+    throw new Error('the simulation asks for no stream');
   }
 
   tryEnd(body: Uint8Array): [boolean, boolean] {

@@ -1,0 +1,333 @@
+import type { Answer, Asker, Quote } from '../answer/answer.ts';
+import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
+import type { AnswerForm, DataRequest } from '../answer/request.ts';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
+import { type Clock, periodOf } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import { type BareType, bareMediaType, type EntropyMode } from '../core/vocabulary.ts';
+import { describedHead, keptFields } from './answer-reply.ts';
+import type { StreamPlan } from './endpoint.ts';
+import { errorOf } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
+import type { Field } from './head.ts';
+import { MEDIA_TYPES } from './representation.ts';
+import { newRequestId, type RandomBytes, type RequestId } from './request-id.ts';
+import type { RequestRecord } from './request-record.ts';
+import type { BodyOwner } from './sender.ts';
+
+/*
+ * A stream is a reply of many answers, each of which went the whole way of a request: key, rate, quota, draw, commit and
+ * entry. A block is asked for when the socket has taken all blocks but one, so a reader that stops is charged for no
+ * more than two blocks that it does not read, beside what its connection buffers. Its deadline is that of any reply, for each block.
+ */
+
+/** What a stream needs of the router. */
+export interface StreamHost {
+  /** Takes a block through key, rate, quota and answer, as a request of its own. Never throws. */
+  readonly ask: (block: Asker, request: DataRequest) => void;
+  /** What a client is told of anything thrown; logs a fault. */
+  readonly explain: (error: unknown) => ApiError;
+  readonly record: RequestRecord;
+  readonly clock: Clock;
+  /** System entropy for request ids, not for values. */
+  readonly random: RandomBytes;
+}
+
+/** Blocks that are made and that the socket has not taken when the next is asked for. */
+const UNTAKEN_MAX = 1;
+/** Written at once; a stalled reader makes the library hold so much. */
+const PIECE_BYTES = 128 * 1024;
+/**
+ * Written first to a socket that was full. The library appends what does not fit to its own buffer, so the first piece
+ * must be smaller than the room that a socket has when it says that it has some.
+ */
+const PROBE_BYTES = 4 * 1024;
+const NEWLINE = Uint8Array.of(0x0a);
+/** Two lengths of 32 bits, little-endian: of the JSON text, and of the octets behind it. */
+const FRAME_LENGTHS_BYTES = 8;
+/** The octets of a frame begin at a multiple of this from its first byte, so that they can be read as numbers in place. */
+const FRAME_ALIGNMENT = 8;
+
+interface Part {
+  readonly bytes: Uint8Array;
+  readonly owner: BodyOwner | undefined;
+  readonly endsBlock: boolean;
+}
+
+export class BlockStream {
+  readonly exchange: Exchange;
+  readonly plan: StreamPlan;
+  readonly #host: StreamHost;
+  /** The block that is made next. */
+  #next: number;
+  #isMaking = false;
+  #hasBegun = false;
+  /** The last part is in `#parts` or was sent. */
+  #isEnding = false;
+  #isOver = false;
+  readonly #parts: Part[] = [];
+  /** Bytes of the first part that were sent. */
+  #sentOfPart = 0;
+  #untaken = 0;
+  #hasRoom = true;
+  #wasFull = false;
+  /** Requests of the blocks in the mode of the first: a tier that changes meanwhile turns no mode into another. */
+  readonly #inMode = new Map<DataRequest, DataRequest>();
+
+  constructor(exchange: Exchange, plan: StreamPlan, host: StreamHost) {
+    this.exchange = exchange;
+    this.plan = plan;
+    this.#host = host;
+    this.#next = plan.first;
+  }
+
+  /** The first block, which is asked for with the reservation of the request itself. */
+  begin(): Asker {
+    this.#isMaking = true;
+    this.exchange.onAbort = () => this.#end();
+    const { requestId, atMs, startedMonotonicMs } = this.exchange;
+    return new Block(this, this.#next, requestId, atMs, startedMonotonicMs);
+  }
+
+  /** A block that is durable and charged. */
+  answered(answer: Answer): void {
+    this.#host.record.answered(answer);
+    this.#deliver(answer.body, answer.fields, answer);
+  }
+
+  /** The block was delivered before, under the same Idempotency-Key. */
+  replayed({ fields, body }: FirstAnswer): void {
+    if (this.#isOver) return;
+    this.#deliver(body, fields, this.exchange.bookedBytes(body.length));
+  }
+
+  refused(error: unknown, requestId: RequestId): void {
+    this.#isMaking = false;
+    if (this.#isOver) return;
+    if (this.#hasBegun) this.#breakOff(error, requestId);
+    else {
+      this.exchange.onAbort = undefined;
+      this.exchange.refused(error);
+    }
+  }
+
+  #deliver(body: Uint8Array, fields: readonly Field[] | undefined, owner: BodyOwner): void {
+    this.#isMaking = false;
+    if (this.#isOver || this.exchange.isAborted) {
+      owner.release();
+      return;
+    }
+    this.#next++;
+    this.#untaken++;
+    if (this.exchange.octets === undefined) {
+      this.#parts.push({ bytes: body, owner, endsBlock: false });
+      this.#parts.push({ bytes: NEWLINE, owner: undefined, endsBlock: true });
+    } else {
+      const head = frameHead(Object.fromEntries(fields!), body.length);
+      this.#parts.push({ bytes: head, owner: undefined, endsBlock: false });
+      this.#parts.push({ bytes: body, owner, endsBlock: true });
+    }
+    if (this.#untaken === 1 && this.#hasBegun) this.exchange.restartDeadline();
+    this.#send();
+  }
+
+  /** The last line or frame: what a client that has it knows to be complete. */
+  #finish(): void {
+    const { first, blocks } = this.plan;
+    this.#pushLast({ end: { first, blocks: this.#next - first, of: blocks } });
+  }
+
+  #breakOff(thrown: unknown, requestId: RequestId): void {
+    const error = this.#host.explain(thrown);
+    const { retryAfterS } = error.facts;
+    this.#host.record.brokeOff(error.code);
+    this.#pushLast({
+      ...errorOf(error, { requestId }),
+      ...(retryAfterS === undefined ? {} : { retry_after: Math.max(0, Math.ceil(retryAfterS)) }),
+      next: this.#next,
+    });
+    this.#send();
+  }
+
+  #pushLast(facts: object): void {
+    this.#isEnding = true;
+    const isFramed = this.exchange.octets !== undefined;
+    const bytes = isFramed ? frameHead(facts, 0) : utf8Bytes(`${JSON.stringify(facts)}\n`);
+    this.#parts.push({ bytes, owner: undefined, endsBlock: false });
+  }
+
+  /** Sends what the socket takes, and asks for the next block when it has taken enough. */
+  #send(): void {
+    const { exchange } = this;
+    exchange.gather(() => {
+      if (!this.#hasBegun) {
+        this.#hasBegun = true;
+        exchange.beginStream(this.#head(), () => {
+          this.#hasRoom = true;
+          this.#wasFull = true;
+          this.#send();
+        });
+      }
+      this.#sendParts();
+    });
+    if (this.#isOver) return;
+    exchange.tellHeld(this.#parts.reduce((sum, { bytes }) => sum + bytes.length, -this.#sentOfPart));
+    this.#askForNext();
+  }
+
+  #sendParts(): void {
+    while (this.#hasRoom && this.#parts.length > 0) {
+      const { bytes, owner, endsBlock } = this.#parts[0];
+      const end = Math.min(bytes.length, this.#sentOfPart + (this.#wasFull ? PROBE_BYTES : PIECE_BYTES));
+      this.#hasRoom = this.exchange.sendPart(bytes.subarray(this.#sentOfPart, end));
+      this.#wasFull = !this.#hasRoom;
+      this.#sentOfPart = end;
+      if (end < bytes.length) continue;
+      this.#parts.shift();
+      this.#sentOfPart = 0;
+      owner?.release();
+      if (!endsBlock) continue;
+      this.#untaken--;
+      this.exchange.restartDeadline();
+    }
+    if (this.#isEnding && this.#parts.length === 0) {
+      this.#isOver = true;
+      this.exchange.endParts();
+    }
+  }
+
+  #askForNext(): void {
+    if (this.#isMaking || this.#isEnding || this.#untaken > UNTAKEN_MAX || this.exchange.isGone) return;
+    const { clock, random } = this.#host;
+    const atMs = clock.wallMs();
+    const requestId = newRequestId(random, atMs);
+    if (this.#next === this.plan.blocks) {
+      this.#finish();
+      this.#send();
+    } else if (this.exchange.isDraining) {
+      this.#breakOff(new ApiError('shutting_down', { retryAfterS: 1 }), requestId);
+    } else {
+      this.#isMaking = true;
+      const block = new Block(this, this.#next, requestId, atMs, clock.monotonicMs());
+      this.#host.ask(block, this.#requestOf(this.#next));
+    }
+  }
+
+  #requestOf(index: number): DataRequest {
+    const request = this.plan.requestOf(index);
+    let inMode = this.#inMode.get(request);
+    if (inMode === undefined) {
+      inMode = { ...request, mode: this.exchange.mode };
+      this.#inMode.set(request, inMode);
+    }
+    return inMode;
+  }
+
+  #head(): Uint8Array {
+    const { exchange } = this;
+    const { mode, offer, ignored, account, atMs } = exchange;
+    const remaining = account!.meter.creditsRemaining(periodOf(atMs));
+    return describedHead(offer.mediaType, mode!, remaining, ignored, exchange);
+  }
+
+  /** The connection is gone: gives back what was not sent. */
+  #end(): void {
+    this.#isOver = true;
+    for (const { owner } of this.#parts) owner?.release();
+    this.#parts.length = 0;
+  }
+}
+
+/** One block of a stream as the asker of an answer. */
+class Block implements Asker {
+  readonly requestId: RequestId;
+  readonly atMs: number;
+  readonly startedMonotonicMs: number;
+  /** The head of the stream tells of ignored parameters. */
+  readonly ignored = '';
+  readonly #stream: BlockStream;
+  readonly #index: number;
+
+  constructor(
+    stream: BlockStream,
+    index: number,
+    requestId: RequestId,
+    atMs: number,
+    startedMonotonicMs: number,
+  ) {
+    this.#stream = stream;
+    this.#index = index;
+    this.requestId = requestId;
+    this.atMs = atMs;
+    this.startedMonotonicMs = startedMonotonicMs;
+  }
+
+  get form(): AnswerForm {
+    return this.#stream.exchange.form;
+  }
+
+  get octets(): BareType | undefined {
+    return this.#stream.exchange.octets;
+  }
+
+  get mode(): EntropyMode | undefined {
+    return this.#stream.exchange.mode;
+  }
+
+  set mode(mode: EntropyMode | undefined) {
+    this.#stream.exchange.mode = mode;
+  }
+
+  get isGone(): boolean {
+    return this.#stream.exchange.isGone;
+  }
+
+  /** Each block is kept under the stream's key and its own number. */
+  get idempotencyKey(): string | undefined {
+    const { idempotencyKey } = this.#stream.exchange;
+    return idempotencyKey === undefined ? undefined : `${idempotencyKey}/${this.#index}`;
+  }
+
+  /** Where a resumed stream begins does not matter. */
+  fingerprint(): string {
+    const { exchange, plan } = this.#stream;
+    const { values, mode } = plan.requestOf(this.#index);
+    return Idempotency.fingerprint(['stream', exchange.offer.name, JSON.stringify([values, mode ?? null])]);
+  }
+
+  keptFields(answer: Answer): FirstAnswer['fields'] {
+    const { octets } = this;
+    return keptFields(answer, octets === undefined ? MEDIA_TYPES.json : bareMediaType(octets), '');
+  }
+
+  answered(answer: Answer): void {
+    this.#stream.answered(answer);
+  }
+
+  replayed(first: FirstAnswer): void {
+    this.#stream.replayed(first);
+  }
+
+  quoted(quote: Quote): void {
+    this.#stream.exchange.quoted(quote);
+  }
+
+  refused(error: unknown): void {
+    this.#stream.refused(error, this.requestId);
+  }
+}
+
+/** The head of a frame with so many octets behind it. The text is padded with blanks, which JSON allows. */
+function frameHead(facts: object, octets: number): Uint8Array {
+  const text = utf8Bytes(JSON.stringify(facts));
+  const padded = Math.ceil(text.length / FRAME_ALIGNMENT) * FRAME_ALIGNMENT;
+  const head = concatBytes(
+    new Uint8Array(FRAME_LENGTHS_BYTES),
+    text,
+    new Uint8Array(padded - text.length).fill(0x20),
+  );
+  const lengths = new DataView(head.buffer);
+  lengths.setUint32(0, padded, true);
+  lengths.setUint32(4, octets, true);
+  return head;
+}
