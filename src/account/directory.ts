@@ -34,6 +34,8 @@ const POLL_INTERVAL_MS = 250;
 const LOOK_UPS_PER_SECOND = 20;
 /** How long the last view of accounts and keys may serve while the ledger cannot be read. */
 const VIEW_AGE_MAX_MS = 5_000;
+/** How long a request waits for the ledger before it is refused because its key cannot be checked. */
+const LOOK_WAIT_MAX_MS = 2_000;
 /**
  * Keys that authenticate by one Map look-up; beyond it the cache starts anew. 60 characters and a reference
  * each.
@@ -50,7 +52,9 @@ const NOTHING_YET: View = { version: Number.NaN, accountsById: new Map(), keysBy
 
 /**
  * All accounts and keys in memory, kept equal to the ledger's by looking at its version. Who cannot be
- * checked is refused: when the ledger has not been readable for 5 seconds, authentication fails closed.
+ * checked is refused: when the ledger has not been readable for 5 seconds, authentication fails closed. A view
+ * may also be old because this thread was busy and its timer late, so callers ask the ledger once more before
+ * they refuse (`isOutdated`, `refreshInTime`).
  */
 export class AccountDirectory {
   readonly #directory: AccountDirectoryOptions['directory'];
@@ -67,6 +71,10 @@ export class AccountDirectory {
   #failing = false;
   /** Looks run one after the other, so that an older view never replaces a newer one. */
   #lastLook: Promise<void> = Promise.resolve();
+  /** The look that has not begun yet: all who ask meanwhile share it. */
+  #nextLook: Promise<void> | undefined;
+  /** The same with a time limit, which has passed when it resolves before its look has begun. */
+  #nextInTime: Promise<void> | undefined;
   #closed = false;
   #lookUpsLeft = LOOK_UPS_PER_SECOND;
   #lookUpsRenewAtMs = 0;
@@ -124,7 +132,7 @@ export class AccountDirectory {
    * tells a guesser nothing.
    */
   authenticate(keyText: string): Authenticated | undefined {
-    if (this.#clock.monotonicMs() - this.#confirmedAtMs > VIEW_AGE_MAX_MS) {
+    if (this.isOutdated) {
       throw new ApiError('storage_unavailable', {
         message: 'API keys cannot be checked now; retry after Retry-After.',
         retryAfterS: 5,
@@ -136,8 +144,16 @@ export class AccountDirectory {
   }
 
   /**
+   * The view is too old to judge a key. `refreshInTime` and look at it again before a client is refused: the
+   * ledger may be well, and only this thread was busy for longer than a view may serve.
+   */
+  get isOutdated(): boolean {
+    return this.#clock.monotonicMs() - this.#confirmedAtMs > VIEW_AGE_MAX_MS;
+  }
+
+  /**
    * Whether a key that was not found could have been made since the ledger was read: well formed, of an
-   * unknown id, and within the bound on such look-ups. Then `refresh` and authenticate again.
+   * unknown id, and within the bound on such look-ups. Then `refreshInTime` and authenticate again.
    */
   mayBeNew(keyText: string): boolean {
     const keyId = parseKey(keyText)?.keyId;
@@ -189,10 +205,35 @@ export class AccountDirectory {
     }
   }
 
+  /**
+   * As `refresh`, but resolves after 2 seconds at the latest, and at once while an earlier look hangs for longer.
+   */
+  refreshInTime(): Promise<void> {
+    this.#nextInTime ??= this.#race(this.refresh());
+    return this.#nextInTime;
+  }
+
+  async #race(refreshed: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      // One more turn: an answer that came while this thread was busy is read behind the timers of a turn.
+      timer = setTimeout(() => setImmediate(resolve), LOOK_WAIT_MAX_MS);
+    });
+    await Promise.race([refreshed, late]);
+    clearTimeout(timer);
+  }
+
+  /** A look that begins after this call, so that it sees every change that was made before. */
   #look(): Promise<void> {
-    const look = this.#lastLook.then(() => this.#read());
-    this.#lastLook = look.catch(() => {}); // whoever asked for the look is told of its failure
-    return look;
+    if (this.#nextLook === undefined) {
+      this.#nextLook = this.#lastLook.then(() => {
+        this.#nextLook = undefined;
+        this.#nextInTime = undefined;
+        return this.#read();
+      });
+      this.#lastLook = this.#nextLook.catch(() => {}); // whoever asked for the look is told of its failure
+    }
+    return this.#nextLook;
   }
 
   async #read(): Promise<void> {

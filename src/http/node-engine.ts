@@ -108,6 +108,7 @@ class NodeEngine implements Engine {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    if (socket.destroyed) return; // the parser goes on with what it has read
     const pending = this.#unanswered.get(socket);
     // What follows the last request of a connection is dropped: the reply to that one ends the connection. Only one is,
     // because node:http keeps each for as long as that reply takes.

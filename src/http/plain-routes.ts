@@ -42,7 +42,9 @@ export interface PlainRouteSources {
   readonly health: () => Promise<HealthReport>;
   /** Payload of GET /v1/usage for the exchange's account alone. */
   readonly usage: (exchange: Exchange) => Promise<object>;
-  readonly certificates: CertificateService;
+  /** Why nothing is delivered by a ledger that is held back; null when all is well. */
+  readonly held: () => Promise<string | null>;
+  readonly certificates: Pick<CertificateService, 'find'>;
   /** `metadata.powered_by`. */
   readonly poweredBy: string;
   /** Refuse unknown parameters instead of ignoring them. */
@@ -63,7 +65,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       handler: async () => {
         const readiness = sources.readiness();
         if (readiness === 'ready') return word(200, readiness);
-        return word(503, (await sources.certificates.held()) ?? readiness);
+        return word(503, (await sources.held()) ?? readiness);
       },
     },
     {

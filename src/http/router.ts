@@ -53,6 +53,12 @@ interface Parsed {
   readonly ignored: string;
 }
 
+/**
+ * Look-ups of one account that may be under way in a front: its certificates and its usage. One more is refused, so that
+ * no account's look-ups stand before those of the others (service/ledger-thread.ts).
+ */
+const LOOK_UPS_PER_ACCOUNT_MAX = 32;
+
 /** Parsed queries kept per endpoint; clients repeat a few shapes. Long ones are not worth the memory. */
 const PARSED_MAX = 2_048;
 const PARSED_QUERY_LENGTH_MAX = 256;
@@ -95,6 +101,8 @@ export class Router {
   #readAgain: { readonly exchange: Exchange; readonly route: Route }[] = [];
   #isTurnScheduled = false;
   readonly #parsed = new Map<DrawingEndpointDefinition, Map<string, Parsed>>();
+  /** Numbers of accounts that have look-ups under way, and how many. */
+  readonly #lookUps = new Map<number, number>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -230,13 +238,29 @@ export class Router {
 
   #plain(exchange: Exchange, route: Route, handler: Handler): void {
     this.#requireScope(exchange, route.scope);
+    const account = exchange.account?.record.number;
+    const underWay = account === undefined ? 0 : (this.#lookUps.get(account) ?? 0);
+    if (underWay >= LOOK_UPS_PER_ACCOUNT_MAX)
+      throw new ApiError('overloaded', { message: LOOK_UPS_FULL, retryAfterS: 1 });
     const reply = handler(exchange);
-    if (reply instanceof Promise) {
-      reply.then(
+    if (!(reply instanceof Promise)) {
+      this.#sendDocument(exchange, reply);
+      return;
+    }
+    if (account !== undefined) this.#lookUps.set(account, (this.#lookUps.get(account) ?? 0) + 1);
+    reply
+      .finally(() => this.#lookUpEnded(account))
+      .then(
         (ready) => this.#sendDocument(exchange, ready),
         (error: unknown) => this.#fail(exchange, error),
       );
-    } else this.#sendDocument(exchange, reply);
+  }
+
+  #lookUpEnded(account: number | undefined): void {
+    if (account === undefined) return;
+    const rest = this.#lookUps.get(account)! - 1;
+    if (rest === 0) this.#lookUps.delete(account);
+    else this.#lookUps.set(account, rest);
   }
 
   #prefixed(path: string): Route | undefined {
@@ -258,11 +282,12 @@ export class Router {
   }
 
   /**
-   * A key that a command has just made is not in memory yet: the ledger is asked before the key is refused.
+   * A key that a command has just made is not in memory yet, and after a busy time what is in memory is too old to
+   * judge by: the ledger is asked before the request is refused.
    */
   #lookUpKey(exchange: Exchange, route: Route): void {
     this.#options.directory
-      .refresh()
+      .refreshInTime()
       .then(() => {
         if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
         this.#admitted(exchange, route);
@@ -270,16 +295,18 @@ export class Router {
       .catch((error: unknown) => this.#fail(exchange, error));
   }
 
-  /** False for a key that may have been made a moment ago. Throws for one that is refused. */
+  /** False when the ledger is to be asked first, which happens once. Throws for a key that is refused. */
   #authenticate(exchange: Exchange): boolean {
+    const { directory } = this.#options;
     const keyText = bearerOf(exchange.authorization) || exchange.apiKey; // Bearer wins
     if (keyText === '') throw new ApiError('auth_missing');
-    const found = this.#options.directory.authenticate(keyText);
+    const mayLookUp = !exchange.isKeyLookedUp;
+    exchange.isKeyLookedUp = true;
+    if (mayLookUp && directory.isOutdated) return false;
+    const found = directory.authenticate(keyText);
     if (found === undefined) {
-      if (exchange.isKeyLookedUp || !this.#options.directory.mayBeNew(keyText))
-        throw new ApiError('auth_invalid');
-      exchange.isKeyLookedUp = true;
-      return false;
+      if (mayLookUp && directory.mayBeNew(keyText)) return false;
+      throw new ApiError('auth_invalid');
     }
     exchange.account = found.account;
     exchange.scopes = found.key.scopes;
@@ -407,6 +434,8 @@ export class Router {
     exchange.reply(reply.head, reply.body);
   }
 }
+
+const LOOK_UPS_FULL = `At most ${LOOK_UPS_PER_ACCOUNT_MAX} requests of an account for usage and certificates are answered at the same time; retry after Retry-After.`;
 
 function plainRoute(route: PlainRoute): Route {
   const name = route.path.slice('/v1/'.length);

@@ -51,23 +51,31 @@ export const HELD_BODY_FROM_BYTES = 256 * 1024;
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 /**
- * So many replies are written where the library hands requests over, before its loop turns; then they wait
- * for the end of the turn. The library reads a connection again as long as its 512 KB buffer was filled, so
- * one client that sends without end requests that are answered at once would keep the loop for itself. With
- * its reply outstanding, the next of its requests cuts its connection; nobody else notices more than the
- * wait.
+ * So many requests are answered in the turn of the loop in which they came; then the reply waits for the end of the
+ * turn. The library reads a connection again as long as its 512 KB buffer was filled, and runs microtasks between
+ * requests, so one client that sends without end requests that are answered at once, or by a promise that is settled
+ * already, would keep the loop for itself. With its reply outstanding, the next of its requests cuts its connection;
+ * nobody else notices more than the wait.
  */
 const REPLIES_PER_TURN_MAX = 512;
 
+/** Counts the turns in which requests came. */
+let turn = 0;
+let isTurnOver = true;
 let repliesThisTurn = 0;
 const endTurn = (): void => {
-  repliesThisTurn = 0;
+  isTurnOver = true;
 };
 
-/** Counts a reply that could be written at once, and says whether it may be. */
-function isWithinTurn(): boolean {
-  if (repliesThisTurn === 0) setImmediate(endTurn);
-  return ++repliesThisTurn <= REPLIES_PER_TURN_MAX;
+/** The turn in which a request comes. */
+function currentTurn(): number {
+  if (isTurnOver) {
+    turn++;
+    isTurnOver = false;
+    repliesThisTurn = 0;
+    setImmediate(endTurn);
+  }
+  return turn;
 }
 
 /**
@@ -112,6 +120,7 @@ export abstract class Sender extends RequestHead implements Timed {
    * view.
    */
   #heldBytes = 0;
+  readonly #turn = currentTurn();
   readonly #host: SenderHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Sender> | null = null;
@@ -163,18 +172,25 @@ export abstract class Sender extends RequestHead implements Timed {
     }
     this.isAnswered = true;
     this.#owner = owner;
-    if (!this.#insideParser) {
-      this.#sendCorked(head, body);
-    } else if (this.#closing || !isWithinTurn()) {
-      // Bytes that came behind a closing request would be served as the next one, although the reply says
-      // that the connection closes. While the reply is outstanding the library cuts the connection instead.
+    // Bytes that came behind a closing request would be served as the next one, although the reply says
+    // that the connection closes. While the reply is outstanding the library cuts the connection instead.
+    const waits = (this.#insideParser && this.#closing) || !this.#isWithinTurn();
+    if (waits) {
       const ownHead = head.slice();
       setImmediate(() => {
         if (!this.isAborted) this.#sendCorked(ownHead, body);
       });
-    } else {
+    } else if (this.#insideParser) {
       this.write(head, body);
+    } else {
+      this.#sendCorked(head, body);
     }
+  }
+
+  /** Counts a reply in the turn of its request, and says whether it may be written in this turn. */
+  #isWithinTurn(): boolean {
+    if (isTurnOver || this.#turn !== turn) return true;
+    return ++repliesThisTurn <= REPLIES_PER_TURN_MAX;
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {

@@ -36,6 +36,7 @@ import { SystemStream } from '../pool/supply/keystream.ts';
 import { LotCatalog } from '../pool/supply/pure.ts';
 import type { SeedGroup, SeedInForce } from '../pool/supply/seeds.ts';
 import type { Workers } from '../workers/dispatch.ts';
+import type { KeyedLookUps } from './ledger-link.ts';
 
 /**
  * File descriptors that the service needs for itself, beside connections: 44 with one front and one worker,
@@ -80,6 +81,8 @@ export interface FrontOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly ledger: Ledger;
+  /** Look-ups for clients with a key, and those for all. */
+  readonly keyedLookUps: KeyedLookUps;
   readonly certificates: CertificateService;
   readonly cells: Cells;
   readonly workers: Workers;
@@ -115,7 +118,7 @@ export interface FrontStack extends FrontEvents {
 
 /** Builds the stack and starts listening. */
 export async function startFrontStack(options: FrontOptions): Promise<FrontStack> {
-  const { config, log, clock, ledger, certificates, mainThread, workers } = options;
+  const { config, log, clock, ledger, keyedLookUps, certificates, mainThread, workers } = options;
   const catalog = new LotCatalog(ledger);
   const supply = new EntropySupply({
     store: ledger,
@@ -164,9 +167,10 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         health: () => mainThread.health(),
         usage: (call) => {
           assert(call.account !== undefined, 'usage is asked for with a key');
-          return usageOf(call.account, ledger, clock);
+          return usageOf(call.account, keyedLookUps, clock);
         },
-        certificates,
+        certificates: keyedLookUps,
+        held: () => certificates.held(),
         poweredBy: config.poweredBy,
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),

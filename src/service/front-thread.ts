@@ -25,7 +25,7 @@ export async function startFrontThread(
   const workerData: FrontWorkerData = { ...data, mainThread: port2 };
   const worker = new Worker(new URL('./front-worker.ts', import.meta.url), {
     workerData,
-    transferList: [port2, data.ledger.ledger, data.ledger.certificates],
+    transferList: [port2, ...Object.values(data.ledger)],
   });
   let draining = false;
   const failed = new Promise<never>((_resolve, reject) => {

@@ -8,8 +8,8 @@ import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { type FrontEvents, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
+import type { LedgerPorts } from './ledger-link.ts';
 import { type FrontJournalData, openFrontJournal, openLedgerPorts } from './ledger-thread.ts';
-import type { LedgerPorts } from './ledger-worker.ts';
 
 /** What a front thread is started with. */
 export interface FrontWorkerData {
@@ -36,7 +36,7 @@ const data = workerData as FrontWorkerData;
 /** Each thread guards its own: they are started together and see the same jumps. */
 const clock = new GuardedClock();
 const log = createLog(data.config);
-const { ledger, certificates } = openLedgerPorts(data.ledger);
+const { ledger, keyedLookUps, certificates } = openLedgerPorts(data.ledger);
 const journal = openFrontJournal(data.journal, ledger);
 journal.failed.then((error) => {
   throw error; // ends this thread, which stops the service
@@ -56,7 +56,8 @@ const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, 
       journal.close();
       await workers.close();
       await ledger.close();
-      data.ledger.certificates.close();
+      data.ledger.keyed.close();
+      data.ledger.keyless.close();
       port.close();
     },
   },
@@ -67,6 +68,7 @@ const stack = await startFrontStack({
   log,
   clock,
   ledger,
+  keyedLookUps,
   certificates,
   cells: link.calls,
   workers,

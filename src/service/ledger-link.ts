@@ -1,8 +1,50 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { CertificateService } from '../certificate/archive.ts';
 import { concatBytes, wipe } from '../core/bytes.ts';
-import { type FailStop, LEDGER_CALLS, type Ledger, type LedgerCalls, LedgerError } from '../ledger/ledger.ts';
+import {
+  type Books,
+  type FailStop,
+  LEDGER_CALLS,
+  type Ledger,
+  type LedgerCalls,
+  LedgerError,
+} from '../ledger/ledger.ts';
 import type { SegmentRecord } from '../ledger/records.ts';
-import { Link } from '../workers/call.ts';
+import { Link, type OneEachTurn } from '../workers/call.ts';
+
+/**
+ * The ports of one front: calls on the ledger, which everybody depends on, and look-ups for one client, for those with a
+ * key and those without. Look-ups have ports of their own so that no client's can stand before those calls.
+ */
+export interface LedgerPorts {
+  readonly ledger: MessagePort;
+  readonly keyed: MessagePort;
+  readonly keyless: MessagePort;
+}
+
+/** What is looked up for the owner of a key. */
+export interface KeyedLookUps extends CertificateService, Pick<Books, 'usage'> {}
+
+/**
+ * Answers one front. The ledger's calls are run as they come. Of the look-ups of all fronts, one with a key and one
+ * without is run in each turn of the loop.
+ */
+export function serveFront(
+  ports: LedgerPorts,
+  ledger: LedgerCalls & Partial<FailStop>,
+  certificates: CertificateService,
+  lookUps: { readonly keyed: OneEachTurn; readonly keyless: OneEachTurn },
+): void {
+  serveLedger(ledger, ports.ledger);
+  new Link<object, KeyedLookUps>(ports.keyed, {
+    serve: { ...certificates, usage: (...args) => ledger.usage(...args) },
+    schedule: (run) => lookUps.keyed.add(run),
+  });
+  new Link<object, CertificateService>(ports.keyless, {
+    serve: certificates,
+    schedule: (run) => lookUps.keyless.add(run),
+  });
+}
 
 /**
  * Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it.

@@ -5,12 +5,10 @@ import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.
 import { type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
 import { Link } from '../workers/call.ts';
-import { connectLedger } from './ledger-link.ts';
-import type { LedgerPorts, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
+import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
+import type { LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
 
-export interface LedgerThread {
-  readonly ledger: Ledger;
-  readonly certificates: CertificateService;
+export interface LedgerThread extends LedgerOfFront {
   /** One for each front, that of the main thread first. */
   readonly journals: readonly FrontJournalData[];
   /** For fronts in other threads, which connect with `openLedgerPorts`. */
@@ -46,18 +44,20 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   const { fronts, ...rest } = options;
   const channels = Array.from({ length: 1 + fronts }, () => ({
     ledger: new MessageChannel(),
-    certificates: new MessageChannel(),
+    keyed: new MessageChannel(),
+    keyless: new MessageChannel(),
   }));
-  const far = channels.map((each) => ({ ledger: each.ledger.port2, certificates: each.certificates.port2 }));
-  const [own, ...ports] = channels.map((each) => ({
-    ledger: each.ledger.port1,
-    certificates: each.certificates.port1,
-  }));
+  const far = channels.map(({ ledger, keyed, keyless }) => {
+    return { ledger: ledger.port2, keyed: keyed.port2, keyless: keyless.port2 };
+  });
+  const [own, ...ports] = channels.map(({ ledger, keyed, keyless }) => {
+    return { ledger: ledger.port1, keyed: keyed.port1, keyless: keyless.port1 };
+  });
   const workerData: LedgerWorkerData = { ...rest, fronts: far };
   const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
     workerData,
     resourceLimits: LEDGER_MEMORY,
-    transferList: far.flatMap((each) => [each.ledger, each.certificates]),
+    transferList: far.flatMap((each) => Object.values(each)),
   });
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -73,10 +73,9 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   failed.catch(() => {});
   const { journals, held } = await Promise.race([opened(worker), failed]);
   const { durability } = options;
-  const { ledger, certificates } = openLedgerPorts(own);
+  const calls = openLedgerPorts(own);
   return {
-    ledger,
-    certificates,
+    ...calls,
     journals: journals.map((place) => ({ place, durability, held })),
     ports,
     failed,
@@ -85,7 +84,7 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
       const closed = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');
       await closed;
-      await ledger.close();
+      await calls.ledger.close();
     },
   };
 }
@@ -97,13 +96,24 @@ export function openFrontJournal(data: FrontJournalData, ledger: Ledger): FrontJ
   return new FrontJournal({ ...data, ledger, freeBytesMin: FREE_BYTES_MIN });
 }
 
-/** Look-ups that one front may have outstanding; one more is refused with `overloaded`. */
-const LOOK_UPS_MAX = 64;
+/** What a front asks of the ledger's thread. */
+export interface LedgerOfFront {
+  readonly ledger: Ledger;
+  /** For clients with a key; http/router.ts bounds those of each account. */
+  readonly keyedLookUps: KeyedLookUps;
+  /** For pages that anybody may ask for. */
+  readonly certificates: CertificateService;
+}
 
-/** The ledger and its certificates, in the thread that was given the ports. */
-export function openLedgerPorts(ports: LedgerPorts): { ledger: Ledger; certificates: CertificateService } {
-  const { calls } = new Link<CertificateService>(ports.certificates, { outstandingMax: LOOK_UPS_MAX });
-  return { ledger: connectLedger(ports.ledger), certificates: calls };
+/** Look-ups that one front may have outstanding; one more is refused with `overloaded`. */
+const KEYED_LOOK_UPS_MAX = 512;
+const KEYLESS_LOOK_UPS_MAX = 64;
+
+/** The ledger and its look-ups, in the thread that was given the ports. */
+export function openLedgerPorts(ports: LedgerPorts): LedgerOfFront {
+  const keyed = new Link<KeyedLookUps>(ports.keyed, { outstandingMax: KEYED_LOOK_UPS_MAX });
+  const keyless = new Link<CertificateService>(ports.keyless, { outstandingMax: KEYLESS_LOOK_UPS_MAX });
+  return { ledger: connectLedger(ports.ledger), keyedLookUps: keyed.calls, certificates: keyless.calls };
 }
 
 type Opened = Extract<LedgerWorkerMessage, { state: 'open' }>;

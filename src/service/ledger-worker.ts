@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { CertificateService } from '../certificate/archive.ts';
+import { parentPort, workerData } from 'node:worker_threads';
 import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import { assert } from '../core/assert.ts';
@@ -10,9 +9,9 @@ import { createLog, type LogLevel } from '../core/log.ts';
 import type { JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
-import { Link, OneEachTurn } from '../workers/call.ts';
+import { OneEachTurn } from '../workers/call.ts';
 import { Cosigning } from './cosigning.ts';
-import { serveLedger } from './ledger-link.ts';
+import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
 /** What the ledger's thread is started with. */
 export interface LedgerWorkerData {
@@ -28,12 +27,6 @@ export interface LedgerWorkerData {
   readonly witnessQuorum: number;
   /** Where each front's calls arrive. */
   readonly fronts: readonly LedgerPorts[];
-}
-
-/** The two ports of one front: calls on the ledger, and look-ups of certificates. */
-export interface LedgerPorts {
-  readonly ledger: MessagePort;
-  readonly certificates: MessagePort;
 }
 
 /** What the ledger's thread tells the one that started it. */
@@ -95,14 +88,8 @@ async function serve(ledger: Ledger & FailStop): Promise<string | null> {
   const { certificates, held } = opened;
   if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
   const served = held === null ? ledger : heldBack(ledger, held);
-  const lookUps = new OneEachTurn();
-  for (const ports of data.fronts) {
-    serveLedger(served, ports.ledger);
-    new Link<object, CertificateService>(ports.certificates, {
-      serve: certificates,
-      schedule: (run) => lookUps.add(run),
-    });
-  }
+  const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
+  for (const ports of data.fronts) serveFront(ports, served, certificates, lookUps);
   const stopping = new AbortController();
   const sealing = opened.log && keepSealing(opened.log, stopping.signal);
   const cosigning = opened.log && startCosigning(opened.log, stopping.signal);
@@ -112,10 +99,7 @@ async function serve(ledger: Ledger & FailStop): Promise<string | null> {
     await cosigning;
     await opened.log?.sealAll().catch(() => {}); // what was not logged is logged at the next start
     await ledger.close();
-    for (const ports of data.fronts) {
-      ports.ledger.close();
-      ports.certificates.close();
-    }
+    for (const ports of data.fronts) for (const each of Object.values(ports)) each.close();
     tell({ state: 'closed' });
     port.close();
   });

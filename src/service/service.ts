@@ -169,6 +169,7 @@ async function startOn(
     log,
     clock,
     ledger,
+    keyedLookUps: thread.keyedLookUps,
     certificates: thread.certificates,
     cells,
     workers,
@@ -224,7 +225,7 @@ async function startOn(
     {
       ...entropy,
       ledger,
-      checkpoint: () => thread.certificates.checkpoint(),
+      checkpoint: () => thread.keyedLookUps.checkpoint(),
       delivered: () => delivered.states(),
       watch: new Watch({ metricMemory, ledger, clock }),
       pureBytesHigh: config.reservoirBytes,

@@ -39,7 +39,10 @@ export interface LinkOptions<Called, Served> {
       readonly moves: ArrayBuffer[];
     };
   };
-  /** Calls that may wait for their answer; one more is rejected with `overloaded`. */
+  /**
+   * Calls, of all methods together, that may wait for their answer; one more is rejected with `overloaded`. Each method
+   * by itself is bounded in any case, so that many calls of one leave the others their way.
+   */
   readonly outstandingMax?: number;
   /** The error for calls that can get no answer because the port is closed. */
   readonly closedError?: (why: string) => Error;
@@ -58,10 +61,12 @@ type Message =
   | { readonly ended: PackedError };
 
 interface Waiting {
+  readonly method: string;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
+/** Calls of one method that may wait for their answer. */
 const OUTSTANDING_MAX = 4_096;
 const NO_ANSWER = 0;
 
@@ -75,6 +80,8 @@ export class Link<Called, Served = object> {
   readonly #port: MessagePort;
   readonly #options: LinkOptions<Called, Served>;
   readonly #waiting = new Map<number, Waiting>();
+  /** How many of them are of each method. */
+  readonly #outstanding = new Map<string, number>();
   readonly #announceEnd: (error: Error) => void;
   #nextId = NO_ANSWER + 1;
   #closed = false;
@@ -103,13 +110,16 @@ export class Link<Called, Served = object> {
 
   #call(method: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(this.#closedError('the connection to it is closed'));
-    if (this.#waiting.size >= (this.#options.outstandingMax ?? OUTSTANDING_MAX)) {
+    const outstanding = this.#outstanding.get(method) ?? 0;
+    const isFull = this.#waiting.size >= (this.#options.outstandingMax ?? Number.POSITIVE_INFINITY);
+    if (isFull || outstanding >= OUTSTANDING_MAX) {
       return Promise.reject(new ApiError('overloaded', { retryAfterS: 1 }));
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = this.#nextId++;
     this.#send(id, method, args);
-    this.#waiting.set(id, { resolve, reject });
+    this.#waiting.set(id, { method, resolve, reject });
+    this.#outstanding.set(method, outstanding + 1);
     return promise;
   }
 
@@ -131,6 +141,7 @@ export class Link<Called, Served = object> {
     const waiting = this.#waiting.get(answer.answer);
     if (waiting === undefined) return; // rejected before, when the port closed
     this.#waiting.delete(answer.answer);
+    this.#outstanding.set(waiting.method, this.#outstanding.get(waiting.method)! - 1);
     if ('error' in answer) waiting.reject(unpackError(answer.error));
     else waiting.resolve(answer.value);
     if (this.#waiting.size === 0) this.#announceIdle?.();
@@ -175,6 +186,7 @@ export class Link<Called, Served = object> {
     this.#closed = true;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
+    this.#outstanding.clear();
     this.#announceIdle?.();
   }
 

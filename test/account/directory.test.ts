@@ -252,6 +252,56 @@ describe('the view of accounts', () => {
     ]);
   });
 
+  it('asks the ledger again when this thread was busy for longer than a view may serve', async () => {
+    const { open, clock, text } = await world();
+    const directory = await open();
+    clock.advance(60_000);
+    assert.ok(directory.isOutdated);
+    await directory.refreshInTime();
+    assert.ok(!directory.isOutdated);
+    assert.notEqual(directory.authenticate(text), undefined);
+  });
+
+  it('asks once for all who wait, and gives up on a ledger that hangs after 2 seconds', async (t) => {
+    const { ledger, clock, record, text } = await world();
+    let looks = 0;
+    let gate = Promise.resolve();
+    const directory = await AccountDirectory.open({
+      directory: {
+        directoryVersion: async () => {
+          looks++;
+          await gate;
+          return ledger.directoryVersion();
+        },
+        directoryApplied: async () => {},
+        accounts: () => ledger.accounts(),
+        keys: () => ledger.keys(),
+      },
+      cells: await OwnedCells.open(ledger, clock),
+      clock,
+      log: silentLog,
+    });
+    const hung = Promise.withResolvers<void>();
+    gate = hung.promise;
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    clock.advance(60_000);
+    looks = 0;
+    const first = directory.refreshInTime();
+    await settled(); // its look has begun, and who asks now might miss a change if it waited for that
+    const rest = Array.from({ length: 1_000 }, () => directory.refreshInTime());
+    t.mock.timers.tick(2_000);
+    await Promise.all([first, ...rest]);
+    assert.throws(() => directory.authenticate(text), { code: 'storage_unavailable' });
+    await directory.refreshInTime(); // at once: the mocked time stands still
+    assert.equal(looks, 1);
+    const { text: made } = await createKey(ledger, clock, { accountId: record.id });
+    hung.resolve();
+    await directory.refresh();
+    assert.equal(looks, 2);
+    assert.notEqual(directory.authenticate(text), undefined);
+    assert.notEqual(directory.authenticate(made), undefined);
+  });
+
   it('gives the rate limits that a restart must know of', async () => {
     const { open, ledger, clock, record } = await world();
     await createAccount(ledger, clock, { name: 'idle', tier: 'pro' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -65,6 +65,34 @@ function contract(engine: EngineName): void {
     await until(() => front.openConnections === 0);
     socket.destroy();
   });
+
+  for (const [name, later] of [
+    ['at once', (send: () => void) => send()],
+    ['by promises that are settled already', (send: () => void) => void Promise.resolve().then(send)],
+  ] as const)
+    it(`serves at most 512 requests in a turn of the loop, answered ${name}`, async () => {
+      let thisTurn = 0;
+      let most = 0;
+      let socket: Socket;
+      const greedy = await frontWith(
+        (exchange) => {
+          if (thisTurn++ === 0) setImmediate(() => (thisTurn = 0));
+          most = Math.max(most, thisTurn);
+          if (most > 513) socket.destroy(); // too many already: it would not be cut
+          later(() => exchange.send(PLAIN_HEAD, Buffer.from('served')));
+        },
+        { engine },
+      );
+      socket = connect({ port: greedy.front.port, host: '127.0.0.1' });
+      await once(socket, 'connect');
+      const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)); // it is cut
+      socket.resume();
+      // one write, so that all of it is there when the front begins to read
+      socket.write(GET.repeat(4_000));
+      await closed;
+      await greedy.front.drain(0);
+      assert.ok(most > 0 && most <= 513, `${most} requests in one turn`); // the one that waits is served too
+    });
 
   if (engine === 'node')
     it('answers a client that closes its half of the connection', async () => {

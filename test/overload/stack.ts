@@ -15,6 +15,7 @@ import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
+import type { KeyedLookUps } from '../../src/service/ledger-link.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
 import { fixedBytes } from '../support/backends.ts';
@@ -89,18 +90,21 @@ export class OverloadedFront {
   readonly ledger: MemoryLedger;
   readonly stack: FrontStack;
   readonly clock: Clock;
+  /** Usage is looked up no sooner than this resolves. */
+  readonly lookUps: { gate: Promise<void> };
   /** Installs a seed for enterprise accounts with this interval; it lasts. */
   readonly installSeed: (intervalMs: number) => void;
   readonly #dataDir: string;
 
   private constructor(
-    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'clock' | 'installSeed'>,
+    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'clock' | 'lookUps' | 'installSeed'>,
     dataDir: string,
   ) {
     this.workers = parts.workers;
     this.ledger = parts.ledger;
     this.stack = parts.stack;
     this.clock = parts.clock;
+    this.lookUps = parts.lookUps;
     this.installSeed = parts.installSeed;
     this.#dataDir = dataDir;
   }
@@ -117,6 +121,7 @@ export class OverloadedFront {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
     const ledger = new MemoryLedger(clock);
     const workers = new HeldWorkers();
+    const lookUps = { gate: Promise.resolve() };
     const lot = records.lot(1, { accepted: true });
     const random = fixedBytes('overload');
     const block = () => {
@@ -139,6 +144,12 @@ export class OverloadedFront {
       log: silentLog,
       clock,
       ledger,
+      keyedLookUps: {
+        async usage(...args: Parameters<KeyedLookUps['usage']>) {
+          await lookUps.gate;
+          return ledger.usage(...args);
+        },
+      } as KeyedLookUps,
       certificates: {} as CertificateService,
       cells: await OwnedCells.open(ledger, clock),
       workers: workers as unknown as Workers, // whose fields are private
@@ -161,7 +172,7 @@ export class OverloadedFront {
       stack.installSeed({ ...seed, group, dueAtMonotonicMs: Number.POSITIVE_INFINITY }, secret(), lot);
     };
     installSeed(300_000);
-    return new OverloadedFront({ workers, ledger, stack, clock, installSeed }, dataDir);
+    return new OverloadedFront({ workers, ledger, stack, clock, lookUps, installSeed }, dataDir);
   }
 
   /** The key of a new enterprise account that the front knows already. */

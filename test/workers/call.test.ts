@@ -42,6 +42,17 @@ describe('a link between threads', () => {
     assert.equal(await far.calls.add(3, 3), 6);
   });
 
+  it('leaves other methods their way when the calls of one are at their bound', async (t) => {
+    const gate = Promise.withResolvers<number>();
+    const serve: Adder = { ...adder, add: () => gate.promise };
+    const { far } = linked<object, Adder>(t, { serve }, {});
+    const stuck = Array.from({ length: 4_096 }, () => far.calls.add(0, 0));
+    await assert.rejects(far.calls.add(0, 0), { code: 'overloaded' });
+    await assert.rejects(far.calls.fail(), { name: 'RangeError', message: 'no' });
+    gate.resolve(0);
+    await Promise.all(stuck);
+  });
+
   it('runs one paced call in each turn of the event loop', async (t) => {
     const turns = new OneEachTurn();
     let turn = 0;

@@ -119,6 +119,7 @@ export class SimNode {
           log,
           clock,
           ledger: ownLedger,
+          keyedLookUps: { ...certificates, usage: (...args) => ownLedger.usage(...args) },
           certificates,
           cells,
           workers: workers.asWorkers(),

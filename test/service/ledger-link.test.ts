@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import type { CertificateService } from '../../src/certificate/archive.ts';
+import type { LedgerCalls } from '../../src/ledger/ledger.ts';
+import { serveFront } from '../../src/service/ledger-link.ts';
+import { openLedgerPorts } from '../../src/service/ledger-thread.ts';
+import { OneEachTurn } from '../../src/workers/call.ts';
+
+describe('the ports of a front', () => {
+  it('answer what everybody depends on before look-ups that came earlier', async (t) => {
+    const order: string[] = [];
+    const serves =
+      (name: string, value: unknown = null) =>
+      async () => {
+        order.push(name);
+        return value;
+      };
+    const channels = {
+      ledger: new MessageChannel(),
+      keyed: new MessageChannel(),
+      keyless: new MessageChannel(),
+    };
+    const { ledger, keyed, keyless } = channels;
+    t.after(() => [ledger, keyed, keyless].forEach(({ port1 }) => void port1.close()));
+    serveFront(
+      { ledger: ledger.port1, keyed: keyed.port1, keyless: keyless.port1 },
+      { directoryVersion: serves('version', 7), usage: serves('usage', []) } as unknown as LedgerCalls,
+      { find: serves('find') } as unknown as CertificateService,
+      { keyed: new OneEachTurn(), keyless: new OneEachTurn() },
+    );
+    const front = openLedgerPorts({ ledger: ledger.port2, keyed: keyed.port2, keyless: keyless.port2 });
+    const lookUps = [
+      ...Array.from({ length: 512 }, () => front.keyedLookUps.usage(1, 0)),
+      ...Array.from({ length: 64 }, () => front.certificates.find('x')),
+    ];
+    await assert.rejects(front.keyedLookUps.usage(1, 0), { code: 'overloaded' });
+    await assert.rejects(front.certificates.find('x'), { code: 'overloaded' });
+    assert.equal(await front.ledger.directoryVersion(), 7);
+    await Promise.all(lookUps);
+    assert.equal(order.length, 512 + 64 + 1);
+    assert.ok(order.indexOf('version') < 10, `${order.indexOf('version')} look-ups came first`);
+    assert.ok(order.indexOf('find') < 10, 'those without a key take turns with those that have one');
+    assert.ok(order.slice(0, 140).filter((name) => name === 'find').length >= 60);
+  });
+});
