@@ -1,3 +1,4 @@
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import {
   type Backend,
   BackendError,
@@ -19,14 +20,21 @@ import { withLedgerIfAny } from './ledger.ts';
 
 /** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
 const TRIAL_BITS = 4096;
+/** The samples that SP 800-90B 3.1.1 asks for, one bit each. */
+const DOSSIER_BITS = 1_000_000;
 
 export const sourceTest = action({
   path: 'sources test',
   summary:
-    'Asks the source what it says of itself, then reads a little of it and shows what came. Keeps no bits. A read that\n' +
+    'Asks the source what it says of itself, then reads a little of it and shows what came. Serves none of its bits, and keeps\n' +
+    'them only with --raw-out, which records what a laboratory assesses. A read that\n' +
     "costs is charged to the source's day, where there is a ledger. Works beside a running service and without one.",
   operands: [{ name: 'NAME', meaning: 'the source; it need not be in use' }],
   options: {
+    'raw-out': {
+      value: 'FILE',
+      meaning: '1,000,000 raw bits, shot after shot, eight to a byte, unprocessed; it must not exist',
+    },
     spend: { meaning: 'submit a job; without it a source of jobs only tells what one would cost' },
     json: { meaning: 'one JSON object: source, type, origin, facts, estimate, read, failure' },
   },
@@ -36,15 +44,29 @@ export const sourceTest = action({
     const [setting] = readSources(context.environment, [name], sourcesFile);
     for (const warning of setting.warnings) context.talk(`${warning}\n`);
     const backend = makeBackend(setting, trialMemory(name, context), context.clock);
-    const trial = await untilStopped((signal) =>
-      tryOut(setting, backend, input.has('spend'), context, signal),
+    const path = input.option('raw-out');
+    const rawOut = path === undefined ? undefined : newFile(path); // before anything is paid for
+    const bits = rawOut === undefined ? TRIAL_BITS : DOSSIER_BITS;
+    const ask = { bits, maySpend: input.has('spend'), rawOut };
+    const trial = await untilStopped((signal) => tryOut(setting, backend, ask, context, signal)).finally(
+      () => rawOut !== undefined && closeSync(rawOut),
     );
-    context.out(input.has('json') ? json(trial) : textOf(trial));
+    if (path !== undefined && trial.read === null) rmSync(path);
+    context.out(input.has('json') ? json(trial) : textOf(trial, bits));
     if (trial.failure !== null) throw new CommandError(trial.failure);
     if (trial.read === null) throw new CommandError('nothing was read; --spend submits the job');
     return 0;
   },
 });
+
+/** What is asked of the source. */
+interface Ask {
+  readonly bits: number;
+  /** Whether a job may be submitted. */
+  readonly maySpend: boolean;
+  /** The open file that the raw bits go to; undefined: nowhere. */
+  readonly rawOut: number | undefined;
+}
 
 interface Trial {
   readonly source: string;
@@ -66,21 +88,21 @@ const DESCRIBE_TIMEOUT_MS = 60_000;
 async function tryOut(
   setting: SourceSetting,
   backend: Backend,
-  maySpend: boolean,
+  ask: Ask,
   context: CommandContext,
   stopping: AbortSignal,
 ): Promise<Trial> {
   let told: SourceFacts | null = null;
-  let estimate = estimateOf(backend, TRIAL_BITS) ?? null;
+  let estimate = estimateOf(backend, ask.bits) ?? null;
   let read: Trial['read'] = null;
   let failure: string | null = null;
   try {
     const timely = AbortSignal.any([stopping, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
     told = (await backend.describe?.(timely)) ?? null;
-    estimate = estimateOf(backend, TRIAL_BITS) ?? null; // what a job costs may depend on the device
-    if (backend.kind === 'stream' || maySpend) {
+    estimate = estimateOf(backend, ask.bits) ?? null; // what a job costs may depend on the device
+    if (backend.kind === 'stream' || ask.maySpend) {
       if (estimate !== null) await charge(setting, estimate, context);
-      read = await readLittle(backend, context, stopping);
+      read = await readOnce(backend, ask, context, stopping);
     }
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
@@ -98,21 +120,33 @@ async function tryOut(
   };
 }
 
-async function readLittle(
+async function readOnce(
   backend: Backend,
+  { bits, rawOut }: Ask,
   context: CommandContext,
   stopping: AbortSignal,
 ): Promise<ReturnType<typeof describeRead>> {
   const startedMs = context.clock.monotonicMs();
   const read =
     backend.kind === 'job'
-      ? await readJob(backend, stopping, context)
-      : await readBackend(backend, TRIAL_BITS, stopping);
+      ? await readJob(backend, bits, stopping, context)
+      : await readBackend(backend, bits, stopping);
   try {
+    if (rawOut !== undefined) writeFileSync(rawOut, read.bits);
     return describeRead(backend, read, Math.round(context.clock.monotonicMs() - startedMs));
   } finally {
     wipe(read.bits);
     if (read.witness !== undefined) wipe(witnessBytes(read.witness));
+  }
+}
+
+function newFile(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (error) {
+    throw new CommandError(
+      `--raw-out: the file cannot be made: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }
 
@@ -128,7 +162,12 @@ async function charge({ name, limits }: SourceSetting, spend: Spend, context: Co
 }
 
 /** A person waits: the job is named as soon as it has a name, and its raw results are deleted in the end. */
-async function readJob(backend: JobBackend, signal: AbortSignal, context: CommandContext): Promise<RawRead> {
+async function readJob(
+  backend: JobBackend,
+  bits: number,
+  signal: AbortSignal,
+  context: CommandContext,
+): Promise<RawRead> {
   let submitted: JobReference | undefined;
   let told = '';
   const tell = (text: string) => {
@@ -142,8 +181,8 @@ async function readJob(backend: JobBackend, signal: AbortSignal, context: Comman
     quantumBackend: backend.quantumBackend,
     deterministic: backend.deterministic,
     claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit,
-    async submit(bits, idempotencyKey, over) {
-      submitted = await backend.submit(bits, idempotencyKey, over);
+    async submit(asked, idempotencyKey, over) {
+      submitted = await backend.submit(asked, idempotencyKey, over);
       tell(`job ${submitted.jobId} submitted; ^C cancels it`);
       return submitted;
     },
@@ -155,7 +194,7 @@ async function readJob(backend: JobBackend, signal: AbortSignal, context: Comman
     fetch: (job, over) => backend.fetch(job, over),
     cancel: (job) => backend.cancel(job),
   };
-  const read = await readBackend(watched, TRIAL_BITS, signal);
+  const read = await readBackend(watched, bits, signal);
   if (submitted !== undefined) await backend.forget?.(submitted, signal);
   return read;
 }
@@ -224,9 +263,9 @@ function onesShares({ bits, width, shots }: RawRead): number[] {
   return ones.map((count) => Number((count / shots).toFixed(4)));
 }
 
-function textOf({ facts: told, estimate, read, failure: _said, ...source }: Trial): string {
+function textOf({ facts: told, estimate, read, failure: _said, ...source }: Trial, bits: number): string {
   const parts = [facts(source), facts(textsOf(told ?? { facts: 'none told' }))];
-  parts.push(facts({ estimate: estimate === null ? 'costs nothing' : estimateText(estimate) }));
+  parts.push(facts({ estimate: estimate === null ? 'costs nothing' : estimateText(estimate, bits) }));
   if (read !== null) {
     const { ones_share: shares, calibration, ...plain } = read;
     const stuck = shares.flatMap((share, channel) => (share === 0 || share === 1 ? [channel] : []));
@@ -242,9 +281,9 @@ function textOf({ facts: told, estimate, read, failure: _said, ...source }: Tria
   return parts.join('\n');
 }
 
-function estimateText(estimate: Spend): string {
+function estimateText(estimate: Spend, bits: number): string {
   const money = estimate.amount === 0 ? '' : `about ${priceText(estimate)}, `;
-  return `${TRIAL_BITS} bits: ${money}${estimate.calls} ${estimate.calls === 1 ? 'call' : 'calls'}`;
+  return `${bits} bits: ${money}${estimate.calls} ${estimate.calls === 1 ? 'call' : 'calls'}`;
 }
 
 function textsOf(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomFillSync } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hash, randomFillSync } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
@@ -138,6 +138,24 @@ describe('qrn sources test', () => {
     const text = await qrn(['test', 'simulator']);
     assert.match(text.out, /^origin +simulated$/m);
     assert.match(text.out, /^stuck_channels +none$/m);
+  });
+
+  it('records a million raw bits for a laboratory, in a file that did not exist', async () => {
+    const path = join(folder, 'RAW');
+    const { status, out } = await qrn(['test', 'simulator', '--raw-out', path, '--json']);
+    assert.equal(status, 0);
+    const { read } = JSON.parse(out);
+    const raw = readFileSync(path);
+    assert.deepEqual([read.bits, raw.length], [1_000_000, 125_000]);
+    assert.equal(read.raw_output, `sha256:${hash('sha256', raw)}`);
+    const again = await qrn(['test', 'simulator', '--raw-out', path]);
+    assert.deepEqual([again.status, again.out], [1, '']);
+    assert.match(again.talk, /--raw-out: the file cannot be made: EEXIST/);
+    assert.deepEqual(readFileSync(path), raw);
+    const failing = { QRN_SOURCE_SIMULATOR_FAULTS: 'fail:permanent' };
+    const other = join(folder, 'other');
+    assert.equal((await qrn(['test', 'simulator', '--raw-out', other], failing)).status, 1);
+    assert.ok(!existsSync(other), 'nothing is left of a read that failed');
   });
 
   it('names channels that are stuck', async () => {

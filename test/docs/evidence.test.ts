@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { simulatorBackend } from '../../src/backend/simulator/simulator.ts';
+import { assess } from '../../src/cli/assess.ts';
+import { evidence as evidenceCommand } from '../../src/cli/evidence.ts';
+import { lots } from '../../src/cli/lots.ts';
+import { sources } from '../../src/cli/sources.ts';
+import { status } from '../../src/cli/status.ts';
 import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import {
@@ -20,6 +25,7 @@ import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp8
 import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
+import { runCommand } from '../cli/run-command.ts';
 import { digitsOf } from '../support/constants.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
@@ -130,6 +136,30 @@ describe('docs/evidence.md', () => {
     says(
       `wrong with probability at most 2^-${constantOf('src/pool/intake/evidence/witnesses.ts', 'FAILURE_BITS')}.`,
     );
+  });
+
+  it('answers a laboratory with commands that work', async () => {
+    const section = page.slice(page.indexOf('## What a laboratory will ask'));
+    const typed = [
+      ...Array.from(section.matchAll(/^qrn (.+?) {2,}#/gm), ([, command]) => `qrn ${command}`),
+      ...Array.from(section.matchAll(/`((?:qrn|tests) [^`]+)`/g), ([, command]) => command),
+    ];
+    const files = typed.filter((command) => command.startsWith('tests '));
+    for (const command of files) assert.ok(existsSync(join(root, command.slice(6))), command);
+    const commands = { sources, assess, status, lots, evidence: evidenceCommand };
+    const raw = join(folder, 'RAW');
+    for (const command of typed.filter((each) => each.startsWith('qrn '))) {
+      const [name, ...words] = command.slice(4).split(' ') as [keyof typeof commands, ...string[]];
+      assert.ok(name in commands, command);
+      // What needs a service, a ledger or another file is tested where the command is.
+      const isRun = name === 'sources' || (name === 'assess' && !words.includes('N'));
+      const args = isRun
+        ? words.map((word) => (/^(RAW|MATRIX)$/.test(word) ? raw : word))
+        : [...words.filter((word) => /^[a-z]+$/.test(word)), '--help'];
+      const { status: code, talk } = await runCommand(commands[name], args, {}, new ManualClock());
+      assert.deepEqual([code, talk], [0, ''], command);
+    }
+    assert.ok(files.length >= 5 && typed.length >= 15, 'all commands are found');
   });
 
   it('names every member that qrn assess --json has', () => {
