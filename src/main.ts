@@ -93,6 +93,12 @@ const context: CommandContext = {
       process.stdout.write(bytes, (error) => resolve(error === null || error === undefined));
     }),
   stdin: readStdin,
+  interruption: () => {
+    const interruption = new AbortController();
+    process.once('SIGINT', () => interruption.abort());
+    return interruption.signal;
+  },
+  isTerminal: process.stdout.isTTY,
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
 };
 

@@ -75,14 +75,18 @@ export const assess = action({
         constants: oneOf('constants', input.option('constants') ?? 'corrected', ['corrected', 'reference']),
         sequencesMax: sequencesMax(input.option('sequences')),
         progress: progressOf(context),
+        interrupted: context.interruption(),
       });
       context.out(input.has('json') ? json(described(assessment)) : readable(assessment));
+      return assessment.isPartial ? INTERRUPTED : 0;
     } finally {
       await file.close();
     }
-    return 0;
   },
 });
+
+/** What a shell makes of a command that SIGINT ended. */
+const INTERRUPTED = 130;
 
 /** What is asked of the entropy source alone; undefined when nothing is. */
 function dossierOptions(input: Input): DossierOptions | undefined {
@@ -125,7 +129,7 @@ function word(passed: boolean): 'pass' | 'fail' {
 }
 
 /** `rows`, `passed` and `total` are those of the first sequence; `verdict` is on the whole. */
-function described({ constants, sequences, sha256, first, across, passed }: FileAssessment) {
+function described({ constants, sequences, sha256, first, across, passed, isPartial }: FileAssessment) {
   const { battery, entropy } = first;
   return {
     sp800_22: {
@@ -154,6 +158,7 @@ function described({ constants, sequences, sha256, first, across, passed }: File
     bits: sequences * BATTERY_BITS,
     sequences,
     sha256,
+    partial: isPartial,
   };
 }
 
@@ -185,6 +190,8 @@ export interface FileAssessment {
   readonly path: string;
   readonly constants: Constants;
   readonly sequences: number;
+  /** Ctrl-C came before the end: the report is on the sequences that were tested. */
+  readonly isPartial: boolean;
   /** SHA-256 (hex) of all sequences, packed. */
   readonly sha256: string;
   readonly first: {
@@ -204,6 +211,8 @@ export interface AssessOptions {
   /** At least 1; may be infinite. */
   readonly sequencesMax: number;
   readonly progress: Progress;
+  /** Ends the assessment behind the sequence that is being tested. */
+  readonly interrupted: AbortSignal;
 }
 
 /**
@@ -215,7 +224,7 @@ export async function assessFile(
   path: string,
   options: AssessOptions,
 ): Promise<FileAssessment> {
-  const { constants, sequencesMax, progress } = options;
+  const { constants, sequencesMax, progress, interrupted } = options;
   const hash = createHash('sha256');
   const tally = new SequenceTally();
   let sequences = 0;
@@ -243,9 +252,13 @@ export async function assessFile(
   }
   const sha256 = createHash('sha256').update(head.bytes).digest('hex');
   const first = { ...test(head.bytes), sha256, entropy: assessBits(head.bytes, BATTERY_BITS) };
+  progress.begin(fractionDone(file, sequences, sequencesMax)); // the estimators run once, on the first sequence
+  let isPartial = false;
   while (sequences < sequencesMax) {
     const { bytes, bitLength } = await file.next();
     if (bitLength < BATTERY_BITS) break;
+    isPartial = interrupted.aborted;
+    if (isPartial) break;
     test(bytes);
   }
   progress.clear();
@@ -255,7 +268,7 @@ export async function assessFile(
     ? null
     : { rows: tally.verdict(), rejections: verdictOnRejections(sequences, rejected) };
   const passed = across === null ? first.verdict.passed : across.rows.passed && across.rejections.passed;
-  return { path, constants, sequences, sha256: hash.digest('hex'), first, across, passed };
+  return { path, constants, sequences, sha256: hash.digest('hex'), isPartial, first, across, passed };
 }
 
 /** By bytes, so that it holds for text too; by sequences when only so many are asked for. */
@@ -277,7 +290,7 @@ export function readable(assessment: FileAssessment): string {
   const parts = [
     facts({
       file: assessment.path,
-      tested: `${sequences === 1 ? 'one sequence' : `${sequences} sequences`} of 1,000,000 bits`,
+      tested: `${sequences === 1 ? 'one sequence' : `${sequences} sequences`} of 1,000,000 bits${assessment.isPartial ? '; interrupted before the end of the file' : ''}`,
       sha256: assessment.sha256,
       constants: assessment.constants,
     }),
@@ -350,6 +363,7 @@ function entropyOf({ first, sequences }: FileAssessment): string {
 }
 
 const INTERVAL_MS = 200;
+const BAR_WIDTH = 24;
 /** Back to the line's start, and erase it (ECMA-48 EL). */
 const CLEAR_LINE = '\r\u001b[K';
 
@@ -357,13 +371,21 @@ const CLEAR_LINE = '\r\u001b[K';
 export class Progress {
   readonly #clock: Clock;
   readonly #draw: (text: string) => void;
-  readonly #startedAtMs: number;
+  /** When the work began that repeats, and how much was done by then. */
+  #beganAtMs: number;
+  #beganAt = 0;
   #drawnAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, draw: (text: string) => void) {
     this.#clock = clock;
     this.#draw = draw;
-    this.#startedAtMs = clock.monotonicMs();
+    this.#beganAtMs = clock.monotonicMs();
+  }
+
+  /** The time that is left is told by the pace from now on: what was done once tells nothing of it. */
+  begin(fraction: number | null): void {
+    this.#beganAtMs = this.#clock.monotonicMs();
+    this.#beganAt = fraction ?? 0;
   }
 
   /** `fraction` of the work is done, null when nobody knows; drawn five times a second at most. */
@@ -371,17 +393,19 @@ export class Progress {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#drawnAtMs < INTERVAL_MS) return;
     this.#drawnAtMs = nowMs;
-    this.#draw(CLEAR_LINE + what + (fraction === null ? '' : this.#rest(fraction, nowMs)));
+    this.#draw(CLEAR_LINE + (fraction === null ? what : `${this.#bar(fraction, nowMs)}  ${what}`));
   }
 
   clear(): void {
     if (this.#drawnAtMs > Number.NEGATIVE_INFINITY) this.#draw(CLEAR_LINE);
   }
 
-  #rest(fraction: number, nowMs: number): string {
-    const percent = `, ${Math.floor(100 * fraction)} %`;
-    if (fraction <= 0) return percent;
-    const leftS = Math.ceil(((nowMs - this.#startedAtMs) * (1 - fraction)) / fraction / 1000);
-    return `${percent}, ${leftS < 120 ? `${leftS} s` : `${Math.ceil(leftS / 60)} min`} left`;
+  #bar(fraction: number, nowMs: number): string {
+    const filled = Math.floor(BAR_WIDTH * fraction);
+    const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(100 * fraction)} %`;
+    const done = fraction - this.#beganAt;
+    if (done <= 0) return bar;
+    const leftS = Math.ceil(((nowMs - this.#beganAtMs) * (1 - fraction)) / done / 1000);
+    return `${bar}, ${leftS < 120 ? `${leftS} s` : `${Math.ceil(leftS / 60)} min`} left`;
   }
 }

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import type { Clock } from '../core/clock.ts';
-import { suggestion } from './suggestion.ts';
 
 /** What a command may touch besides its arguments. */
 export interface CommandContext {
@@ -14,6 +13,10 @@ export interface CommandContext {
   readonly write: (bytes: Uint8Array) => Promise<boolean>;
   /** All of stdin. */
   readonly stdin: () => Promise<Uint8Array>;
+  /** From the call on, Ctrl-C aborts the signal and does not end the process. The second Ctrl-C does. */
+  readonly interruption: () => AbortSignal;
+  /** Stdout is a terminal: bytes that are no text would garble it. */
+  readonly isTerminal: boolean;
   /** Asks a person at a terminal; undefined where nobody is there to answer. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
@@ -204,7 +207,7 @@ async function reported(path: string, context: CommandContext, run: () => Promis
 }
 
 /** The message and those of its causes. */
-function oneLine(error: unknown): string {
+export function oneLine(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error.message.replaceAll(/\s*\n\s*/g, ' ').trim();
   return error.cause === undefined ? message : `${message}: ${oneLine(error.cause)}`;
@@ -382,4 +385,37 @@ export function moment(option: string, text: string): number {
     );
   }
   return atMs;
+}
+
+/** Edits beyond this make another word, not a slip of the fingers. */
+const EDITS_MAX = 2;
+
+/** `; did you mean X?` for a word that is close to one of those known, or nothing. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const close = known
+    .map((each) => ({
+      each,
+      edits: each.startsWith(word) && word.length >= 3 ? 1 : editsBetween(word, each),
+    }))
+    .filter(({ each, edits }) => edits <= EDITS_MAX && edits < each.length)
+    .sort((a, b) => a.edits - b.edits);
+  return close.length === 0 ? '' : `; did you mean ${close[0].each}?`;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+function editsBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const replaced = row[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next[j] = Math.min(replaced, row[j] + 1, next[j - 1] + 1);
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      if (isSwap) next[j] = Math.min(next[j], before[j - 2] + 1);
+    }
+    before = row;
+    row = next;
+  }
+  return row[other.length];
 }

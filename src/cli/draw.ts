@@ -125,6 +125,8 @@ export const bytes: Command = action({
     const count = byteCount('SIZE', size);
     const entropyMode = modeOf(input);
     if (input.has('raw') && !input.has('dry-run')) {
+      if (context.isTerminal)
+        throw new UsageError('--raw sends bytes that a terminal cannot show: redirect it');
       if (input.has('json') || input.has('encoding'))
         throw new UsageError('--raw goes with neither --json nor --encoding');
       return streaming(input, context, (client) => streamBytes(count, entropyMode, input, client, context));

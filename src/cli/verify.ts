@@ -1,9 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
-import { type VerificationInput, verifyAnswer, type WitnessPolicy } from '../certificate/verify.ts';
+import {
+  type Verification,
+  type VerificationInput,
+  verifyAnswer,
+  type WitnessPolicy,
+} from '../certificate/verify.ts';
 import { loadSettings } from '../config/config.ts';
-import { action, type CommandContext, CommandError, type Input, json, UsageError } from './command.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  type Input,
+  json,
+  oneLine,
+  UsageError,
+} from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
 /**
@@ -19,8 +33,16 @@ export const verify = action({
   path: 'verify',
   summary:
     'Checks a saved answer: that its values are the certified ones, that the certificate stands in the log, and that the\n' +
-    'log is signed. Whoever gave you the keys is whom you trust: keep a copy of them, and give it with --keys.',
-  operands: [{ name: 'RESPONSE', meaning: 'the body of an answer, as the service sent it: JSON or octets' }],
+    'log is signed. Whoever gave you the keys is whom you trust: keep a copy of them, and give it with --keys. The exit status\n' +
+    'is 0 when every answer is verified, 1 when one is not what was certified, and else 2: one could not be checked.',
+  operands: [
+    {
+      name: 'RESPONSE',
+      meaning:
+        'the body of an answer, as the service sent it: JSON or octets; - is stdin. With --watch, a folder',
+      repeated: true,
+    },
+  ],
   options: {
     headers: {
       value: 'H.txt',
@@ -49,41 +71,146 @@ export const verify = action({
       meaning: 'verifier keys of witnesses that you trust, with commas: who else must have seen the log',
     },
     quorum: { value: 'N', meaning: 'how many of them; all when not given' },
-    json: { meaning: 'one JSON object: ok, checks [{name, ok, why}], not_covered' },
+    watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
+    json: {
+      meaning:
+        'a line of JSON for each answer: file, ok, checks [{name, ok, why}], not_covered. ok is null when it could not be\n' +
+        'checked, and why says why not',
+    },
   },
   run: async (input, context) => {
-    const [path] = input.operands;
-    const answer = answerFor(path, input);
-    const [certificate, keys] = await Promise.all([
-      certificateFor(answer.response, path, input, context),
-      keysFor(input, context),
-    ]);
-    const witnesses = policyOf(input);
-    const verification = await verifyAnswer({
-      ...answer,
-      certificate,
-      keys,
-      ...(witnesses === undefined ? {} : { witnesses }),
-    });
-    const { ok, checks, notCovered } = verification;
-    context.out(
-      input.has('json') ? json({ ok, checks, not_covered: notCovered }) : verificationText(verification),
-    );
-    const verdict = `${verdictText(verification, path)}\n`;
-    if (!ok) context.talk(verdict);
-    else if (!input.has('json')) context.out(verdict);
-    return ok ? 0 : 1;
+    requireOneAnswer(input);
+    const verifier = new Verifier(input, context);
+    if (input.has('watch')) return watchFolder(input.operands[0], verifier, context);
+    let found: Found = VERIFIED;
+    for (const path of input.operands) found = worse(found, await verifier.verify(path));
+    return found;
   },
 });
 
+/** The exit status that an answer comes to, and the worse of two. */
+const VERIFIED = 0;
+const TAMPERED = 1;
+const NOT_CHECKED = 2;
+type Found = typeof VERIFIED | typeof TAMPERED | typeof NOT_CHECKED;
+
+function worse(one: Found, other: Found): Found {
+  if (one === TAMPERED || other === TAMPERED) return TAMPERED;
+  return one === NOT_CHECKED ? one : other;
+}
+
+const STDIN = '-';
+
+/** Throws a UsageError for options that tell of one answer beside several. */
+function requireOneAnswer(input: Input): void {
+  const { operands } = input;
+  if (operands.filter((each) => each === STDIN).length > 1) throw new UsageError('- is given more than once');
+  if (input.has('watch')) {
+    const isFolder = operands.length === 1 && statSync(operands[0], { throwIfNoEntry: false })?.isDirectory();
+    if (isFolder !== true) throw new UsageError('--watch takes one folder');
+  }
+  const single = ['headers', 'salt', 'certificate'].find((each) => input.has(each));
+  if (single !== undefined && (operands.length > 1 || input.has('watch')))
+    throw new UsageError(`--${single} belongs to one answer: give one RESPONSE`);
+}
+
+/** Checks answers one after the other and reports each. */
+class Verifier {
+  readonly #input: Input;
+  readonly #context: CommandContext;
+  readonly #witnesses: WitnessPolicy | undefined;
+  #keys: unknown;
+
+  constructor(input: Input, context: CommandContext) {
+    this.#input = input;
+    this.#context = context;
+    this.#witnesses = policyOf(input);
+  }
+
+  async verify(path: string): Promise<Found> {
+    const { out, talk } = this.#context;
+    const isJson = this.#input.has('json');
+    let verification: Verification;
+    try {
+      verification = await this.#check(path);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error instanceof UsageError) throw error;
+      if (isJson) out(json({ file: path, ok: null, why: oneLine(error) }));
+      talk(`qrn verify: ${oneLine(error)}\n`);
+      return NOT_CHECKED;
+    }
+    const { ok, checks, notCovered } = verification;
+    const isOne = this.#input.operands.length === 1 && !this.#input.has('watch');
+    if (isJson) out(json({ file: path, ok, checks, not_covered: notCovered }));
+    else if (isOne || !ok) out(verificationText(verification));
+    const verdict = `${verdictText(verification, path)}\n`;
+    if (!ok) talk(verdict);
+    else if (!isJson) out(verdict);
+    return ok ? VERIFIED : TAMPERED;
+  }
+
+  async #check(path: string): Promise<Verification> {
+    const answer = await answerFor(path, this.#input, this.#context);
+    const [certificate, keys] = await Promise.all([
+      certificateFor(answer.response, path, this.#input, this.#context),
+      this.#keys ?? keysFor(this.#input, this.#context),
+    ]);
+    this.#keys = keys;
+    const witnesses = this.#witnesses;
+    return verifyAnswer({ ...answer, certificate, keys, ...(witnesses === undefined ? {} : { witnesses }) });
+  }
+}
+
+/** How often a folder is looked at. A file that changed since the last look may not be whole yet. */
+const LOOK_INTERVAL_MS = 500;
+
+/** Checks the answers that are in the folder, and those that come, until Ctrl-C. */
+async function watchFolder(folder: string, verifier: Verifier, context: CommandContext): Promise<Found> {
+  const interrupted = context.interruption();
+  const seen = new Map<string, string>();
+  const checked = new Map<string, string>();
+  const counts = [0, 0, 0];
+  let found: Found = VERIFIED;
+  while (!interrupted.aborted) {
+    for (const [name, state] of statesIn(folder)) {
+      if (interrupted.aborted) break;
+      if (seen.get(name) === state && checked.get(name) !== state) {
+        checked.set(name, state);
+        const one = await verifier.verify(join(folder, name));
+        counts[one]++;
+        found = worse(found, one);
+      }
+      seen.set(name, state);
+    }
+    await sleep(LOOK_INTERVAL_MS, undefined, { signal: interrupted }).catch(() => {}); // the loop ends
+  }
+  context.talk(`${counts[0]} verified, ${counts[1]} not verified, ${counts[2]} could not be checked\n`);
+  return found;
+}
+
+/** Of each file *.json in the folder: what changes when it is written. */
+function statesIn(folder: string): [name: string, state: string][] {
+  const files = readdirSync(folder, { withFileTypes: true }).filter(
+    (each) => each.isFile() && each.name.endsWith('.json'),
+  );
+  return files.flatMap(({ name }) => {
+    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
+    return stats === undefined ? [] : [[name, `${stats.size}/${stats.mtimeMs}`]];
+  });
+}
+
 /** What there is of the answer: JSON, or octets with what is known of them. */
-function answerFor(path: string, input: Input): Pick<VerificationInput, 'response' | 'octets' | 'salt'> {
+async function answerFor(
+  path: string,
+  input: Input,
+  context: CommandContext,
+): Promise<Pick<VerificationInput, 'response' | 'octets' | 'salt'>> {
   const headers = input.option('headers');
   const salt = input.option('salt');
+  const octets = path === STDIN ? Buffer.from(await context.stdin()) : readBytes(path);
   if (headers === undefined && salt === undefined) {
-    return { response: readJson(path, '; an answer in octets needs --headers') };
+    return { response: parsed(octets.toString('utf8'), path, '; an answer in octets needs --headers') };
   }
-  const octets = readBytes(path);
   if (salt === undefined)
     return { octets, response: responseOfFields(fieldsOf(readBytes(headers!).toString('utf8'))) };
   if (headers !== undefined) throw new UsageError('--headers has the salt: give it or --salt, not both');
@@ -174,8 +301,8 @@ async function fetchJson(url: string): Promise<unknown> {
   return parsed(text, url);
 }
 
-function readJson(path: string, hint?: string): unknown {
-  return parsed(readBytes(path).toString('utf8'), path, hint);
+function readJson(path: string): unknown {
+  return parsed(readBytes(path).toString('utf8'), path);
 }
 
 function readBytes(path: string): Buffer {

@@ -7,11 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { assess as assessCommand } from '../../src/cli/assess.ts';
 import { runBattery } from '../../src/stats/sp800-22/battery.ts';
 import { verdictAcross } from '../../src/stats/sp800-22/verdict.ts';
 import { digitsOf } from '../support/constants.ts';
 import { keystream } from '../vectors/sp800-90b/inputs.ts';
 import { KNOWN_ANSWERS } from '../vectors/sp800-90b/kat.ts';
+import { runCommand } from './run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SEQUENCE_BYTES = 125_000;
@@ -187,7 +189,17 @@ describe('a file of many sequences', () => {
     const result = await assessed('good', '--sequences', '2');
     assert.equal(result.sp800_22.across.sequences, 2);
     assert.equal(result.sha256, sha256(Buffer.concat(good.slice(0, 2))));
-    assert.equal((await assessed('good', '--sequences', '1')).sp800_22.across, null);
+    assert.equal(result.partial, false);
+  });
+
+  it('reports what was tested when it is interrupted', async () => {
+    const interrupted = { interruption: () => AbortSignal.abort() };
+    const path = join(folder, 'good');
+    const { status, out } = await runCommand(assessCommand, [path, '--json'], {}, undefined, interrupted);
+    assert.equal(status, 130);
+    const { sequences, partial, sha256: digest, sp800_22 } = JSON.parse(out);
+    assert.deepEqual([sequences, partial, digest], [1, true, sha256(good[0])]);
+    assert.equal(sp800_22.across, null);
   });
 
   it('fails when sequences are rejected more often than by chance, whatever the first one says', async () => {

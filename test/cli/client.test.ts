@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bytes } from '../../src/cli/draw.ts';
 import { runQrn, TestServer } from '../support/server.ts';
+import { runCommand } from './run-command.ts';
 
 /** The commands that draw values, against the real service, each in a process of its own as a script runs it. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -37,6 +42,29 @@ function shell(script: string): Promise<{ code: number | null; out: Buffer; talk
   );
 }
 
+/** Runs `qrn` against a proxy before the service, and gives the answer that passed there. */
+async function recorded(args: readonly string[]) {
+  let answer = '';
+  const proxy = createServer(async ({ url, headers }, reply) => {
+    const { authorization = '' } = headers;
+    const response = await fetch(`${server.origin}${url}`, { headers: { authorization } });
+    answer = await response.text();
+    reply.writeHead(response.status, Object.fromEntries(response.headers)).end(answer);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { port } = proxy.address() as AddressInfo;
+    const ran = await runQrn(elsewhere, args, {
+      ...environment(),
+      QRN_URL: `http://127.0.0.1:${port}/v1`,
+    });
+    return { ran, answer: JSON.parse(answer) as { data: Record<string, unknown> } };
+  } finally {
+    proxy.close();
+    proxy.closeAllConnections();
+  }
+}
+
 describe('qrn as a client', () => {
   it('prints values to people, and beside them what they came from', async () => {
     const { code, stdout, stderr } = await qrn('integers', '6', '--min', '-49', '--max', '-1', '--unique');
@@ -50,20 +78,28 @@ describe('qrn as a client', () => {
     assert.match(stderr, /^quantum-seeded, origin simulated, from \S+; certificate cert_\w{26}\n$/);
   });
 
-  it('prints nothing but values with --raw, one to a line', async () => {
-    const [floats, uuids, hex, otherHex, order] = await Promise.all([
-      qrn('floats', '3', '--precision', '2', '--raw'),
-      qrn('uuid', '2', '--raw'),
-      qrn('bytes', '16', '--mode', 'csprng'),
-      qrn('bytes', '16', '--mode', 'csprng'),
-      qrn('shuffle', 'ada', 'grace, too', '--raw'),
-    ]);
-    assert.match(floats.stdout, /^(0(\.\d{1,2})?\n){3}$/);
-    assert.match(uuids.stdout, /^([0-9a-f-]{36}\n){2}$/);
-    assert.match(hex.stdout, /^[0-9a-f]{32}\n$/);
-    assert.notEqual(hex.stdout, otherHex.stdout, 'each call prints a draw of its own');
-    assert.deepEqual(order.stdout.trim().split('\n').sort(), ['ada', 'grace, too']);
-    for (const { code, stderr } of [floats, uuids, order]) assert.deepEqual([code, stderr], [0, '']);
+  it('prints with --raw the values of the answer and nothing else, one to a line', async () => {
+    const ways: [args: string[], valuesOf: (data: Record<string, unknown>) => unknown][] = [
+      [['floats', '3', '--precision', '2', '--raw'], ({ values }) => values],
+      [['floats', '3', '--raw'], ({ values }) => values],
+      [['uuid', '2', '--raw'], ({ uuids }) => uuids],
+      [['bytes', '16'], ({ bytes }) => [bytes]],
+      [['shuffle', 'ada', 'grace, too', '--raw'], ({ items }) => items],
+    ];
+    for (const [args, valuesOf] of ways) {
+      const { ran, answer } = await recorded(args);
+      assert.equal(ran.code, 0, ran.stderr);
+      const values = valuesOf(answer.data) as readonly (number | string)[];
+      assert.equal(ran.stdout, values.map((value) => `${value}\n`).join(''), args.join(' '));
+    }
+  });
+
+  it('sends no bytes to a terminal', async () => {
+    const { status, out, talk } = await runCommand(bytes, ['16', '--raw'], {}, undefined, {
+      isTerminal: true,
+    });
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(talk, /^qrn bytes: --raw sends bytes that a terminal cannot show: redirect it; see /);
   });
 
   it('prints the answer as it came with --json, which verify accepts', async () => {

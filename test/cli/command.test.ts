@@ -6,10 +6,10 @@ import {
   CommandError,
   facts,
   group,
+  suggestion,
   table,
   UsageError,
 } from '../../src/cli/command.ts';
-import { suggestion } from '../../src/cli/suggestion.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
 

@@ -5,7 +5,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const CLEAR = '\r\u001b[K';
 
-test('progress is one line that is drawn over, with the time that is left at this rate', () => {
+test('progress is one bar that is drawn over, with the time that is left at this rate', () => {
   const clock = new ManualClock();
   const drawn: string[] = [];
   const progress = new Progress(clock, (text) => drawn.push(text));
@@ -19,13 +19,25 @@ test('progress is one line that is drawn over, with the time that is left at thi
   clock.advance(89_800);
   progress.show('a tenth', 0.1);
   progress.clear();
+  const bar = (filled: number) => `[${'#'.repeat(filled)}${'.'.repeat(24 - filled)}]`;
   assert.deepEqual(drawn, [
-    `${CLEAR}nothing yet, 0 %`,
-    `${CLEAR}a quarter, 25 %, 30 s left`,
+    `${CLEAR}${bar(0)} 0 %  nothing yet`,
+    `${CLEAR}${bar(6)} 25 %, 30 s left  a quarter`,
     `${CLEAR}a pipe`,
-    `${CLEAR}a tenth, 10 %, 15 min left`,
+    `${CLEAR}${bar(2)} 10 %, 15 min left  a tenth`,
     CLEAR,
   ]);
+});
+
+test('the time that is left follows the pace of the work that repeats, not what was done once before it', () => {
+  const clock = new ManualClock();
+  const drawn: string[] = [];
+  const progress = new Progress(clock, (text) => drawn.push(text));
+  clock.advance(60_000);
+  progress.begin(0.1);
+  clock.advance(1_000);
+  progress.show('two sequences', 0.2);
+  assert.match(drawn[0], /20 %, 8 s left/);
 });
 
 test('what was never drawn is not cleared', () => {

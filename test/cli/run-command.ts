@@ -1,4 +1,4 @@
-import type { Command } from '../../src/cli/command.ts';
+import type { Command, CommandContext } from '../../src/cli/command.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
@@ -15,12 +15,14 @@ export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   clock: Clock = new ManualClock(),
+  terminal: Partial<Pick<CommandContext, 'stdin' | 'interruption' | 'isTerminal'>> = {},
 ): Promise<CommandRun> {
   let out = '';
   let talk = '';
   const status = await command.run(args, {
     environment,
     ...NO_TERMINAL,
+    ...terminal,
     clock,
     out: (text) => {
       out += text;

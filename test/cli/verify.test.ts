@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -81,14 +81,14 @@ describe('qrn verify with files', () => {
     const args = offline(await scene());
     const cases: [args: string[], status: number, talk: RegExp][] = [
       [[], 2, /^qrn verify: RESPONSE is missing; see qrn verify --help\n$/],
-      [['nothing.json', ...args.slice(1)], 1, /^qrn verify: cannot read nothing\.json: ENOENT[^\n]*\n$/],
+      [['nothing.json', ...args.slice(1)], 2, /^qrn verify: cannot read nothing\.json: ENOENT[^\n]*\n$/],
       [
         [save('broken.json', '{'), ...args.slice(1)],
-        1,
+        2,
         /^qrn verify: [^\n]*broken\.json is not JSON; an answer in octets needs --headers: [^\n]*\n$/,
       ],
-      [[save('no.json', { error: {} })], 1, /^qrn verify: [^\n]*no\.json names no certificate [^\n]*\n$/],
-      [[save('null.json', null)], 1, /^qrn verify: [^\n]*null\.json names no certificate [^\n]*\n$/],
+      [[save('no.json', { error: {} })], 2, /^qrn verify: [^\n]*no\.json names no certificate [^\n]*\n$/],
+      [[save('null.json', null)], 2, /^qrn verify: [^\n]*null\.json names no certificate [^\n]*\n$/],
       [[args[0], '--url', 'ftp://x'], 2, /^qrn verify: --url is an http or https URL, not "ftp:\/\/x"; see/],
     ];
     for (const [given, status, talk] of cases) {
@@ -96,6 +96,89 @@ describe('qrn verify with files', () => {
       assert.deepEqual([done.status, done.out], [status, ''], done.talk);
       assert.match(done.talk, talk);
     }
+  });
+});
+
+describe('qrn verify of several answers', () => {
+  it('reports each, and exits with 1 when one is not what was certified, else with 2 when one could not be checked', async () => {
+    const { service, response } = await scene();
+    await withServer(service, async (origin) => {
+      const good = save('good.json', response);
+      const bad = save('bad.json', changed(response, 'data.values', [0]));
+      const cases: [files: string[], status: number, verified: number, failed: number, unread: number][] = [
+        [[good, good], 0, 2, 0, 0],
+        [[good, 'nothing.json', bad, good], 1, 2, 1, 1],
+        [['nothing.json', good], 2, 1, 0, 1],
+      ];
+      for (const [files, status, verified, failed, unread] of cases) {
+        const done = await runCommand(verify, [...files, '--url', origin]);
+        assert.equal(done.status, status);
+        assert.equal(done.out.match(/: verified$/gm)?.length ?? 0, verified);
+        assert.equal(done.talk.match(/: not verified: delivered failed$/gm)?.length ?? 0, failed);
+        assert.equal(done.talk.match(/^qrn verify: cannot read /gm)?.length ?? 0, unread);
+      }
+      const { out } = await runCommand(verify, [good, bad, 'nothing.json', '--url', origin, '--json']);
+      const lines = out.trimEnd().split('\n');
+      assert.deepEqual(
+        lines.map((line) => JSON.parse(line).ok),
+        [true, false, null],
+      );
+    });
+  });
+
+  it('reads one answer from stdin', async () => {
+    const { service, response } = await scene();
+    await withServer(service, async (origin) => {
+      const stdin = async () => Buffer.from(JSON.stringify(response));
+      const { status, out } = await runCommand(verify, ['-', '--url', origin], {}, undefined, { stdin });
+      assert.equal(status, 0);
+      assert.match(out, /^-: verified$/m);
+    });
+    const twice = await runCommand(verify, ['-', '-']);
+    assert.deepEqual([twice.status, twice.out], [2, '']);
+  });
+
+  it('refuses options of one answer beside several', async () => {
+    for (const option of ['headers', 'salt', 'certificate']) {
+      const { status, talk } = await runCommand(verify, ['a.json', 'b.json', `--${option}`, 'x']);
+      assert.equal(status, 2);
+      assert.match(talk, new RegExp(`--${option} belongs to one answer`));
+    }
+  });
+
+  it('watches a folder until it is interrupted', async () => {
+    const { service, response } = await scene();
+    const watched = mkdtempSync(join(folder, 'watched-'));
+    writeFileSync(join(watched, 'first.json'), JSON.stringify(response));
+    writeFileSync(join(watched, 'notes.txt'), 'not an answer');
+    const interruption = new AbortController();
+    await withServer(
+      {
+        ...service,
+        find: async (id: string) => {
+          // the second answer comes while the first is checked, and ends the watch
+          if (readdirSync(watched).includes('second.json')) setImmediate(() => interruption.abort());
+          else
+            writeFileSync(
+              join(watched, 'second.json'),
+              JSON.stringify(changed(response, 'data.values', [0])),
+            );
+          return service.find(id);
+        },
+      },
+      async (origin) => {
+        const done = await runCommand(verify, [watched, '--watch', '--url', origin], {}, undefined, {
+          interruption: () => interruption.signal,
+        });
+        assert.equal(done.status, 1);
+        assert.match(done.out, /first\.json: verified$/m);
+        assert.match(done.talk, /second\.json: not verified/);
+        assert.match(done.talk, /1 verified, 1 not verified, 0 could not be checked\n$/);
+      },
+    );
+    const { status, talk } = await runCommand(verify, [join(folder, 'a.json'), '--watch']);
+    assert.equal(status, 2);
+    assert.match(talk, /--watch takes one folder/);
   });
 });
 
@@ -155,13 +238,13 @@ describe('qrn verify against a service', () => {
     const done = await withServer(service, (origin) =>
       runCommand(verify, [save('u.json', unknown), '--url', origin]),
     );
-    assert.deepEqual([done.status, done.out], [1, '']);
+    assert.deepEqual([done.status, done.out], [2, '']);
     assert.match(
       done.talk,
       /^qrn verify: there is nothing at http[^\n]*: no such certificate, or no such service\n$/,
     );
     const silent = await runCommand(verify, [save('a.json', response), '--url', 'http://127.0.0.1:1']);
-    assert.deepEqual([silent.status, silent.out], [1, '']);
+    assert.deepEqual([silent.status, silent.out], [2, '']);
     assert.match(silent.talk, /^qrn verify: cannot reach http:\/\/127\.0\.0\.1:1\/[^\n]*\n$/);
   });
 });

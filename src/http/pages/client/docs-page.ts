@@ -105,8 +105,9 @@ function requestOf({ method, body }: Call, key: string): RequestInit {
 }
 
 function show(name: string, text: string, contentType: string): void {
-  const answer: unknown = contentType.includes('json') ? JSON.parse(text) : undefined;
-  const isText = contentType.startsWith('text/');
+  const isLines = contentType.startsWith('application/x-ndjson');
+  const answer: unknown = contentType.includes('json') && !isLines ? JSON.parse(text) : undefined;
+  const isText = contentType.startsWith('text/') || isLines;
   const whole =
     answer !== undefined ? prettyJson(answer) : isText ? text : `(${contentType}, ${text.length} characters)`;
   const rest = whole.length - SHOWN_MAX;
