@@ -480,12 +480,13 @@ function leafHash(sha2564, entry) {
   input.set(entry, 1);
   return sha2564(input);
 }
+var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
+nodeInput[0] = 1;
 function nodeHash(sha2564, left, right) {
-  const input = new Uint8Array(1 + 2 * HASH_BYTES);
-  input[0] = 1;
-  input.set(left, 1);
-  input.set(right, 1 + HASH_BYTES);
-  return sha2564(input);
+  assert(left.length === HASH_BYTES && right.length === HASH_BYTES, "a node has two hashes of 32 bytes");
+  nodeInput.set(left, 1);
+  nodeInput.set(right, 1 + HASH_BYTES);
+  return sha2564(nodeInput);
 }
 function verifyInclusion(sha2564, leaf, index, size, proof, root) {
   if (!isCount(index) || !isCount(size) || index >= size) return false;

@@ -145,8 +145,9 @@ export class Admission {
   }
 
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
-  costUs({ values, ...sent }: CostedAnswer): number {
-    return Math.ceil((this.#ns[madeLike(sent)][kindOf(values)] * unitsOf(values)) / 1000);
+  costUs(answer: CostedAnswer): number {
+    const { values } = answer;
+    return Math.ceil((this.#ns[madeLike(answer)][kindOf(values)] * unitsOf(values)) / 1000);
   }
 
   /**
@@ -246,9 +247,10 @@ export class Admission {
     });
   }
 
-  #learn({ values, ...sent }: WeighedAnswer, busyMs: number): void {
+  #learn(answer: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
-    const averages = this.#ns[madeLike(sent)];
+    const { values } = answer;
+    const averages = this.#ns[madeLike(answer)];
     const kind = kindOf(values);
     const known = averages[kind];
     const seen = (busyMs * 1e6) / unitsOf(values);

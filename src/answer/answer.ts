@@ -206,6 +206,11 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.end = buffer.start + buffer.size;
   }
 
+  /** Gives back the memory from `end` on, where nothing was written. */
+  keepTo(end: number): void {
+    this.#buffer?.keepTo(end);
+  }
+
   /** Goes into the queue of the workers, or throws `overloaded`. */
   enterQueue(): void {
     this.#queued = this.#admission.enterQueue(this);

@@ -315,6 +315,7 @@ export class Answers {
     const { from, form, octets, bytes, start, dataStart, dataEnd, request } = answer;
     if (form === 'json') {
       answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
+      answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
     } else {

@@ -22,6 +22,8 @@ export interface ReplyBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly size: number;
+  /** Gives back what lies from `end` on, for the next answer; nothing may be written there. */
+  keepTo(end: number): void;
   release(): void;
 }
 
@@ -117,9 +119,14 @@ class Chunk {
   /** Where the next answer starts. */
   enter(size: number): number {
     const start = this.#used;
-    this.#used = Math.min(CHUNK_BYTES, (start + size + 7) & ~7);
+    this.#used = aligned(start + size);
     this.#answers++;
     return start;
+  }
+
+  /** The newest answer, which took the bytes up to `takenTo`, keeps those up to `end`. */
+  shrink(takenTo: number, end: number): void {
+    if (this.#used === aligned(takenTo)) this.#used = aligned(end);
   }
 
   /** True when that was the last answer in it. */
@@ -129,6 +136,11 @@ class Chunk {
     this.#used = 0;
     return true;
   }
+}
+
+/** Where the next answer may start. */
+function aligned(end: number): number {
+  return Math.min(CHUNK_BYTES, (end + 7) & ~7);
 }
 
 class ChunkPart implements ReplyBuffer {
@@ -144,6 +156,10 @@ class ChunkPart implements ReplyBuffer {
     this.size = size;
     this.#chunk = chunk;
     this.#released = released;
+  }
+
+  keepTo(end: number): void {
+    this.#chunk?.shrink(this.start + this.size, end);
   }
 
   release(): void {
@@ -172,6 +188,9 @@ class OwnMemory implements MovableBuffer {
     this.bytes = bytes;
     this.used = used;
   }
+
+  /** Stays as it is: nobody else can use the rest, and `used` says what is erased. */
+  keepTo(): void {}
 
   release(): void {
     assert(!this.#isReleased, 'the memory of an answer is released once');

@@ -35,7 +35,8 @@ function canonical(value: object): string {
 
 const ID_CHARACTERS = 26;
 const TIME_CHARACTERS = 24;
-const DIGEST_CHARACTERS = 64;
+const DIGEST_BYTES = 32;
+const DIGEST_CHARACTERS = 2 * DIGEST_BYTES;
 const ID_BYTES = 16;
 /** Templates kept: as many as sources are in use at a time, times seven endpoints, with room. */
 const TEMPLATES_MAX = 512;
@@ -96,8 +97,9 @@ export class LeafHasher {
     const [id, idInUrl] = idAt;
     writeBase32(ids, idFrom, bytes, id);
     bytes.copyWithin(idInUrl, id, id + ID_CHARACTERS);
-    writeBase32(cursor.requestId, 0, bytes, requestIdAt);
-    writeHex(cursor.delivered, bytes, deliveredAt);
+    const { packed } = cursor;
+    writeBase32(packed, cursor.requestIdAt, bytes, requestIdAt);
+    writeHex(packed, cursor.deliveredAt, DIGEST_BYTES, bytes, deliveredAt);
     const time = this.#time(cursor.issuedAtMs);
     for (let i = 0; i < TIME_CHARACTERS; i++) bytes[issuedAtAt + i] = time.charCodeAt(i);
   }
@@ -196,9 +198,10 @@ function writeBase32(from: Uint8Array, fromAt: number, out: Uint8Array, outAt: n
 
 const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');
 
-function writeHex(bytes: Uint8Array, out: Uint8Array, at: number): void {
-  for (let i = 0; i < bytes.length; i++) {
-    out[at + 2 * i] = HEX_DIGITS[bytes[i] >>> 4];
-    out[at + 2 * i + 1] = HEX_DIGITS[bytes[i] & 15];
+function writeHex(from: Uint8Array, fromAt: number, size: number, out: Uint8Array, outAt: number): void {
+  for (let i = 0; i < size; i++) {
+    const byte = from[fromAt + i];
+    out[outAt + 2 * i] = HEX_DIGITS[byte >>> 4];
+    out[outAt + 2 * i + 1] = HEX_DIGITS[byte & 15];
   }
 }

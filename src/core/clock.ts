@@ -152,9 +152,16 @@ export function atMostEvery<T>(intervalMs: number, clock: Clock, make: () => Pro
 
 /** The calendar month in UTC as `YYYYMM`, for example 202611: the period of quotas and credits. */
 export function periodOf(wallMs: number): number {
+  if (wallMs >= month.startMs && wallMs < month.endMs) return month.period;
   const at = new Date(wallMs);
-  return at.getUTCFullYear() * 100 + at.getUTCMonth() + 1;
+  const period = at.getUTCFullYear() * 100 + at.getUTCMonth() + 1;
+  const startMs = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
+  month = { period, startMs, endMs: periodEndMs(wallMs) };
+  return period;
 }
+
+/** The month that was asked for last: nearly every request asks for the same. */
+let month = { period: 0, startMs: 0, endMs: 0 };
 
 /** The first millisecond after the calendar month (UTC) that holds `wallMs`. */
 export function periodEndMs(wallMs: number): number {

@@ -26,13 +26,16 @@ export function leafHash(sha256: Sha256, entry: Uint8Array): Hash {
   return sha256(input);
 }
 
+/** One input for all nodes: a hash is read before the next one is made, and a log makes one for each leaf. */
+const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
+nodeInput[0] = 0x01;
+
 /** SHA-256(0x01 || left || right): RFC 9162 §2.1.1. */
 export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Hash {
-  const input = new Uint8Array(1 + 2 * HASH_BYTES);
-  input[0] = 0x01;
-  input.set(left, 1);
-  input.set(right, 1 + HASH_BYTES);
-  return sha256(input);
+  assert(left.length === HASH_BYTES && right.length === HASH_BYTES, 'a node has two hashes of 32 bytes');
+  nodeInput.set(left, 1);
+  nodeInput.set(right, 1 + HASH_BYTES);
+  return sha256(nodeInput);
 }
 
 /**

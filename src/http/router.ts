@@ -197,11 +197,12 @@ export class Router {
     this.#readAgain = this.#arrived;
     this.#arrived = [];
     if (this.#readAgain.length > 0) this.#scheduleTurn();
+    const nowMs = this.#options.clock.monotonicMs();
     for (const { exchange, route } of ready) {
       if (exchange.isGone) this.#options.record.aborted();
       if (exchange.isGone || exchange.isAnswered) continue;
       try {
-        this.#data(exchange, route, route.data!);
+        this.#data(exchange, route, route.data!, nowMs);
       } catch (error) {
         this.#fail(exchange, error);
       }
@@ -333,10 +334,10 @@ export class Router {
     });
   }
 
-  #data(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition): void {
+  #data(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition, nowMs: number): void {
     const account = exchange.account!;
-    const { clock, answers } = this.#options;
-    const reservation = account.meter.enter(clock.monotonicMs(), periodOf(exchange.atMs));
+    const { answers } = this.#options;
+    const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
     this.#requireRate(exchange, account, account.meter.decision);
     let parsed: Parsed;
     try {

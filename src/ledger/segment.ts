@@ -1,6 +1,6 @@
 import { pack, unpack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
-import { periodEndMs, periodOf } from '../core/clock.ts';
+import { periodOf } from '../core/clock.ts';
 import {
   BARE_TYPES,
   type BareType,
@@ -105,8 +105,6 @@ export class SegmentWriter {
   #view: DataView;
   #count = 0;
   #displaced: DisplacedCharge[] = [];
-  /** The month of the last entry: its number, its first millisecond and the first of the next. */
-  readonly #month = { period: 0, startMs: 0, endMs: 0 };
 
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity * ENTRY_BYTES);
@@ -121,7 +119,7 @@ export class SegmentWriter {
    * Appends an entry and returns its index in the segment. `chargedPeriod` is the month (YYYYMM) that it was
    * charged to, that of its issue unless given. A field outside its width is a bug of the caller.
    */
-  append(entry: AnswerEntry, chargedPeriod = this.#periodOf(entry.issuedAtMs)): number {
+  append(entry: AnswerEntry, chargedPeriod = periodOf(entry.issuedAtMs)): number {
     assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
     assert(entry.delivered.length === DELIVERED_BYTES, 'a commitment has 32 bytes');
     assert(isCount(entry.source, U16_MAX), 'source is an index below 65,536');
@@ -145,7 +143,7 @@ export class SegmentWriter {
     view.setUint32(at + AT_DELIVERED_BYTES, entry.deliveredBytes, true);
     view.setUint32(at + AT_CONSUMED_BYTES, entry.consumedBytes, true);
     view.setUint32(at + AT_CREDITS, entry.credits, true);
-    if (chargedPeriod !== this.#periodOf(entry.issuedAtMs)) {
+    if (chargedPeriod !== periodOf(entry.issuedAtMs)) {
       this.#displaced.push({ index: this.#count, period: chargedPeriod });
     }
     return this.#count++;
@@ -158,17 +156,6 @@ export class SegmentWriter {
     this.#count = 0;
     this.#displaced = [];
     return { count, entries: this.#bytes.slice(0, count * ENTRY_BYTES), displaced };
-  }
-
-  /** As periodOf; entries of one month share the work. */
-  #periodOf(atMs: number): number {
-    const month = this.#month;
-    if (atMs < month.startMs || atMs >= month.endMs) {
-      month.period = periodOf(atMs);
-      month.endMs = periodEndMs(atMs);
-      month.startMs = Date.UTC(Math.floor(month.period / 100), (month.period % 100) - 1, 1);
-    }
-    return month.period;
   }
 
   #grow(): void {
@@ -204,6 +191,21 @@ export class EntryCursor {
   seek(index: number): boolean {
     this.#at = index * ENTRY_BYTES;
     return index >= 0 && this.#at < this.#bytes.length;
+  }
+
+  /** All packed entries: what reads many of them takes its bytes from here and makes no view of each. */
+  get packed(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Where the 16 bytes of the request id begin in `packed`. */
+  get requestIdAt(): number {
+    return this.#at;
+  }
+
+  /** Where the 32 bytes of the commitment begin in `packed`. */
+  get deliveredAt(): number {
+    return this.#at + AT_DELIVERED;
   }
 
   /** A view of 16 bytes of the packed entries. */
