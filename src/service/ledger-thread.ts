@@ -1,12 +1,11 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
-import type { LogLevel } from '../core/log.ts';
 import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
 import { type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
 import { Link } from '../workers/call.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
-import type { LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
+import type { LedgerSettings, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
 
 export interface LedgerThread extends LedgerOfFront {
   /** One for each front, that of the main thread first. */
@@ -19,17 +18,7 @@ export interface LedgerThread extends LedgerOfFront {
   stop(): Promise<void>;
 }
 
-export interface LedgerThreadOptions {
-  readonly path: string;
-  readonly durability: 'fsync' | 'commit';
-  /** See LmdbLedgerOptions. */
-  readonly scrubBytesPerS: number;
-  readonly logLevel: LogLevel;
-  readonly logColour: boolean;
-  readonly keysPath: string;
-  readonly logName: string;
-  readonly witnesses: readonly string[];
-  readonly witnessQuorum: number;
+export interface LedgerThreadOptions extends LedgerSettings {
   /** Fronts in other threads. */
   readonly fronts: number;
 }

@@ -6,6 +6,7 @@ import { assert } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
+import type { Durability } from '../ledger/front-journal.ts';
 import type { JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
@@ -13,10 +14,11 @@ import { OneEachTurn } from '../workers/call.ts';
 import { Cosigning } from './cosigning.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
-/** What the ledger's thread is started with. */
-export interface LedgerWorkerData {
+/** How the ledger is opened and served. */
+export interface LedgerSettings {
   readonly path: string;
-  readonly durability: 'fsync' | 'commit';
+  readonly durability: Durability;
+  /** See LmdbLedgerOptions. */
   readonly scrubBytesPerS: number;
   readonly logLevel: LogLevel;
   readonly logColour: boolean;
@@ -25,6 +27,10 @@ export interface LedgerWorkerData {
   readonly logName: string;
   readonly witnesses: readonly string[];
   readonly witnessQuorum: number;
+}
+
+/** What the ledger's thread is started with. */
+export interface LedgerWorkerData extends LedgerSettings {
   /** Where each front's calls arrive. */
   readonly fronts: readonly LedgerPorts[];
 }

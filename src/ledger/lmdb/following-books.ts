@@ -41,7 +41,10 @@ export class FollowingBooks implements Books {
   readonly #segmentsAhead = new Map<number, Uint8Array>();
   /** Kept answers among them. */
   readonly #answersAhead = new Map<string, StoredAnswer>();
+  /** Stores run one after the other. */
   #storing: Promise<void> = Promise.resolve();
+  /** The one that waits for its turn. */
+  #nextStore: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: {
@@ -72,9 +75,15 @@ export class FollowingBooks implements Books {
    * Brings to LMDB what the journals hold. Rejects, as every later call does, when LMDB cannot take it.
    */
   store(): Promise<void> {
-    this.#storing = this.#storing.then(() => this.#store());
-    this.#storing.catch(() => {}); // told to the caller, and to whoever waits for the writer's failure
-    return this.#storing;
+    if (this.#nextStore !== undefined) return this.#nextStore; // it has not begun, so it takes what is there now
+    const store = this.#storing.then(() => {
+      this.#nextStore = undefined;
+      return this.#store();
+    });
+    store.catch(() => {}); // told to the caller, and to whoever waits for the writer's failure
+    this.#storing = store;
+    this.#nextStore = store;
+    return store;
   }
 
   /** Stores everything; the fronts write no more. Rejects when LMDB cannot take it. */
