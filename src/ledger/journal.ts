@@ -49,7 +49,7 @@ const NAME = /^journal-(\d+)-(\d+)$/;
 /** Journals of formats 2 and 3 of the ledger. */
 const EARLIER_NAME = /^journal(-\d+)?$/;
 const DRAFT_NAME = /^journal-\d+-\d+\.draft$/;
-const DAMAGED_NAME = /^journal-\d+-\d+\.damaged$/;
+const FAULT_NAME = /^journal-\d+-\d+\.(damaged|foreign|missing)$/;
 
 export function journalName(epoch: number, front: number): string {
   return `journal-${epoch}-${front}`;
@@ -58,7 +58,6 @@ export function journalName(epoch: number, front: number): string {
 export const isJournal = (name: string): boolean => NAME.test(name);
 export const isEarlierJournal = (name: string): boolean => EARLIER_NAME.test(name);
 export const isDraftJournal = (name: string): boolean => DRAFT_NAME.test(name);
-export const isDamagedJournal = (name: string): boolean => DAMAGED_NAME.test(name);
 
 /** Where a front writes its journal; it can be sent to another thread. */
 export interface JournalPlace {
@@ -401,9 +400,21 @@ function recordsIn(ring: Uint8Array<ArrayBuffer>, ringBytes: number): JournalRec
 }
 
 /**
- * Keeps a journal under a name that no start reads: one that lost acknowledged records (see isDamagedJournal), or one that is
- * not of this ledger.
+ * Why a start keeps a file beside a journal's name, which no start reads: `damaged` lost acknowledged records, `foreign` is
+ * not of this ledger or of another state of it, and `missing` is an empty file in the place of a journal that is gone.
  */
-export function setAside(path: string, why: 'damaged' | 'foreign'): void {
-  renameSync(path, `${path}.${why}`);
+export type JournalFault = 'damaged' | 'foreign' | 'missing';
+
+/** The fault that a file's name states; undefined for every other name. */
+export function journalFaultOf(name: string): JournalFault | undefined {
+  return FAULT_NAME.exec(name)?.[1] as JournalFault | undefined;
+}
+
+export function setAside(path: string, fault: 'damaged' | 'foreign'): void {
+  renameSync(path, `${path}.${fault}`);
+}
+
+/** Leaves a mark of a journal that is gone, so that health and audit report it until an operator has noted the loss. */
+export function markMissing(path: string): void {
+  closeSync(openSync(`${path}.missing`, 'w', 0o600));
 }

@@ -41,10 +41,10 @@ export interface Upkeep {
   /** Writes a consistent copy into the folder, which must not exist or be empty, and reads it back. */
   backup(directory: string): Promise<void>;
   /**
-   * Names of journals that lost acknowledged answers to damage, as long as their files lie in the folder. The audit
-   * reports them too.
+   * Names of the files that starts left beside journals that were damaged, foreign or missing (journal.ts), as long as
+   * they lie in the folder. The audit reports them too.
    */
-  damagedJournals(): Promise<string[]>;
+  journalFaults(): Promise<string[]>;
   /** How far the checks of what is stored have come that run beside the service. */
   integrity(): Promise<LedgerIntegrity>;
 }
@@ -289,7 +289,7 @@ export const LEDGER_CALLS = {
   getLog: { part: 'log' },
   audit: { part: 'upkeep' },
   backup: { part: 'upkeep' },
-  damagedJournals: { part: 'upkeep' },
+  journalFaults: { part: 'upkeep' },
   integrity: { part: 'upkeep' },
 } as const satisfies Rules<Directory, 'directory'> &
   Rules<EntropyStore, 'entropy'> &

@@ -49,8 +49,8 @@ export interface Readings {
   readonly totals: MetricTotals;
   readonly minute: LastMinute;
   readonly ledger: Writability;
-  /** Journals that lost acknowledged answers to damage. */
-  readonly damagedJournals: readonly string[];
+  /** Journals that a start found damaged, foreign or missing. */
+  readonly journalFaults: readonly string[];
   readonly integrity: LedgerIntegrity;
   readonly diskFreeBytes: number;
   /** Entries of the log of this service: certificates and revocations. */
@@ -95,7 +95,7 @@ export interface SeedReading {
 }
 
 export interface ReadingSources {
-  readonly ledger: Pick<Ledger, 'blockLevels' | 'damagedJournals' | 'integrity' | 'lots' | 'spent'>;
+  readonly ledger: Pick<Ledger, 'blockLevels' | 'journalFaults' | 'integrity' | 'lots' | 'spent'>;
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
   readonly systemLot: () => LotRecord | undefined;
@@ -114,9 +114,9 @@ const LOTS_LOOKED_AT = 64;
 
 export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
-  const [levels, damagedJournals, integrity, sources, checkpoint] = await Promise.all([
+  const [levels, journalFaults, integrity, sources, checkpoint] = await Promise.all([
     ledger.blockLevels(),
-    ledger.damagedJournals(),
+    ledger.journalFaults(),
     ledger.integrity(),
     sourceReadings(from),
     from.checkpoint(),
@@ -136,7 +136,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     totals: watch.totals(),
     minute: watch.lastMinute(),
     ledger: watch.writability(),
-    damagedJournals,
+    journalFaults,
     integrity,
     diskFreeBytes: freeBytesOf(from.dataDir),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size

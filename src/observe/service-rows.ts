@@ -1,5 +1,6 @@
 import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
 import type { HealthStatus } from '../http/plain-routes.ts';
+import { type JournalFault, journalFaultOf } from '../ledger/journal.ts';
 import type { ScrubState } from '../ledger/ledger.ts';
 import { type ExposedFamily, gauge, knownGauge, labelled } from './exposition.ts';
 import {
@@ -38,8 +39,14 @@ const SCRUB_ADVICE =
 
 const START_AUDIT_STATUS = { running: 'warn', sound: 'pass', damaged: 'fail' } as const;
 
-const JOURNAL_ADVICE =
-  'a start found acknowledged answers in this file damaged by the disk; see docs/operations.md, then remove the file';
+const JOURNAL_ADVICE: Readonly<Record<JournalFault, string>> = {
+  damaged:
+    'a start found acknowledged answers in this file damaged by the disk; see docs/operations.md, then remove the file',
+  foreign:
+    'a start found this journal beside a data file that it does not belong to, and stored nothing of it; see docs/operations.md, then remove the file',
+  missing:
+    'a start missed this journal, and acknowledged answers that only it held are lost; see docs/operations.md, then remove this empty file',
+};
 
 /** The ledger, the stocks that each mode draws on, and the seeds in force. */
 export const SERVICE_ROWS: readonly ReadingRow[] = [
@@ -72,12 +79,12 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
     check: {
       name: 'ledger:journals',
       optional: true,
-      of: ({ damagedJournals }) =>
-        damagedJournals.map((name) => ({
+      of: ({ journalFaults }) =>
+        journalFaults.map((name) => ({
           componentType: 'datastore',
           status: 'warn',
           observedValue: name,
-          output: JOURNAL_ADVICE,
+          output: JOURNAL_ADVICE[journalFaultOf(name) ?? 'damaged'],
         })),
     },
   },

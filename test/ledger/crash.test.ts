@@ -433,7 +433,7 @@ suite('damaged pages', () => {
     assert.deepEqual([await again.segment(1), (await again.segment(3))?.sequence], [undefined, 3]);
     assert.equal(errors.length, 1);
     assert.match(JSON.stringify(errors), /bytes of acknowledged records are damaged/);
-    assert.deepEqual(await again.damagedJournals(), ['journal-1-0.damaged']);
+    assert.deepEqual(await again.journalFaults(), ['journal-1-0.damaged']);
     const { ok, problems } = await again.audit();
     assert.ok(
       !ok && problems.length === 1 && problems[0].startsWith('journal-1-0.damaged: acknowledged answers'),
@@ -441,7 +441,7 @@ suite('damaged pages', () => {
     await again.close();
     const last = await openTestLedger(image);
     assert.deepEqual(
-      await last.damagedJournals(),
+      await last.journalFaults(),
       ['journal-1-0.damaged'],
       'a start takes it for known, not for gone',
     );
@@ -460,8 +460,16 @@ suite('damaged pages', () => {
     assert.ok((await ledger.nextSegment()) > Math.max(...acknowledged));
     await ledger.close();
     errors.length = 0;
-    await (await openTestLedger(path, { log })).close();
-    assert.deepEqual(errors, [], 'reported once');
+    const again = await openTestLedger(path, { log });
+    assert.deepEqual(errors, [], 'logged once');
+    assert.deepEqual(await again.journalFaults(), ['journal-1-0.missing']);
+    assert.match(
+      (await again.audit()).problems.join(),
+      /journal-1-0.missing: this journal was gone at a start/,
+    );
+    rmSync(join(path, 'journal-1-0.missing'));
+    assert.deepEqual((await again.audit()).problems, []);
+    await again.close();
   });
 
   test('a backup and a compacted ledger miss no journal, and a clean end leaves none to miss', async (t) => {
@@ -518,8 +526,27 @@ suite('damaged pages', () => {
     assert.match(JSON.stringify(errors), /journal-1-0.foreign.*nothing of it was stored/);
     assert.equal(await restored.segment(2), undefined);
     assert.ok((await restored.nextSegment()) > 2, 'the number that the journal has is not given again');
-    assert.ok(readdirSync(backup).includes('journal-1-0.foreign'));
+    assert.deepEqual(await restored.journalFaults(), ['journal-1-0.foreign']);
     await restored.close();
+  });
+
+  test('a journal that contradicts the data file stores nothing, and the message says what to put back', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    const image = temporaryFolder(t);
+    await ledger.commit([filledSegment(1, ENTRIES + 1)], []);
+    for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
+    await ledger.journal.commit(filledSegment(1, ENTRIES), []);
+    copyFileSync(join(path, 'journal-1-0'), join(image, 'journal-1-0'));
+    await ledger.close().catch(() => {}); // it met the same contradiction
+    for (const attempt of ['first', 'second']) {
+      await assert.rejects(openTestLedger(image), {
+        reason: 'unusable',
+        message:
+          /journal-1-0 does not fit the data file \(segment 1 is stored with other content\).*ledger restore/,
+      });
+      assert.ok(readdirSync(image).includes('journal-1-0'), `kept by the ${attempt} start`);
+    }
   });
 
   test('a journal that a killed start had not made in full loses nothing and is removed', async (t) => {
@@ -529,7 +556,7 @@ suite('damaged pages', () => {
     const errors: object[] = [];
     const log = { ...silentLog, error: (facts: object) => void errors.push(facts) };
     const ledger = await openTestLedger(path, { log });
-    assert.deepEqual([errors, await ledger.damagedJournals()], [[], []]);
+    assert.deepEqual([errors, await ledger.journalFaults()], [[], []]);
     assert.ok(!readdirSync(path).includes('journal-2-0.draft'));
     await ledger.close();
   });

@@ -104,7 +104,7 @@ export const SOUND: Readings = {
     loopDelayMaxMs: 40,
     lateSeconds: 0,
   },
-  damagedJournals: [],
+  journalFaults: [],
   integrity: {
     startAudit: 'none',
     scrub: {

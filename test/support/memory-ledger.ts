@@ -384,7 +384,7 @@ export class MemoryLedger implements Ledger {
     };
   }
 
-  async damagedJournals(): Promise<string[]> {
+  async journalFaults(): Promise<string[]> {
     return [];
   }
 

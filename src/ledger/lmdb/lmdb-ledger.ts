@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { BlockKeys } from '../block-keys.ts';
-import { isDamagedJournal, isJournal, type JournalPlace, readLeftover } from '../journal.ts';
+import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type ServerLock, serverLives } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
@@ -138,13 +138,10 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     async audit() {
       await following?.store();
       const report = await auditTables(tables, store.snapshot());
-      const lost = damagedJournalsIn(parts.path).map(
-        (name) =>
-          `${name}: acknowledged answers in this journal were damaged and could not be read at a start`,
-      );
+      const lost = journalFaultsIn(parts.path).map((name) => `${name}: ${FAULTS[journalFaultOf(name)!]}`);
       return { ...report, ok: report.ok && lost.length === 0, problems: [...report.problems, ...lost] };
     },
-    damagedJournals: async () => damagedJournalsIn(parts.path),
+    journalFaults: async () => journalFaultsIn(parts.path),
     integrity: async () => ({
       startAudit: parts.startAudit?.state ?? 'none',
       scrub: parts.scrub?.state() ?? null,
@@ -186,8 +183,14 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   };
 }
 
-function damagedJournalsIn(path: string): string[] {
-  return readdirSync(path).filter(isDamagedJournal);
+const FAULTS: Readonly<Record<JournalFault, string>> = {
+  damaged: 'acknowledged answers in this journal were damaged and could not be read at a start',
+  foreign: 'this journal was not of this state of the ledger, and nothing of it was stored',
+  missing: 'this journal was gone at a start, with the acknowledged answers that only it held',
+};
+
+function journalFaultsIn(path: string): string[] {
+  return readdirSync(path).filter((name) => journalFaultOf(name) !== undefined);
 }
 
 function syncToDisk(path: string): void {

@@ -12,6 +12,7 @@ import {
   JournalBoard,
   type JournalPlace,
   journalName,
+  markMissing,
   readLeftover,
   setAside,
 } from '../journal.ts';
@@ -123,7 +124,11 @@ async function recoverJournals({
     const answers = records.flatMap((record) => record.answers);
     // One that is damaged is not finished before it has its other name: a start that is killed reports it again.
     const position = damage === undefined ? JOURNAL_FINISHED : from;
-    await books.store(segments, answers, [{ name, position }]);
+    try {
+      await books.store(segments, answers, [{ name, position }]);
+    } catch (error) {
+      throw conflictOf(error, file, path);
+    }
     recovered += records.length;
     if (damage !== undefined) {
       log.error(
@@ -150,10 +155,22 @@ function reportMissing({ path, names, books, log }: StartJournalsOptions): boole
     .filter(([name, position]) => position !== JOURNAL_FINISHED && !names.includes(name))
     .map(([name]) => join(path, name));
   for (const journal of missing) {
+    markMissing(journal);
     log.error(
-      { journal },
+      { journal, markedBy: `${journal}.missing` },
       'ledger: a journal of the last start is missing; acknowledged answers that only it held are lost',
     );
   }
   return missing.length > 0;
+}
+
+/** Nothing is stored when the journal and the data file disagree; which of the two is right only an operator knows. */
+function conflictOf(error: unknown, file: string, path: string): unknown {
+  if (!(error instanceof LedgerError && error.reason === 'conflict')) return error;
+  return new LedgerError(
+    'unusable',
+    `${file} does not fit the data file (${error.message}): one of them was replaced. Put the files of ${path} back as one ` +
+      'copy that was made while the service was stopped, or restore a backup with `qrn ledger restore`',
+    { cause: error },
+  );
 }
