@@ -165,6 +165,37 @@ suite('the journal of a front', () => {
     assert.deepEqual([board.takeSequence(), other.takeSequence(), board.takeSequence()], [7, 8, 9]);
   });
 
+  for (const durability of ['fsync', 'commit'] as const) {
+    test(`${durability}: a disk that is full at an append stops the front, and nothing of it is acknowledged`, {
+      skip: existsSync('/dev/full')
+        ? false
+        : 'the system has no /dev/full, which answers each write with ENOSPC',
+    }, async (t) => {
+      const board = JournalBoard.create(1, 1);
+      const place = { path: '/dev/full', ringBytes: RING_BYTES, front: 0, shared: board.shared };
+      const ledger = { commit: () => assert.fail('nothing goes round the journal') };
+      const journal = new FrontJournal({ place, durability, ledger, freeBytesMin: 0, freeBytes: () => 1 });
+      t.after(() => journal.close());
+      const refused = { reason: 'stopped', message: /its journal cannot be written \(ENOSPC/ };
+      const [first, second] = [1, 2].map((n) => journal.commit(filledSegment(n, 1), []));
+      await assert.rejects(first, refused);
+      await assert.rejects(second, refused);
+      assert.match((await journal.failed).message, /ENOSPC/);
+      assert.equal(board.written(0), 0);
+    });
+  }
+
+  test('a ledger that stalls makes the front shed while there is room in the ring for what is under way', async (t) => {
+    const { journal, commit, direct, board } = opened(t);
+    let n = 0;
+    while (!journal.isBehind) await commit(++n);
+    assert.deepEqual(direct, [], 'nothing waits for the ledger before the front sheds');
+    const left = RING_BYTES - board.written(0);
+    assert.ok(left > RING_BYTES / 8, `${left} bytes are left for answers that were drawn before`);
+    board.setStored(0, board.written(0));
+    assert.ok(!journal.isBehind, 'it serves again as soon as the ledger goes on');
+  });
+
   test('acknowledges nothing once another server reads it', async (t) => {
     const { place, commit, journal, board } = opened(t);
     await commit(1);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import type { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
@@ -8,6 +9,7 @@ import { drawPacked } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
+import { anyRequest } from './requests.ts';
 
 const ENTROPY = keystream(2 ** 20);
 
@@ -35,10 +37,10 @@ function drawn(request: ValueRequest, reader: EntropyReader): { text: string; pa
 }
 
 /** The text is that of `drawJson`, which others hold against a slow twin. */
-function assertSame(request: ValueRequest): void {
-  const reader = readerOf(ENTROPY, [4_096]);
+function assertSame(request: ValueRequest, entropy = ENTROPY): void {
+  const reader = readerOf(entropy, [4_096]);
   const { text, packed } = drawn(request, reader);
-  const again = readerOf(ENTROPY, [4_096]);
+  const again = readerOf(entropy, [4_096]);
   assert.ok(text === drawnText(request, again));
   assert.equal(reader.consumedBytes, again.consumedBytes);
   assert.ok(JSON.stringify(unpack(packed)) === text, `${request.kind} as MessagePack`);
@@ -72,6 +74,15 @@ describe('values in MessagePack', () => {
       { kind: 'bitstring', length: 66_000 },
     ];
     for (const request of requests) assertSame(request);
+  });
+
+  it('are those of the JSON text beside them, whatever is asked', () => {
+    fc.assert(
+      fc.property(anyRequest, fc.nat(2 ** 19), (request, skip) =>
+        assertSame(request, ENTROPY.subarray(skip)),
+      ),
+      { numRuns: 500 },
+    );
   });
 
   it('are integers in the fewest bytes, and float64 beyond 32 bits', () => {

@@ -25,7 +25,10 @@ interface Golden {
   readonly consumedBytes: number;
   readonly json?: string;
   readonly jsonSha256?: string;
+  /** In the type that is sent unasked. */
   readonly octetsSha256?: string;
+  /** Of integers, asked for as int64. */
+  readonly int64Sha256?: string;
 }
 
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
@@ -48,6 +51,9 @@ describe('drawJson and drawOctets', () => {
         const again = readerOf(ENTROPY, [4_096]);
         assert.equal(sha256(drawnOctets(golden.request, type, again)), golden.octetsSha256, what);
         assert.equal(again.consumedBytes, golden.consumedBytes, what);
+        if (golden.request.kind !== 'integers') continue;
+        const wide = drawnOctets(golden.request, 'int64', readerOf(ENTROPY, [4_096]));
+        assert.equal(sha256(wide), golden.int64Sha256, what);
       }
     });
   }

@@ -22,6 +22,8 @@ interface Acknowledged {
 export interface CrashOutcome {
   rounds: number;
   acknowledged: number;
+  /** Rounds in which the kill fell between a journal and LMDB: a start had to recover commits from the journal. */
+  recovered: number;
   /** Everything that a crash broke, in words. */
   readonly violations: string[];
 }
@@ -43,7 +45,7 @@ const CREDITS = 1_000_000;
  * own, credits used are no less than acknowledged and no more than granted, and no pure byte came twice.
  */
 export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> {
-  const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, violations: [] };
+  const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, recovered: 0, violations: [] };
   const all: Acknowledged[] = [];
   const pureSeen = new Map<string, string>();
   let server = await TestServer.start(options.environment);
@@ -136,10 +138,13 @@ async function checkLedger(
   const { violations } = outcome;
   // opened as the next service would open it, so that a journal is replayed
   const path = join(dataDir, 'ledger');
+  const warn = (_facts: object, message: string) => {
+    if (message.startsWith('ledger: recovered commits')) outcome.recovered++;
+  };
   const ledger = await openLmdbLedger({
     path,
     clock: systemClock,
-    log: silentLog,
+    log: { ...silentLog, warn },
     role: 'server',
     durability: 'fsync',
     growAheadBytes: 0,
