@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Subject } from './suite.ts';
 
 /** A module of a subject's own source: two revisions are two modules, each compiled and optimised by itself. */
@@ -28,6 +29,10 @@ export async function modulesOf(subject: Subject) {
     dispatch: await load<typeof import('../../src/workers/dispatch.ts')>(subject, 'src/workers/dispatch.ts'),
     lmdb: await load<typeof import('../../src/ledger/lmdb/lmdb.ts')>(subject, 'src/ledger/lmdb/lmdb.ts'),
     segment: await load<typeof import('../../src/ledger/segment.ts')>(subject, 'src/ledger/segment.ts'),
+    /** Undefined in revisions whose fronts had no journals of their own. */
+    journal: existsSync(new URL('src/ledger/front-journal.ts', subject.root))
+      ? await load<typeof import('../../src/ledger/front-journal.ts')>(subject, 'src/ledger/front-journal.ts')
+      : undefined,
   };
 }
 

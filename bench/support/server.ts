@@ -25,7 +25,10 @@ export interface Service extends Server {
 const RESERVOIR_BYTES = 65_536;
 const PEER_START_DEADLINE_MS = 20_000;
 
-/** `environment` holds more QRN_ settings. The data lie in bench/out: on a disk, which /tmp need not be. */
+/**
+ * `environment` holds more QRN_ settings; the allocator is set as `npm start` sets it. The data lie in bench/out: on a
+ * disk, which /tmp need not be.
+ */
 export async function startService(
   subject: Subject,
   environment: Readonly<Record<string, string>> = {},
@@ -33,7 +36,12 @@ export async function startService(
   const module = new URL('test/support/server.ts', subject.root).href;
   const { TestServer } = (await import(module)) as typeof import('../../test/support/server.ts');
   const dataDir = join(dataFolder(), 'data');
-  const settings = { QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES), QRN_LOG_LEVEL: 'error', ...environment };
+  const settings = {
+    MALLOC_ARENA_MAX: '2',
+    QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES),
+    QRN_LOG_LEVEL: 'error',
+    ...environment,
+  };
   const server = await TestServer.start(settings, dataDir);
   endWithUs(server.process);
   try {
