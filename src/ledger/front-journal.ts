@@ -28,6 +28,11 @@ const BEHIND_SHARE = 3 / 4;
  * A larger record goes to the ledger itself: a kept answer of megabytes would take the ring from everybody else's.
  */
 const RECORD_SHARE_MAX = 1 / 16;
+/**
+ * Free space is looked at again once this part of the floor was written, 64 KiB of 256 MiB: a look costs as much as a
+ * quarter of a small commit, and the journal's own room is taken already.
+ */
+const SPACE_LOOK_SHARE = 1 / 4_096;
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
 
@@ -58,6 +63,8 @@ export class FrontJournal implements SegmentSink {
   readonly #fd: number;
   readonly #announceFailure: (error: Error) => void;
   #end = 0;
+  /** The position from which on free space is looked at again. */
+  #lookAtSpaceAt = 0;
   #flushedTo = 0;
   #record = new Uint8Array(64 * 1_024);
   /** Commits run one after the other: a record is acknowledged after all before it. */
@@ -101,7 +108,7 @@ export class FrontJournal implements SegmentSink {
     const { held, ledger } = this.#options;
     if (held) throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
     if (this.#stopped !== undefined) throw this.#stopped;
-    this.#space.require();
+    this.#requireSpace();
     // Not even packed when it is large: the memory for the largest record so far stays with the journal.
     const written = this.#isLarge(answers) ? undefined : this.#place(this.#pack(segment, answers));
     if (written === undefined) {
@@ -116,6 +123,13 @@ export class FrontJournal implements SegmentSink {
       throw this.#stop(error);
     }
     this.#acknowledge(written.end);
+  }
+
+  /** After a refusal every commit looks, so that freed space is used at once. */
+  #requireSpace(): void {
+    if (this.#end < this.#lookAtSpaceAt) return;
+    this.#space.require();
+    this.#lookAtSpaceAt = this.#end + SPACE_LOOK_SHARE * this.#options.freeBytesMin;
   }
 
   #isLarge(answers: readonly StoredAnswer[]): boolean {
