@@ -531,14 +531,15 @@ suite('damaged pages', () => {
   });
 
   test('a journal that contradicts the data file stores nothing, and the message says what to put back', async (t) => {
-    const path = temporaryFolder(t);
-    const ledger = await openJournaledLedger(path);
-    const image = temporaryFolder(t);
+    const [path, other, image] = [temporaryFolder(t), temporaryFolder(t), temporaryFolder(t)];
+    const ledger = await openTestLedger(path);
     await ledger.commit([filledSegment(1, ENTRIES + 1)], []);
     for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
-    await ledger.journal.commit(filledSegment(1, ENTRIES), []);
-    copyFileSync(join(path, 'journal-1-0'), join(image, 'journal-1-0'));
-    await ledger.close().catch(() => {}); // it met the same contradiction
+    await ledger.close();
+    const replaced = await openJournaledLedger(other);
+    await replaced.journal.commit(filledSegment(1, ENTRIES), []);
+    copyFileSync(join(other, 'journal-1-0'), join(image, 'journal-1-0'));
+    await replaced.close();
     for (const attempt of ['first', 'second']) {
       await assert.rejects(openTestLedger(image), {
         reason: 'unusable',
