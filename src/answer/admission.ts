@@ -3,7 +3,8 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import type { ValueRequest } from '../values/value-request.ts';
+import { listCount } from '../values/lists.ts';
+import type { ListRequest, ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
 /** An answer as it is weighed before anything is drawn for it. An Answer is one. */
@@ -37,7 +38,7 @@ type WorkKind =
   | 'bytes'
   | 'uuid'
   | 'bitstring'
-  | 'shuffle';
+  | ListRequest['kind'];
 type Averages = Record<AnswerForm, Record<WorkKind, number>>;
 
 /**
@@ -56,6 +57,11 @@ const START_NS: Averages = {
     uuid: 50,
     bitstring: 1,
     shuffle: 60,
+    sample: 60,
+    weighted: 100,
+    strings: 15,
+    sequences: 60,
+    permutations: 60,
   },
   'octet-stream': {
     integers: 6,
@@ -67,6 +73,11 @@ const START_NS: Averages = {
     uuid: 14,
     bitstring: 1,
     shuffle: 60,
+    sample: 60,
+    weighted: 100,
+    strings: 15,
+    sequences: 60,
+    permutations: 60,
   },
   msgpack: {
     integers: 25,
@@ -78,6 +89,11 @@ const START_NS: Averages = {
     uuid: 65,
     bitstring: 2,
     shuffle: 90,
+    sample: 90,
+    weighted: 130,
+    strings: 20,
+    sequences: 80,
+    permutations: 80,
   },
 };
 
@@ -319,15 +335,22 @@ function kindOf(values: ValueRequest): WorkKind {
   }
 }
 
-/** What the cost of a kind grows with: values, bytes of values, bits or items. */
+/** What the cost of a kind grows with: values, bytes of values, characters, bits or items. */
 function unitsOf(values: ValueRequest): number {
   switch (values.kind) {
     case 'bytes':
       return values.count * (values.length + 2); // two for what each string costs beside its bytes
     case 'bitstring':
       return values.length;
+    case 'sample':
+      return values.items.length; // few of many items cost what the items do
+    case 'strings':
+      return values.count * (values.length + 4); // four for what each string costs beside its characters
     case 'shuffle':
-      return values.items.length;
+    case 'weighted':
+    case 'sequences':
+    case 'permutations':
+      return listCount(values);
     default:
       return values.count;
   }

@@ -35,7 +35,7 @@ export interface DataRequest {
   /** The member of `data` that holds the values: values, bytes, uuids, bitstring or items. */
   readonly valueKey: string;
   /** The other members of `data` that echo the effective parameters, e.g. count, max, min, sort, unique. */
-  readonly members: Readonly<Record<string, string | number | boolean | null>>;
+  readonly members: Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
   /** The mode that was asked for; undefined when the account's tier decides. */
   readonly mode: EntropyMode | undefined;
   /** How the answer is to be written, where the request itself says so; else `Accept` decides. */

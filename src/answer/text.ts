@@ -39,15 +39,15 @@ export interface DataTemplate {
   readonly after: Uint8Array<ArrayBuffer>;
 }
 
-type Members = Readonly<Record<string, string | number | boolean | null>>;
+type Members = Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
 
 /** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
 const VALUES_MARK = '\u0000';
 
 /**
  * The `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own number
- * and string forms), cut where the values go. All names and texts here are ours or checked ASCII, so
- * JSON.stringify of sorted members is canonical.
+ * and string forms), cut where the values go. All names are ours and all texts well-formed, so JSON.stringify of sorted
+ * members is canonical.
  */
 export function dataTemplate(
   valueKey: string,

@@ -1,4 +1,4 @@
-import type { BatchType, EntropyMode } from '../../clients/typescript/src/answers.ts';
+import type { BinaryBatchType, EntropyMode } from '../../clients/typescript/src/answers.ts';
 import type { QrnClient, VerifiableAnswer } from '../../clients/typescript/src/client.ts';
 import type { StreamBlock } from '../../clients/typescript/src/stream.ts';
 import type { CommandContext, Input } from './command.ts';
@@ -52,7 +52,7 @@ export async function streamLines<T extends 'integers' | 'floats'>(
 
 /** A block that is not true is not passed on. */
 async function passOn(
-  answer: VerifiableAnswer | StreamBlock<BatchType>,
+  answer: VerifiableAnswer | StreamBlock<BinaryBatchType>,
   bytes: Uint8Array,
   input: Input,
   client: QrnClient,

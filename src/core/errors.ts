@@ -29,12 +29,24 @@ export const ERRORS = {
     status: 400,
     message: 'Give precision as a whole number from 1 to 15, or leave it out.',
   },
-  invalid_length: { status: 400, message: 'Give length as a whole number of bits from 1 to 100,000.' },
+  invalid_length: { status: 400, message: 'Give length as whole numbers within their bounds.' },
   invalid_items: {
     status: 400,
     message: 'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items.',
   },
-  invalid_type: { status: 400, message: 'Give type as integers, floats, bytes or uuid.' },
+  invalid_weights: {
+    status: 400,
+    message: 'Give weights as one whole number from 1 on for each item, with a sum of at most 2^53.',
+  },
+  invalid_alphabet: {
+    status: 400,
+    message: 'Give alphabet as 2 to 1,000 Unicode characters, none of them twice.',
+  },
+  invalid_sequences: {
+    status: 400,
+    message: 'Give length, min and max as lists with one entry for each sequence.',
+  },
+  invalid_type: { status: 400, message: 'Give type as one of those that the documentation of batch lists.' },
   invalid_params: { status: 400, message: 'Give params as an object that fits the type.' },
   invalid_json: { status: 400, message: 'Send the body as one JSON object.' },
   invalid_id: {

@@ -12,6 +12,10 @@ export const LIMITS = Object.freeze({
   bitstringLengthMax: 100_000,
   shuffleItemsMin: 2,
   shuffleItemsMax: 10_000,
+  /** Characters of a random string. */
+  stringLengthMax: 128,
+  /** Sequences that one request draws together. */
+  sequencesMax: 64,
   batchCountMax: 100_000,
   batchBytesLengthMax: 1_024,
   /** Values of one stream. */

@@ -35,6 +35,11 @@ export const DATA_ENDPOINTS = [
   'bitstring',
   'shuffle',
   'batch',
+  'sample',
+  'weighted',
+  'strings',
+  'sequences',
+  'permutations',
 ] as const;
 export type DataEndpoint = (typeof DATA_ENDPOINTS)[number];
 

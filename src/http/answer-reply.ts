@@ -8,7 +8,7 @@ import { toHex, utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode, type OctetType } from '../core/vocabulary.ts';
-import { octetTypesOf } from '../values/value-request.ts';
+import { octetTypesOf, type ValueRequest } from '../values/value-request.ts';
 import type { StreamFormat } from './endpoint.ts';
 import type { Reply } from './error-reply.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
@@ -56,7 +56,7 @@ const NO_TYPES: readonly OctetType[] = [];
  */
 export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
   const { format, dryRun, values } = request;
-  const hasLines = values.kind !== 'shuffle' || !values.items.some((item) => /[\r\n]/.test(item));
+  const hasLines = !textsOf(values).some((text) => /[\r\n]/.test(text));
   if (format !== undefined) {
     if (format === 'json' || dryRun) return AS_JSON;
     if (format === 'plain' && !hasLines) throw new ApiError('invalid_format', { message: LINES_IN_ITEMS });
@@ -92,8 +92,24 @@ export function streamOfferOf(
     : chooseOffer(accept, [AS_LINES, ...frames]);
 }
 
+/** Texts of the caller that values are made of. */
+function textsOf(values: ValueRequest): readonly string[] {
+  switch (values.kind) {
+    case 'shuffle':
+    case 'sample':
+    case 'weighted':
+      return values.items;
+    case 'strings':
+      return values.alphabet;
+    default:
+      return NO_TEXTS;
+  }
+}
+
+const NO_TEXTS: readonly string[] = [];
+
 const LINES_IN_ITEMS =
-  'An item holds a line break, so plain text cannot give an item to a line; use csv or json.';
+  'An item or the alphabet holds a line break, so plain text cannot give a value to a line; use csv or json.';
 
 function offersOf(types: readonly OctetType[]): readonly AnswerOffer[] {
   let offers = offersByTypes.get(types);

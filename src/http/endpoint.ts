@@ -98,3 +98,6 @@ export const DRY_RUN = {
   error: 'invalid_boolean',
   description: 'Checks and prices the request; draws nothing, spends nothing.',
 } as const satisfies BooleanParameter;
+
+/** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
+export const ENVELOPE_BYTES_MAX = 4_096;

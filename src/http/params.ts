@@ -1,4 +1,4 @@
-import { assert, unreachable } from '../core/assert.ts';
+import { unreachable } from '../core/assert.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 
 /*
@@ -9,7 +9,14 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
  * empty value.
  */
 
-export type ParameterValue = string | number | boolean | readonly string[] | null | undefined;
+export type ParameterValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | readonly number[]
+  | null
+  | undefined;
 
 /** What was read so far, by parameter name. */
 export type ReadValues = Readonly<Record<string, ParameterValue>>;
@@ -64,6 +71,18 @@ interface ItemsParameter extends ParameterBase {
 interface TextParameter extends ParameterBase {
   readonly kind: 'text';
   readonly pattern: RegExp;
+  readonly default?: string;
+}
+
+/** Whole numbers with commas between them; in a body a list of numbers. */
+interface IntegerListParameter extends ParameterBase {
+  readonly kind: 'integer-list';
+  /** Bounds of each number. */
+  readonly min: number;
+  readonly max: number;
+  /** Bounds of how many there are. */
+  readonly lengthMin: number;
+  readonly lengthMax: number;
 }
 
 export type ParameterDefinition =
@@ -71,6 +90,7 @@ export type ParameterDefinition =
   | BooleanParameter
   | ChoiceParameter
   | ItemsParameter
+  | IntegerListParameter
   | TextParameter;
 
 type GivenValue<P> = P extends { kind: 'integer' }
@@ -81,7 +101,9 @@ type GivenValue<P> = P extends { kind: 'integer' }
       ? Value
       : P extends { kind: 'items' }
         ? readonly string[]
-        : string;
+        : P extends { kind: 'integer-list' }
+          ? readonly number[]
+          : string;
 
 type AbsentValue<P> = P extends { default: infer Value }
   ? Value extends null
@@ -135,6 +157,12 @@ export function readText(definition: ParameterDefinition, raw: string): Paramete
   switch (definition.kind) {
     case 'integer':
       return INTEGER.test(text) ? withinBounds(definition, Number(text)) : undefined;
+    case 'integer-list': {
+      const parts = text.split(',');
+      return parts.every((part) => INTEGER.test(part))
+        ? readIntegers(definition, parts.map(Number))
+        : undefined;
+    }
     case 'boolean':
       return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined;
     case 'choice':
@@ -161,14 +189,43 @@ export function readJson(definition: ParameterDefinition, value: unknown): Param
     case 'text':
       return typeof value === 'string' && definition.pattern.test(value) ? value : undefined;
     case 'items':
-      assert(false, 'no body has a list of items');
-      return undefined;
+      return isListOfTexts(value) && isWithin(value.length, definition.min, definition.max)
+        ? value
+        : undefined;
+    case 'integer-list':
+      return Array.isArray(value) ? readIntegers(definition, value) : undefined;
     default:
       return unreachable(definition);
   }
 }
 
-function withinBounds(definition: IntegerParameter, value: number): number | undefined {
+function readIntegers(
+  definition: IntegerListParameter,
+  values: readonly unknown[],
+): readonly number[] | undefined {
+  if (!isWithin(values.length, definition.lengthMin, definition.lengthMax)) return undefined;
+  const read: number[] = [];
+  for (const value of values) {
+    const number = typeof value === 'number' ? withinBounds(definition, value) : undefined;
+    if (number === undefined) return undefined;
+    read.push(number);
+  }
+  return read;
+}
+
+/** Text that has come through JSON may hold lone surrogates, which no UTF-8 can carry. */
+function isListOfTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item.isWellFormed());
+}
+
+function isWithin(length: number, min: number, max: number): boolean {
+  return length >= min && length <= max;
+}
+
+function withinBounds(
+  definition: IntegerParameter | IntegerListParameter,
+  value: number,
+): number | undefined {
   if (!Number.isSafeInteger(value) || value < definition.min || value > definition.max) return undefined;
   return value === 0 ? 0 : value; // -0 is 0
 }
@@ -181,13 +238,12 @@ function readChoice(definition: ChoiceParameter, text: string): string | undefin
 }
 
 function readItems(definition: ItemsParameter, raw: string): readonly string[] | undefined {
-  const isWithin = ({ length }: readonly string[]) => length >= definition.min && length <= definition.max;
   if (!raw.includes(',')) {
     const items = percentDecoded(raw)?.split(',');
-    return items !== undefined && isWithin(items) ? items : undefined;
+    return items !== undefined && isWithin(items.length, definition.min, definition.max) ? items : undefined;
   }
   const parts = raw.split(',');
-  if (!isWithin(parts)) return undefined;
+  if (!isWithin(parts.length, definition.min, definition.max)) return undefined;
   const items: string[] = [];
   for (const part of parts) {
     const item = percentDecoded(part);
@@ -234,6 +290,13 @@ function refusal(definition: ParameterDefinition, prefix: string): ApiError {
       const { values, error } = definition;
       const message = `Give ${parameter} as ${values.slice(0, -1).join(', ')} or ${values[values.length - 1]}.`;
       return new ApiError(error, { message, details: { parameter, allowed: values } });
+    }
+    case 'integer-list': {
+      const { min, max, lengthMin, lengthMax, error } = definition;
+      return new ApiError(error, {
+        message: `Give ${parameter} as ${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}.`,
+        details: { parameter, min, max, length_min: lengthMin, length_max: lengthMax },
+      });
     }
     case 'items':
     case 'text':

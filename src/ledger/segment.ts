@@ -66,6 +66,11 @@ const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
   bitstring: 4,
   shuffle: 5,
   batch: 6,
+  sample: 7,
+  weighted: 8,
+  strings: 9,
+  sequences: 10,
+  permutations: 11,
 };
 /** 0 stands for JSON. */
 const OCTET_CODES: Readonly<Record<BareType, number>> = {

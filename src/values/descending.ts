@@ -58,11 +58,14 @@ function drawMixedRadix(
   } while (low < product && low < remainder(words, product));
 }
 
-/** Bytes that `fillDescending` takes with 32-bit words; exceeded with probability below 2^-`securityBits`. */
-export function descendingBytesMax(bound: number, count: number, securityBits: number): number {
+/**
+ * Bytes that so many calls of `fillDescending` take together with 32-bit words; exceeded with probability below
+ * 2^-`securityBits`.
+ */
+export function descendingBytesMax(bound: number, count: number, securityBits: number, times = 1): number {
   // Every word but the last gives at least the indices that a product of the largest bound allows.
   let perWord = 1;
   while (perWord < count && power(bound, perWord + 1) <= 2 ** 32 * REFUSAL_MAX) perWord++;
-  const words = Math.ceil(count / perWord);
+  const words = times * Math.ceil(count / perWord);
   return 4 * (words + refusalsMax(words, REFUSAL_MAX, securityBits));
 }

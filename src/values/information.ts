@@ -7,7 +7,7 @@
 /** log2(base^count): `count` independent choices out of `base`. */
 export function bitsOfPower(base: number, count: number): number {
   const bits = count * Math.log2(base);
-  return settle(bits, count, (precision) => powerBounds(base, count, precision));
+  return settle(bits, count, (precision) => powerBounds(exactly(base), count, precision));
 }
 
 /** log2(n·(n-1)·…·(n-count+1)): ordered choices of `count` out of `n` without repeats. */
@@ -26,11 +26,43 @@ export function bitsOfFallingFactorial(n: number, count: number): number {
   return settle(exponent + Math.log2(product), count, (precision) => fallingBounds(n, count, precision));
 }
 
+/** Choices that are made together: `count` out of `of`, with or without repeats, and all of that so many times. */
+export interface Choices {
+  readonly of: number;
+  readonly count: number;
+  readonly unique: boolean;
+  readonly times: number;
+}
+
+/** The logarithm of how many outcomes independent choices have together. */
+export function bitsOfChoices(choices: readonly Choices[]): number {
+  let bits = 0;
+  let factors = 0;
+  for (const { of, count, unique, times } of choices) {
+    bits += times * (unique ? bitsOfFallingFactorial(of, count) : bitsOfPower(of, count));
+    factors += times * count;
+  }
+  return settle(bits, factors, (precision) => {
+    let result: Bounds = ONE;
+    for (const { of, count, unique, times } of choices) {
+      const once = unique ? fallingBounds(of, count, precision) : powerBounds(exactly(of), count, precision);
+      result = multiply(result, powerBounds(once, times, precision), precision);
+    }
+    return result;
+  });
+}
+
 /** A whole number between low·2^exponent and high·2^exponent. */
 interface Bounds {
   readonly low: bigint;
   readonly high: bigint;
   readonly exponent: number;
+}
+
+const ONE: Bounds = exactly(1);
+
+function exactly(value: number): Bounds {
+  return { low: BigInt(value), high: BigInt(value), exponent: 0 };
 }
 
 /** Moves `estimate` to the side of the nearest multiple of 8 on which the true logarithm is. */
@@ -59,9 +91,9 @@ function compareToPowerOfTwo(edge: number, bounds: (precision: number) => Bounds
 }
 
 /** By squaring: log2(count) steps. */
-function powerBounds(base: number, count: number, precision: number): Bounds {
-  let result: Bounds = { low: 1n, high: 1n, exponent: 0 };
-  let square: Bounds = { low: BigInt(base), high: BigInt(base), exponent: 0 };
+function powerBounds(base: Bounds, count: number, precision: number): Bounds {
+  let result = ONE;
+  let square = base;
   for (let rest = count; rest > 0; rest = Math.floor(rest / 2)) {
     if (rest % 2 === 1) result = multiply(result, square, precision);
     if (rest > 1) square = multiply(square, square, precision);
@@ -70,7 +102,7 @@ function powerBounds(base: number, count: number, precision: number): Bounds {
 }
 
 function fallingBounds(n: number, count: number, precision: number): Bounds {
-  let result: Bounds = { low: 1n, high: 1n, exponent: 0 };
+  let result = ONE;
   const together = 16; // exact products of 16 factors cost less than a rounding after each
   for (let from = 0; from < count; from += together) {
     let product = 1n;

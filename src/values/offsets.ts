@@ -259,9 +259,12 @@ export function refusalsMax(words: number, refused: number, securityBits: number
   return Math.ceil((2 * (securityBits + words * Math.log2(1 + Math.sqrt(refused)))) / -Math.log2(refused));
 }
 
-/** Bytes that `drawPlanned` takes for `count` values; exceeded with probability below 2^-`securityBits`. */
-export function offsetBytesMax(plan: OffsetPlan, count: number, securityBits: number): number {
-  const words = Math.ceil(count / plan.wordValues);
+/**
+ * Bytes that so many calls of `drawPlanned` take together, each for `count` values; exceeded with probability below
+ * 2^-`securityBits`.
+ */
+export function offsetBytesMax(plan: OffsetPlan, count: number, securityBits: number, times = 1): number {
+  const words = times * Math.ceil(count / plan.wordValues);
   const rest = count % plan.wordValues;
   const refused = Math.max(rest < count ? refusal(plan) : 0, rest > 0 ? refusal(plan, rest) : 0);
   return plan.wordBytes * (words + refusalsMax(words, refused, securityBits));

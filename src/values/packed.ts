@@ -5,8 +5,8 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { decimalBlocks, denominatorOf, WORD_BYTES, writeDecimalBlock, writeUnitBlock } from './floats.ts';
 import { offsetBlocks, writeIntegerBlock } from './integers.ts';
 import { BLOCK_BYTES, kernels, putText, takeEntropy } from './kernels.ts';
+import { drawList } from './lists.ts';
 import { takeWords } from './offsets.ts';
-import { shuffled } from './shuffle.ts';
 import { BLOCK_UUIDS, UUID_BYTES } from './uuid.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -46,10 +46,10 @@ export function writeBoth(request: ValueRequest, reader: EntropyReader, text: Ou
     case 'bitstring':
       bits(request, reader, text, packed);
       return;
-    case 'shuffle': {
-      const items = shuffled(reader, request.items, 32);
-      put(Buffer.from(JSON.stringify(items)), text);
-      put(pack(items), packed);
+    default: {
+      const list = drawList(reader, request);
+      put(Buffer.from(JSON.stringify(list)), text);
+      put(pack(list), packed);
     }
   }
 }

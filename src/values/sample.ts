@@ -6,8 +6,8 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { drawFloatOctets, drawFloats } from './floats.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
+import { drawList, type ListValue } from './lists.ts';
 import { type Output, writeBoth } from './packed.ts';
-import { drawShuffle } from './shuffle.ts';
 import { drawUuidOctets, drawUuids } from './uuid.ts';
 import { octetTypesOf, type ValueRequest } from './value-request.ts';
 
@@ -39,8 +39,8 @@ export function drawJson(
         return drawUuids(reader, request.count, target, at);
       case 'bitstring':
         return drawBitstring(reader, request.length, target, at);
-      case 'shuffle':
-        return drawShuffle(reader, request.items, target, at);
+      default:
+        return writeList(drawList(reader, request), target, at);
     }
   } finally {
     eraseWindows();
@@ -108,7 +108,45 @@ function assertValid(request: ValueRequest): void {
     case 'bitstring':
       assert(request.length >= 1, 'an answer holds a value');
       return;
+    case 'permutations':
+      assert(request.count >= 1 && request.length >= 1, 'an answer holds a value');
+      return;
+    case 'sequences':
+      assert(request.count >= 1 && request.ranges.length >= 1, 'an answer holds a value');
+      assert(
+        request.ranges.every(({ length }) => length >= 1),
+        'a sequence holds a value',
+      );
+      return;
+    case 'strings':
+      assert(request.count >= 1 && request.length >= 1, 'an answer holds a value');
+      assertTexts(request.alphabet);
+      return;
+    case 'sample':
+      assert(request.count >= 1 && request.count <= request.items.length, 'a sample is part of its items');
+      assertTexts(request.items);
+      return;
+    case 'weighted':
+      assert(request.count >= 1, 'an answer holds a value');
+      assert(request.weights.length === request.items.length, 'each item has a weight');
+      assertTexts(request.items);
+      return;
     case 'shuffle':
-      assert(request.items.length >= 1, 'an answer holds a value');
+      assertTexts(request.items);
   }
+}
+
+function assertTexts(texts: readonly string[]): void {
+  assert(texts.length >= 1, 'an answer holds a value');
+  for (const text of texts) assert(text.isWellFormed(), 'texts are decoded from UTF-8');
+}
+
+/**
+ * Writes a list as JSON; returns where it ends. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates
+ * excepted, which that clause forbids and which cannot come out of UTF-8.
+ */
+function writeList(list: readonly ListValue[], target: Uint8Array, at: number): number {
+  return (
+    at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(JSON.stringify(list), at)
+  );
 }

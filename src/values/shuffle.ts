@@ -1,4 +1,3 @@
-import { assert } from '../core/assert.ts';
 import { fillDescending, type WordSource } from './descending.ts';
 
 /** The items in random order, every order equally likely (Fisher and Yates; Durstenfeld 1964). */
@@ -15,30 +14,8 @@ export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: n
   return order;
 }
 
-/**
- * Writes the JSON array of the shuffled items; returns where it ends. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks
- * for, lone surrogates excepted, which that clause forbids and which cannot come out of UTF-8.
- */
-export function drawShuffle(
-  source: WordSource,
-  items: readonly string[],
-  target: Uint8Array,
-  at: number,
-): number {
-  for (const item of items) assert(item.isWellFormed(), 'items are decoded from UTF-8');
-  const text = JSON.stringify(shuffled(source, items, 32));
-  return at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(text, at);
-}
-
-/** The exact size of the text: no order of the items changes it. */
-export function shuffleTextMax(items: readonly string[]): number {
-  let bytes = 1 + items.length; // brackets and commas
-  for (const item of items) bytes += jsonStringBytes(item);
-  return bytes;
-}
-
 /** Bytes of the item as a JSON string in UTF-8. */
-function jsonStringBytes(item: string): number {
+export function jsonStringBytes(item: string): number {
   let bytes = 2;
   for (let i = 0; i < item.length; i++) {
     const code = item.charCodeAt(i);

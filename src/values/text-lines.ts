@@ -1,14 +1,25 @@
 import { writeLatin1 } from '../core/text-bytes.ts';
 import type { TextType } from '../core/vocabulary.ts';
 import type { EntropyReader } from './entropy-reader.ts';
+import { isList, type ListValue } from './lists.ts';
 import { drawJson } from './sample.ts';
 import { jsonBytesMax, type ValueRequest, valueCount } from './value-request.ts';
 
 /**
  * Values as text for programs that read lines. `plain`: each value as JSON prints it, strings without quotes, and a line feed
- * behind each. `csv`: RFC 4180 with a header line, one column, lines that end in CR LF, and quotes where a value needs them.
+ * behind each. `csv`: RFC 4180 with a header line, one column but for sequences, lines that end in CR LF, and quotes where a value needs them.
  */
-const CSV_HEADER = 'value\r\n';
+function csvHeader(request: ValueRequest): string {
+  const columns = columnsOf(request);
+  if (columns === 1) return 'value\r\n';
+  return `${Array.from({ length: columns }, (_, i) => `value_${i + 1}`).join(',')}\r\n`;
+}
+
+/** Numbers of a sequence or of a permutation stand side by side. */
+function columnsOf(request: ValueRequest): number {
+  if (request.kind === 'permutations') return request.length;
+  return request.kind === 'sequences' ? request.ranges.reduce((sum, { length }) => sum + length, 0) : 1;
+}
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -33,18 +44,17 @@ export function drawText(
   // the text moves to the front as it is rewritten, so that it never overtakes what is read
   const jsonAt = at + spareBytes(request, type);
   const jsonEnd = drawJson(request, reader, target, jsonAt);
-  const start = type === 'csv' ? writeLatin1(CSV_HEADER, target, at) : at;
-  const end =
-    request.kind === 'shuffle'
-      ? writeItems(target.subarray(jsonAt, jsonEnd), type, target, start)
-      : writeLines(target, jsonAt, jsonEnd, type, start);
+  const start = type === 'csv' ? writeLatin1(csvHeader(request), target, at) : at;
+  const end = isList(request)
+    ? writeList(target.subarray(jsonAt, jsonEnd), type, target, start)
+    : writeLines(target, jsonAt, jsonEnd, type, start);
   target.fill(0, end, jsonEnd);
   return end;
 }
 
 /** CSV is longer than JSON by its header and by a byte a value. */
 function spareBytes(request: ValueRequest, type: TextType): number {
-  return type === 'csv' ? CSV_HEADER.length + valueCount(request) + 2 : 0;
+  return type === 'csv' ? csvHeader(request).length + valueCount(request) + 2 : 0;
 }
 
 /** Of a JSON string, or of an array of numbers or of strings that need no escape: none holds a comma or a bracket. */
@@ -69,10 +79,14 @@ function endLine(bytes: Uint8Array, at: number, isCsv: boolean): number {
   return end;
 }
 
-function writeItems(json: Uint8Array, type: TextType, target: Uint8Array, at: number): number {
-  const items = JSON.parse(new TextDecoder().decode(json)) as string[];
-  const lines =
-    type === 'csv' ? items.map((item) => `${quoted(item)}\r\n`) : items.map((item) => `${item}\n`);
+/** A line for each string, or for each list of numbers: separated by blanks in plain text, and columns of CSV. */
+function writeList(json: Uint8Array, type: TextType, target: Uint8Array, at: number): number {
+  const list = JSON.parse(new TextDecoder().decode(json)) as ListValue[];
+  const lines = list.map((value) => {
+    if (typeof value !== 'string')
+      return type === 'csv' ? `${value.flat().join(',')}\r\n` : `${value.flat().join(' ')}\n`;
+    return type === 'csv' ? `${quoted(value)}\r\n` : `${value}\n`;
+  });
   return at + new TextEncoder().encodeInto(lines.join(''), target.subarray(at)).written;
 }
 

@@ -86,14 +86,14 @@ class OffsetSet {
   }
 }
 
-/** Bytes that `drawUnique` takes; exceeded with probability below 2^-`securityBits`. */
-export function uniqueBytesMax(span: number, count: number, securityBits: number): number {
-  if (isDense(span, count)) return descendingBytesMax(span, count, securityBits);
+/** Bytes that so many calls of `drawUnique` take together; exceeded with probability below 2^-`securityBits`. */
+export function uniqueBytesMax(span: number, count: number, securityBits: number, times = 1): number {
+  if (isDense(span, count)) return descendingBytesMax(span, count, securityBits, times);
   // Two things may run over, each with half of the probability: repeats (an offset is one with p < count /
   // span, and each is followed by one further draw, at worst with a word of its own), and refused words.
   const plan = planOffsets(span);
-  const repeats = refusalsMax(count, count / span, securityBits + 1);
-  const words = Math.ceil(count / plan.wordValues) + repeats;
+  const repeats = refusalsMax(times * count, count / span, securityBits + 1);
+  const words = times * Math.ceil(count / plan.wordValues) + repeats;
   let refused = 0;
   for (let values = 1; values <= plan.wordValues; values++)
     refused = Math.max(refused, refusal(plan, values));

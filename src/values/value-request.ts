@@ -1,12 +1,11 @@
 import type { OctetType } from '../core/vocabulary.ts';
 import { bitstringTextMax } from './bitstring.ts';
 import { type ByteEncoding, bytesTextMax } from './bytes.ts';
-import { descendingBytesMax } from './descending.ts';
 import { floatsTextMax, POWERS_OF_TEN } from './floats.ts';
 import { bitsOfFallingFactorial, bitsOfPower } from './information.ts';
 import { fitsInt32, integersTextMax, type SortOrder, spanOf } from './integers.ts';
+import { listBits, listCount, listEntropyBytesMax, listTextMax } from './lists.ts';
 import { offsetBytesMax, planOffsets } from './offsets.ts';
-import { shuffleTextMax } from './shuffle.ts';
 import { uniqueBytesMax } from './unique.ts';
 import { UUID_BYTES, uuidsTextMax } from './uuid.ts';
 
@@ -46,7 +45,55 @@ export type ValueRequest =
       /** Bits. */
       readonly length: number;
     }
-  | { readonly kind: 'shuffle'; readonly items: readonly string[] };
+  | ListRequest;
+
+/** One of the sequences that are drawn together. */
+export interface SequenceRange {
+  readonly length: number;
+  /** min <= max, max - min below 2^53. */
+  readonly min: number;
+  readonly max: number;
+  /** Without repeats; then length <= max - min + 1. */
+  readonly unique: boolean;
+}
+
+/** Kinds whose answer is a list of strings or of lists of numbers (lists.ts). */
+export type ListRequest =
+  | { readonly kind: 'shuffle'; readonly items: readonly string[] }
+  | {
+      readonly kind: 'sample';
+      /** At most as many as there are items. */
+      readonly count: number;
+      readonly items: readonly string[];
+    }
+  | {
+      readonly kind: 'weighted';
+      readonly count: number;
+      readonly items: readonly string[];
+      /** A whole number from 1 on for each item; their sum is at most 2^53. */
+      readonly weights: readonly number[];
+    }
+  | {
+      readonly kind: 'strings';
+      readonly count: number;
+      /** Characters of each string. */
+      readonly length: number;
+      /** Code points, each once. */
+      readonly alphabet: readonly string[];
+    }
+  | {
+      readonly kind: 'sequences';
+      /** How often all sequences are drawn. */
+      readonly count: number;
+      readonly ranges: readonly SequenceRange[];
+      readonly sort: SortOrder;
+    }
+  | {
+      readonly kind: 'permutations';
+      readonly count: number;
+      /** Of the numbers from 0 to length - 1. */
+      readonly length: number;
+    };
 
 /** How many values the answer holds: what it calls its count; a bitstring is one. */
 export function valueCount(request: ValueRequest): number {
@@ -59,8 +106,8 @@ export function valueCount(request: ValueRequest): number {
       return request.single ? request.length : request.count;
     case 'bitstring':
       return 1;
-    case 'shuffle':
-      return request.items.length;
+    default:
+      return listCount(request);
   }
 }
 
@@ -84,8 +131,8 @@ export function informationBits(request: ValueRequest): number {
       return 122 * request.count;
     case 'bitstring':
       return request.length;
-    case 'shuffle':
-      return bitsOfFallingFactorial(request.items.length, request.items.length);
+    default:
+      return listBits(request);
   }
 }
 
@@ -115,8 +162,8 @@ export function entropyBytesMax(request: ValueRequest): number {
       return request.count * UUID_BYTES;
     case 'bitstring':
       return Math.ceil(request.length / 8);
-    case 'shuffle':
-      return descendingBytesMax(request.items.length, request.items.length - 1, SECURITY_BITS);
+    default:
+      return listEntropyBytesMax(request, SECURITY_BITS);
   }
 }
 
@@ -173,7 +220,7 @@ export function jsonBytesMax(request: ValueRequest): number {
       return uuidsTextMax(request.count);
     case 'bitstring':
       return bitstringTextMax(request.length);
-    case 'shuffle':
-      return shuffleTextMax(request.items);
+    default:
+      return listTextMax(request);
   }
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ApiError } from '../../src/core/errors.ts';
 import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import type { ParameterDefinition } from '../../src/http/params.ts';
-import { assertRefused, codeOf, dataGets, definitionOf, parse } from './parameters-parsing.ts';
+import { assertRefused, codeOf, dataGets, definitionOf, parse, requiredQuery } from './parameters-parsing.ts';
 
 /** The rows of the specification for what all endpoints share, and of the decisions where it is silent. */
 
@@ -22,7 +22,7 @@ describe('entropy_mode', () => {
   ];
   for (const endpoint of dataGets()) {
     it(`on ${endpoint}: three modes, in any letter case`, () => {
-      const query = endpoint === 'shuffle' ? 'items=a,b&' : '';
+      const query = requiredQuery(endpoint);
       assert.equal(parse(endpoint, query).request.mode, undefined);
       for (const [text, mode] of SPELT)
         assert.equal(parse(endpoint, `${query}entropy_mode=${text}`).request.mode, mode);
@@ -111,7 +111,7 @@ describe('unknown parameters', () => {
 });
 
 describe('the definitions', () => {
-  it('are the endpoints of the specification', () => {
+  it('are the endpoints of the specification and those of lists', () => {
     assert.deepEqual(
       ENDPOINT_DEFINITIONS.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
       [
@@ -122,6 +122,11 @@ describe('the definitions', () => {
         'GET /v1/bitstring entropy:read',
         'GET /v1/shuffle entropy:read',
         'POST /v1/batch entropy:batch',
+        'GET /v1/sample entropy:read',
+        'GET /v1/weighted entropy:read',
+        'GET /v1/strings entropy:read',
+        'GET /v1/sequences entropy:read',
+        'GET /v1/permutations entropy:read',
         'GET /v1/stream entropy:batch',
         'GET /v1/certificate certificate:read',
         'GET /v1/health health:read',

@@ -39,6 +39,19 @@ export function dataGets(): DataEndpoint[] {
   return DATA_ENDPOINT_DEFINITIONS.filter(({ method }) => method === 'GET').map(({ name }) => name);
 }
 
+/** The parameters that a GET cannot do without, to be put before others. */
+export function requiredQuery(endpoint: DataEndpoint): string {
+  return REQUIRED[endpoint] ?? '';
+}
+
+const REQUIRED: Readonly<Partial<Record<DataEndpoint, string>>> = {
+  shuffle: 'items=a,b&',
+  sample: 'items=a,b&',
+  weighted: 'items=a,b&weights=1,2&',
+  sequences: 'length=1&min=0&max=1&',
+  permutations: 'length=2&',
+};
+
 /** What no whole number looks like: syntax of SPEC-NOTES, integer syntax. */
 export const NOT_INTEGERS = [
   ...'+1 %2B1 1.0 1. .5 1e3 1E3 0x10 0b1 1_000 1,000 %201 1%20 --1 - NaN Infinity null true one ١ %D9%A1'.split(

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import { assertRefused, codeOf, dataGets, NOT_INTEGERS, parse } from './parameters-parsing.ts';
+import { assertRefused, codeOf, dataGets, NOT_INTEGERS, parse, requiredQuery } from './parameters-parsing.ts';
 
 /** The rows of the specification for each query parameter, and of the decisions where it is silent. */
 
@@ -181,7 +181,7 @@ describe('booleans', () => {
     ...dataGets().map((name) => [name, 'dry_run']),
   ]) {
     it(`${endpoint} ${parameter}: true, false, 1 or 0, in lower case`, () => {
-      const required = endpoint === 'shuffle' ? 'items=a,b&' : '';
+      const required = requiredQuery(endpoint as DataEndpoint);
       const read = (text: string) => {
         const { request } = parse(endpoint as DataEndpoint, `${required}${parameter}=${text}`);
         return parameter === 'unique' ? request.members['unique'] : request.dryRun;

@@ -12,12 +12,17 @@ import type {
   HealthCheck,
   IntegersData,
   Metadata,
+  PermutationsData,
   Quote,
+  SampleData,
+  SequencesData,
   ShuffleData,
+  StringsData,
   TiersAnswer,
   Usage,
   UsageCount,
   UuidData,
+  WeightedData,
 } from '../../clients/typescript/src/answers.ts';
 import type { CertificateDocument } from '../../clients/typescript/src/certificate.ts';
 import { QrnClient } from '../../clients/typescript/src/client.ts';
@@ -60,6 +65,11 @@ const BATCH: { readonly [T in BatchType]: Shape<BatchData<T>> } = {
   floats: { values: ['number'], count: 'number', type: { oneOf: ['floats'] } },
   bytes: { values: ['string'], count: 'number', type: { oneOf: ['bytes'] } },
   uuid: { values: ['string'], count: 'number', type: { oneOf: ['uuid'] } },
+  sample: { values: ['string'], count: 'number', type: { oneOf: ['sample'] } },
+  weighted: { values: ['string'], count: 'number', type: { oneOf: ['weighted'] } },
+  strings: { values: ['string'], count: 'number', type: { oneOf: ['strings'] } },
+  sequences: { values: [[['number']]], count: 'number', type: { oneOf: ['sequences'] } },
+  permutations: { values: [['number']], count: 'number', type: { oneOf: ['permutations'] } },
 };
 const COUNTS: Shape<UsageCount> = { requests: 'number', values: 'number', bytes: 'number' };
 
@@ -161,6 +171,73 @@ describe('answers', () => {
     };
     assert.deepEqual(misfits(quote, shape), []);
     assert.deepEqual(quote.data, { mode: 'pure', required_bytes: 1 });
+  });
+
+  it('decode samples and weighted picks', async () => {
+    const items = ['ada', 'grace', 'barbara, née', 'shafi'];
+    const sample = await client.sample({ count: 3, items });
+    assertAnswer<SampleData>(sample, { items: ['string'], count: 'number', of: 'number' });
+    assert.deepEqual([sample.data.count, sample.data.of], [3, 4]);
+    assert.equal(new Set(sample.data.items.filter((item) => items.includes(item))).size, 3);
+    const picks = await client.weighted({ count: 9, items, weights: [1, 2, 3, 2 ** 50] });
+    assertAnswer<WeightedData>(picks, { items: ['string'], count: 'number' });
+    assert.deepEqual(picks.data.items, Array(9).fill('shafi'), 'the others come once in 2^47 picks');
+  });
+
+  it('decode strings', async () => {
+    const answer = await client.strings({ count: 4, length: 6, alphabet: 'é+, ' });
+    assertAnswer<StringsData>(answer, {
+      values: ['string'],
+      count: 'number',
+      length: 'number',
+      alphabet: 'string',
+    });
+    assert.equal(answer.data.values.length, 4);
+    for (const value of answer.data.values) assert.match(value, /^[é+, ]{6}$/);
+  });
+
+  it('decode sequences and permutations', async () => {
+    const sequences = await client.sequences({
+      count: 2,
+      length: [5, 1],
+      min: [1, -9],
+      max: [69, -8],
+      unique: true,
+    });
+    assertAnswer<SequencesData>(sequences, {
+      values: [[['number']]],
+      count: 'number',
+      length: ['number'],
+      min: ['number'],
+      max: ['number'],
+      unique: 'boolean',
+      sort: { oneOf: ['none', 'ascending', 'descending'] },
+    });
+    assert.deepEqual(
+      sequences.data.values.map((row) => row.map(({ length }) => length)),
+      [
+        [5, 1],
+        [5, 1],
+      ],
+    );
+    const permutations = await client.permutations({ count: 2, length: 7 });
+    assertAnswer<PermutationsData>(permutations, { values: [['number']], count: 'number', length: 'number' });
+    for (const permutation of permutations.data.values)
+      assert.deepEqual(permutation.toSorted(), [0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it('decode batches of lists', async () => {
+    const answers = [
+      await client.batch({ type: 'sample', count: 2, params: { items: ['a', 'b', 'c'] } }),
+      await client.batch({ type: 'weighted', count: 2, params: { items: ['a', 'b'], weights: [3, 4] } }),
+      await client.batch({ type: 'strings', count: 2, params: { alphabet: '01' } }),
+      await client.batch({ type: 'sequences', count: 2, params: { length: [2], min: [0], max: [9] } }),
+      await client.batch({ type: 'permutations', count: 2, params: { length: 3 } }),
+    ];
+    for (const answer of answers) {
+      assert.deepEqual(misfits(answer.data, { ...BATCH[answer.data.type], metadata: ENTROPY }), []);
+      assert.equal(answer.data.values.length, 2);
+    }
   });
 });
 
@@ -399,6 +476,11 @@ const USAGE: Shape<Usage> = {
     bitstring: COUNTS,
     shuffle: COUNTS,
     batch: COUNTS,
+    sample: COUNTS,
+    weighted: COUNTS,
+    strings: COUNTS,
+    sequences: COUNTS,
+    permutations: COUNTS,
   },
   by_mode: { 'quantum-seeded': COUNTS, pure: COUNTS, csprng: COUNTS },
   days: [{ date: 'string', ...COUNTS, credits: 'number' }],

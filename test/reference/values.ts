@@ -28,8 +28,11 @@ class Bytes {
   }
 }
 
+/** Numbers, texts, sequences, or sequences that were drawn together. */
+type PlainValue = number | string | readonly number[] | readonly (readonly number[])[];
+
 export interface TwinAnswer {
-  readonly plain: number[] | string[] | string;
+  readonly plain: readonly PlainValue[] | string;
   readonly consumedBytes: number;
 }
 
@@ -41,7 +44,7 @@ export function twinSample(request: ValueRequest, entropy: Uint8Array): TwinAnsw
 
 /** The plain values of a request as octets, through DataView alone. */
 export function twinOctets(request: ValueRequest, type: OctetType, plain: TwinAnswer['plain']): Buffer {
-  const values: readonly (number | string)[] = typeof plain === 'string' ? [plain] : plain;
+  const values = (typeof plain === 'string' ? [plain] : plain) as readonly (number | string)[];
   const encoding = request.kind === 'bytes' ? request.encoding : 'hex';
   return Buffer.concat(values.map((value) => valueOctets(value, type, encoding)));
 }
@@ -66,7 +69,7 @@ function valueOctets(value: number | string, type: OctetType, encoding: 'hex' | 
   return Buffer.from(octets.buffer);
 }
 
-function plainValues(request: ValueRequest, bytes: Bytes): number[] | string[] | string {
+function plainValues(request: ValueRequest, bytes: Bytes): TwinAnswer['plain'] {
   switch (request.kind) {
     case 'integers':
       return integers(request, bytes);
@@ -89,7 +92,56 @@ function plainValues(request: ValueRequest, bytes: Bytes): number[] | string[] |
     }
     case 'shuffle':
       return shuffle(request.items, request.items.length - 1, bytes);
+    case 'sample':
+      return uniqueOffsets(BigInt(request.items.length), request.count, bytes).map(
+        (place) => request.items[Number(place)],
+      );
+    case 'weighted':
+      return weighted(request, bytes);
+    case 'strings': {
+      const places = offsets(BigInt(request.alphabet.length), request.count * request.length, bytes);
+      const characters = places.map((place) => request.alphabet[Number(place)]);
+      return Array.from({ length: request.count }, (_, i) =>
+        characters.slice(i * request.length, (i + 1) * request.length).join(''),
+      );
+    }
+    case 'sequences': {
+      const { count, ranges, sort } = request;
+      return Array.from({ length: count }, () =>
+        ranges.map(({ length, ...range }) =>
+          integers({ kind: 'integers', count: length, ...range, sort }, bytes),
+        ),
+      );
+    }
+    case 'permutations': {
+      const { count, length } = request;
+      const range = { min: 0, max: length - 1, unique: true, sort: 'none' } as const;
+      return Array.from({ length: count }, () =>
+        integers({ kind: 'integers', count: length, ...range }, bytes),
+      );
+    }
   }
+}
+
+/** Every item stands in a row as often as its weight says; the row is too long to write down, so places are counted. */
+function weighted(
+  { items, weights, count }: Extract<ValueRequest, { kind: 'weighted' }>,
+  bytes: Bytes,
+): string[] {
+  const whole = weights.map(BigInt);
+  let divisor = whole[0];
+  for (const weight of whole) {
+    let rest = weight;
+    while (rest > 0n) [divisor, rest] = [rest, divisor % rest];
+  }
+  const shares = whole.map((weight) => weight / divisor);
+  const sum = shares.reduce((a, b) => a + b, 0n);
+  return offsets(sum, count, bytes).map((offset) => {
+    let left = offset;
+    let i = 0;
+    for (; left >= shares[i]; i++) left -= shares[i];
+    return items[i];
+  });
 }
 
 function encode(octets: Uint8Array, encoding: 'hex' | 'base64'): string {

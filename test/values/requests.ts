@@ -65,6 +65,57 @@ export const shuffleRequest: fc.Arbitrary<ValueRequest> = fc
   .array(anyItem, { minLength: 1, maxLength: 90 })
   .map((items) => ({ kind: 'shuffle', items }));
 
+const itemsOf = (minLength: number) => fc.array(anyItem, { minLength, maxLength: 60 });
+
+export const sampleRequest: fc.Arbitrary<ValueRequest> = fc
+  .tuple(itemsOf(2), fc.nat())
+  .map(([items, draw]) => ({ kind: 'sample', items, count: 1 + (draw % items.length) }));
+
+const anyWeight = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 2 ** 46 }));
+
+export const weightedRequest: fc.Arbitrary<ValueRequest> = fc
+  .tuple(fc.array(fc.tuple(anyItem, anyWeight), { minLength: 2, maxLength: 60 }), anyCount)
+  .map(([pairs, count]) => ({
+    kind: 'weighted',
+    count,
+    items: pairs.map(([item]) => item),
+    weights: pairs.map(([, weight]) => weight),
+  }));
+
+export const stringsRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({
+    count: anyCount,
+    length: fc.integer({ min: 1, max: 40 }),
+    alphabet: fc.uniqueArray(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), {
+      minLength: 2,
+      maxLength: 90,
+    }),
+  })
+  .map((each) => ({ kind: 'strings', ...each }));
+
+export const sequencesRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({
+    count: fc.integer({ min: 1, max: 9 }),
+    ranges: fc.array(fc.tuple(anyRange, fc.integer({ min: 1, max: 30 })), { minLength: 1, maxLength: 6 }),
+    unique: fc.boolean(),
+    sort: anySort,
+  })
+  .map(({ count, ranges, unique, sort }) => ({
+    kind: 'sequences',
+    count,
+    ranges: ranges.map(([{ min, max }, length]) => ({
+      length: unique ? Math.min(length, max - min + 1) : length,
+      min,
+      max,
+      unique,
+    })),
+    sort,
+  }));
+
+export const permutationsRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({ count: fc.integer({ min: 1, max: 5 }), length: fc.integer({ min: 2, max: 80 }) })
+  .map((each) => ({ kind: 'permutations', ...each }));
+
 export const anyRequest: fc.Arbitrary<ValueRequest> = fc.oneof(
   { weight: 4, arbitrary: integersRequest },
   { weight: 2, arbitrary: floatsRequest },
@@ -72,4 +123,9 @@ export const anyRequest: fc.Arbitrary<ValueRequest> = fc.oneof(
   uuidRequest,
   bitstringRequest,
   shuffleRequest,
+  sampleRequest,
+  weightedRequest,
+  stringsRequest,
+  sequencesRequest,
+  permutationsRequest,
 );

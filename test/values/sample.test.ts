@@ -62,7 +62,19 @@ describe('drawJson and drawOctets', () => {
     const files = readdirSync(vectors).sort();
     assert.deepEqual(
       files,
-      ['bitstring', 'bytes', 'floats', 'integers', 'shuffle', 'uuid'].map((kind) => `${kind}.json`),
+      [
+        'bitstring',
+        'bytes',
+        'floats',
+        'integers',
+        'permutations',
+        'sample',
+        'sequences',
+        'shuffle',
+        'strings',
+        'uuid',
+        'weighted',
+      ].map((kind) => `${kind}.json`),
     );
   });
 

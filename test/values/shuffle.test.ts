@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DESCENDING_BOUND_MAX, fillDescending } from '../../src/values/descending.ts';
-import { drawShuffle, shuffled, shuffleTextMax } from '../../src/values/shuffle.ts';
+import { drawJson } from '../../src/values/sample.ts';
+import { shuffled } from '../../src/values/shuffle.ts';
+import { jsonBytesMax } from '../../src/values/value-request.ts';
 import { keystreamReader } from './keystream.ts';
 import { shuffleRequest } from './requests.ts';
 
@@ -102,16 +104,18 @@ describe('the text of a shuffle', () => {
     fc.assert(
       fc.property(shuffleRequest, (request) => {
         assert(request.kind === 'shuffle');
-        const size = shuffleTextMax(request.items);
+        const size = jsonBytesMax(request);
         assert.equal(size, Buffer.byteLength(JSON.stringify(request.items)));
         const target = new Uint8Array(size);
-        assert.equal(drawShuffle(keystreamReader(4_096), request.items, target, 0), size);
+        assert.equal(drawJson(request, keystreamReader(4_096), target, 0), size);
       }),
     );
   });
 
   it('is refused for a lone surrogate, which is no Unicode text', () => {
     const target = new Uint8Array(32);
-    assert.throws(() => drawShuffle(keystreamReader(64), ['\ud800', 'a'], target, 0));
+    assert.throws(() =>
+      drawJson({ kind: 'shuffle', items: ['\ud800', 'a'] }, keystreamReader(64), target, 0),
+    );
   });
 });

@@ -6,6 +6,13 @@ import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { drawJson } from '../../src/values/sample.ts';
 import { drawText, textBytesMax } from '../../src/values/text-lines.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import {
+  permutationsRequest,
+  sampleRequest,
+  sequencesRequest,
+  stringsRequest,
+  weightedRequest,
+} from './requests.ts';
 
 /** The same bytes for each reader. */
 function reader(): EntropyReader {
@@ -62,6 +69,9 @@ const requests: fc.Arbitrary<ValueRequest> = fc.oneof(
     kind: fc.constant('shuffle' as const),
     items: fc.array(fc.string({ unit: 'binary' }), { minLength: 2, maxLength: 40 }),
   }),
+  sampleRequest,
+  weightedRequest,
+  stringsRequest,
 );
 
 /** A reader of RFC 4180 as its grammar says. */
@@ -89,6 +99,28 @@ describe('values as lines of text', () => {
       }),
       { numRuns: 150, seed: 9 },
     );
+  });
+
+  it('have a line for each sequence or permutation, its numbers side by side (property)', () => {
+    fc.assert(
+      fc.property(fc.oneof(sequencesRequest, permutationsRequest), (request) => {
+        const rows = valuesOf(request).map((json) => JSON.parse(json).flat() as number[]);
+        assert.equal(textOf(request, 'plain'), rows.map((row) => `${row.join(' ')}\n`).join(''));
+        const [header, ...records] = textOf(request, 'csv').split('\r\n');
+        assert.equal(header.split(',').length, rows[0].length);
+        assert.deepEqual(records, [...rows.map(String), '']);
+      }),
+      { numRuns: 60, seed: 10 },
+    );
+  });
+
+  it('name the columns of sequences', () => {
+    const ranges = [
+      { length: 2, min: 5, max: 5, unique: false },
+      { length: 1, min: -7, max: -7, unique: false },
+    ];
+    const request: ValueRequest = { kind: 'sequences', count: 2, ranges, sort: 'none' };
+    assert.equal(textOf(request, 'csv'), 'value_1,value_2,value_3\r\n5,5,-7\r\n5,5,-7\r\n');
   });
 
   it('put quotes around items that would break a line of CSV', () => {

@@ -212,3 +212,79 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
     assertUniform(cells, 120, 'orders');
   });
 });
+
+const listsOf = (request: ValueRequest) => drawnValues(request, keystreamReader(2 ** 22)) as unknown[];
+
+describe('lists are distributed as they say', () => {
+  it('weighted picks in proportion to their weights', () => {
+    const weights = [1, 2, 3, 10];
+    const items = ['a', 'b', 'c', 'd'];
+    const picks = listsOf({ kind: 'weighted', count: 100_000, items, weights }) as string[];
+    const counts = Float64Array.from(items, (item) => picks.filter((pick) => pick === item).length);
+    const statistic = chiSquare(
+      counts,
+      Float64Array.from(weights, (weight) => weight / 16),
+    );
+    assert.ok(statistic > 0.1 && statistic < 3 + DEVIATIONS_MAX * Math.sqrt(6), `chi-square ${statistic}`);
+  });
+
+  it('picks whose weights have a sum of 2^53', () => {
+    const weights = [2 ** 52, 2 ** 51, 2 ** 51 - 1, 1];
+    const items = ['a', 'b', 'c', 'd'];
+    const picks = listsOf({ kind: 'weighted', count: 50_000, items, weights }) as string[];
+    const cells = picks.map((pick, i) => (pick === 'a' ? i % 2 : items.indexOf(pick) + 1));
+    assertUniform(cells, 4, 'quarters, the first two of item a by turns');
+  });
+
+  it('characters of strings, and pairs of neighbours', () => {
+    const strings = listsOf({
+      kind: 'strings',
+      count: 1_000,
+      length: 100,
+      alphabet: [...'0123456789'],
+    }) as string[];
+    const digits = [...strings.join('')].map(Number);
+    assertUniform(digits, 10, 'characters');
+    assertUniform(
+      digits.slice(1).map((digit, i) => 10 * digits[i] + digit),
+      100,
+      'pairs',
+    );
+  });
+
+  it('samples: every ordered pair out of five', () => {
+    const items = ['0', '1', '2', '3', '4'];
+    const reader = keystreamReader(2 ** 20);
+    const cells: number[] = [];
+    for (let run = 0; run < 20_000; run++) {
+      const [first, second] = drawnValues({ kind: 'sample', count: 2, items }, reader) as string[];
+      const place = Number(second) - (second > first ? 1 : 0);
+      cells.push(4 * Number(first) + place);
+    }
+    assertUniform(cells, 20, 'pairs');
+  });
+
+  it('permutations: every order of four', () => {
+    const drawn = listsOf({ kind: 'permutations', count: 24_000, length: 4 }) as number[][];
+    const cells = drawn.map((order) =>
+      order.reduce(
+        (cell, value, i) => cell * (4 - i) + order.slice(i + 1).filter((later) => later < value).length,
+        0,
+      ),
+    );
+    assertUniform(cells, 24, 'orders');
+  });
+
+  it('sequences: each of its own range', () => {
+    const ranges = [
+      { length: 2, min: -3, max: 3, unique: false },
+      { length: 1, min: 100, max: 104, unique: false },
+    ];
+    const drawn = listsOf({ kind: 'sequences', count: 30_000, ranges, sort: 'none' }) as number[][][];
+    assertUniform(
+      drawn.map(([[a, b], [c]]) => ((a + 3) * 7 + b + 3) * 5 + c - 100),
+      245,
+      'triples',
+    );
+  });
+});

@@ -135,6 +135,18 @@ class InvalidItemsError(InvalidRequestError):
     """`invalid_items`"""
 
 
+class InvalidWeightsError(InvalidRequestError):
+    """`invalid_weights`"""
+
+
+class InvalidAlphabetError(InvalidRequestError):
+    """`invalid_alphabet`"""
+
+
+class InvalidSequencesError(InvalidRequestError):
+    """`invalid_sequences`"""
+
+
 class InvalidTypeError(InvalidRequestError):
     """`invalid_type`"""
 
@@ -277,6 +289,9 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_precision": InvalidPrecisionError,
     "invalid_length": InvalidLengthError,
     "invalid_items": InvalidItemsError,
+    "invalid_weights": InvalidWeightsError,
+    "invalid_alphabet": InvalidAlphabetError,
+    "invalid_sequences": InvalidSequencesError,
     "invalid_type": InvalidTypeError,
     "invalid_params": InvalidParamsError,
     "pure_too_large": PureTooLargeError,

@@ -10,7 +10,19 @@ export type Origin = 'quantum-processor' | 'qrng-device' | 'simulated' | 'replay
 
 export type Tier = 'free' | 'developer' | 'pro' | 'business' | 'enterprise';
 
-export type DataEndpoint = 'integers' | 'bytes' | 'floats' | 'uuid' | 'bitstring' | 'shuffle' | 'batch';
+export type DataEndpoint =
+  | 'integers'
+  | 'bytes'
+  | 'floats'
+  | 'uuid'
+  | 'bitstring'
+  | 'shuffle'
+  | 'batch'
+  | 'sample'
+  | 'weighted'
+  | 'strings'
+  | 'sequences'
+  | 'permutations';
 
 /** An answer with values in it. */
 export interface Answer<Data> {
@@ -113,15 +125,60 @@ export interface ShuffleData {
   readonly count: number;
 }
 
+export interface SampleData {
+  readonly items: readonly string[];
+  readonly count: number;
+  /** How many items there were. */
+  readonly of: number;
+}
+
+export interface WeightedData {
+  readonly items: readonly string[];
+  readonly count: number;
+}
+
+export interface StringsData {
+  readonly values: readonly string[];
+  readonly count: number;
+  readonly length: number;
+  readonly alphabet: string;
+}
+
+export interface SequencesData {
+  /** Each entry holds one list for each sequence. */
+  readonly values: readonly (readonly (readonly number[])[])[];
+  readonly count: number;
+  readonly length: readonly number[];
+  readonly min: readonly number[];
+  readonly max: readonly number[];
+  readonly unique: boolean;
+  readonly sort: SortOrder;
+}
+
+export interface PermutationsData {
+  /** Each of the numbers from 0 to length - 1. */
+  readonly values: readonly (readonly number[])[];
+  readonly count: number;
+  readonly length: number;
+}
+
 /** The JSON value that a batch of each type holds. */
 export interface BatchValue {
   readonly integers: number;
   readonly floats: number;
   readonly bytes: string;
   readonly uuid: string;
+  readonly sample: string;
+  readonly weighted: string;
+  readonly strings: string;
+  readonly sequences: readonly (readonly number[])[];
+  readonly permutations: readonly number[];
 }
 
 export type BatchType = keyof BatchValue;
+
+/** The types that can come as octets. */
+export type BinaryBatchType = keyof BinaryValues;
 
 export interface BatchData<T extends BatchType> {
   readonly values: readonly BatchValue[T][];
@@ -140,7 +197,7 @@ export interface BinaryValues {
   readonly uuid: Uint8Array;
 }
 
-export interface BinaryBatchData<T extends BatchType> {
+export interface BinaryBatchData<T extends BinaryBatchType> {
   readonly values: BinaryValues[T];
   readonly count: number;
   readonly type: T;

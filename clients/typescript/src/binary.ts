@@ -1,7 +1,7 @@
 import type {
-  BatchType,
   BinaryAnswer,
   BinaryBatchData,
+  BinaryBatchType,
   BinaryBytesData,
   BinaryValues,
   EntropyMetadata,
@@ -95,7 +95,7 @@ export function requestIdOf(uuid: string): string {
  * The values of a batch in memory of their kind, without a copy where the machine is little-endian as the wire is.
  * Throws `invalid_answer` when there are not `count` of them.
  */
-export function batchValues<T extends BatchType>(
+export function batchValues<T extends BinaryBatchType>(
   type: T,
   count: number,
   { octets, type: named }: Pick<OctetReply, 'octets' | 'type'>,
@@ -114,7 +114,7 @@ export function batchValues<T extends BatchType>(
 }
 
 /** What this client asks for, or gets unasked. */
-const TYPES: Readonly<Record<BatchType, readonly OctetType[]>> = {
+const TYPES: Readonly<Record<BinaryBatchType, readonly OctetType[]>> = {
   integers: ['int32', 'float64'],
   floats: ['float64'],
   uuid: ['uuid'],
@@ -129,7 +129,7 @@ const WIDTHS: Readonly<Partial<Record<OctetType, number>>> = {
 
 /** The values as the service sent them. */
 export function octetsOf(
-  data: BinaryBytesData | BinaryBatchData<BatchType>,
+  data: BinaryBytesData | BinaryBatchData<BinaryBatchType>,
   littleEndian = LITTLE_ENDIAN,
 ): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT } = 'bytes' in data ? data.bytes : data.values;
@@ -149,7 +149,7 @@ function swapped(octets: Uint8Array<ArrayBuffer>, width: number): Uint8Array<Arr
  * `poweredBy` is not in the header fields, so the answer claims nothing of it.
  */
 export function jsonBodyOf(
-  answer: BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>>,
+  answer: BinaryAnswer<BinaryBytesData | BinaryBatchData<BinaryBatchType>>,
   poweredBy: string,
 ): object {
   const { data, metadata, meta, credits } = answer;
@@ -162,7 +162,7 @@ export function jsonBodyOf(
 }
 
 function jsonDataOf(
-  data: (BinaryBytesData | BinaryBatchData<BatchType>) & { readonly metadata: EntropyMetadata },
+  data: (BinaryBytesData | BinaryBatchData<BinaryBatchType>) & { readonly metadata: EntropyMetadata },
 ): object {
   const { count, metadata } = data;
   if ('bytes' in data) {
@@ -171,7 +171,7 @@ function jsonDataOf(
   return { count, metadata, type: data.type, values: jsonValuesOf(data) };
 }
 
-function jsonValuesOf({ type, values, count }: BinaryBatchData<BatchType>): (number | string)[] {
+function jsonValuesOf({ type, values, count }: BinaryBatchData<BinaryBatchType>): (number | string)[] {
   if (!(values instanceof Uint8Array)) return Array.from(values);
   const width = values.length / count;
   const textOf = type === 'uuid' ? uuidText : hexOf;

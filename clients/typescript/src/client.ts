@@ -4,6 +4,7 @@ import type {
   BatchType,
   BinaryAnswer,
   BinaryBatchData,
+  BinaryBatchType,
   BinaryBytesData,
   BitstringData,
   BytesData,
@@ -12,12 +13,17 @@ import type {
   FloatsData,
   HealthReport,
   IntegersData,
+  PermutationsData,
   Quote,
   RateLimit,
+  SampleData,
+  SequencesData,
   ShuffleData,
+  StringsData,
   TiersAnswer,
   UsageAnswer,
   UuidData,
+  WeightedData,
 } from './answers.ts';
 import { batchValues, jsonBodyOf, octetReply, octetsOf } from './binary.ts';
 import type { CertificateDocument } from './certificate.ts';
@@ -31,9 +37,14 @@ import {
   dataRequest,
   type FloatsParameters,
   type IntegersParameters,
+  type PermutationsParameters,
   queryOf,
+  type SampleParameters,
+  type SequencesParameters,
   type ShuffleParameters,
+  type StringsParameters,
   type UuidParameters,
+  type WeightedParameters,
 } from './parameters.ts';
 import { type PendingCall, pendingCall } from './pending-call.ts';
 import { environmentVariable, userAgent } from './runtime.ts';
@@ -73,7 +84,9 @@ export interface VerifyOptions extends CallOptions {
 }
 
 /** Any answer with values in it, JSON or binary. */
-export type VerifiableAnswer = Answer<unknown> | BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>>;
+export type VerifiableAnswer =
+  | Answer<unknown>
+  | BinaryAnswer<BinaryBytesData | BinaryBatchData<BinaryBatchType>>;
 
 /** Where `npm start` serves. */
 const LOCAL_URL = 'http://127.0.0.1:3000/v1';
@@ -156,6 +169,34 @@ export class QrnClient {
     return this.#data('shuffle', parameters, call);
   }
 
+  /** Some of the items in the order drawn, no item twice. */
+  sample(parameters: SampleParameters, call?: CallOptions): PendingCall<Answer<SampleData>> {
+    return this.#data('sample', parameters, call);
+  }
+
+  /** Independent picks from weighted items. */
+  weighted(parameters: WeightedParameters, call?: CallOptions): PendingCall<Answer<WeightedData>> {
+    return this.#data('weighted', parameters, call);
+  }
+
+  /** Strings over an alphabet. */
+  strings(parameters: StringsParameters = {}, call?: CallOptions): PendingCall<Answer<StringsData>> {
+    return this.#data('strings', parameters, call);
+  }
+
+  /** Sequences of integers, each with a length and a range of its own, drawn together. */
+  sequences(parameters: SequencesParameters, call?: CallOptions): PendingCall<Answer<SequencesData>> {
+    return this.#data('sequences', parameters, call);
+  }
+
+  /** The numbers from 0 to length - 1 in a random order. */
+  permutations(
+    parameters: PermutationsParameters,
+    call?: CallOptions,
+  ): PendingCall<Answer<PermutationsData>> {
+    return this.#data('permutations', parameters, call);
+  }
+
   /** Up to 100,000 values as JSON; the key needs the scope `entropy:batch`. */
   batch<T extends BatchType>(
     parameters: BatchParameters<T>,
@@ -178,7 +219,7 @@ export class QrnClient {
   }
 
   /** Up to 100,000 values as a typed array, without any parsing. */
-  batchBinary<T extends BatchType>(
+  batchBinary<T extends BinaryBatchType>(
     parameters: BatchParameters<T>,
     call?: CallOptions,
   ): PendingCall<BinaryAnswer<BinaryBatchData<T>>> {
@@ -399,7 +440,7 @@ function verifiable(
 
 function isBinary(
   answer: VerifiableAnswer,
-): answer is BinaryAnswer<BinaryBytesData | BinaryBatchData<BatchType>> {
+): answer is BinaryAnswer<BinaryBytesData | BinaryBatchData<BinaryBatchType>> {
   const { data } = answer as { data: { values?: unknown; bytes?: unknown } };
   return ArrayBuffer.isView(data.values) || ArrayBuffer.isView(data.bytes);
 }

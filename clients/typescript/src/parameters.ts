@@ -47,6 +47,46 @@ export interface ShuffleParameters extends ModeParameters {
   readonly items: readonly string[];
 }
 
+export interface SampleParameters extends ModeParameters {
+  /** How many of the items, at most all; default 1. */
+  readonly count?: number | undefined;
+  /** 2 to 10,000 items. */
+  readonly items: readonly string[];
+}
+
+export interface WeightedParameters extends SampleParameters {
+  /** A whole number from 1 on for each item; their sum is at most 2^53. */
+  readonly weights: readonly number[];
+}
+
+export interface StringsParameters extends ModeParameters {
+  /** 1 to 10,000; default 1. */
+  readonly count?: number | undefined;
+  /** Characters of each string, 1 to 128; default 16. */
+  readonly length?: number | undefined;
+  /** 2 to 1,000 characters, none twice; default A-Z, a-z and 0-9. */
+  readonly alphabet?: string | undefined;
+}
+
+export interface SequencesParameters extends ModeParameters {
+  /** How often all sequences are drawn; default 1. */
+  readonly count?: number | undefined;
+  /** How many numbers each sequence has. */
+  readonly length: readonly number[];
+  readonly min: readonly number[];
+  readonly max: readonly number[];
+  /** No number twice in a sequence. */
+  readonly unique?: boolean | undefined;
+  readonly sort?: SortOrder | undefined;
+}
+
+export interface PermutationsParameters extends ModeParameters {
+  /** Default 1. */
+  readonly count?: number | undefined;
+  /** Of the numbers from 0 to length - 1; 2 to 10,000. */
+  readonly length: number;
+}
+
 /** What each type of batch may be told beside its count. */
 export interface BatchTypeParameters {
   readonly integers: { readonly min?: number | undefined; readonly max?: number | undefined };
@@ -54,6 +94,11 @@ export interface BatchTypeParameters {
   /** `length`: bytes of each value, 1 to 1,024; default 16. */
   readonly bytes: { readonly length?: number | undefined; readonly encoding?: ByteEncoding | undefined };
   readonly uuid: Readonly<Record<string, never>>;
+  readonly sample: Pick<SampleParameters, 'items'>;
+  readonly weighted: Pick<WeightedParameters, 'items' | 'weights'>;
+  readonly strings: Pick<StringsParameters, 'length' | 'alphabet'>;
+  readonly sequences: Pick<SequencesParameters, 'length' | 'min' | 'max' | 'unique' | 'sort'>;
+  readonly permutations: Pick<PermutationsParameters, 'length'>;
 }
 
 export interface BatchParameters<T extends BatchType> extends ModeParameters {
@@ -72,6 +117,11 @@ export interface DataParameters {
   readonly bitstring: BitstringParameters;
   readonly shuffle: ShuffleParameters;
   readonly batch: BatchParameters<BatchType>;
+  readonly sample: SampleParameters;
+  readonly weighted: WeightedParameters;
+  readonly strings: StringsParameters;
+  readonly sequences: SequencesParameters;
+  readonly permutations: PermutationsParameters;
 }
 
 /** A request as it is sent, without what every request has. */
@@ -102,7 +152,9 @@ export function dataRequest<E extends DataEndpoint>(
 }
 
 /** `?name=value&…`, or nothing. A list is sent as its items, each percent-encoded, between bare commas. */
-export function queryOf(parameters: Readonly<Record<string, QueryValue | readonly string[]>>): string {
+export function queryOf(
+  parameters: Readonly<Record<string, QueryValue | readonly (string | number)[]>>,
+): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(parameters)) {
     if (value === undefined) continue;

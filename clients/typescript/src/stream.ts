@@ -1,4 +1,4 @@
-import type { BatchType, BinaryAnswer, BinaryBatchData } from './answers.ts';
+import type { BinaryAnswer, BinaryBatchData, BinaryBatchType } from './answers.ts';
 import type { QrnClient } from './client.ts';
 import type { BatchParameters, BatchTypeParameters, ModeParameters } from './parameters.ts';
 import type { CallOptions } from './transport.ts';
@@ -12,12 +12,14 @@ export interface StreamSize {
   readonly ahead?: number | undefined;
 }
 
-export type StreamParameters<T extends BatchType> = StreamSize & ModeParameters & BatchTypeParameters[T];
+export type StreamParameters<T extends BinaryBatchType> = StreamSize &
+  ModeParameters &
+  BatchTypeParameters[T];
 
 /** Every block is a call of its own, with certificate and, in pure mode, Idempotency-Key of its own. */
 export type StreamOptions = Omit<CallOptions, 'idempotencyKey'>;
 
-export type StreamBlock<T extends BatchType> = BinaryAnswer<BinaryBatchData<T>>;
+export type StreamBlock<T extends BinaryBatchType> = BinaryAnswer<BinaryBatchData<T>>;
 
 const BLOCK_MAX = 100_000;
 const BLOCK_BYTES_MAX = 16 * 1_048_576;
@@ -66,7 +68,7 @@ export class Streams {
   }
 
   /** Checks the size before the first block is asked for. */
-  #stream<T extends BatchType>(
+  #stream<T extends BinaryBatchType>(
     type: T,
     { total, block = BLOCK_MAX, ahead, entropyMode }: StreamSize & ModeParameters,
     params: BatchTypeParameters[T],
@@ -79,7 +81,7 @@ export class Streams {
     return this.#blocks({ type, count: block, params, entropyMode }, total, callsAhead, call);
   }
 
-  async *#blocks<T extends BatchType>(
+  async *#blocks<T extends BinaryBatchType>(
     parameters: BatchParameters<T>,
     total: number,
     ahead: number,

@@ -5,6 +5,7 @@ import {
   type DataEndpointDefinition,
   DRY_RUN,
   ENTROPY_MODE,
+  ENVELOPE_BYTES_MAX,
   FORMAT,
   type ParsedDataRequest,
   type RequestContent,
@@ -22,6 +23,18 @@ import {
   type ValuesOf,
 } from '../params.ts';
 import { isJson } from '../representation.ts';
+import {
+  PERMUTATIONS_PARAMS,
+  permutationsRequest,
+  SAMPLE_PARAMS,
+  SEQUENCES_PARAMS,
+  STRINGS_PARAMS,
+  sampleRequest,
+  sequencesRequest,
+  stringsRequest,
+  WEIGHTED_PARAMS,
+  weightedRequest,
+} from './lists.ts';
 import { ENCODING, PRECISION, RANGE, requirePossible, SORT, UNIQUE } from './values.ts';
 
 export const TYPE = {
@@ -34,7 +47,10 @@ export const TYPE = {
 } as const satisfies ParameterDefinition;
 
 const MEMBERS = [
-  TYPE,
+  {
+    ...TYPE,
+    values: [...TYPE.values, 'sample', 'weighted', 'strings', 'sequences', 'permutations'],
+  },
   {
     name: 'count',
     kind: 'integer',
@@ -64,10 +80,12 @@ const PARAMS = {
   floats: [PRECISION],
   bytes: [ENCODING, LENGTH],
   uuid: [],
+  sample: SAMPLE_PARAMS,
+  weighted: WEIGHTED_PARAMS,
+  strings: STRINGS_PARAMS,
+  sequences: SEQUENCES_PARAMS,
+  permutations: PERMUTATIONS_PARAMS,
 } as const satisfies Record<string, readonly ParameterDefinition[]>;
-
-/** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
-const ENVELOPE_BYTES_MAX = 4_096;
 
 export const BATCH: DataEndpointDefinition = {
   name: 'batch',
@@ -83,6 +101,7 @@ export const BATCH: DataEndpointDefinition = {
     'invalid_json',
     'invalid_params',
     'unique_impossible',
+    'invalid_sequences',
   ],
   parse,
 };
@@ -133,6 +152,16 @@ function readValues(
       return { kind: 'bytes', count, ...read(PARAMS.bytes), single: false };
     case 'uuid':
       return { kind: 'uuid', count };
+    case 'sample':
+      return sampleRequest(read(SAMPLE_PARAMS), count);
+    case 'weighted':
+      return weightedRequest(read(WEIGHTED_PARAMS), count);
+    case 'strings':
+      return stringsRequest(read(STRINGS_PARAMS), count);
+    case 'sequences':
+      return sequencesRequest(read(SEQUENCES_PARAMS), count, LIMITS.batchCountMax);
+    case 'permutations':
+      return permutationsRequest(read(PERMUTATIONS_PARAMS), count, LIMITS.batchCountMax);
   }
 }
 

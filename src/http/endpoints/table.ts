@@ -1,6 +1,7 @@
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
 import { type ParameterDefinition, type ParsedQuery, parseQuery, type ValuesOf } from '../params.ts';
 import { BATCH } from './batch.ts';
+import { PERMUTATIONS, SAMPLE, SEQUENCES, STRINGS, WEIGHTED } from './lists.ts';
 import { STREAM } from './stream.ts';
 import { BITSTRING, BYTES, FLOATS, INTEGERS, SHUFFLE, UUID } from './values.ts';
 
@@ -57,7 +58,7 @@ export const USAGE: EndpointDefinition = {
   errors: [],
 };
 
-/** The endpoints whose reply is one answer, in the order of the specification. */
+/** The endpoints whose reply is one answer: those of the specification in its order, then the others. */
 export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [
   INTEGERS,
   BYTES,
@@ -66,6 +67,11 @@ export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [
   BITSTRING,
   SHUFFLE,
   BATCH,
+  SAMPLE,
+  WEIGHTED,
+  STRINGS,
+  SEQUENCES,
+  PERMUTATIONS,
 ];
 
 /** Every endpoint that draws entropy. */

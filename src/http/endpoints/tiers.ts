@@ -90,6 +90,19 @@ const PRICES: readonly PriceRow[] = [
   price('uuid', '122 × count', '/v1/uuid?count=1'),
   price('bitstring', 'length', '/v1/bitstring?length=128'),
   price('shuffle', 'log2(n!), n items', '/v1/shuffle?items=ada,grace,barbara,shafi'),
+  price('sample', 'log2(n! / (n - count)!), n items', '/v1/sample?count=2&items=ada,grace,barbara,shafi'),
+  price(
+    'weighted',
+    'count × log2(sum of the weights / their greatest common divisor)',
+    '/v1/weighted?count=10&items=gold,silver,bronze&weights=1,10,100',
+  ),
+  price('strings', 'count × length × log2(characters of the alphabet)', '/v1/strings?count=1&length=16'),
+  price(
+    'sequences',
+    'count × the sum over the sequences, each priced as integers',
+    '/v1/sequences?length=5,1&min=1,1&max=69,26&unique=true',
+  ),
+  price('permutations', 'count × log2(length!)', '/v1/permutations?length=52'),
 ];
 
 /** Its credits are what the endpoint itself would charge for the example. */

@@ -26,7 +26,7 @@ const BOUND = {
 const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT] as const;
 
 /** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
-function valuesEndpoint<Own extends readonly ParameterDefinition[]>({
+export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>({
   name,
   summary,
   parameters: own,
@@ -127,7 +127,8 @@ export const INTEGERS = valuesEndpoint({
   }),
 });
 
-function requireRange(values: ReadValues): void {
+/** Throws 400 `invalid_range` unless min < max and the range holds at most 2^53 values. */
+export function requireRange(values: ReadValues): void {
   const min = values['min'] as number;
   const max = values['max'] as number;
   // The difference of two safe integers is rounded only above 2^53, where it is too large either way
@@ -267,23 +268,21 @@ export const BITSTRING = valuesEndpoint({
   }),
 });
 
-const SHUFFLE_PARAMETERS = [
-  {
-    name: 'items',
-    kind: 'items',
-    min: LIMITS.shuffleItemsMin,
-    max: LIMITS.shuffleItemsMax,
-    required: true,
-    error: 'invalid_items',
-    description:
-      'Comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+export const ITEMS = {
+  name: 'items',
+  kind: 'items',
+  min: LIMITS.shuffleItemsMin,
+  max: LIMITS.shuffleItemsMax,
+  required: true,
+  error: 'invalid_items',
+  description:
+    'In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings.',
+} as const satisfies ParameterDefinition;
 
 export const SHUFFLE = valuesEndpoint({
   name: 'shuffle',
   summary: 'The items in a random order, each order equally likely.',
-  parameters: SHUFFLE_PARAMETERS,
+  parameters: [ITEMS],
   errors: [],
   ask: ({ items }) => ({
     values: { kind: 'shuffle', items },

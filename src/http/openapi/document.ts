@@ -92,7 +92,8 @@ const IDEMPOTENCY_KEY: Schema = {
 function parameter(definition: ParameterDefinition): Schema {
   const { name, aliases = [], required = false, description } = definition;
   const also = aliases.length === 0 ? '' : ` Also accepted as ${aliases.join(', ')}.`;
-  const list = definition.kind === 'items' ? { style: 'form', explode: false } : {};
+  const isList = definition.kind === 'items' || definition.kind === 'integer-list';
+  const list = isList ? { style: 'form', explode: false } : {};
   return {
     name,
     in: 'query',
@@ -124,8 +125,17 @@ function valueSchema(definition: ParameterDefinition): Schema {
       };
     case 'items':
       return { type: 'array', items: { type: 'string' }, minItems: definition.min, maxItems: definition.max };
+    case 'integer-list': {
+      const { min, max, lengthMin, lengthMax } = definition;
+      const items = { type: 'integer', format: 'int64', minimum: min, maximum: max };
+      return { type: 'array', items, minItems: lengthMin, maxItems: lengthMax };
+    }
     case 'text':
-      return { type: 'string', pattern: definition.pattern.source };
+      return {
+        type: 'string',
+        pattern: definition.pattern.source,
+        ...(definition.default === undefined ? {} : { default: definition.default }),
+      };
   }
 }
 

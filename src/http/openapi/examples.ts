@@ -156,4 +156,87 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
       },
     ),
   },
+  sample: {
+    query: 'count=2&items=ada,grace,barbara,shafi',
+    answer: answer(
+      { count: 2, items: ['grace', 'ada'], of: 4 },
+      {
+        certificateId: 'cert_5m2drvx8knstdb3g3p2cdd9y24',
+        salt: '9467f7b44d0b68ee630300b3f05d9b8cc961dc1f6ae4f453ae37f3d4cf0b1c5b',
+        consumedBytes: 4,
+        requestUuid: '01a203a1-fa72-7d6d-8c3f-41c131e365dc',
+        requestId: 'req_01m81t3ykjfnprrft1r4ry6sew',
+        timestamp: '2026-11-22T14:21:16.786Z',
+        tookMs: 22,
+      },
+    ),
+  },
+  weighted: {
+    query: 'count=3&items=gold,silver,bronze&weights=1,10,100',
+    answer: answer(
+      { count: 3, items: ['bronze', 'bronze', 'bronze'] },
+      {
+        certificateId: 'cert_1envjphhkcxvyyq9zj0wytb0ra',
+        salt: '4defb8b290a30b2b1877a49c16ba9b24fb26d986a939e5a2fd88ed3b8a66c40f',
+        consumedBytes: 4,
+        requestUuid: '01a203a1-fabc-7784-801d-786876149c6f',
+        requestId: 'req_01m81t3ynwey2807brd1v1973f',
+        timestamp: '2026-11-22T14:21:16.860Z',
+        tookMs: 1,
+      },
+    ),
+  },
+  strings: {
+    query: 'count=2&length=8&alphabet=ACGT',
+    answer: answer(
+      { alphabet: 'ACGT', count: 2, length: 8, values: ['CATCCACT', 'AGGCAAAG'] },
+      {
+        certificateId: 'cert_0e5z9ed852vb4caft6erj8r2n6',
+        salt: '5f840b7fa1739f82ceeda38c382f3345b294597135de2d6ba0d7ada9012ef26e',
+        consumedBytes: 4,
+        requestUuid: '01a203a1-fada-7690-ac2d-daa6d015bf51',
+        requestId: 'req_01m81t3yptet8arbetmv81bfth',
+        timestamp: '2026-11-22T14:21:16.890Z',
+        tookMs: 1,
+      },
+    ),
+  },
+  sequences: {
+    query: 'length=5,1&min=1,1&max=69,26&unique=true&sort=ascending',
+    answer: answer(
+      {
+        count: 1,
+        length: [5, 1],
+        max: [69, 26],
+        min: [1, 1],
+        sort: 'ascending',
+        unique: true,
+        values: [[[21, 23, 26, 57, 65], [8]]],
+      },
+      {
+        certificateId: 'cert_24pthhxcxznkfa579yaydbf3yw',
+        salt: '15073e7b5ab4cb8adb3647548b57af4b74397df66c22923d0019f4c7d53185ad',
+        consumedBytes: 12,
+        requestUuid: '01a203a1-fae6-7db8-98fd-00fb53409685',
+        requestId: 'req_01m81t3yq6fpw9hz80zd9m15m5',
+        timestamp: '2026-11-22T14:21:16.902Z',
+        tookMs: 1,
+      },
+    ),
+  },
+  permutations: {
+    query: 'length=5',
+    answer: answer(
+      { count: 1, length: 5, values: [[0, 2, 1, 3, 4]] },
+      {
+        certificateId: 'cert_4fr48py6yemwjntr977p6x7w6t',
+        salt: 'e8a4ba9800729e8f7b539549a76a7e4f67ae4a52dedc57bbaf81c9e6aeee5c3b',
+        consumedBytes: 4,
+        requestUuid: '01a203a1-faef-7968-a2b0-d68a754a368b',
+        requestId: 'req_01m81t3yqff5ma5c6ph9tmmdmb',
+        timestamp: '2026-11-22T14:21:16.911Z',
+        tookMs: 1,
+      },
+    ),
+  },
 };

@@ -155,6 +155,8 @@ function valuesText(definition: ParameterDefinition): string {
       return `One of ${definition.values.join(', ')}`;
     case 'items':
       return `List, ${grouped(definition.min)} to ${grouped(definition.max)} items`;
+    case 'integer-list':
+      return `List of ${grouped(definition.lengthMin)} to ${grouped(definition.lengthMax)} integers`;
     case 'text':
       return 'Text';
   }

@@ -35,6 +35,13 @@ describe('requests made from the grammar of the endpoints', () => {
     assert.ok(world.outcomes.has('unique_impossible'));
   });
 
+  it('are refused for lists of different lengths, which chance seldom makes of valid numbers', async () => {
+    const query = 'length=1,2&min=0&max=9';
+    const ask = { endpoint: 'sequences', query, contentType: '', body: new Uint8Array(0) } as const;
+    await hold(world, { role: 'csprng', keyWay: 'bearer', method: 'GET', ask, accept: ACCEPTS[0] });
+    assert.ok(world.outcomes.has('invalid_sequences'));
+  });
+
   it('leave books that agree with what was answered', async () => {
     assert.equal(await bookFailure(world), undefined);
   });

@@ -207,8 +207,13 @@ function edgeTexts(definition: ParameterDefinition): fc.Arbitrary<string> {
           .array(fc.constantFrom('', 'a', '%2c', '%C3%A9', '0'), { maxLength: 6 })
           .map((items) => items.join(',')),
       );
+    case 'integer-list':
+      return fc.oneof(
+        fc.array(edgeNumbers(definition), { maxLength: 4 }).map((numbers) => numbers.join(',')),
+        fc.constantFrom('1,2', '1', '3,2,1', '1,,2', '1,x', '1.5,2', Array(10_001).fill('1').join(',')),
+      );
     case 'text':
-      return fc.constantFrom('');
+      return fc.constantFrom('', 'a', 'ab', 'aba', '%C3%A9e', '%0A%0D', 'abc'.repeat(400));
   }
 }
 

@@ -79,6 +79,11 @@ const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
   bitstring: ['length'],
   shuffle: ['items'],
   batch: [],
+  sample: ['count', 'items'],
+  weighted: ['count', 'items', 'weights'],
+  strings: ['count', 'length', 'alphabet'],
+  sequences: ['count', 'length', 'min', 'max', 'unique', 'sort'],
+  permutations: ['count', 'length'],
 };
 const COMMON = ['entropy_mode', 'dry_run', 'format'];
 
@@ -142,6 +147,19 @@ function get({ endpoint, query }: DataAsk): Read {
     const value = text(name, code);
     return value === undefined ? undefined : wholeOf(value, min, max, code);
   };
+  const wholes = (name: string, min: number, max: number, lengths: Lengths, code: ErrorCode): number[] => {
+    const parts = (text(name, code) ?? refuse(code)).split(',');
+    if (parts.length < lengths.least || parts.length > lengths.most) refuse(code);
+    return parts.map((part) => wholeOf(part, min, max, code));
+  };
+  const items = (): string[] => {
+    const text = raw('items') ?? '';
+    const read = text.includes(',')
+      ? text.split(',').map((item) => decoded(item) ?? refuse('invalid_items'))
+      : (decoded(text) ?? refuse('invalid_items')).split(',');
+    return read.length < 2 || read.length > 10_000 ? refuse('invalid_items') : read;
+  };
+  const count = () => whole('count', 1, 10_000, 'invalid_count') ?? 1;
   const values = (): Pick<Read, 'values' | 'echoed'> => {
     switch (endpoint) {
       case 'integers': {
@@ -174,23 +192,134 @@ function get({ endpoint, query }: DataAsk): Read {
         const length = whole('length', 1, 100_000, 'invalid_length') ?? 128;
         return { values: { kind: 'bitstring', length }, echoed: { length } };
       }
+      case 'sample': {
+        const values = { kind: 'sample', count: count(), items: items() } as const;
+        return { values, echoed: { count: values.count, of: values.items.length } };
+      }
+      case 'weighted': {
+        const values = {
+          kind: 'weighted',
+          count: count(),
+          items: items(),
+          weights: wholes('weights', 1, MAX, { least: 2, most: 10_000 }, 'invalid_weights'),
+        } as const;
+        return { values, echoed: { count: values.count } };
+      }
+      case 'strings': {
+        const echoed = {
+          count: count(),
+          length: whole('length', 1, 128, 'invalid_length') ?? 16,
+          alphabet: alphabet(text('alphabet', 'invalid_alphabet')),
+        };
+        return { values: { kind: 'strings', ...echoed, alphabet: [...echoed.alphabet] }, echoed };
+      }
+      case 'sequences': {
+        const few = { least: 1, most: 64 };
+        const echoed = {
+          count: count(),
+          length: wholes('length', 1, 10_000, few, 'invalid_length'),
+          min: wholes('min', -MAX, MAX, few, 'invalid_range'),
+          max: wholes('max', -MAX, MAX, few, 'invalid_range'),
+          unique: truth(text('unique', 'invalid_boolean')) ?? false,
+          sort:
+            word(text('sort', 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort') ?? 'none',
+        };
+        return { values: sequences(echoed), echoed };
+      }
+      case 'permutations': {
+        const echoed = {
+          count: count(),
+          length: whole('length', 2, 10_000, 'invalid_length') ?? refuse('invalid_length'),
+        };
+        return { values: { kind: 'permutations', ...echoed }, echoed };
+      }
       default: {
-        const text = raw('items') ?? '';
-        const items = text.includes(',')
-          ? text.split(',').map((item) => decoded(item) ?? refuse('invalid_items'))
-          : (decoded(text) ?? refuse('invalid_items')).split(',');
-        if (items.length < 2 || items.length > 10_000) refuse('invalid_items');
-        return { values: { kind: 'shuffle', items }, echoed: { count: items.length } };
+        const values = { kind: 'shuffle', items: items() } as const;
+        return { values, echoed: { count: values.items.length } };
       }
     }
   };
-  return {
+  const read = {
     ...values(),
     ...asOne('mode', mode(text('entropy_mode', 'invalid_entropy_mode'))),
     dryRun: truth(text('dry_run', 'invalid_boolean')) ?? false,
     ...(isAlias ? {} : asOne('format', formatOf(text('format', 'invalid_format')))),
     hasIgnored: hasIgnored || (isAlias && given.has('encoding')),
   };
+  assertRelated(read.values, 10_000);
+  return read;
+}
+
+/** Bounds of the length of a list. */
+interface Lengths {
+  readonly least: number;
+  readonly most: number;
+}
+
+function alphabet(text: string | undefined): string {
+  if (text === undefined) return 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+  return [...text].length < 2 || [...text].length > 1_000 ? refuse('invalid_alphabet') : text;
+}
+
+type Sequences = Extract<ValueRequest, { kind: 'sequences' }>;
+
+function sequences(
+  each: Readonly<Record<'length' | 'min' | 'max', readonly number[]>> & {
+    readonly count: number;
+    readonly unique: boolean;
+    readonly sort: Sequences['sort'];
+  },
+): Sequences {
+  const { count, length, min, max, unique, sort } = each;
+  const rows = Math.max(length.length, min.length, max.length);
+  if (Math.min(length.length, min.length, max.length) < rows) {
+    // told apart from the rest once everything is read
+    return { kind: 'sequences', count, ranges: [], sort };
+  }
+  return {
+    kind: 'sequences',
+    count,
+    ranges: length.map((each, i) => ({ length: each, min: min[i], max: max[i], unique })),
+    sort,
+  };
+}
+
+/** What the parameters of a list must be to each other; `numbersMax` is how many numbers a request may draw. */
+function assertRelated(values: ValueRequest, numbersMax: number): void {
+  switch (values.kind) {
+    case 'sample':
+      if (values.count > values.items.length) refuse('unique_impossible');
+      return;
+    case 'weighted': {
+      const { count, items, weights } = values;
+      if (weights.length !== items.length) refuse('invalid_weights');
+      if (weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) refuse('invalid_weights');
+      const longest = Math.max(...items.map(jsonBytes));
+      if (2 + count * (1 + longest) + 4_096 > 64 * 1024 * 1024) refuse('invalid_count');
+      return;
+    }
+    case 'strings':
+      if (values.alphabet.some((each, i) => values.alphabet.indexOf(each) !== i)) refuse('invalid_alphabet');
+      return;
+    case 'sequences': {
+      const { count, ranges } = values;
+      if (ranges.length === 0) refuse('invalid_sequences');
+      let numbers = 0;
+      for (const { length, min, max, unique } of ranges) {
+        if (min >= max || BigInt(max) - BigInt(min) > BigInt(MAX)) refuse('invalid_range');
+        if (unique && BigInt(max) - BigInt(min) + 1n < BigInt(length)) refuse('unique_impossible');
+        numbers += count * length;
+      }
+      if (numbers > numbersMax) refuse('invalid_count');
+      return;
+    }
+    case 'permutations':
+      if (values.count * values.length > numbersMax) refuse('invalid_count');
+  }
+}
+
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
 }
 
 // Values
@@ -262,6 +391,7 @@ function batch({ query, contentType, body }: DataAsk): Read {
   const params = has('params') ? own('params') : {};
   if (!isObject(params)) refuse('invalid_params');
   const values = valuesOf(type, count, params);
+  assertRelated(values, 100_000);
   if (leastTextBytes(values) > 64 * 1024 * 1024) refuse('invalid_params');
   const inQuery = (name: string, code: ErrorCode): string | undefined => {
     const raw = asked.given.get(name);
@@ -287,7 +417,17 @@ function batch({ query, contentType, body }: DataAsk): Read {
   };
 }
 
-const TYPES = ['integers', 'floats', 'bytes', 'uuid'] as const;
+const TYPES = [
+  'integers',
+  'floats',
+  'bytes',
+  'uuid',
+  'sample',
+  'weighted',
+  'strings',
+  'sequences',
+  'permutations',
+] as const;
 type BatchType = (typeof TYPES)[number];
 const BATCH_MEMBERS = ['type', 'count', 'params', ...COMMON];
 const PARAMS: Readonly<Record<BatchType, readonly string[]>> = {
@@ -295,6 +435,11 @@ const PARAMS: Readonly<Record<BatchType, readonly string[]>> = {
   floats: ['precision'],
   bytes: ['encoding', 'length'],
   uuid: [],
+  sample: ['items'],
+  weighted: ['items', 'weights'],
+  strings: ['length', 'alphabet'],
+  sequences: ['length', 'min', 'max', 'unique', 'sort'],
+  permutations: ['length'],
 };
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -369,7 +514,50 @@ function valuesOf(type: BatchType, count: number, params: JsonObject): ValueRequ
     }
     case 'uuid':
       return { kind: 'uuid', count };
+    case 'sample':
+      return { kind: 'sample', count, items: jsonTexts(own('items')) };
+    case 'weighted': {
+      const items = jsonTexts(own('items'));
+      const lengths = { least: 2, most: 10_000 };
+      return {
+        kind: 'weighted',
+        count,
+        items,
+        weights: jsonWholes(own('weights'), 1, MAX, lengths, 'invalid_weights'),
+      };
+    }
+    case 'strings': {
+      const length = has('length') ? jsonWhole(own('length'), 1, 128, 'invalid_length') : 16;
+      const letters = alphabet(has('alphabet') ? jsonText(own('alphabet'), 'invalid_alphabet') : undefined);
+      if (!letters.isWellFormed()) refuse('invalid_alphabet');
+      return { kind: 'strings', count, length, alphabet: [...letters] };
+    }
+    case 'sequences': {
+      const few = { least: 1, most: 64 };
+      const length = jsonWholes(own('length'), 1, 10_000, few, 'invalid_length');
+      const min = jsonWholes(own('min'), -MAX, MAX, few, 'invalid_range');
+      const max = jsonWholes(own('max'), -MAX, MAX, few, 'invalid_range');
+      const unique = has('unique') ? jsonTruth(own('unique')) : false;
+      const sort = has('sort')
+        ? word(jsonText(own('sort'), 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort')
+        : 'none';
+      return sequences({ count, length, min, max, unique, sort: sort ?? 'none' });
+    }
+    case 'permutations':
+      return { kind: 'permutations', count, length: jsonWhole(own('length'), 2, 10_000, 'invalid_length') };
   }
+}
+
+function jsonTexts(value: unknown): string[] {
+  if (!Array.isArray(value) || value.length < 2 || value.length > 10_000) refuse('invalid_items');
+  return value.map((item) =>
+    typeof item === 'string' && item.isWellFormed() ? item : refuse('invalid_items'),
+  );
+}
+
+function jsonWholes(value: unknown, min: number, max: number, lengths: Lengths, code: ErrorCode): number[] {
+  if (!Array.isArray(value) || value.length < lengths.least || value.length > lengths.most) refuse(code);
+  return value.map((each) => jsonWhole(each, min, max, code));
 }
 
 function jsonWhole(value: unknown, min: number, max: number, code: ErrorCode): number {
@@ -385,8 +573,12 @@ function jsonTruth(value: unknown): boolean {
   return typeof value === 'boolean' ? value : refuse('invalid_boolean');
 }
 
-/** What the values take in JSON at least: only bytes can come near the limit of a reply. */
+/** What the values take in JSON at least: only bytes and strings can come near the limit of a reply. */
 function leastTextBytes(values: ValueRequest): number {
+  if (values.kind === 'strings') {
+    const longest = Math.max(...values.alphabet.map(jsonBytes)) - 2;
+    return values.count * (3 + values.length * longest) + 4_098;
+  }
   if (values.kind !== 'bytes') return 0;
   const text = values.encoding === 'hex' ? 2 * values.length : 4 * Math.ceil(values.length / 3);
   return values.count * (text + 3);

@@ -57,7 +57,8 @@ export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
 function acceptable(outcome: Expected, { accept }: FuzzCase): Expected {
   if (!('asked' in outcome)) return outcome;
   const { values, format, dryRun } = outcome.asked;
-  const hasBreaks = values.kind === 'shuffle' && values.items.some((item) => /[\r\n]/.test(item));
+  const texts = 'items' in values ? values.items : values.kind === 'strings' ? values.alphabet : [];
+  const hasBreaks = texts.some((text) => /[\r\n]/.test(text));
   if (format === 'plain' && hasBreaks && !dryRun) return { refused: 'invalid_format' };
   return formFor(outcome.asked, accept) === undefined ? { refused: 'not_acceptable' } : outcome;
 }
@@ -229,7 +230,8 @@ async function holdAnswer(
   const form = formFor(asked, accept)!;
   if (form === 'plain' || form === 'csv') {
     assert.equal(headers.get('content-type'), bareMediaType(form));
-    if (asked.values.kind !== 'shuffle') assertValues(asked.values, valuesOfLines(asked, form, reply.body));
+    if (!LISTS.includes(asked.values.kind))
+      assertValues(asked.values, valuesOfLines(asked, form, reply.body));
     assert.equal(headers.get('x-entropy-consumed-bytes'), String(drawn));
     assert.equal(headers.get('x-quantum-credits-used'), String(used));
     return;
@@ -253,6 +255,9 @@ async function holdAnswer(
   if (form === 'json')
     assert.ok(reply.body.toString().startsWith(`{"data":${canonicalize(body.data)},`), 'data is canonical');
 }
+
+/** Kinds of texts with quotes and commas, and of rows: their lines are read in test/values/text-lines.test.ts. */
+const LISTS: readonly string[] = ['shuffle', 'sample', 'weighted', 'strings', 'sequences', 'permutations'];
 
 /** The values of lines of text, as JSON would have had them. */
 function valuesOfLines({ values }: Asked, form: 'plain' | 'csv', body: Buffer): unknown {
@@ -285,8 +290,14 @@ function holdSchema(world: World, { endpoint }: Asked, form: string, body: unkno
 
 function valueKey({ endpoint }: Asked): string {
   return (
-    { uuid: 'uuids', bytes: 'bytes', bitstring: 'bitstring', shuffle: 'items' }[endpoint as string] ??
-    'values'
+    {
+      uuid: 'uuids',
+      bytes: 'bytes',
+      bitstring: 'bitstring',
+      shuffle: 'items',
+      sample: 'items',
+      weighted: 'items',
+    }[endpoint as string] ?? 'values'
   );
 }
 
@@ -299,6 +310,8 @@ function answerBytesAbout({ values, dryRun }: Asked): number {
       return values.length;
     case 'shuffle':
       return 0;
+    case 'strings':
+      return values.count * values.length;
     default:
       return 20 * values.count;
   }

@@ -2,7 +2,17 @@ import fc from 'fast-check';
 import type { DataEndpoint, EntropyMode } from '../../../src/core/vocabulary.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
-import { floatsRequest, integersRequest, shuffleRequest, uuidRequest } from '../../values/requests.ts';
+import {
+  floatsRequest,
+  integersRequest,
+  permutationsRequest,
+  sampleRequest,
+  sequencesRequest,
+  shuffleRequest,
+  stringsRequest,
+  uuidRequest,
+  weightedRequest,
+} from '../../values/requests.ts';
 import { anyAccept, type FuzzCase, type KeyWay } from './cases.ts';
 import type { DataAsk } from './model.ts';
 import { factsOf, type Role } from './roles.ts';
@@ -44,6 +54,11 @@ function edged(min: number, max: number, small: number): fc.Arbitrary<number> {
   );
 }
 
+/** The service wants more than one value in each range. */
+const wideSequences = sequencesRequest.filter(
+  (each) => each.kind === 'sequences' && each.ranges.every(({ min, max }) => min < max),
+);
+
 const VALUES: Readonly<Record<DataEndpoint, fc.Arbitrary<ValueRequest>>> = {
   integers,
   bytes: bytes(fc.constant(1), true),
@@ -68,7 +83,17 @@ const VALUES: Readonly<Record<DataEndpoint, fc.Arbitrary<ValueRequest>>> = {
     uuidRequest,
     bytes(fc.integer({ min: 1, max: 30 }), false),
     edged(1, 20_000, 3_000).map((count): ValueRequest => ({ kind: 'uuid', count })),
+    sampleRequest,
+    weightedRequest,
+    stringsRequest,
+    wideSequences,
+    permutationsRequest,
   ),
+  sample: sampleRequest,
+  weighted: weightedRequest,
+  strings: stringsRequest,
+  sequences: wideSequences,
+  permutations: permutationsRequest,
 };
 
 const MODE_SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
@@ -162,7 +187,35 @@ function membersOf(endpoint: DataEndpoint, values: ValueRequest): Members {
       return [['length', values.length]];
     case 'shuffle':
       return [['items', values.items]];
+    case 'sample':
+      return [...countOf(endpoint, values), ['items', values.items]];
+    case 'weighted':
+      return [...countOf(endpoint, values), ['items', values.items], ['weights', values.weights]];
+    case 'strings':
+      return [
+        ...countOf(endpoint, values),
+        ['length', values.length],
+        ['alphabet', values.alphabet.join('')],
+      ];
+    case 'sequences': {
+      const { ranges, sort } = values;
+      return [
+        ...countOf(endpoint, values),
+        ['length', ranges.map(({ length }) => length)],
+        ['min', ranges.map(({ min }) => min)],
+        ['max', ranges.map(({ max }) => max)],
+        ['unique', ranges[0].unique],
+        ['sort', sort],
+      ];
+    }
+    case 'permutations':
+      return [...countOf(endpoint, values), ['length', values.length]];
   }
+}
+
+/** A batch names its count beside `params`. */
+function countOf(endpoint: DataEndpoint, { count }: { readonly count: number }): Members {
+  return endpoint === 'batch' ? [] : [['count', count]];
 }
 
 const DEFAULTS: Readonly<Record<DataEndpoint, Readonly<Record<string, unknown>>>> = {
@@ -172,7 +225,12 @@ const DEFAULTS: Readonly<Record<DataEndpoint, Readonly<Record<string, unknown>>>
   uuid: { count: 1 },
   bitstring: { length: 128 },
   shuffle: {},
-  batch: { min: 0, max: 100, encoding: 'hex', length: 16 },
+  batch: { min: 0, max: 100, encoding: 'hex', length: 16, sort: 'none', unique: false },
+  sample: { count: 1 },
+  weighted: { count: 1 },
+  strings: { count: 1, length: 16 },
+  sequences: { count: 1, sort: 'none', unique: false },
+  permutations: { count: 1 },
 };
 
 function leftOut(members: Members, defaults: Readonly<Record<string, unknown>>, mask: number): Members {
@@ -195,7 +253,11 @@ function valueText(value: unknown, mask: number): string {
   if (typeof value === 'number') return percentEncoded(wholeText(value, mask), mask >>> 2);
   if (typeof value === 'boolean') return bit(mask, 12) ? (value ? '1' : '0') : String(value);
   if (typeof value === 'string') return percentEncoded(value, mask >>> 1);
-  return (value as readonly string[]).map((item, i) => percentEncoded(item, mask >>> (i % 20))).join(',');
+  return (value as readonly (string | number)[])
+    .map((item, i) =>
+      typeof item === 'number' ? wholeText(item, mask) : percentEncoded(item, mask >>> (i % 20)),
+    )
+    .join(',');
 }
 
 function batch(values: ValueRequest, common: Members, style: Style): DataAsk {

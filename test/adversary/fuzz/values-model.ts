@@ -32,6 +32,48 @@ export function assertValues(request: ValueRequest, values: unknown): void {
       return;
     case 'shuffle':
       assert.deepEqual([...(values as string[])].sort(), [...request.items].sort(), 'the same items');
+      return;
+    case 'sample': {
+      const left = [...request.items];
+      assert.equal((values as string[]).length, request.count);
+      for (const item of values as string[]) {
+        assert.ok(left.includes(item), `${item} is an item, and is drawn no more often than it is there`);
+        left.splice(left.indexOf(item), 1);
+      }
+      return;
+    }
+    case 'weighted':
+      assert.equal((values as string[]).length, request.count);
+      for (const item of values as string[]) assert.ok(request.items.includes(item), `${item} is an item`);
+      return;
+    case 'strings':
+      assert.equal((values as string[]).length, request.count);
+      for (const text of values as string[]) {
+        const characters = [...text];
+        assert.equal(characters.length, request.length);
+        for (const each of characters)
+          assert.ok(request.alphabet.includes(each), `${each} is of the alphabet`);
+      }
+      return;
+    case 'sequences': {
+      const { count, ranges, sort } = request;
+      assert.equal((values as unknown[]).length, count);
+      for (const together of values as number[][][]) {
+        assert.equal(together.length, ranges.length);
+        ranges.forEach(({ length, min, max, unique }, i) => {
+          assertIntegers({ kind: 'integers', count: length, min, max, unique, sort }, together[i]);
+        });
+      }
+      return;
+    }
+    case 'permutations': {
+      const { count, length } = request;
+      assert.equal((values as unknown[]).length, count);
+      for (const permutation of values as number[][]) {
+        const whole = { kind: 'integers', count: length, min: 0, max: length - 1 } as const;
+        assertIntegers({ ...whole, unique: true, sort: 'none' }, permutation);
+      }
+    }
   }
 }
 
@@ -128,7 +170,37 @@ function possibleAnswers(request: ValueRequest): bigint {
       return 1n << BigInt(request.length);
     case 'shuffle':
       return fallingFactorial(BigInt(request.items.length), request.items.length);
+    case 'sample':
+      return fallingFactorial(BigInt(request.items.length), request.count);
+    case 'weighted':
+      return (sumOf(request.weights) / divisorOf(request.weights)) ** BigInt(request.count);
+    case 'strings':
+      return BigInt(request.alphabet.length) ** BigInt(request.count * request.length);
+    case 'sequences': {
+      let together = 1n;
+      for (const { length, min, max, unique } of request.ranges) {
+        const span = BigInt(max) - BigInt(min) + 1n;
+        together *= unique ? fallingFactorial(span, length) : span ** BigInt(length);
+      }
+      return together ** BigInt(request.count);
+    }
+    case 'permutations':
+      return fallingFactorial(BigInt(request.length), request.length) ** BigInt(request.count);
   }
+}
+
+function sumOf(weights: readonly number[]): bigint {
+  return weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
+}
+
+/** The greatest whole number that divides every weight. */
+function divisorOf(weights: readonly number[]): bigint {
+  let divisor = 0n;
+  for (const weight of weights) {
+    let rest = BigInt(weight);
+    while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
+  }
+  return divisor;
 }
 
 function fallingFactorial(from: bigint, factors: number): bigint {

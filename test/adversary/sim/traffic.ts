@@ -193,6 +193,8 @@ function priceOf(values: ValueRequest): number {
       for (let i = 2; i <= values.items.length; i++) answers *= BigInt(i);
       return Math.ceil(bits(answers) / 8);
     }
+    default:
+      throw new Error(`the simulation asks for no ${values.kind}`);
   }
 }
 
