@@ -3,7 +3,7 @@ import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
 import { verifyAnswer as verifyAnswer2 } from "./qrn-verify.mjs";
 
 // src/http/pages/client/browser.ts
-var { document, isSecureContext, navigator } = globalThis;
+var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
 var page = document;
 var isSecure = isSecureContext;
 var clipboard = navigator.clipboard;
@@ -137,6 +137,13 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   run(async () => answer.value);
 });
+element("sample-button").hidden = form.dataset["certificate"] !== "";
+element("sample-button").addEventListener("click", () => {
+  run(async () => {
+    answer.value = await sampleAnswer();
+    return answer.value;
+  });
+});
 file.addEventListener("change", () => {
   const chosen = file.files?.[0];
   if (chosen !== void 0) take(chosen);
@@ -160,6 +167,13 @@ function take(chosen) {
     answer.value = await chosen.text();
     return answer.value;
   });
+}
+async function sampleAnswer() {
+  const response = await fetch("/demo/die", { method: "POST", credentials: "omit" });
+  const text = await response.text();
+  if (!response.ok)
+    throw new Trouble(`The service gave no sample: ${String(member(parsed(text), "error", "message"))}`);
+  return text;
 }
 async function run(read) {
   button.disabled = true;

@@ -10,6 +10,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
+const STATUS_SCRIPT = 'status-page.mjs';
 const DOCS_SCRIPT = 'docs-page.mjs';
 
 const HEAD = `\
@@ -49,6 +50,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     importing(module, `./${VERIFIER}`),
   );
   const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins };
+  const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins };
   const docsScript = {
     entryPoints: ['src/http/pages/client/docs-page.ts'],
     plugins,
@@ -59,6 +61,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   return Promise.all([
     bundled(VERIFIER, verifier),
     bundled(PAGE_SCRIPT, pageScript),
+    bundled(STATUS_SCRIPT, statusScript),
     bundled(DOCS_SCRIPT, docsScript),
   ]);
 }

@@ -28,6 +28,8 @@ export interface AccountDirectoryOptions {
   readonly log: Log;
 }
 
+/** What the first start calls its account. */
+export const DEMO_ACCOUNT_NAME = 'demo';
 /** Four looks a second: a command that revokes a key waits for the next one. */
 const POLL_INTERVAL_MS = 250;
 /** Look-ups of unknown keys in one second: whoever makes keys up must not keep the ledger busy. */
@@ -174,6 +176,18 @@ export class AccountDirectory {
 
   accounts(): Iterable<Account> {
     return this.#view.accountsById.values();
+  }
+
+  /**
+   * The account that the first start made to show the service, while its key is good: a start without the demo ends
+   * the key. The oldest account of the name is meant, since a later one may be anybody's.
+   */
+  demo(): Account | undefined {
+    const named = [...this.accounts()].filter(({ record }) => record.name === DEMO_ACCOUNT_NAME);
+    const [oldest] = named.sort((a, b) => a.record.number - b.record.number);
+    if (oldest === undefined) return undefined;
+    const keys = [...this.#view.keysById.values()];
+    return keys.some((key) => key.accountId === oldest.record.id && this.#isLive(key)) ? oldest : undefined;
   }
 
   /** The rate limits that a restart must know of, for Books.saveRates. */

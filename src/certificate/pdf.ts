@@ -1,7 +1,7 @@
 import { type Color, rgb } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
-import { weakestEvidence } from '../ledger/records.ts';
+import { EVIDENCE_LEVELS, weakestEvidence } from '../ledger/records.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
 import type { CertificateDocument } from './record.ts';
 
@@ -144,7 +144,9 @@ function drawFacts(sheet: Sheet, { certificate }: Document, from: number): numbe
   const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
   const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance), RIGHT, y);
   const below = Math.max(left, right) + GAP;
-  const tests = drawGroup(sheet, 'Tests', testRows(verification, provenance.lots), MARGIN, below);
+  const rows = testRows(verification, provenance.lots);
+  const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
+  drawLadder(sheet, provenance.lots, MARGIN + LABEL_WIDTH, tests - 9);
   const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
   const words = Math.max(tests, lots) + GAP;
   const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
@@ -188,7 +190,7 @@ function testRows(verification: Document['certificate']['verification'], lots: L
       'SP 800-22',
       `${verification.nist_sp800_22}${verification.nist_verified ? ', verified' : ', not verified'}`,
     ],
-    ['Min-entropy', entropy === null ? 'not assessed' : `${entropy} per raw bit`],
+    ['Min-entropy', entropy === null ? 'not assessed' : `${rounded(entropy)} per raw bit`],
     ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
     ['Dieharder', verification.dieharder],
     ...evidenceRows(lots),
@@ -203,8 +205,23 @@ function evidenceRows(lots: Lots): Row[] {
   const evidence = lots.map((lot) => lot.evidence).filter((each) => each !== undefined);
   if (evidence.length < lots.length) return [];
   const figures = evidence.map((each) => each.min_entropy_per_bit).filter((each) => each !== null);
-  const figure = figures.length < lots.length ? '' : `, ${Math.min(...figures)} per raw bit`;
-  return [['Evidence', `${weakestEvidence(evidence.map(({ claim }) => claim))}${figure}`]];
+  const figure = figures.length < lots.length ? '' : `, ${rounded(Math.min(...figures))} per raw bit`;
+  return [
+    ['Evidence', `${weakestEvidence(evidence.map(({ claim }) => claim))}${figure}`],
+    ['Its level', ''], // drawn
+  ];
+}
+
+/** The level of evidence as steps, those that are reached filled, in the last row of the tests. */
+function drawLadder(sheet: Sheet, lots: Lots, x: number, y: number): void {
+  const claims = lots.map((lot) => lot.evidence?.claim).filter((each) => each !== undefined);
+  if (lots.length === 0 || claims.length < lots.length) return;
+  const place = EVIDENCE_LEVELS.indexOf(weakestEvidence(claims));
+  EVIDENCE_LEVELS.forEach((_, i) => {
+    sheet.box(x + i * 18, y - 1 - i, 15, 3 + i, i <= place ? ACCENT : HAIRLINE);
+  });
+  const words = `step ${place + 1} of ${EVIDENCE_LEVELS.length}`;
+  sheet.line(words, x + EVIDENCE_LEVELS.length * 18 + 4, y + 3, SMALL);
 }
 
 function lotsTitle(lots: Lots): string {
@@ -314,6 +331,11 @@ function drawFoot(sheet: Sheet, { certificate }: Document): void {
   const notes = `Certificate form ${certificate.version}. Status as of when this page was made; the address above says what holds now.`;
   const legend = sheet.hasCodePoints ? ' {U+…}: a character by its Unicode number.' : '';
   sheet.line(`${notes}${legend}`, MARGIN, 824, { ...LABEL, size: 7 }, WIDTH);
+}
+
+/** For people; the exact figure stands in the JSON. */
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(3)));
 }
 
 function grouped(count: number): string {

@@ -6,15 +6,18 @@ import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi/document.ts';
-import { loadPageAssets } from './pages/assets.ts';
+import type { PageAssets } from './pages/assets.ts';
 import { docsMain } from './pages/docs-page.ts';
 import { type Page, pageReply } from './pages/layout.ts';
+import { eventOf } from './pages/status-live.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import type { PlainRoute } from './router.ts';
 
 export interface InfoRouteSources {
   readonly clock: Clock;
   readonly status: () => Promise<StatusFacts>;
+  /** The status page may draw answers to show (demo-routes.ts). */
+  readonly hasDemo: () => boolean;
   /** Of the service; its base URL is known once it listens. */
   readonly facts: () => OpenApiFacts;
   /** Undefined when metrics are served elsewhere or not at all. */
@@ -30,13 +33,14 @@ const PUBLIC_FIELDS: readonly Field[] = [
 ];
 
 /** What tells about the service to anybody, without a key: its state, its documentation, its metrics. */
-export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
+export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): PlainRoute[] {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
-  const assets = loadPageAssets();
   const { metrics, clock } = sources;
+  const facts = atMostEvery(FRESH_MS, clock, () => sources.status());
   const status = atMostEvery(FRESH_MS, clock, async () =>
-    pageReply(statusPage(await sources.status()), assets),
+    pageReply(statusPage(await facts(), sources.hasDemo()), assets),
   );
+  const event = atMostEvery(FRESH_MS, clock, async () => eventReply(await facts()));
   const { areMetricsPublic } = sources;
   const exposed = metrics && (async () => metricsReply(await metrics()));
   // anybody may ask for public ones, so they are not made for each who does
@@ -45,6 +49,7 @@ export function infoRoutes(sources: InfoRouteSources): PlainRoute[] {
   const document = once(() => openApiReply(openApiDocument(sources.facts())));
   return [
     { ...open, path: '/', handler: status },
+    { ...open, path: '/events', handler: event },
     { ...open, path: '/docs', handler: docs },
     { ...open, path: '/openapi.json', handler: document },
     ...(metricsNow === undefined
@@ -68,15 +73,28 @@ const FRESH_MS = 1_000;
 const METRICS_ARE_LOCAL =
   'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
 
-function statusPage(facts: StatusFacts): Page {
+/**
+ * One event, after which the reply ends: the browser asks for the next one by itself. However many look at the page,
+ * none of them holds a connection or memory of ours between two events, and each event is made once for all.
+ */
+function eventReply(facts: StatusFacts): Reply {
+  const head = headOf(200, [
+    ['Content-Type', 'text/event-stream'],
+    ['Cache-Control', 'no-store'],
+    ['X-Content-Type-Options', 'nosniff'],
+  ]);
+  return { status: 200, head, body: utf8Bytes(eventOf(facts)) };
+}
+
+function statusPage(facts: StatusFacts, hasDemo: boolean): Page {
   return {
     status: 200,
     title: 'Quantum Random Number Service',
-    main: statusMain(facts),
+    main: statusMain(facts, hasDemo),
     cacheControl: 'no-cache',
-    script: null,
+    script: 'status-page.mjs',
     place: 'status',
-    style: 'docs.css',
+    style: 'drawings.css',
     fields: PUBLIC_FIELDS,
   };
 }

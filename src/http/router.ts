@@ -83,6 +83,8 @@ export interface RouterOptions {
   readonly strictParameters: boolean;
   readonly record: RequestRecord;
   readonly cors: CorsPolicy;
+  /** The page for a reader who asks for a path that is not there; undefined for programs. */
+  readonly unknownPage: (exchange: Exchange) => Reply | undefined;
 }
 
 /**
@@ -150,7 +152,10 @@ export class Router {
 
   #walk(exchange: Exchange): void {
     const route = this.#routeOf(exchange.path);
-    if (route === undefined) throw new ApiError('not_found');
+    if (route === undefined) {
+      this.#unknown(exchange);
+      return;
+    }
     exchange.endpoint = route.endpoint;
     if (!route.methods.includes(exchange.method)) {
       this.#otherMethod(exchange, route);
@@ -161,6 +166,13 @@ export class Router {
       return;
     }
     this.#admitted(exchange, route);
+  }
+
+  #unknown(exchange: Exchange): void {
+    const page = this.#options.unknownPage(exchange);
+    if (page === undefined) throw new ApiError('not_found');
+    exchange.error = 'not_found';
+    this.#sendDocument(exchange, page);
   }
 
   /** The part of the way that follows the key. */

@@ -1,7 +1,8 @@
 import { every } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { StatusFacts, StatusPoint } from '../http/pages/status-page.ts';
+import type { NewestLot, StatusFacts, StatusPoint } from '../http/pages/status-page.ts';
 import type { HealthReport } from '../http/plain-routes.ts';
+import type { LotRecord } from '../ledger/records.ts';
 import {
   pureSecondsLeft,
   type ReadingSources,
@@ -32,6 +33,10 @@ export class Monitor {
   start(): void {
     const { watch } = this.#sources;
     watch.tick();
+    // a page of the first minute has something to draw
+    this.#notePoint().catch((error: unknown) =>
+      this.#log.warn({ err: error }, 'no point of the status page'),
+    );
     this.#timers.push(
       every(TICK_MS, this.#log, async () => watch.tick()),
       every(POINT_INTERVAL_MS, this.#log, () => this.#notePoint()),
@@ -72,6 +77,18 @@ export class Monitor {
   }
 }
 
+function newestLot(lot: LotRecord): NewestLot {
+  const { id, rawBits, minEntropyPerBit, onesShares, evidence } = lot;
+  return {
+    id,
+    rawBits,
+    minEntropyPerBit,
+    onesShares: onesShares ?? null,
+    shots: onesShares === undefined ? 0 : rawBits / onesShares.length,
+    claim: evidence?.claim ?? null,
+  };
+}
+
 function statusFacts(readings: Readings, report: HealthReport, history: readonly StatusPoint[]): StatusFacts {
   const { sources, levels, pureBytesHigh, minute, seeds } = readings;
   const bytes = sources.reduce((sum, { conditionedBytes }) => sum + conditionedBytes, 0);
@@ -88,6 +105,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
       origin: source.origin,
       backend: source.lastLot?.quantumBackend ?? null,
       state: source.state,
+      newestLot: source.lastLot === undefined ? null : newestLot(source.lastLot),
       lastLotAtMs: source.lastLot?.finishedAtMs ?? null,
       share: bytes === 0 ? null : source.conditionedBytes / bytes,
       lots: {
@@ -106,6 +124,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
       secondsLeft: seedSecondsLeft(readings),
       inForce: seeds.every(({ inForce }) => inForce),
     },
+    modes: readings.modes,
     csprngReady: readings.systemLot !== undefined,
     requestsPerS: minute.requestsPerS,
     commitP50Ms: minute.commitP50Ms,

@@ -11,7 +11,7 @@ import type { SourceStatus } from '../pool/intake/collector.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { ExposedFamily } from './exposition.ts';
-import type { LastMinute, Watch, Writability } from './watch.ts';
+import type { LastMinute, ModeReading, Watch, Writability } from './watch.ts';
 
 /** The version of this service, from its manifest. */
 export const SERVICE_VERSION: string = JSON.parse(
@@ -48,6 +48,7 @@ export interface Readings {
   readonly delivered: readonly DeliveredState[];
   readonly totals: MetricTotals;
   readonly minute: LastMinute;
+  readonly modes: readonly ModeReading[];
   readonly ledger: Writability;
   /** Journals that a start found damaged, foreign or missing. */
   readonly journalFaults: readonly string[];
@@ -135,6 +136,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     delivered: from.delivered(),
     totals: watch.totals(),
     minute: watch.lastMinute(),
+    modes: watch.modes(),
     ledger: watch.writability(),
     journalFaults,
     integrity,

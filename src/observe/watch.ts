@@ -3,13 +3,15 @@ import {
   COMMIT_DURATION,
   COMMIT_MAX,
   ENTROPY_CONSUMED,
+  HTTP_DURATION,
   HTTP_REQUESTS,
   LOOP_DELAY_MAX,
   LOOP_DELAY_P99,
   MetricTotals,
+  MODE_LABELS,
   quantileOf,
 } from '../core/metrics.ts';
-import { ENTROPY_MODES } from '../core/vocabulary.ts';
+import { ENTROPY_MODES, type EntropyMode } from '../core/vocabulary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /** What the last minute showed. */
@@ -23,6 +25,15 @@ export interface LastMinute {
   readonly loopDelayP99Ms: number;
   readonly loopDelayMaxMs: number;
   readonly lateSeconds: number;
+}
+
+/** Requests of an entropy mode. */
+export interface ModeReading {
+  readonly mode: EntropyMode;
+  readonly lastMinute: number;
+  readonly sinceStart: number;
+  /** Milliseconds, of the last minute, or since the start where that had none; null without any request. */
+  readonly latencyMs: readonly [p50: number, p95: number, p99: number] | null;
 }
 
 /** Whether an answer could be written down now. */
@@ -100,7 +111,7 @@ export class Watch {
     const passedS = (last.atMs - first.atMs) / 1000;
     const before = first.totals.buckets(COMMIT_DURATION);
     const commits = last.totals.buckets(COMMIT_DURATION).map((count, bucket) => count - before[bucket]);
-    const count = commits.reduce((sum, each) => sum + each, 0);
+    const count = sumOf(commits);
     const median = quantileOf(commits, COMMIT_DURATION.bounds, 0.5);
     const largest = (family: typeof COMMIT_MAX) =>
       1000 * Math.max(...ticks.slice(1).map(({ totals }) => totals.value(family)), 0);
@@ -113,6 +124,23 @@ export class Watch {
       loopDelayMaxMs: largest(LOOP_DELAY_MAX),
       lateSeconds: ticks.filter(({ totals }) => 1000 * totals.value(LOOP_DELAY_P99) > LATE_P99_MS).length,
     };
+  }
+
+  /** Requests and latency of each mode. */
+  modes(): ModeReading[] {
+    const totals = this.totals();
+    const first = this.#ticks.at(0)?.totals ?? totals;
+    return ENTROPY_MODES.map((mode) => {
+      const row = MODE_LABELS.indexOf(mode);
+      const all = totals.buckets(HTTP_DURATION, row);
+      const before = first.buckets(HTTP_DURATION, row);
+      const recent = all.map((count, bucket) => count - before[bucket]);
+      const [lastMinute, sinceStart] = [sumOf(recent), sumOf(all)];
+      const counts = lastMinute > 0 ? recent : all;
+      const ms = (quantile: number) => 1000 * (quantileOf(counts, HTTP_DURATION.bounds, quantile) ?? 0);
+      const latencyMs = sinceStart === 0 ? null : ([ms(0.5), ms(0.95), ms(0.99)] as const);
+      return { mode, lastMinute, sinceStart, latencyMs };
+    });
   }
 
   /** Pure bytes drawn in a second, over the last five minutes. */
@@ -166,6 +194,10 @@ const NOTHING_SEEN: LastMinute = {
   loopDelayMaxMs: 0,
   lateSeconds: 0,
 };
+
+function sumOf(counts: Float64Array): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
 
 function requestsOf(totals: MetricTotals): number {
   let sum = 0;

@@ -11,19 +11,21 @@ import { EntropySupply } from '../answer/supply.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import type { Incarnation } from '../certificate/incarnation.ts';
-import { type Config, localOrigin } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
+import { demoRoutes } from '../http/demo-routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
+import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
-import { verifyRoutes } from '../http/pages/verify-routes.ts';
+import { unknownPage, verifyRoutes } from '../http/pages/verify-routes.ts';
 import { type HealthReport, plainRoutes } from '../http/plain-routes.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
@@ -155,7 +157,20 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   });
   const random = new SystemStream().reader;
   const publicLog = logRoutes(certificates);
-  const verification = verifyRoutes(certificates);
+  const assets = loadPageAssets();
+  const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
+  const answers = new Answers({
+    supply,
+    workers,
+    admission,
+    memory,
+    committer,
+    idempotency: new Idempotency(ledger, options.keys.storedAnswers, mainThread),
+    clock,
+    random,
+    poweredBy: config.poweredBy,
+    reservoirBytes: config.reservoirBytes,
+  });
   const router = new Router({
     directory,
     dataEndpoints: DRAWING_ENDPOINT_DEFINITIONS,
@@ -175,30 +190,24 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
       }),
-      ...infoRoutes({
-        status: () => mainThread.status(),
-        facts: () => ({ baseUrl: urls.baseUrl, version: SERVICE_VERSION }),
-        metrics:
-          typeof config.metricsPort === 'number' || config.metricsPort === 'off'
-            ? undefined
-            : () => mainThread.metrics(),
-        areMetricsPublic: config.metricsPort === 'public',
-        clock,
-      }),
+      ...demoRoutes({ answers, directory, record, clock, random }),
+      ...infoRoutes(
+        {
+          status: () => mainThread.status(),
+          hasDemo: () => directory.demo() !== undefined,
+          facts: () => ({ baseUrl: urls.baseUrl, version: SERVICE_VERSION }),
+          metrics:
+            typeof config.metricsPort === 'number' || config.metricsPort === 'off'
+              ? undefined
+              : () => mainThread.metrics(),
+          areMetricsPublic: config.metricsPort === 'public',
+          clock,
+        },
+        assets,
+      ),
     ],
     prefixes: [...publicLog.prefixes, ...verification.prefixes],
-    answers: new Answers({
-      supply,
-      workers,
-      admission,
-      memory,
-      committer,
-      idempotency: new Idempotency(ledger, options.keys.storedAnswers, mainThread),
-      clock,
-      random,
-      poweredBy: config.poweredBy,
-      reservoirBytes: config.reservoirBytes,
-    }),
+    answers,
     clock,
     log,
     random,
@@ -206,6 +215,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     strictParameters: config.strictParameters,
     record,
     cors: corsPolicy(config.corsOrigins),
+    unknownPage: (exchange) => unknownPage(exchange, assets),
   });
   const front = await (options.listen ?? startFront)({
     host: config.host,
@@ -254,7 +264,8 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
 
 /** Where clients reach the service, unless the operator says otherwise. */
 function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase: string } {
-  const origin = localOrigin(config, port);
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = `${config.tls === null ? 'http' : 'https'}://${host}:${port}`;
   return {
     baseUrl: config.baseUrl ?? `${origin}/v1`,
     verifyUrlBase: config.verifyUrlBase ?? `${origin}/verify`,

@@ -95,6 +95,7 @@ export const SOUND: Readings = {
   ],
   delivered: [],
   totals: new MetricTotals(createMetricMemory(1)),
+  modes: [],
   minute: {
     requestsPerS: 3,
     commits: 20,

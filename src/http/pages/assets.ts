@@ -25,12 +25,22 @@ const ASSETS: readonly Asset[] = [
     contentType: 'text/css; charset=utf-8',
     file: new URL('./docs.css', import.meta.url),
   },
+  {
+    name: 'drawings.css',
+    contentType: 'text/css; charset=utf-8',
+    file: new URL('./drawings.css', import.meta.url),
+  },
   { name: 'icon.svg', contentType: 'image/svg+xml', file: new URL('./icon.svg', import.meta.url) },
   // made by scripts/build-verifier.ts, which a test runs again to compare
   {
     name: 'verify-page.mjs',
     contentType: MODULE,
     file: new URL('../../../dist/verify-page.mjs', import.meta.url),
+  },
+  {
+    name: 'status-page.mjs',
+    contentType: MODULE,
+    file: new URL('../../../dist/status-page.mjs', import.meta.url),
   },
   {
     name: 'docs-page.mjs',

@@ -3,6 +3,8 @@ import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
+import { merklePath, rounded, smallestPPlot, timeLine } from './certificate-drawings.ts';
+import { evidenceLadder } from './evidence-ladder.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
@@ -23,7 +25,14 @@ ${statusOf(document)}
 ${testBanner(certificate)}
 ${originBanner(provenance.origin)}
 ${declaredBanner(provenance.lots)}
+<p class="links-inline"><a href="/verify/${certificate.id}.pdf">This certificate as PDF</a></p>
 ${checkForm(certificate.id)}
+<div class="groups drawn-groups">
+<section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(document)}</section>
+${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">What it is evidence of</h2>${evidenceLadder(provenance.evidence)}</section>`}
+${drawing('p-values', 'P-values', smallestPPlot(provenance.lots))}
+${drawing('path', 'Its place in the log', merklePath(certificate.proof))}
+</div>
 <div class="groups">
 ${group('The answer', answerRows(certificate))}
 ${group('Source of the raw bits', sourceRows(certificate))}
@@ -42,16 +51,22 @@ ${rows([
 ])}
 </dl></section>
 <section aria-labelledby="lots"><h2 id="lots">${lotsTitle(provenance.lots.length)}</h2>
-${provenance.lots.map((lot, i) => lotDetails(lot, provenance.lots.length === 1 && i === 0))}
+${provenance.lots.map((lot) => lotDetails(lot, false))}
 </section>
 <section aria-labelledby="meaning"><h2 id="meaning">What this proves</h2>
 <p><bdi>${provenance.meaning}</bdi></p>
 <p><bdi>${certificate.verification.meaning}</bdi></p>
 <p>Who holds the answer can prove to anyone which values were delivered. Nobody else can read or guess them from here.</p>
 </section>
+<p class="hint">Figures on this page are rounded to three digits; the exact ones stand in the JSON, which is what was signed.</p>
 <details class="raw"><summary>The certificate as JSON</summary>
 <pre tabindex="0" role="region" aria-label="The certificate as JSON">${JSON.stringify(document, null, 2)}</pre>
 </details>`;
+}
+
+function drawing(id: string, title: string, figure: Markup | null): Markup | null {
+  if (figure === null) return null;
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${figure}</section>`;
 }
 
 function statusOf({ certificate, revocation }: CertificateDocument): Markup {
@@ -153,7 +168,7 @@ function testRows({ verification, provenance }: Certificate): Row[] {
       'Min-entropy',
       verification.min_entropy_per_bit === null
         ? 'not assessed'
-        : `${verification.min_entropy_per_bit} per raw bit`,
+        : `${rounded(verification.min_entropy_per_bit)} per raw bit`,
     ],
     ['Dieharder', verification.dieharder],
     provenance.evidence === undefined
@@ -209,7 +224,10 @@ ${rows([
     `${grouped(lot.health.samples)} samples, ${lot.health.rct_failures} alarms of repetition count, ` +
       `${lot.health.apt_failures} of adaptive proportion`,
   ],
-  ['Min-entropy per bit', lot.min_entropy_per_bit ?? 'not assessed'],
+  [
+    'Min-entropy per bit',
+    lot.min_entropy_per_bit === null ? 'not assessed' : rounded(lot.min_entropy_per_bit),
+  ],
   lot.raw_windows === undefined
     ? null
     : ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
@@ -227,7 +245,7 @@ function testedRow(tested: Lot['tested'][number]): Row {
     : html`not verified: ${text(tested.reason ?? 'no reason is given')}`;
   return [
     `SP 800-22 on ${grouped(tested.bits)} ${tested.of} bits${placeOf(tested)}`,
-    html`${tested.passed}/${tested.total} passed, smallest p ${tested.smallest_p}, ${verdict}; of the bits with
+    html`${tested.passed}/${tested.total} passed, smallest p ${rounded(tested.smallest_p)}, ${verdict}; of the bits with
 ${code(`sha256:${tested.sha256}`)}`,
   ];
 }
@@ -277,10 +295,10 @@ function evidenceRows(evidence: Lot['evidence']): Row[] {
     figures,
     not_reached: notReached,
   } = evidence;
-  const listed = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  const listed = Object.entries(figures).map(([name, value]) => `${name} ${rounded(value)}`);
   return [
     ['Evidence', claim],
-    ['Min-entropy by this evidence', figure === null ? 'none' : `at least ${figure} per raw bit`],
+    ['Min-entropy by this evidence', figure === null ? 'none' : `at least ${rounded(figure)} per raw bit`],
     ['How', text(method)],
     ['Assumed', text(assumptions)],
     listed.length === 0 ? null : ['Figures', text(listed.join(', '))],
@@ -343,6 +361,7 @@ Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or
  aria-describedby="answer-hint"></textarea>
 <div class="actions">
 <button type="submit" id="check-button">Check</button>
+<button type="button" class="second" id="sample-button">Try it with a sample</button>
 <label class="file" for="file">or choose or drop a file <input class="file-input" type="file" id="file" accept="application/json,.json,.txt"></label>
 </div>
 <details class="octets"><summary>An answer in octets</summary>

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
+import { DRAWING_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
 import { errorCodesOf } from '../openapi/document.ts';
 import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { grouped, type ParameterDefinition } from '../params.ts';
@@ -43,7 +43,7 @@ function keyField(): Markup {
 
 function contents(): Markup {
   const isData = (endpoint: EndpointDefinition) =>
-    DATA_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
+    DRAWING_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
   const links = (endpoints: readonly EndpointDefinition[]) =>
     endpoints.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`);
   return html`<nav class="contents" aria-label="Contents">

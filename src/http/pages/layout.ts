@@ -10,8 +10,8 @@ export interface Page {
   readonly cacheControl: string;
   /** The asset that it runs; the check of certificates when nothing else is said, null for none. */
   readonly script?: string | null;
-  /** The entry of the menu that it belongs to. */
-  readonly place?: Place;
+  /** The entry of the menu that it belongs to; that of certificates when nothing else is said. */
+  readonly place?: Place | null;
   /** Asset of more style than all pages share. */
   readonly style?: string;
   /** Fields beside those of every page. */

@@ -1,8 +1,12 @@
-import type { Origin } from '../../core/vocabulary.ts';
+import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
+import type { EvidenceLevel } from '../../ledger/records.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
-import { html, type Markup } from './layout.ts';
-import { type LotHistory, lotPlots } from './lot-plots.ts';
+import { evidenceLadder } from './evidence-ladder.ts';
+import { healthStrip, hourSeries, plot, spanOf } from './hour-plots.ts';
+import { type Content, html, type Markup } from './layout.ts';
+import { type LotHistory, lotPlots, onesSharePlot } from './lot-plots.ts';
+import { liveTexts, modeTable } from './status-live.ts';
 
 /** What anybody may know of a running service: nothing of accounts, keys or single requests. */
 export interface StatusFacts {
@@ -21,6 +25,7 @@ export interface StatusFacts {
     readonly inForce: boolean;
   };
   readonly csprngReady: boolean;
+  readonly modes: readonly ModeFigures[];
   readonly requestsPerS: number;
   readonly commitP50Ms: number | null;
   readonly logEntries: number;
@@ -38,6 +43,28 @@ export interface StatusSource {
   /** Of the bytes that all sources gave since the start; null when none did. */
   readonly share: number | null;
   readonly lots: LotHistory;
+  readonly newestLot: NewestLot | null;
+}
+
+/** What is public of the newest lot that serves. Its raw bits never are: pure values can be computed from them. */
+export interface NewestLot {
+  readonly id: string;
+  readonly rawBits: number;
+  readonly minEntropyPerBit: number | null;
+  /** Share of ones of each channel; null for lots that do not record it. */
+  readonly onesShares: readonly number[] | null;
+  /** Shots of each channel. */
+  readonly shots: number;
+  readonly claim: EvidenceLevel | null;
+}
+
+/** Requests that were answered in a mode, refusals included. */
+export interface ModeFigures {
+  readonly mode: EntropyMode;
+  readonly lastMinute: number;
+  readonly sinceStart: number;
+  /** Milliseconds at the 50th, 95th and 99th percentile; null when there was no request. */
+  readonly latencyMs: readonly [p50: number, p95: number, p99: number] | null;
 }
 
 export interface StatusPoint {
@@ -49,21 +76,24 @@ export interface StatusPoint {
   readonly commitMaxMs: number;
 }
 
-const HOUR_MS = 3_600_000;
-const STRIP_PIECES = 60;
-
-/** The front page: what this is, what it draws on, how it does. */
-export function statusMain(facts: StatusFacts): Markup {
+/** The front page: what this is, what it draws on, how it does. `hasDemo`: it may ask for answers of its own. */
+export function statusMain(facts: StatusFacts, hasDemo: boolean): Markup {
+  const span = spanOf(facts.atMs, facts.startedAtMs);
+  const texts = liveTexts(facts);
+  const live = (key: string) => html`<span data-live="${key}">${texts[key]}</span>`;
   return html`<h1>Quantum Random Number Service</h1>
 <p class="lead">Random numbers over HTTP whose entropy comes from a quantum processor, each answer with a certificate that anyone can
 check.</p>
 ${sourceBanner(facts)}
 ${statusBanner(facts)}
-<section aria-labelledby="hour"><h2 id="hour">The last hour</h2>
-${healthStrip(facts)}
-<div class="plots">${plots(facts)}</div></section>
-<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts)}</section>
+${hasDemo ? sampleSection() : null}
+<section aria-labelledby="traffic"><h2 id="traffic">Requests and latency</h2>${modeTable(facts)}</section>
+<section aria-labelledby="hour"><h2 id="hour">Recent past</h2>
+${healthStrip(facts.history, span)}
+<div class="plots">${hourSeries(facts.history, facts.pure.highBytes).map((series) => plot(series, span))}</div></section>
+<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts, live)}</section>
 <section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
+${facts.sources.map(newestLotSection)}
 <section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
 <p>Each lot is one read of a source. These figures can refute randomness; they do not prove it.</p>
 <div class="plots">${facts.sources.flatMap(({ name, lots }) => lotPlots(name, lots))}</div></section>
@@ -72,10 +102,39 @@ ${healthStrip(facts)}
 <li><a href="/docs">Documentation</a> with examples that run, and a form to try each call</li>
 <li><a href="/openapi.json">OpenAPI 3.1 document</a> for code generators</li>
 <li><a href="/verify">Check a certificate</a>, here or with <a href="/assets/qrn-verify.mjs" download>the verifier as one file</a></li>
-<li><a href="/log/checkpoint">Signed checkpoint</a> of the log, with ${grouped(facts.logEntries)} entries</li>
+<li><a href="/log/checkpoint">Signed checkpoint</a> of the log, with ${live('log-entries')} entries</li>
 </ul></section>
 <p class="hint">Version ${facts.version}, running since <time datetime="${isoOf(facts.startedAtMs)}">${utcText(facts.startedAtMs)}</time>.
-This page is as of <time datetime="${isoOf(facts.atMs)}">${utcText(facts.atMs)}</time>; reload for a newer one.</p>`;
+These figures are as of ${live('as-of')}<span id="freshness">; reload for newer ones.</span></p>
+<p id="edition" data-edition="${texts['edition']}" hidden><a href="/">Sources, checks or lots have changed: reload this page.</a></p>`;
+}
+
+/** Answers that the page asks for by itself; the script shows and verifies them. */
+function sampleSection(): Markup {
+  return html`<section class="samples scripted" aria-labelledby="samples"><h2 id="samples">Try it now</h2>
+<p>Each button asks the service for a real answer, and the verifier in this page checks it against its certificate and the signed log.
+These answers are public: whoever asks within the same second sees the same one.</p>
+<div class="sample-pair">
+<div><button type="button" id="die-button">Roll a die</button><p id="die" class="drawn" aria-live="polite">–</p>
+<div id="die-checks" class="checks" role="status"></div></div>
+<div><button type="button" id="bits-button">Draw 1,024 bits</button>
+<svg id="raster" class="raster" viewBox="0 0 64 16" role="img" aria-label="No bits were drawn yet."><path d=""/></svg>
+<div id="bits-checks" class="checks" role="status"></div></div>
+</div></section>`;
+}
+
+function newestLotSection({ name, newestLot: lot }: StatusSource): Markup | null {
+  if (lot === null) return null;
+  const id = `newest-${name}`;
+  const entropy =
+    lot.minEntropyPerBit === null ? 'not assessed' : `${lot.minEntropyPerBit.toFixed(3)} per raw bit`;
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">Newest lot of ${name}</h2>
+<p><a href="/lots/${lot.id}"><code>${lot.id}</code></a>: ${grouped(lot.rawBits)} raw bits, min-entropy ${entropy}. The raw bits of a
+lot are never shown, because pure values can be computed from them.</p>
+<div class="newest">
+${lot.onesShares === null ? null : onesSharePlot(lot.onesShares, lot.shots)}
+${lot.claim === null ? null : html`<div><h3>What it is evidence of</h3>${evidenceLadder(lot.claim)}</div>`}
+</div></section>`;
 }
 
 /** The one source, or the loudest of several: what is not quantum is said before what is. */
@@ -178,70 +237,17 @@ function statusBanner({ status, checks }: StatusFacts): Markup {
   return banner(TONES[status], STATUS_WORDS[status], detail);
 }
 
-/** Sixty pieces of a minute each, the worst status of the minute; also told in words. */
-function healthStrip({ history, atMs }: StatusFacts): Markup {
-  const pieces = Array.from({ length: STRIP_PIECES }, (_, i) => {
-    const fromMs = atMs - HOUR_MS + (i * HOUR_MS) / STRIP_PIECES;
-    const within = history.filter(
-      (point) => point.atMs >= fromMs && point.atMs < fromMs + HOUR_MS / STRIP_PIECES,
-    );
-    return worst(within.map(({ status }) => status));
-  });
-  const minutes = (status: HealthStatus) => pieces.filter((piece) => piece === status).length;
-  const words = `Health by minute: ${minutes('pass')} pass, ${minutes('warn')} with warnings, ${minutes('fail')} failing, ${pieces.filter((piece) => piece === 'none').length} not recorded.`;
-  const bars = pieces.map((status, i) => {
-    const height = { pass: 12, warn: 20, fail: 28, none: 3 }[status];
-    return html`<rect class="${status}" x="${i * 6}" y="${28 - height}" width="5" height="${height}"/>`;
-  });
-  return html`<figure class="plot strip"><figcaption><span>Health</span> <strong>${words}</strong></figcaption>
-<svg viewBox="0 0 360 28" preserveAspectRatio="none" role="img" aria-label="${words}">${bars}</svg>
-<p class="scale"><span>an hour ago</span><span>taller is worse</span><span>now</span></p></figure>`;
-}
-
-function worst(statuses: readonly HealthStatus[]): HealthStatus | 'none' {
-  if (statuses.length === 0) return 'none';
-  if (statuses.includes('fail')) return 'fail';
-  return statuses.includes('warn') ? 'warn' : 'pass';
-}
-
-function plots({ history, atMs, pure }: StatusFacts): Markup[] {
-  const series = (of: (point: StatusPoint) => number) =>
-    history.map((point) => ({ atMs: point.atMs, value: of(point) }));
-  const draw = (
-    label: string,
-    unit: string,
-    of: (point: StatusPoint) => number,
-    atLeast: number,
-    digits: number,
-  ) =>
-    plot({ label, unit, points: series(of), text: (value) => value.toFixed(digits), atLeast }, atMs, HOUR_MS);
-  return [
-    draw('Pure bytes on hand', 'MiB', ({ pureBytes }) => pureBytes / 2 ** 20, pure.highBytes / 2 ** 20, 2),
-    draw('Seeds on hand', 'seeds', ({ seeds }) => seeds, 64, 0),
-    draw('Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
-    draw('Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
-  ];
-}
-
-function modes({ pure, seeds, csprngReady, sources }: StatusFacts): Markup {
+function modes({ pure, seeds, csprngReady, sources }: StatusFacts, live: (key: string) => Markup): Markup {
   const isPureOpen = pure.bytes > 0 && !sources.every(({ state }) => state === 'closed');
-  const rows: [mode: string, works: boolean, what: string][] = [
-    ['quantum-seeded', seeds.inForce, `${grouped(seeds.onHand)} seeds on hand${lasting(seeds.secondsLeft)}`],
-    ['pure', isPureOpen, `${(pure.bytes / 2 ** 20).toFixed(2)} MiB on hand${lasting(pure.secondsLeft)}`],
+  const rows: [mode: string, works: boolean, what: Content][] = [
+    ['quantum-seeded', seeds.inForce, live('seeds-left')],
+    ['pure', isPureOpen, live('pure-left')],
     ['csprng', csprngReady, 'system entropy, no quantum origin'],
   ];
   return html`<dl>${rows.map(
     ([mode, works, what]) => html`<div><dt><code>${mode}</code></dt>
 <dd><strong class="${works ? 'works' : 'closed'}">${works ? 'Served' : 'Not served'}</strong>, ${what}</dd></div>`,
   )}</dl>`;
-}
-
-/** How long a stock lasts without new lots; nothing for one that nobody draws on. */
-function lasting(seconds: number | null): string {
-  if (seconds === null) return '';
-  const [size, unit] =
-    seconds >= 172_800 ? [86_400, 'days'] : seconds >= 7_200 ? [3_600, 'hours'] : [60, 'minutes'];
-  return `, enough for ${Math.floor(seconds / size)} ${unit} without new lots`;
 }
 
 function grouped(value: number): string {
@@ -254,61 +260,4 @@ function isoOf(atMs: number): string {
 
 function utcText(atMs: number): string {
   return `${isoOf(atMs).slice(0, 16).replace('T', ' ')} UTC`;
-}
-
-/** A series over time, oldest first. */
-export interface Series {
-  readonly label: string;
-  readonly unit: string;
-  readonly points: readonly { readonly atMs: number; readonly value: number }[];
-  /** Text of a value without its unit. */
-  readonly text: (value: number) => string;
-  /** The top of the plot, at least. */
-  readonly atLeast: number;
-}
-
-const WIDTH = 360;
-const HEIGHT = 72;
-/** A gap this long, a stop of the service or of its machine, is not drawn over. */
-const GAP_MS = 45_000;
-
-/**
- * A line over a span of time that ends at `endMs`, from zero up, as SVG that takes its colours from the style
- * sheet. What it shows is also said in words, for whoever does not see it.
- */
-export function plot(series: Series, endMs: number, spanMs: number): Markup {
-  const { label, unit, points, text, atLeast } = series;
-  const values = points.map(({ value }) => value);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const top = Math.max(atLeast, most);
-  const now = values.at(-1);
-  const words =
-    now === undefined
-      ? `${label}: nothing was recorded yet.`
-      : `${label}: now ${text(now)} ${unit}, least ${text(least)}, most ${text(most)}.`;
-  const x = (atMs: number) => (WIDTH * (1 - (endMs - atMs) / spanMs)).toFixed(1);
-  const y = (value: number) => (HEIGHT - (HEIGHT - 2) * (value / top)).toFixed(1);
-  const lines = runsOf(points).map((run) => {
-    const path = run.map(({ atMs, value }) => `${x(atMs)} ${y(value)}`).join('L');
-    const [from, to] = [x(run[0].atMs), x(run[run.length - 1].atMs)];
-    return html`<path class="area" d="M${from} ${HEIGHT}L${path}L${to} ${HEIGHT}Z"/><path class="line" d="M${path}"/>`;
-  });
-  return html`<figure class="plot">
-<figcaption><span>${label}</span> <strong>${now === undefined ? '–' : `${text(now)} ${unit}`}</strong></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
-<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${lines}</svg>
-<p class="scale"><span>an hour ago</span><span>least ${values.length === 0 ? '–' : text(least)} · most ${values.length === 0 ? '–' : text(most)}</span><span>now</span></p>
-</figure>`;
-}
-
-/** The points in runs without gaps. */
-function runsOf(points: Series['points']): Series['points'][] {
-  const runs: { atMs: number; value: number }[][] = [];
-  let lastMs = Number.NEGATIVE_INFINITY;
-  for (const point of points) {
-    if (point.atMs - lastMs > GAP_MS) runs.push([]);
-    runs[runs.length - 1].push(point);
-    lastMs = point.atMs;
-  }
-  return runs;
 }

@@ -7,12 +7,15 @@ import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
 import { parseAccept } from '../representation.ts';
 import type { PlainRoute } from '../router.ts';
-import { loadPageAssets, type PageAssets } from './assets.ts';
+import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { CAPABILITY_FIELDS, html, type Markup, pageReply } from './layout.ts';
 import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
+const PDF = '.pdf';
+/** Of one front. Clients with a key are not held up: theirs are bounded by their rate. */
+const PDFS_AT_ONCE = 2;
 const LOTS = '/lots/';
 const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 /** What a person may paste for an id holds one: the id alone, or the address of its page. */
@@ -22,22 +25,69 @@ const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
-export function verifyRoutes(certificates: Pick<CertificateService, 'find' | 'lot'>): {
+export function verifyRoutes(
+  certificates: Pick<CertificateService, 'find' | 'lot'>,
+  drawPdf: DrawPdf,
+  assets: PageAssets,
+): {
   exact: PlainRoute[];
   prefixes: PlainRoute[];
 } {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
-  const assets = loadPageAssets();
+  const pdfs = new PublicPdfs(certificates, drawPdf);
   return {
     exact: [
       ...assets.routes,
       { ...open, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
     ],
     prefixes: [
-      { ...open, path: PREFIX, handler: (exchange) => certificateReply(exchange, certificates, assets) },
+      {
+        ...open,
+        path: PREFIX,
+        handler: (exchange) =>
+          exchange.path.endsWith(PDF)
+            ? pdfs.reply(exchange.path.slice(PREFIX.length, -PDF.length))
+            : certificateReply(exchange, certificates, assets),
+      },
       { ...open, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
     ],
   };
+}
+
+type DrawPdf = (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
+
+/** Certificates as PDF for anybody who has the id. Few are drawn at once, since each takes a thread for a while. */
+class PublicPdfs {
+  readonly #certificates: Pick<CertificateService, 'find'>;
+  readonly #draw: DrawPdf;
+  #drawing = 0;
+
+  constructor(certificates: Pick<CertificateService, 'find'>, draw: DrawPdf) {
+    this.#certificates = certificates;
+    this.#draw = draw;
+  }
+
+  async reply(id: string): Promise<Reply> {
+    const found = await this.#certificates.find(id);
+    if (found === 'malformed') throw new ApiError('invalid_id');
+    if (found === 'unknown') throw new ApiError('cert_not_found');
+    if (this.#drawing >= PDFS_AT_ONCE) {
+      const message = 'Other certificates are being drawn; retry after Retry-After.';
+      throw new ApiError('overloaded', { message, retryAfterS: 1 });
+    }
+    this.#drawing++;
+    try {
+      const head = headOf(200, [
+        ['Content-Type', 'application/pdf'],
+        ['Content-Disposition', `inline; filename="${id}.pdf"`],
+        ['Cache-Control', NOT_CACHED],
+        ...CAPABILITY_FIELDS,
+      ]);
+      return { status: 200, head, body: await this.#draw(found) };
+    } finally {
+      this.#drawing--;
+    }
+  }
 }
 
 async function certificateReply(
@@ -54,7 +104,8 @@ async function certificateReply(
   if (found === 'unknown') return unknownReply(id, assets);
   const main = certificateMain(found);
   const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
-  return pageReply({ status: 200, title: `Certificate ${id}`, main, cacheControl }, assets);
+  const page = { status: 200, title: `Certificate ${id}`, main, cacheControl, style: 'drawings.css' };
+  return pageReply(page, assets);
 }
 
 /** The page of a lot; its record never changes. */
@@ -73,7 +124,11 @@ async function lotReply(
     const page = { status: 404, title: 'No such lot', cacheControl: NOT_CACHED };
     return pageReply({ ...page, main: startMain(problem, '') }, assets);
   }
-  return pageReply({ status: 200, title: `Lot ${id}`, main: lotMain(lot), cacheControl: CACHED }, assets);
+  const main = lotMain(lot);
+  return pageReply(
+    { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED, script: null, style: 'drawings.css' },
+    assets,
+  );
 }
 
 function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply {
@@ -121,6 +176,33 @@ proof has shown you nothing.`,
   const page = { status: 404, title: 'No such certificate', cacheControl: NOT_CACHED };
   return pageReply({ ...page, main: startMain(problem, '') }, assets);
 }
+
+/** A page that says where to go from a path that is not there; undefined for a program, and below /v1. */
+export function unknownPage({ path, method, accept }: Exchange, assets: PageAssets): Reply | undefined {
+  const isReader = parseAccept(accept).some(
+    ({ type, subtype, quality }) => type === 'text' && subtype === 'html' && quality > 0,
+  );
+  if (!isReader || prefersJson(accept) || path.startsWith('/v1/') || !['GET', 'HEAD'].includes(method))
+    return undefined;
+  const main = html`<h1>There is no such page</h1>
+<p class="lead">This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.</p>
+<ul class="links"><li><a href="/">What the service does now</a></li><li><a href="/docs">Documentation</a></li>
+<li><a href="/verify">Check a certificate</a></li></ul>`;
+  return pageReply(
+    {
+      status: 404,
+      title: 'No such page',
+      main,
+      cacheControl: NOT_CACHED,
+      script: null,
+      place: null,
+    },
+    assets,
+  );
+}
+
+/** Of a path that is not there, on the page that says so. */
+const PATH_SHOWN_MAX = 200;
 
 function startMain(problem: Markup | null, asked: string): Markup {
   return html`<h1>Check a certificate</h1>

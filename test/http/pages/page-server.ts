@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CertificateService } from '../../../src/certificate/archive.ts';
+import { certificatePdf } from '../../../src/certificate/pdf.ts';
+import type { CertificateDocument } from '../../../src/certificate/record.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import { errorReply, type Reply } from '../../../src/http/error-reply.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { logRoutes } from '../../../src/http/log-routes.ts';
+import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { PlainRoute } from '../../../src/http/router.ts';
 
@@ -51,6 +54,9 @@ interface Routes {
   readonly prefixes: readonly PlainRoute[];
 }
 
+const assets = loadPageAssets();
+const certificatePdfBytes = async (document: CertificateDocument) =>
+  new Uint8Array(await certificatePdf(document));
 const known = new WeakMap<CertificateService, Routes>();
 
 function routesOf(certificates: CertificateService): Routes {
@@ -60,7 +66,7 @@ function routesOf(certificates: CertificateService): Routes {
 }
 
 function makeRoutes(certificates: CertificateService): Routes {
-  const [log, verify] = [logRoutes(certificates), verifyRoutes(certificates)];
+  const [log, verify] = [logRoutes(certificates), verifyRoutes(certificates, certificatePdfBytes, assets)];
   return {
     exact: new Map([...log.exact, ...verify.exact].map((route) => [route.path, route])),
     prefixes: [...log.prefixes, ...verify.prefixes],

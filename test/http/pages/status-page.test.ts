@@ -1,55 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
-import {
-  plot,
-  type StatusFacts,
-  type StatusPoint,
-  type StatusSource,
-  statusMain,
-} from '../../../src/http/pages/status-page.ts';
+import { plot, spanOf } from '../../../src/http/pages/hour-plots.ts';
+import { eventOf, liveTexts } from '../../../src/http/pages/status-live.ts';
+import { type StatusFacts, type StatusSource, statusMain } from '../../../src/http/pages/status-page.ts';
+import { FACTS, NOW, POINT, SOURCE } from './status-facts.ts';
 
-const NOW = 1_700_003_600_000;
-
-const POINT: StatusPoint = {
-  atMs: NOW - 5_000,
-  status: 'pass',
-  pureBytes: 4 * 2 ** 20,
-  seeds: 200,
-  requestsPerS: 12,
-  commitMaxMs: 8,
-};
-
-const SOURCE: StatusSource = {
-  name: 'simulator',
-  origin: 'simulated',
-  backend: 'simulator-statevector',
-  state: 'ok',
-  lastLotAtMs: NOW,
-  share: 1,
-  lots: { estimates: [], driftAlarmBits: 20, pValues: { counts: new Array(10).fill(0), blocks: 0, p: 1 } },
-};
-
-const FACTS: StatusFacts = {
-  atMs: NOW,
-  startedAtMs: NOW - 7_200_000,
-  version: '1.2.3',
-  status: 'pass',
-  checks: [
-    { name: 'ledger:writable', status: 'pass' },
-    { name: 'pool:pure', status: 'pass' },
-  ],
-  sources: [SOURCE],
-  pure: { bytes: 4 * 2 ** 20, highBytes: 8 * 2 ** 20, secondsLeft: 7_300 },
-  seeds: { onHand: 1200, secondsLeft: 200_000, inForce: true },
-  csprngReady: true,
-  requestsPerS: 12,
-  commitP50Ms: 2,
-  logEntries: 1234567,
-  history: [POINT],
-};
-
-const pageOf = (change: Partial<StatusFacts> = {}) => statusMain({ ...FACTS, ...change }).text;
+const pageOf = (change: Partial<StatusFacts> = {}) => statusMain({ ...FACTS, ...change }, true).text;
 const sourceOf = (...changes: Partial<StatusSource>[]) =>
   pageOf({ sources: changes.map((change) => ({ ...SOURCE, ...change })) });
 
@@ -130,7 +87,7 @@ describe('the status page', () => {
       POINT,
     ];
     const text = pageOf({ history });
-    assert.match(text, /1 pass, 1 with warnings, 1 failing, 57 not recorded/);
+    assert.match(text, /1 of 3 recorded pieces pass, 1 with warnings, 1 failing/);
     const bars = [...text.matchAll(/<rect class="(\w+)"/g)].map(([, status]) => status);
     assert.deepEqual([bars[30], bars[50], bars[59], bars[0]], ['fail', 'warn', 'pass', 'none']);
   });
@@ -141,9 +98,53 @@ describe('the status page', () => {
   });
 });
 
+describe('an event of the status page', () => {
+  const eventData = (facts: StatusFacts) => {
+    const [retry, id, data, ...end] = eventOf(facts).split('\n');
+    assert.deepEqual([retry, id, end], ['retry: 2000', `id: ${facts.atMs}`, ['', '']]);
+    return JSON.parse(data.slice('data: '.length)) as Record<string, string>;
+  };
+
+  it('brings every text that the page holds, as the page says it', () => {
+    const texts = eventData(FACTS);
+    const held = [...pageOf().matchAll(/data-live="([^"]+)">([^<]*)</g)].map(([, key, text]) => [key, text]);
+    assert.ok(held.length > 25);
+    for (const [key, text] of held) assert.equal(texts[key], text, key);
+    for (const [, key] of pageOf().matchAll(/data-live-(?:path|label)="([^"]+)"/g))
+      assert.ok(key in texts, key);
+    assert.equal(texts['quantum-seeded-p50'], 'below 0.5 ms');
+    assert.equal(texts['quantum-seeded-p99'], '12 ms');
+    assert.equal(texts['csprng-p99'], '–');
+  });
+
+  it('changes its edition with what only a reload shows', () => {
+    const { edition } = liveTexts(FACTS);
+    assert.equal(liveTexts({ ...FACTS, logEntries: 7, atMs: NOW + 5 })['edition'], edition);
+    const newestLot = { ...SOURCE.newestLot!, id: 'lot_00000000000000000000000001' };
+    assert.notEqual(liveTexts({ ...FACTS, sources: [{ ...SOURCE, newestLot }] })['edition'], edition);
+    assert.notEqual(liveTexts({ ...FACTS, status: 'warn' })['edition'], edition);
+  });
+});
+
+describe('a service that has just started', () => {
+  it('draws its first minutes over the whole width', () => {
+    const history = [0, 10, 20].map((s) => ({ ...POINT, atMs: NOW - 1_000 * s })).reverse();
+    const text = pageOf({ history, startedAtMs: NOW - 30_000 });
+    assert.match(text, /5 minutes ago/);
+    assert.doesNotMatch(text, /an hour ago/);
+    const [, line] = /data-live-path="requests-line"|d="(M336\.0 [^"]+)" data-live-path="requests-line"/.exec(
+      text,
+    )!;
+    assert.ok(line !== undefined, 'twenty seconds are a fifteenth of five minutes');
+  });
+});
+
 describe('a plot', () => {
   const series = (points: { atMs: number; value: number }[]) =>
-    plot({ label: 'Level', unit: 'MiB', points, text: String, atLeast: 10 }, NOW, 3_600_000).text;
+    plot(
+      { key: 'level', label: 'Level', unit: 'MiB', points, text: String, atLeast: 10 },
+      spanOf(NOW, NOW - 7_200_000),
+    ).text;
 
   it('says in words what it shows', () => {
     const text = series([
@@ -152,7 +153,7 @@ describe('a plot', () => {
       { atMs: NOW, value: 5 },
     ]);
     assert.match(text, /aria-label="Level: now 5 MiB, least 3, most 7\."/);
-    assert.match(text, /<path class="line" d="M358\.0 51\.0L359\.0 23\.0L360\.0 37\.0"\/>/);
+    assert.match(text, /<path class="line" d="M358\.0 51\.0L359\.0 23\.0L360\.0 37\.0"/);
   });
 
   it('does not draw over the time in which nothing was recorded', () => {
@@ -162,12 +163,13 @@ describe('a plot', () => {
       { atMs: NOW - 10_000, value: 2 },
       { atMs: NOW, value: 2 },
     ]);
-    assert.equal([...text.matchAll(/class="line"/g)].length, 2);
+    assert.equal(/class="line" d="([^"]*)"/.exec(text)![1].match(/M/g)?.length, 2);
   });
 
   it('of nothing is empty', () => {
     const text = series([]);
     assert.match(text, /nothing was recorded yet/);
-    assert.doesNotMatch(text, /class="line"|NaN|Infinity/);
+    assert.match(text, /class="line" d=""/);
+    assert.doesNotMatch(text, /NaN|Infinity/);
   });
 });

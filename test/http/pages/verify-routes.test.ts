@@ -42,9 +42,9 @@ describe('the page of a certificate', () => {
     const text = shown((await replyOf(service, `/verify/${id}`, BROWSER)).text);
     for (const fact of [
       'Evidence statistical, the second of 5 steps',
-      'Evidence source-independent Min-entropy by this evidence at least 0.732148 per raw bit',
+      'Evidence source-independent Min-entropy by this evidence at least 0.732 per raw bit',
       'How method of source-independent Assumed assumptions of source-independent',
-      'Figures calibrated_min_entropy 0.964211, x_error 0.0021, x_shots 32768',
+      'Figures calibrated_min_entropy 0.964, x_error 0.0021, x_shots 32768',
       'Not bell-witness the source ran no Bell test',
       'Evidence statistical Min-entropy by this evidence none',
     ]) {
@@ -172,6 +172,21 @@ describe('the page of a certificate', () => {
   });
 });
 
+describe('a certificate as PDF', () => {
+  it('is drawn for whoever has the id, two at once and no more', async () => {
+    const { service, id } = await scene();
+    const replies = await Promise.all(Array.from({ length: 5 }, () => replyOf(service, `/verify/${id}.pdf`)));
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 200, 503, 503, 503]);
+    const { fields, text } = replies.find(({ status }) => status === 200)!;
+    assert.equal(fields.get('content-type'), 'application/pdf');
+    assert.match(fields.get('x-robots-tag')!, /noindex/);
+    assert.ok(text.startsWith('%PDF-'));
+    assert.equal((await replyOf(service, `/verify/${id}.pdf`)).status, 200, 'those that ended make room');
+    assert.equal((await replyOf(service, `/verify/${UNKNOWN}.pdf`)).status, 404);
+    assert.equal((await replyOf(service, '/verify/cert_short.pdf')).status, 400);
+  });
+});
+
 describe('an id that opens nothing', () => {
   it('is a page that says so, or the error of the API for a program', async () => {
     const { service } = await scene();
@@ -235,7 +250,7 @@ describe('what pages load', () => {
     const { service, id } = await scene();
     const { text } = await replyOf(service, `/verify/${id}`);
     const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
-    assert.equal(new Set(paths).size, 4); // icon, style, script, and the verifier to keep
+    assert.equal(new Set(paths).size, 5); // icon, two styles, script, and the verifier to keep
     for (const path of paths) {
       const { status, fields, body } = await replyOf(service, path);
       assert.equal(status, 200, path);

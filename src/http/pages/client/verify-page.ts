@@ -24,6 +24,14 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   run(async () => answer.value);
 });
+// only where the page is of no certificate: a sample has one of its own
+element('sample-button').hidden = form.dataset['certificate'] !== '';
+element('sample-button').addEventListener('click', () => {
+  run(async () => {
+    answer.value = await sampleAnswer();
+    return answer.value;
+  });
+});
 file.addEventListener('change', () => {
   const chosen = file.files?.[0];
   if (chosen !== undefined) take(chosen);
@@ -49,6 +57,15 @@ function take(chosen: Blob): void {
     answer.value = await chosen.text();
     return answer.value;
   });
+}
+
+/** A fresh answer of the service, as text. */
+async function sampleAnswer(): Promise<string> {
+  const response = await fetch('/demo/die', { method: 'POST', credentials: 'omit' });
+  const text = await response.text();
+  if (!response.ok)
+    throw new Trouble(`The service gave no sample: ${String(member(parsed(text), 'error', 'message'))}`);
+  return text;
 }
 
 async function run(read: () => Promise<string>): Promise<void> {

@@ -1,0 +1,199 @@
+// src/http/pages/client/browser.ts
+var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
+var page = document;
+var isSecure = isSecureContext;
+var EventSource = Events;
+var clipboard = navigator.clipboard;
+function element(id) {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+function made(name, text = "") {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}
+
+// src/http/pages/client/checks.ts
+import { verifyAnswer } from "./qrn-verify.mjs";
+var PROOF_ATTEMPTS = 10;
+var PROOF_WAIT_MS = 500;
+var Trouble = class extends Error {
+  name = "Trouble";
+};
+var TITLES = {
+  "certificate id": "Certificate id",
+  "request id": "Request",
+  metadata: "Time, source and mode",
+  delivered: "Values and salt",
+  lots: "Hashes of the lots",
+  status: "Withdrawals",
+  keys: "Keys of the log",
+  inclusion: "Place in the log",
+  signature: "Signature of the log",
+  dates: "Dates",
+  witnesses: "Witnesses"
+};
+async function checkAnswer(response) {
+  const id = member(response, "metadata", "certificate_id");
+  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
+  const verification = await verifyAnswer({ response, certificate, keys });
+  return { verification, hasAnswer: true, status: member(certificate, "certificate", "status") };
+}
+async function certificateOf(id) {
+  for (let attempt = 1; ; attempt++) {
+    const certificate = await fetched(`/verify/${id}`);
+    if (member(certificate, "certificate", "proof") !== null || attempt === PROOF_ATTEMPTS)
+      return certificate;
+    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
+  }
+}
+function keysOfLog() {
+  return fetched("/.well-known/qrn-keys.json");
+}
+async function fetched(path) {
+  let response;
+  try {
+    response = await fetch(path, { headers: { accept: "application/json" } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble("This service has no certificate with that id.");
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+function report({ verification, hasAnswer, status }) {
+  const { checks, notCovered } = verification;
+  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    hint.className = "hint";
+    shown.push(hint);
+  }
+  return shown;
+}
+function troubleBanner(error) {
+  const isTold = error instanceof Trouble;
+  return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
+}
+function summary(checks, hasAnswer, status) {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && !hasAnswer)
+    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+  if (status === "revoked" && failed.every((check) => check.name === "status"))
+    return banner(
+      "bad",
+      "Genuine, but revoked.",
+      "It is what was certified, and the operator withdrew a lot of it since."
+    );
+  if (!isSecure && failed.every((check) => check.name === "signature")) {
+    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
+    return banner("wait", "All but the signature holds.", text);
+  }
+  const what = hasAnswer ? "answer" : "certificate";
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner("bad", count, `Do not rely on this ${what}.`);
+}
+function list(checks) {
+  const items = made("ul");
+  for (const { name, ok, why } of checks) {
+    const item = made("li");
+    item.className = ok ? "holds" : "fails";
+    const words = made("div");
+    words.append(made("strong", TITLES[name]), made("p", why));
+    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
+    items.append(item);
+  }
+  return items;
+}
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
+    found = found[name];
+  }
+  return found;
+}
+
+// src/http/pages/client/status-page.ts
+var RASTER_WIDTH = 64;
+var events = new EventSource("/events");
+events.addEventListener("message", ({ data }) => {
+  const texts = JSON.parse(data ?? "{}");
+  for (const each of page.querySelectorAll("[data-live]")) write(each, texts[each.dataset["live"] ?? ""]);
+  for (const each of page.querySelectorAll("[data-live-path]"))
+    set(each, "d", texts[each.dataset["livePath"] ?? ""]);
+  for (const each of page.querySelectorAll("[data-live-label]"))
+    set(each, "aria-label", texts[each.dataset["liveLabel"] ?? ""]);
+  const edition = element("edition");
+  edition.hidden = texts["edition"] === edition.dataset["edition"];
+  element("freshness").textContent = ", and change as you look.";
+});
+events.addEventListener("error", () => {
+  if (events.readyState === EventSource.CLOSED) element("freshness").textContent = "; reload for newer ones.";
+});
+function write(target, text) {
+  if (text !== void 0 && target.textContent !== text) target.textContent = text;
+}
+function set(target, name, value) {
+  if (value !== void 0) target.setAttribute(name, value);
+}
+if (page.getElementById("samples") !== null) {
+  offer("die", (data) => {
+    const [value] = member(data, "values");
+    element("die").textContent = String(value);
+  });
+  offer("bits", (data) => drawRaster(String(member(data, "bitstring"))));
+}
+function offer(name, show) {
+  const button = element(`${name}-button`);
+  const checks = element(`${name}-checks`);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    checks.replaceChildren(made("p", "Asking …"));
+    try {
+      const answer = await sample(name);
+      show(member(answer, "data"));
+      checks.replaceChildren(made("p", "Checking …"));
+      const [banner2, ...details] = report(await checkAnswer(answer));
+      checks.replaceChildren(banner2, folded(details, answer));
+    } catch (error) {
+      checks.replaceChildren(troubleBanner(error));
+      if (!(error instanceof Trouble)) throw error;
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+async function sample(name) {
+  const response = await fetch(`/demo/${name}`, { method: "POST", credentials: "omit" });
+  const body = await response.json();
+  if (!response.ok) throw new Trouble(String(member(body, "error", "message")));
+  return body;
+}
+function folded(details, answer) {
+  const box = made("details");
+  const link = made("a", "Open its certificate");
+  link.setAttribute("href", `/verify/${member(answer, "metadata", "certificate_id")}`);
+  box.append(made("summary", "What was checked"), ...details, link);
+  return box;
+}
+function drawRaster(bits) {
+  const ones = [...bits].flatMap(
+    (bit, i) => bit === "1" ? [`M${i % RASTER_WIDTH} ${Math.floor(i / RASTER_WIDTH)}h1v1h-1z`] : []
+  );
+  const raster = element("raster");
+  raster.querySelector("path")?.setAttribute("d", ones.join(""));
+  raster.setAttribute("aria-label", `${bits.length} bits, ${ones.length} of them ones.`);
+}

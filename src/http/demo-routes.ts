@@ -1,0 +1,117 @@
+import type { AccountDirectory } from '../account/directory.ts';
+import { retryAfterS } from '../account/meter.ts';
+import type { Answer, Asker } from '../answer/answer.ts';
+import type { Answers } from '../answer/answers.ts';
+import type { DataRequest } from '../answer/request.ts';
+import { InvariantError } from '../core/assert.ts';
+import { atMostEvery, type Clock, periodOf } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { EntropyMode } from '../core/vocabulary.ts';
+import type { DataEndpointDefinition } from './endpoint.ts';
+import { BITSTRING, INTEGERS } from './endpoints/values.ts';
+import type { Reply } from './error-reply.ts';
+import { headOf } from './head.ts';
+import { newRequestId, type RandomBytes } from './request-id.ts';
+import type { RequestRecord } from './request-record.ts';
+import type { PlainRoute } from './router.ts';
+
+export interface DemoSources {
+  readonly answers: Answers;
+  readonly directory: Pick<AccountDirectory, 'demo'>;
+  readonly record: RequestRecord;
+  readonly clock: Clock;
+  /** System entropy for request ids, not for values. */
+  readonly random: RandomBytes;
+}
+
+/**
+ * The same answer goes to everybody who asks within this time. However many ask, a front draws one answer a second, and
+ * the demo account's own rate and quota of the month limit what is drawn over time.
+ */
+const SHARED_FOR_MS = 1_000;
+
+/** What the status page draws to show that it works. */
+const DRAWS: readonly [path: string, endpoint: DataEndpointDefinition, query: string][] = [
+  ['/demo/die', INTEGERS, 'count=1&min=1&max=6'],
+  ['/demo/bits', BITSTRING, 'length=1024'],
+];
+
+/** `POST /demo/…`: an answer of the demo account, for anybody, without a key. 404 without such an account. */
+export function demoRoutes(sources: DemoSources): PlainRoute[] {
+  return DRAWS.map(([path, endpoint, query]): PlainRoute => {
+    const { request } = endpoint.parse({ query, contentType: '', body: new Uint8Array(0) });
+    const draw = atMostEvery(SHARED_FOR_MS, sources.clock, () => drawn(sources, request));
+    return { path, methods: ['POST'], scope: null, limited: false, handler: draw };
+  });
+}
+
+async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply> {
+  const { answers, directory, clock } = sources;
+  const account = directory.demo();
+  if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
+  const asker = new DemoAsker(sources);
+  const reservation = account.meter.enter(clock.monotonicMs(), periodOf(asker.atMs));
+  if (!reservation.isAllowed) {
+    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(account.meter.decision) });
+  }
+  answers.answer(asker, account, reservation, request);
+  answers.endTurn();
+  const head = headOf(200, [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-store'],
+  ]);
+  return { status: 200, head, body: await asker.body };
+}
+
+const NO_DEMO =
+  'The service has no demo account with a live key, for which the samples of its page are drawn.';
+
+/** Asks as an HTTP request would, and keeps a copy of the answer's body. */
+class DemoAsker implements Asker {
+  readonly requestId: Uint8Array<ArrayBuffer>;
+  readonly atMs: number;
+  readonly startedMonotonicMs: number;
+  readonly form = 'json';
+  readonly octets = undefined;
+  readonly ignored = '';
+  mode: EntropyMode | undefined = undefined;
+  readonly isGone = false;
+  readonly idempotencyKey = undefined;
+  readonly body: Promise<Uint8Array<ArrayBuffer>>;
+  readonly #record: RequestRecord;
+  readonly #resolvers = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+
+  constructor({ clock, random, record }: DemoSources) {
+    this.atMs = clock.wallMs();
+    this.startedMonotonicMs = clock.monotonicMs();
+    this.requestId = newRequestId(random, this.atMs);
+    this.#record = record;
+    this.body = this.#resolvers.promise;
+  }
+
+  answered(answer: Answer): void {
+    this.#record.answered(answer);
+    this.#resolvers.resolve(answer.body.slice());
+    answer.release();
+  }
+
+  refused(error: unknown): void {
+    this.#resolvers.reject(error);
+  }
+
+  keptFields(): [] {
+    return [];
+  }
+
+  fingerprint(): string {
+    return '';
+  }
+
+  replayed(): never {
+    throw new InvariantError('a demo draw has no Idempotency-Key');
+  }
+
+  quoted(): never {
+    throw new InvariantError('a demo draw is no dry run');
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sha256 } from '../../../src/crypto/digest.ts';
+import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
+import {
+  merklePath,
+  rounded,
+  smallestPPlot,
+  stepsOf,
+  timeLine,
+} from '../../../src/http/pages/certificate-drawings.ts';
+import { scene } from '../../certificate/scene.ts';
+
+/** The tree head and the path of a leaf by the definitions of RFC 9162, 2.1.1 and 2.1.3.1. */
+function treeOf(leaves: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  if (leaves.length === 1) return leafHash(sha256, leaves[0]);
+  const k = 2 ** Math.ceil(Math.log2(leaves.length) - 1);
+  return nodeHash(sha256, treeOf(leaves.slice(0, k)), treeOf(leaves.slice(k)));
+}
+function pathOf(index: number, leaves: readonly Uint8Array[]): Uint8Array<ArrayBuffer>[] {
+  if (leaves.length === 1) return [];
+  const k = 2 ** Math.ceil(Math.log2(leaves.length) - 1);
+  const [own, other, place] =
+    index < k
+      ? [leaves.slice(0, k), leaves.slice(k), index]
+      : [leaves.slice(k), leaves.slice(0, k), index - k];
+  return [...pathOf(place, own), treeOf(other)];
+}
+
+describe('the drawn path of a certificate', () => {
+  it('puts each sibling on the side on which it is hashed, for every leaf of every small tree', () => {
+    for (let size = 1; size <= 17; size++) {
+      const leaves = Array.from({ length: size }, (_, i) => Uint8Array.of(i));
+      for (let index = 0; index < size; index++) {
+        const path = pathOf(index, leaves);
+        const root = stepsOf({ index, path }, size).reduce(
+          (below, { side, sibling }) => {
+            const other = new Uint8Array(Buffer.from(sibling, 'hex'));
+            return side === 'left' ? nodeHash(sha256, other, below) : nodeHash(sha256, below, other);
+          },
+          leafHash(sha256, leaves[index]),
+        );
+        assert.deepEqual(root, treeOf(leaves), `leaf ${index} of ${size}`);
+      }
+    }
+  });
+
+  it('is left out while the certificate is being logged', async () => {
+    assert.equal(merklePath(null), null);
+    const { document } = await scene();
+    assert.match(
+      merklePath(document.certificate.proof)!.text,
+      /aria-label="Leaf 13 of 21: hashed with \d siblings/,
+    );
+  });
+});
+
+describe('the drawings of a certificate', () => {
+  it('show every tested window, the failing ones below the limit', async () => {
+    const { lots } = (await scene()).document.certificate.provenance;
+    const windows = lots.flatMap(({ tested }) => tested).length;
+    const { text } = smallestPPlot(lots)!;
+    assert.equal([...text.matchAll(/<circle/g)].length, windows);
+    const tiny = [{ ...lots[0], tested: [{ ...lots[0].tested[0], smallest_p: 0 }] }];
+    const [, y] = /cy="([\d.]+)"/.exec(smallestPPlot(tiny)!.text)!;
+    const [, limit] = /class="limit" d="M0 ([\d.]+)H/.exec(text)!;
+    assert.ok(Number(y) > Number(limit), 'further down is a smaller p-value');
+    assert.equal(smallestPPlot([{ ...lots[0], tested: [] }]), null);
+  });
+
+  it('order what happened and say how long it took', async () => {
+    const { document } = await scene({ revoked: 'fault' });
+    const text = timeLine(document).text.replaceAll(/<[^>]*>/g, ' ');
+    assert.match(
+      text,
+      /The lot was read and tested.*The answer was issued.*later.*The operator withdrew a lot/s,
+    );
+  });
+
+  it('round figures for people', () => {
+    assert.deepEqual([0.732148, 0.0021, 32768, 0, 1.2e-7, 0.5].map(rounded), [
+      '0.732',
+      '0.0021',
+      '32768',
+      '0',
+      '1.2e-7',
+      '0.5',
+    ]);
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Account } from '../../../src/account/directory.ts';
+import type { Asker } from '../../../src/answer/answer.ts';
+import type { Answers } from '../../../src/answer/answers.ts';
+import { ApiError } from '../../../src/core/errors.ts';
+import { type DemoSources, demoRoutes } from '../../../src/http/demo-routes.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import { type InfoRouteSources, infoRoutes } from '../../../src/http/info-routes.ts';
+import { loadPageAssets } from '../../../src/http/pages/assets.ts';
+import { SYSTEM_RANDOM } from '../../../src/http/request-id.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { frontWith } from '../front-fixture.ts';
+import { FACTS } from './status-facts.ts';
+
+/** What anybody may ask for without a key takes little, however many ask. */
+
+const READERS = 300;
+
+for (const engine of ['uws', 'node'] as const) {
+  describe(`the events of the status page on ${engine}`, () => {
+    it('end one by one: hundreds of readers hold nothing, and share one look at the service', async () => {
+      let looks = 0;
+      const clock = new ManualClock();
+      const status = async () => {
+        looks++;
+        return FACTS;
+      };
+      const sources = { clock, status, hasDemo: () => false } as unknown as InfoRouteSources;
+      const events = infoRoutes(sources, loadPageAssets()).find(({ path }) => path === '/events')!;
+      const { front } = await frontWith(
+        async (exchange) => {
+          const { head, body } = await events.handler(exchange);
+          exchange.send(head, body);
+        },
+        { engine },
+      );
+      const url = `http://127.0.0.1:${front.port}/events`;
+      const texts = await Promise.all(
+        Array.from({ length: READERS }, async () => (await fetch(url)).text()), // resolves at the end of the reply
+      );
+      assert.equal(new Set(texts).size, 1);
+      assert.match(texts[0], /^retry: \d+\nid: \d+\ndata: \{.*\}\n\n$/);
+      assert.equal(looks, 1);
+      assert.deepEqual([front.waitingRequests, front.sendingReplies, front.heldBytes], [0, 0, 0]);
+      clock.advance(1_000);
+      await (await fetch(url)).text();
+      assert.equal(looks, 2);
+      await front.drain(0);
+    });
+  });
+}
+
+describe('the samples of the status page', () => {
+  const demo = (isAllowed: boolean) => {
+    const meter = { enter: () => ({ isAllowed }), decision: { allowed: isAllowed, retryAfterMs: 700 } };
+    return { meter } as unknown as Account;
+  };
+  const drawing = (account: Account | undefined) => {
+    const clock = new ManualClock();
+    let drawn = 0;
+    const answers = {
+      answer(asker: Asker): void {
+        drawn++;
+        asker.answered({ body: new Uint8Array([drawn]), release: () => {} } as never);
+      },
+      endTurn(): void {},
+    } as unknown as Answers;
+    const record = { answered: () => {} } as unknown as DemoSources['record'];
+    const directory = { demo: () => account };
+    const [die] = demoRoutes({ answers, directory, record, clock, random: SYSTEM_RANDOM });
+    const roll = async () => (await die.handler({} as Exchange)).body[0];
+    return { clock, roll, drawn: () => drawn };
+  };
+
+  it('draw one answer a second, however many ask', async () => {
+    const { clock, roll, drawn } = drawing(demo(true));
+    const rolled = await Promise.all(Array.from({ length: 1_000 }, roll));
+    assert.deepEqual([new Set(rolled).size, drawn()], [1, 1]);
+    clock.advance(999);
+    await roll();
+    assert.equal(drawn(), 1);
+    clock.advance(1);
+    assert.equal(await roll(), 2);
+  });
+
+  it('are refused beyond the rate of the demo account, and where there is none', async () => {
+    const codeOf = (roll: () => Promise<number>) =>
+      roll().then(
+        () => 'answered',
+        (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+      );
+    const limited = drawing(demo(false));
+    assert.equal(await codeOf(limited.roll), 'rate_limited');
+    assert.equal(limited.drawn(), 0);
+    assert.equal(await codeOf(drawing(undefined).roll), 'not_found');
+  });
+});

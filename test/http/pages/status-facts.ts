@@ -1,0 +1,55 @@
+import type { StatusFacts, StatusPoint, StatusSource } from '../../../src/http/pages/status-page.ts';
+
+/** A service in good order, as its status page tells of it. */
+export const NOW = 1_700_003_600_000;
+
+export const POINT: StatusPoint = {
+  atMs: NOW - 5_000,
+  status: 'pass',
+  pureBytes: 4 * 2 ** 20,
+  seeds: 200,
+  requestsPerS: 12,
+  commitMaxMs: 8,
+};
+
+export const SOURCE: StatusSource = {
+  name: 'simulator',
+  origin: 'simulated',
+  backend: 'simulator-statevector',
+  state: 'ok',
+  lastLotAtMs: NOW,
+  share: 1,
+  newestLot: {
+    id: 'lot_00000000000000000000000000',
+    rawBits: 4_194_304,
+    minEntropyPerBit: 0.8012,
+    onesShares: [0.5004, 0.4991],
+    shots: 2_097_152,
+    claim: 'simulated',
+  },
+  lots: { estimates: [], driftAlarmBits: 20, pValues: { counts: new Array(10).fill(0), blocks: 0, p: 1 } },
+};
+
+export const FACTS: StatusFacts = {
+  atMs: NOW,
+  startedAtMs: NOW - 7_200_000,
+  version: '1.2.3',
+  status: 'pass',
+  checks: [
+    { name: 'ledger:writable', status: 'pass' },
+    { name: 'pool:pure', status: 'pass' },
+  ],
+  sources: [SOURCE],
+  pure: { bytes: 4 * 2 ** 20, highBytes: 8 * 2 ** 20, secondsLeft: 7_300 },
+  seeds: { onHand: 1200, secondsLeft: 200_000, inForce: true },
+  csprngReady: true,
+  modes: [
+    { mode: 'quantum-seeded', lastMinute: 0, sinceStart: 1_200, latencyMs: [0.3, 0.8, 12.4] },
+    { mode: 'pure', lastMinute: 3, sinceStart: 3, latencyMs: [0.7, 2, 2] },
+    { mode: 'csprng', lastMinute: 0, sinceStart: 0, latencyMs: null },
+  ],
+  requestsPerS: 12,
+  commitP50Ms: 2,
+  logEntries: 1234567,
+  history: [POINT],
+};
