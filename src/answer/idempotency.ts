@@ -90,6 +90,17 @@ export class OwnedRunningKeys implements RunningKeys {
     return 'held';
   }
 
+  /** Bytes of kept answers of all accounts, and room that is set aside for those which are being made. */
+  keptBytes(nowMs: number): number {
+    const lastHour = Math.floor((nowMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
+    let bytes = 0;
+    for (const { byHour, reservedBytes } of this.#kept.values()) {
+      bytes += reservedBytes;
+      for (const [hour, size] of byHour) if (hour >= lastHour) bytes += size;
+    }
+    return bytes;
+  }
+
   async reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean> {
     const running = this.#running.get(keyDigest);
     assert(running !== undefined, 'room is set aside for a key that is held');

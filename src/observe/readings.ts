@@ -54,6 +54,8 @@ export interface Readings {
   readonly journalFaults: readonly string[];
   readonly integrity: LedgerIntegrity;
   readonly diskFreeBytes: number;
+  /** What the answers take that are kept for Idempotency-Keys. */
+  readonly keptAnswerBytes: number;
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
   readonly use: ProcessUse;
@@ -103,6 +105,8 @@ export interface ReadingSources {
   readonly delivered: () => readonly DeliveredState[];
   /** The newest signed checkpoint of the log. */
   readonly checkpoint: () => Promise<string>;
+  /** Bytes of answers that are kept for Idempotency-Keys. */
+  readonly keptAnswerBytes: () => number;
   readonly watch: Watch;
   readonly pureBytesHigh: number;
   readonly dataDir: string;
@@ -141,6 +145,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     journalFaults,
     integrity,
     diskFreeBytes: freeBytesOf(from.dataDir),
+    keptAnswerBytes: from.keptAnswerBytes(),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
     use: processUse(),
   };

@@ -273,6 +273,15 @@ export const SYSTEM_ROWS: readonly ReadingRow[] = [
     ],
   },
   {
+    families: ({ keptAnswerBytes }) => [
+      gauge(
+        'qrn_idempotent_answers_bytes',
+        'Bytes of answers that are kept for 24 hours under their Idempotency-Key, at most 64 MiB of each account.',
+        keptAnswerBytes,
+      ),
+    ],
+  },
+  {
     check: {
       name: 'eventloop:delay',
       of: ({ minute }) => [

@@ -226,6 +226,7 @@ async function startOn(
       ...entropy,
       ledger,
       checkpoint: () => thread.keyedLookUps.checkpoint(),
+      keptAnswerBytes: () => running.keptBytes(clock.wallMs()),
       delivered: () => delivered.states(),
       watch: new Watch({ metricMemory, ledger, clock }),
       pureBytesHigh: config.reservoirBytes,

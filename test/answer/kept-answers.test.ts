@@ -30,6 +30,15 @@ describe('the bytes of kept answers', () => {
       await keys.hold('c', '01');
       return keys.reserve(accountNumber, 'c', 1_000_000, nowMs);
     };
+    const keys = await OwnedRunningKeys.open(ledger, NOON_MS);
+    const restarted = keys.keptBytes(NOON_MS);
+    assert.ok(restarted >= LIMITS.keptAnswerBytesMax && restarted < LIMITS.keptAnswerBytesMax + 1_000);
+    await keys.hold('d', '01');
+    await keys.reserve(2, 'd', 1_000, NOON_MS);
+    assert.equal(keys.keptBytes(NOON_MS), restarted + 1_000, 'what is set aside counts');
+    await keys.release('d', 300);
+    assert.equal(keys.keptBytes(NOON_MS), restarted + 300);
+    assert.equal(keys.keptBytes(NOON_MS + LIFETIME_MS + 2 * HOUR_MS), 0, 'what has expired does not');
     assert.equal(await hasRoom(1, NOON_MS), false);
     assert.equal(await hasRoom(2, NOON_MS), true);
     assert.equal(await hasRoom(1, NOON_MS + LIFETIME_MS - HOUR_MS), true, 'the first has expired');

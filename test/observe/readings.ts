@@ -120,6 +120,7 @@ export const SOUND: Readings = {
   },
   ledger: { writable: true, reason: '', writtenAtMs: 1_700_000_099_000, writtenInMs: 5 },
   diskFreeBytes: 50 * 2 ** 30,
+  keptAnswerBytes: 3 * 2 ** 20,
   logEntries: 12,
   use: { cpuSeconds: 1, residentBytes: 1 },
 };
