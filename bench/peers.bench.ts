@@ -24,7 +24,7 @@ interface Entrant {
 export const peers: Suite = {
   name: 'peers',
   summary:
-    'small requests and batches beside Fastify, node:http, Bun and Go with randomInt and no certificate',
+    'small requests and batches beside Fastify, node:http, Bun, Go and Rust hyper with randomInt and no certificate',
   byDefault: false,
   async run(run): Promise<Report> {
     const entrants: Entrant[] = [];

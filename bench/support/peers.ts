@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,7 +65,34 @@ export function installedPeers(skip: (line: string) => void = () => {}): readonl
   if (go !== undefined) {
     peers.push({ name: 'Go net/http + crypto/rand', start: () => startGo(go) });
   } else skip('Go net/http: skipped, no go in PATH (apt install golang-go)');
+  const cargo = programInPath('cargo');
+  if (
+    cargo !== undefined &&
+    existsSync(CRATES) &&
+    readdirSync(CRATES).some((crate) => /^hyper-0/.test(crate))
+  ) {
+    peers.push({ name: 'Rust hyper + rand', start: () => startHyper(cargo) });
+  } else skip('Rust hyper: skipped, no cargo in PATH or no hyper of Debian (bench/peers/hyper/Cargo.toml)');
   return peers;
+}
+
+/** Where Debian's librust-*-dev packages lie: sources that cargo takes in the place of crates.io. */
+const CRATES = '/usr/share/cargo/registry';
+
+/** Built offline and kept in bench/out: the first build takes about a minute of CPU. */
+function startHyper(cargo: string): Promise<Server> {
+  const folder = fileURLToPath(new URL('../out/hyper', import.meta.url));
+  cpSync(peerPath('hyper'), folder, { recursive: true });
+  const fromDebian = [
+    ['--config', 'source.crates-io.replace-with="debian"'],
+    ['--config', `source.debian.directory="${CRATES}"`],
+  ].flat();
+  execFileSync(cargo, ['build', '--release', '--offline', '--quiet', ...fromDebian], {
+    cwd: folder,
+    env: { ...process.env, CARGO_TARGET_DIR: join(folder, 'target') },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return startPeer(join(folder, 'target', 'release', 'hyper-peer'), []);
 }
 
 /** Built first: `go run` would stand between us and the server. */
