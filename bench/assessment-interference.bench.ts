@@ -133,8 +133,12 @@ const { values } = parseArgs({
 });
 const [rate, rounds, seconds] = [values.rate, values.rounds, values.seconds].map(Number);
 const hook = new URL('support/endless-assessment.ts', import.meta.url).href;
-// a reservoir that one lot fills: no other assessments than those of the bench
-const server = await TestServer.start({ NODE_OPTIONS: `--import ${hook}`, QRN_RESERVOIR_BYTES: '65536' });
+// a reservoir that one lot of the default size fills: no other assessments than those of the bench
+const server = await TestServer.start({
+  NODE_OPTIONS: `--import ${hook}`,
+  QRN_RESERVOIR_BYTES: '65536',
+  QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
+});
 try {
   const { without, during, lots } = await measure(server, rate, rounds, seconds);
   const rows = { 'no assessment': rowOf(without), 'running assessment': rowOf(during) };

@@ -20,6 +20,8 @@ const GROUPS: readonly (readonly string[])[] = [
 ];
 /** Folders whose files run one to a process. */
 const ALONE: readonly string[] = ['adversary', 'secrets'];
+/** Every thread that a test starts takes its sources without types too. */
+const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];
 const TEST_TIMEOUT_MS = 180_000;
 const LANES = Math.max(2, Math.min(4, availableParallelism()));
 
@@ -56,7 +58,7 @@ function tasks(): string[][] {
 /** Runs test files in one process and prints what it wrote when it has ended. */
 function passes(task: readonly string[]): Promise<boolean> {
   const isolation = ['--experimental-test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`];
-  const child = spawn(process.execPath, ['--test', ...isolation, ...task], {
+  const child = spawn(process.execPath, [...STRIPPED, '--test', ...isolation, ...task], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written: Buffer[] = [];

@@ -21,7 +21,7 @@ export interface Service extends Server {
   readonly server: TestServer;
 }
 
-/** One lot fills it: no lot is made and assessed while something else is measured. */
+/** One lot of the default size fills it: no lot is made and assessed while something else is measured. */
 const RESERVOIR_BYTES = 65_536;
 const PEER_START_DEADLINE_MS = 20_000;
 
@@ -39,6 +39,7 @@ export async function startService(
   const settings = {
     MALLOC_ARENA_MAX: '2',
     QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES),
+    QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
     QRN_LOG_LEVEL: 'error',
     ...environment,
   };

@@ -75,11 +75,13 @@ describe('/v1/health', () => {
   });
 
   it('says ok of a source that a full reservoir needs nothing of after a restart', async () => {
-    const first = await TestServer.start(); // one lot fills it, seeds included
+    // one lot of the default size fills it, also when the first life took blocks with it
+    const wholeLot = { QRN_SOURCE_SIMULATOR_LOT_BITS: undefined };
+    const first = await TestServer.start(wholeLot);
     const observed = async (of: TestServer, name: string) => (await health(of)).checks[name][0].observedValue;
     await first.until('a lot', async () => (await observed(first, 'source:last_lot')) === 'accepted');
     assert.equal(await first.kill('SIGTERM'), 0);
-    const again = await TestServer.start({}, first.dataDir);
+    const again = await TestServer.start(wholeLot, first.dataDir);
     try {
       await again.until(
         'the state is known',

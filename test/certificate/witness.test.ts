@@ -20,6 +20,7 @@ import {
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { STRIPPED } from '../support/server.ts';
 
 /**
  * Against the rules of c2sp.org/tlog-witness, and against checkpoints that another implementation made: the tree of five leaves with which
@@ -208,7 +209,7 @@ describe('qrn witness', () => {
       [0, [], 1],
       [1, ONE_TO_THREE, 3],
     ] as const) {
-      const child = spawn(process.execPath, ['src/main.ts', ...args], {
+      const child = spawn(process.execPath, [...STRIPPED, 'src/main.ts', ...args], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       t.after(() => child.kill('SIGKILL'));

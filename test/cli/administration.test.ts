@@ -13,6 +13,7 @@ import { SCOPES } from '../../src/core/vocabulary.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { CommandDone } from '../support/command-process.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { STRIPPED } from '../support/server.ts';
 
 describe('accounts and keys beside a running service', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
@@ -26,6 +27,7 @@ describe('accounts and keys beside a running service', () => {
     directory = await AccountDirectory.open({ directory: ledger, cells, clock: systemClock, log: silentLog });
     directory.start();
     commands = fork(new URL('../support/command-process.ts', import.meta.url), {
+      execArgv: [...STRIPPED],
       env: { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir },
     });
   });

@@ -11,6 +11,7 @@ import { assess as assessCommand } from '../../src/cli/assess.ts';
 import { runBattery } from '../../src/stats/sp800-22/battery.ts';
 import { verdictAcross } from '../../src/stats/sp800-22/verdict.ts';
 import { digitsOf } from '../support/constants.ts';
+import { STRIPPED } from '../support/server.ts';
 import { keystream } from '../vectors/sp800-90b/inputs.ts';
 import { KNOWN_ANSWERS } from '../vectors/sp800-90b/kat.ts';
 import { runCommand } from './run-command.ts';
@@ -28,7 +29,7 @@ interface Done {
 function assess(...args: readonly string[]): Promise<Done> {
   return new Promise((resolve) => {
     const options = { cwd: folder, env: { PATH: process.env['PATH'] ?? '' }, maxBuffer: 1 << 24 };
-    execFile(process.execPath, [MAIN, 'assess', ...args], options, (error, out, talk) => {
+    execFile(process.execPath, [...STRIPPED, MAIN, 'assess', ...args], options, (error, out, talk) => {
       resolve({ status: error === null ? 0 : Number(error.code), out, talk });
     });
   });
@@ -222,7 +223,17 @@ describe('a file of many sequences', () => {
       'process.on("exit", () => writeSync(3, String(process.resourceUsage().maxRSS)));';
     const child = spawn(
       process.execPath,
-      ['--import', `data:text/javascript,${hook}`, MAIN, 'assess', 'long', '--sequences', '16', '--json'],
+      [
+        ...STRIPPED,
+        '--import',
+        `data:text/javascript,${hook}`,
+        MAIN,
+        'assess',
+        'long',
+        '--sequences',
+        '16',
+        '--json',
+      ],
       { cwd: folder, env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
     );
     let maxRssKib = '';

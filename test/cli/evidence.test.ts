@@ -29,6 +29,7 @@ const SIMULATOR = {
   bias: 0,
   depolarizing: 0,
   faults: [],
+  lot_bits: BITS,
 } as const;
 
 /** A lot of a device, made as the service makes it, and its raw shots as they are kept. */

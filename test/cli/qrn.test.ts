@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { STRIPPED } from '../support/server.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
@@ -21,7 +22,7 @@ interface Done {
 function qrn(args: readonly string[], environment: Record<string, string> = {}): Promise<Done> {
   const env = { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir, ...environment };
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, out, talk) => {
+    execFile(process.execPath, [...STRIPPED, MAIN, ...args], { env }, (error, out, talk) => {
       resolve({ status: error === null ? 0 : Number(error.code), out, talk });
     });
   });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { SMALL_POOL, until } from '../support/server.ts';
+import { until, withSmallPool } from '../support/server.ts';
 
 /**
  * The package that `npm pack` makes, in a folder that holds nothing else. It lies below node_modules, where Node strips no types,
@@ -46,8 +46,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const environment = (more: Record<string, string> = {}) => ({
   PATH: process.env['PATH'] ?? '',
-  ...SMALL_POOL,
-  ...more,
+  ...withSmallPool(more),
 });
 
 /** Runs one of the programs of the package in the empty folder. */

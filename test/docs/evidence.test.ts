@@ -28,6 +28,7 @@ import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { digitsOf } from '../support/constants.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { STRIPPED } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 /** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */
@@ -165,7 +166,13 @@ describe('docs/evidence.md', () => {
   it('names every member that qrn assess --json has', () => {
     const file = join(folder, 'e');
     writeFileSync(file, e);
-    const out = execFileSync(process.execPath, [join(root, 'src/main.ts'), 'assess', file, '--json']);
+    const out = execFileSync(process.execPath, [
+      ...STRIPPED,
+      join(root, 'src/main.ts'),
+      'assess',
+      file,
+      '--json',
+    ]);
     const members = Object.entries(JSON.parse(out.toString())).flatMap(([name, value]) =>
       typeof value === 'object' && value !== null ? Object.keys(value) : [name],
     );

@@ -35,6 +35,7 @@ import {
   spend,
   submitted,
 } from '../support/ledger-records.ts';
+import { STRIPPED } from '../support/server.ts';
 
 /** Bad states, each in a process of its own that may die of it. */
 
@@ -57,7 +58,7 @@ interface Said {
 const CHILD_DEADLINE_MS = 60_000;
 
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Said {
-  const child = spawn(process.execPath, [CHILD, ...args], {
+  const child = spawn(process.execPath, [...STRIPPED, CHILD, ...args], {
     // What dying processes print to stderr is LMDB's and V8's own.
     stdio: ['ignore', 'pipe', args[0] === 'read' ? 'ignore' : 'inherit'],
     env: { ...process.env, ...env },

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { TestServer } from '../support/server.ts';
+import { STRIPPED, TestServer, withSmallPool } from '../support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const DAY_MS = 24 * 60 * 60_000;
@@ -28,10 +28,13 @@ describe('the demo key', () => {
     assert.ok(Math.abs(made.atMs - Date.now() - DAY_MS) < 120_000, 'a day from now');
     assert.equal(made.status, 'live');
     await server.kill('SIGTERM');
-    const serve = ['--import', './scripts/stripped.mjs', 'src/main.ts', 'serve', '--no-demo'];
+    const serve = [...STRIPPED, 'src/main.ts', 'serve', '--no-demo'];
     const child = spawn(process.execPath, serve, {
       cwd: root,
-      env: { PATH: process.env['PATH'], QRN_DATA_DIR: server.dataDir, QRN_PORT: '0' },
+      env: {
+        PATH: process.env['PATH'],
+        ...withSmallPool({ QRN_DATA_DIR: server.dataDir, QRN_PORT: '0' }),
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let output = '';

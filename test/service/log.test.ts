@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { LineWriter, personLine } from '../../src/core/log.ts';
+import { STRIPPED, withSmallPool } from '../support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -53,10 +54,13 @@ describe('a log that cannot be written', () => {
 
   it('stops nothing: a service whose stderr is a full disk starts, answers, counts and stops', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-log-'));
-    const serve = [process.execPath, '--import', './scripts/stripped.mjs', 'src/main.ts', 'serve'];
+    const serve = [process.execPath, ...STRIPPED, 'src/main.ts', 'serve'];
     const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>/dev/full', ...serve], {
       cwd: root,
-      env: { PATH: process.env['PATH'], QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_ACCESS_LOG_SAMPLE: '1' },
+      env: {
+        PATH: process.env['PATH'],
+        ...withSmallPool({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_ACCESS_LOG_SAMPLE: '1' }),
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let output = '';
@@ -120,10 +124,14 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
   const serveOnTerminal = async (environment: Record<string, string>) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-terminal-'));
     // script(1) gives the service a pseudo-terminal for stdout and stderr
-    const serve = `exec ${process.execPath} --import ./scripts/stripped.mjs src/main.ts serve`;
+    const serve = `exec ${process.execPath} ${STRIPPED.join(' ')} src/main.ts serve`;
     const child = spawn('script', ['-qec', serve, '/dev/null'], {
       cwd: root,
-      env: { PATH: process.env['PATH'], TERM: 'xterm', QRN_DATA_DIR: dataDir, QRN_PORT: '0', ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        TERM: 'xterm',
+        ...withSmallPool({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', ...environment }),
+      },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     let output = '';

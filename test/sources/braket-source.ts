@@ -61,7 +61,7 @@ export async function assertCertifiesTask(t: TestContext, each: BraketCase): Pro
     };
   });
   assert.equal(local.tasks, 1, 'one paid task');
-  service.assertDiscreet(Object.values(SECRETS));
+  service.assertDiscreet(Object.values(SECRETS).map(String));
 }
 
 function arnOfTask(local: LocalBraket): string {

@@ -11,10 +11,29 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Not a figure of the service: what a busy machine needs at most. */
 const READY_DEADLINE_MS = 120_000;
 
-export type Environment = Readonly<Record<string, string>>;
+/** Settings of the service; undefined leaves one at the service's own default. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One lot fills the pool: a service that makes and assesses more takes the processor from the tests beside it. */
-export const SMALL_POOL: Environment = { QRN_RESERVOIR_BYTES: '65536' };
+/** Options of Node for a child that loads the service: it takes sources whose types were stripped before. */
+export const STRIPPED: readonly string[] = ['--import', `${root}scripts/stripped.mjs`];
+
+/** Raw bits of a small lot, see withSmallPool. */
+export const SMALL_LOT_BITS = 2_000_000;
+const SMALL_RESERVOIR = { QRN_RESERVOIR_BYTES: '65536' };
+/** Variables that may leave the simulator out of the sources, which then has no options. */
+const SOURCE_SETTINGS = ['QRN_BACKEND', 'QRN_SOURCES', 'QRN_CONFIG'];
+
+/**
+ * The settings, with a pool that one small lot fills: its tests take half the time of the default's, which is
+ * most of a start. It is enough for each judgement that a lot can get: two windows of raw bits in each order, and of
+ * conditioned ones.
+ */
+export function withSmallPool(environment: Environment): Environment {
+  if (SOURCE_SETTINGS.some((name) => environment[name] !== undefined)) {
+    return { ...SMALL_RESERVOIR, ...environment };
+  }
+  return { ...SMALL_RESERVOIR, QRN_SOURCE_SIMULATOR_LOT_BITS: String(SMALL_LOT_BITS), ...environment };
+}
 
 /** What `shared` starts its server with: pages of one origin may call, and every request has its line in the log. */
 const SHARED: Environment = { QRN_CORS_ORIGINS: 'https://app.example', QRN_ACCESS_LOG_SAMPLE: '1' };
@@ -68,7 +87,7 @@ export class TestServer {
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
     { descriptors }: { readonly descriptors?: number } = {},
   ): TestServer {
-    const serve = [process.execPath, '--import', './scripts/stripped.mjs', 'src/main.ts', 'serve'];
+    const serve = [process.execPath, ...STRIPPED, 'src/main.ts', 'serve'];
     const limit = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`];
     const [program, ...args] = descriptors === undefined ? serve : [...limit, ...serve];
     const child = spawn(program, args, {
@@ -77,8 +96,7 @@ export class TestServer {
         PATH: process.env['PATH'],
         QRN_DATA_DIR: dataDir,
         QRN_PORT: '0',
-        ...SMALL_POOL,
-        ...environment,
+        ...withSmallPool(environment),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -245,7 +263,7 @@ export function runQrn(
   args: readonly string[],
   environment: Environment = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', './scripts/stripped.mjs', 'src/main.ts', ...args], {
+  const child = spawn(process.execPath, [...STRIPPED, 'src/main.ts', ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'], QRN_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,7 +9,7 @@ import { type Log, silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
 import { type ParsedFamily, parseExposition } from './prometheus.ts';
-import { type Environment, SMALL_POOL, until } from './server.ts';
+import { type Environment, until, withSmallPool } from './server.ts';
 
 export interface Asked<Body = unknown> {
   readonly status: number;
@@ -41,7 +41,7 @@ export class LocalService {
   ): Promise<LocalService> {
     const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'qrn-local-'));
     const fixed = { QRN_DATA_DIR: folder, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' };
-    const service = await startService(loadConfig({ ...SMALL_POOL, ...fixed, ...environment }), log, parts);
+    const service = await startService(loadConfig(withSmallPool({ ...fixed, ...environment })), log, parts);
     const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
     const { text } = await createKey(service.ledger, systemClock, { accountId: account.id });
     return new LocalService(service, folder, text);

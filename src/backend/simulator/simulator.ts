@@ -8,7 +8,15 @@ import {
   wholeShots,
 } from '../backend.ts';
 import { assertCircuit, CIRCUIT_COMPILER_VERSION, type NamedCircuit, superposition } from '../circuit.ts';
-import { decimal, defineBackend, OptionError, type OptionValues, oneOf, wholeNumber } from '../definition.ts';
+import {
+  decimal,
+  defineBackend,
+  lotBitsOption,
+  OptionError,
+  type OptionValues,
+  oneOf,
+  wholeNumber,
+} from '../definition.ts';
 import { type ByteSource, systemBytes } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
 import { type CheckedNoise, checkedNoise, type Noise } from './noise.ts';
@@ -81,6 +89,7 @@ const OPTIONS = {
     fallback: 'none',
     parse: faultsOption,
   },
+  lot_bits: lotBitsOption,
 } as const;
 
 type Values = OptionValues<typeof OPTIONS>;
@@ -114,6 +123,7 @@ export function simulatorWith(
     noise,
     deterministic: testBytes !== undefined,
     run: faults.length === 0 ? sound : withFaults(sound, faults, source),
+    lotRawBits: options.lot_bits,
     ...(faults.length === 0 ? {} : { faults: faultsText(faults) }),
     ...(profile === undefined ? {} : { profile }),
   });
@@ -189,6 +199,8 @@ export interface SimulatorParts {
   readonly noise: CheckedNoise;
   readonly clock: Clock;
   readonly deterministic: boolean;
+  /** Raw bits of one lot; the pool's default when left out. */
+  readonly lotRawBits?: number;
   /** What is wrong with the simulated device on purpose, as `quantum_backend` prints it. */
   readonly faults?: string;
   /** Of which real device the noise is. */
@@ -200,7 +212,7 @@ export interface SimulatorParts {
  * of the operating system's CSPRNG, so its origin is `simulated` and stays so.
  */
 export function simulatorOf(parts: SimulatorParts): StreamBackend {
-  const { name, run, clock, deterministic, faults } = parts;
+  const { name, run, clock, deterministic, lotRawBits, faults } = parts;
   const facts = provenanceFacts(parts);
   return {
     kind: 'stream',
@@ -209,6 +221,7 @@ export function simulatorOf(parts: SimulatorParts): StreamBackend {
     quantumBackend: `simulator-statevector${faults === undefined ? '' : ` (faults: ${faults})`}`,
     deterministic,
     claimedMinEntropyPerBit: run.claimedMinEntropyPerBit,
+    ...(lotRawBits === undefined ? {} : { lotRawBits }),
     async describe() {
       return describeSimulator(parts);
     },

@@ -14,6 +14,7 @@ import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
 import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { STRIPPED } from '../../support/server.ts';
 import { ScriptedAssessor } from '../fixtures.ts';
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -216,7 +217,7 @@ function startChild(
   server: Server,
 ): { child: ChildProcess; settled: Promise<void>; ended: Promise<void> } {
   const { port } = server.address() as AddressInfo;
-  const child = spawn(process.execPath, [CHILD, path, String(port), String(LOT_RAW_BITS)], {
+  const child = spawn(process.execPath, [...STRIPPED, CHILD, path, String(port), String(LOT_RAW_BITS)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 30_000,
     killSignal: 'SIGKILL',

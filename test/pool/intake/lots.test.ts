@@ -37,6 +37,7 @@ const SIMULATOR = {
   bias: 0,
   depolarizing: 0,
   faults: [],
+  lot_bits: 4 * MEBIBIT,
 } as const;
 
 const PASSED: HealthVerdict = {
