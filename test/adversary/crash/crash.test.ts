@@ -6,9 +6,9 @@ import { crashRounds } from './crash-rounds.ts';
 describe('kill -9 at any moment', () => {
   for (const durability of ['fsync', 'commit']) {
     it(`loses nothing acknowledged, overspends nothing, delivers nothing twice (${durability})`, async () => {
-      const outcome = await crashRounds({ rounds: 3, environment: { QRN_DURABILITY: durability } });
+      const outcome = await crashRounds({ rounds: 2, environment: { QRN_DURABILITY: durability } });
       assert.deepEqual(outcome.violations, []);
-      assert.equal(outcome.rounds, 3);
+      assert.equal(outcome.rounds, 2);
       assert.ok(outcome.acknowledged > 0);
     });
   }
