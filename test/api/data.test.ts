@@ -202,7 +202,7 @@ describe('batches of 100,000', () => {
     ['uuid', {}],
   ];
   it('of every type in every mode that an enterprise account has', async (t) => {
-    // two lots of the simulator: all types in full would be 5.7 MB of pure bytes, a minute of assessment
+    // three small lots of the simulator: all types in full would be 5.7 MB of pure bytes, a minute of assessment
     const large = TestServer.spawnFor(t, { QRN_RESERVOIR_BYTES: '420000' });
     await large.ready();
     await large.until(

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { talk } from '../support/http.ts';
 import { freePort, missing } from '../support/programs.ts';
 import { type ParsedFamily, parseExposition } from '../support/prometheus.ts';
-import { TestServer } from '../support/server.ts';
+import { SMALL_LOT_BITS, TestServer } from '../support/server.ts';
 
 let server: TestServer;
 before(async () => {
@@ -104,7 +104,7 @@ describe('/metrics', () => {
     assert.equal(total(families, 'qrn_seed_in_force'), 4);
     assert.equal(total(families, 'qrn_seed_interval_seconds', { group: 'pro/3600000' }), 3600);
     assert.ok(total(families, 'qrn_lot_min_entropy_per_bit') > 0.3);
-    assert.ok(total(families, 'qrn_health_test_samples_total') >= 4 * 1024 * 1024);
+    assert.ok(total(families, 'qrn_health_test_samples_total') >= SMALL_LOT_BITS);
     assert.equal(total(families, 'qrn_ledger_writable'), 1);
     assert.ok(total(families, 'qrn_pool_pure_ring_bytes') > 0);
   });

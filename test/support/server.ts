@@ -45,6 +45,10 @@ export function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
+/** Pauses between two looks of `until`: what is awaited for long is looked at seldom. */
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+
 /** Polls until the condition holds; throws after about `withinMs`, naming what was awaited. */
 export async function until(
   what: string,
@@ -52,9 +56,9 @@ export async function until(
   withinMs = 60_000,
 ): Promise<void> {
   const end = performance.now() + withinMs;
-  while (!(await holds())) {
+  for (let pauseMs = FIRST_PAUSE_MS; !(await holds()); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     assert.ok(performance.now() < end, `waited ${withinMs} ms for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
