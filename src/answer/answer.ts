@@ -1,6 +1,7 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/meter.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import type { DrawSource } from '../ledger/records.ts';
 import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
@@ -84,7 +85,11 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   // the draw
   readonly mode: EntropyMode;
   from!: DrawnFrom;
-  /** Index of `from` among the sources of the open segment. */
+  /** In pure mode what `from` says, and where in the lots the bytes lay. */
+  drawSource: DrawSource | undefined = undefined;
+  /** In pure mode what shows that the bytes are those of the lots' leaves: canonical JSON. */
+  opening: string | undefined = undefined;
+  /** Index of its source among those of the open segment. */
   source = -1;
 
   // the bytes
@@ -158,9 +163,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.asker.requestId;
   }
 
-  /** When the request came in, or when its last lot ended if the clock was set back since. */
+  /** When the request came in, or when its last lot could be drawn from if that was later. */
   get issuedAtMs(): number {
-    return Math.max(this.asker.atMs, this.from.endedAtMs);
+    return Math.max(this.asker.atMs, this.from.availableAtMs);
   }
 
   get accountNumber(): number {
@@ -209,6 +214,12 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   /** Gives back the memory from `end` on, where nothing was written. */
   keepTo(end: number): void {
     this.#buffer?.keepTo(end);
+  }
+
+  /** Gives the memory of its making back: its body is other memory. */
+  exchangeBuffer(buffer: ReplyBuffer): void {
+    this.#buffer?.release();
+    this.#buffer = buffer;
   }
 
   /** Goes into the queue of the workers, or throws `overloaded`. */

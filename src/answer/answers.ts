@@ -4,7 +4,7 @@ import { type Allowance, seededTier } from '../account/tiers.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
-import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
+import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { octetsHead } from '../values/packed.ts';
@@ -25,7 +25,7 @@ import {
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
-import { completeJson, completePacked, EnvelopeTemplate } from './text.ts';
+import { completeJson, completePacked, EnvelopeTemplate, withOpening } from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
@@ -213,7 +213,8 @@ export class Answers {
     answer.useTemplate(answer.plan.templateFor('pure', backend));
     const draw = supply.pure.tryDraw(answer.plan.drawBytesMax, (reader) => this.#makeHere(answer, reader));
     if (draw === undefined) return false;
-    answer.from = supply.pureFrom(draw.shares);
+    answer.opening = draw.opening;
+    this.#drawnFrom(answer, draw.shares);
     this.#issue(answer);
     return true;
   }
@@ -234,18 +235,25 @@ export class Answers {
     try {
       requirePresent(answer);
     } catch (error) {
-      supply.pure.giveBack(blocks);
+      supply.pure.giveBack(blocks.map((block) => ({ block, bytes: block.bytes })));
       throw error;
     }
-    answer.useTemplate(answer.plan.templateFor('pure', supply.backendOf(blocks[0].lotId)));
-    const held = blocks.map(({ lotId, bytes }): LotShare => ({ lotId, bytes: bytes.length }));
+    answer.useTemplate(answer.plan.templateFor('pure', supply.backendOf(blocks[0].lot.id)));
     // the pieces move to the worker: nothing is left of them here
     const pieces = blocks.map(({ bytes }) => bytes);
     const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
     const firstLeft = blocks.length - left.length;
-    supply.pure.giveBack(left.map((bytes, i) => ({ lotId: blocks[firstLeft + i].lotId, bytes })));
-    answer.from = supply.pureFrom(sharesOf(held, answer.consumedBytes));
+    supply.pure.giveBack(left.map((bytes, i) => ({ block: blocks[firstLeft + i], bytes })));
+    this.#drawnFrom(answer, sharesOf(blocks, answer.consumedBytes));
     this.#issue(answer);
+  }
+
+  /** Says of which lots the answer is, and where in them its bytes lay. */
+  #drawnFrom(answer: Answer, shares: readonly LotShare[]): void {
+    answer.from = this.#options.supply.pureFrom(shares);
+    const { mode, lotIds, generation } = answer.from;
+    const drawn = shares.map(({ lotId, offset, bytes }) => ({ lot: lotIds.indexOf(lotId), offset, bytes }));
+    answer.drawSource = { mode, lotIds, generation, drawn };
   }
 
   async #makeByWorker(answer: Answer, draw: DrawOrder): Promise<void> {
@@ -306,16 +314,18 @@ export class Answers {
       stored = answer.first?.complete({ form, fields, body: answer.body }, asker.atMs);
     }
     answer.salt.fill(0);
-    answer.source = committer.sourceOf(answer.from);
+    answer.source = committer.sourceOf(answer.drawSource ?? answer.from);
     committer.add(answer, stored);
   }
 
   #writeBody(answer: Answer): void {
-    const { poweredBy } = this.#options;
+    const { memory, poweredBy } = this.#options;
     const { from, form, octets, bytes, start, dataStart, dataEnd, request } = answer;
     if (form === 'json') {
       answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
-      answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
+      if (answer.opening === undefined) {
+        answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
+      } else answer.body = withOpening(answer.body, answer.opening);
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
     } else {
@@ -325,6 +335,8 @@ export class Answers {
           : { head: octetsHead(octets, dataEnd - dataStart), start: dataStart, end: dataEnd };
       answer.body = completePacked(answer, poweredBy, request, values, bytes);
     }
+    // a body with an opening is longer than the room that it was made in
+    if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));
   }
 
   #planOf(request: DataRequest): Plan {
@@ -378,17 +390,4 @@ function takeCredits({ values, reservation }: Answer): void {
     message: `This request costs ${credits} credits; ${remaining} are left this month.`,
     details: { required: credits, remaining },
   });
-}
-
-/** Books the consumed bytes under the lots of the claimed blocks, in order. */
-function sharesOf(held: readonly LotShare[], consumed: number): LotShare[] {
-  const shares = new Map<string, number>();
-  let left = consumed;
-  for (const block of held) {
-    const bytes = Math.min(left, block.bytes);
-    if (bytes === 0) break;
-    shares.set(block.lotId, (shares.get(block.lotId) ?? 0) + bytes);
-    left -= bytes;
-  }
-  return [...shares].map(([lotId, bytes]) => ({ lotId, bytes }));
 }

@@ -111,7 +111,8 @@ export class Committer {
   sourceOf(from: DrawSource): number {
     let source = this.#sourceIndex.get(from);
     if (source === undefined) {
-      source = this.#sources.push({ mode: from.mode, lotIds: from.lotIds, generation: from.generation }) - 1;
+      const { mode, lotIds, generation, drawn } = from; // and nothing else of what it may be
+      source = this.#sources.push({ mode, lotIds, generation, ...(drawn && { drawn }) }) - 1;
       this.#sourceIndex.set(from, source);
     }
     return source;

@@ -4,9 +4,10 @@ import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { EntropyMode, Origin } from '../core/vocabulary.ts';
 import type { EntropyStore } from '../ledger/ledger.ts';
-import { type DrawSource, type LotRecord, nistVerified } from '../ledger/records.ts';
+import { type DrawSource, type LotRecord, nistVerified, SEED_BLOCK_BYTES } from '../ledger/records.ts';
+import type { LotCatalog } from '../pool/supply/catalog.ts';
 import { type RefillOrder, SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
-import { type LotCatalog, type LotShare, PureSupply } from '../pool/supply/pure.ts';
+import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
 
 /**
@@ -20,9 +21,10 @@ export interface DrawnFrom extends DrawSource {
   readonly quantumBackend: string;
   readonly nistVerified: boolean;
   /**
-   * When the last of the lots ended: no certificate is dated before it, even if the clock was set back since.
+   * When the last of the lots had ended and was released: no certificate is dated before it, even if the clock was set
+   * back since, or the request came in earlier and waited for the lot.
    */
-  readonly endedAtMs: number;
+  readonly availableAtMs: number;
 }
 
 const RETRY_AFTER_S = 5;
@@ -65,7 +67,9 @@ export class EntropySupply {
     const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#fillRing);
     stream.reseed(quantumSeed);
     const generation = { tier: seed.tier, number: seed.generation };
-    this.#seeded.set(seed.group, { stream, seed, from: drawnFrom('quantum-seeded', [lot], generation) });
+    const drawn = [{ lot: 0, offset: seed.index * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }];
+    const from = { ...drawnFrom('quantum-seeded', [lot], generation, seed.releasedAtMs), drawn };
+    this.#seeded.set(seed.group, { stream, seed, from });
   }
 
   /** The tested sample of the csprng stream, by which answers are certified; null ends the mode until the next. */
@@ -74,7 +78,7 @@ export class EntropySupply {
     if (lot === null) return;
     this.#catalog.add(lot);
     this.#systemFrom = {
-      ...drawnFrom('csprng', [lot], null),
+      ...drawnFrom('csprng', [lot], null, null),
       circuit: 'none',
       circuitVersion: 'none',
       quantumBackend: 'none',
@@ -134,19 +138,12 @@ export class EntropySupply {
   /** What a pure draw over these lots says of its source. */
   pureFrom(shares: readonly LotShare[]): DrawnFrom {
     const last = this.#lastPure;
-    if (
-      last !== undefined &&
-      shares.length === 1 &&
-      last.lotIds.length === 1 &&
-      last.lotIds[0] === shares[0].lotId
-    ) {
-      return last;
-    }
-    const from = drawnFrom(
-      'pure',
-      shares.map((share) => this.#catalog.get(share.lotId)),
-      null,
-    );
+    const isOfLast = ({ lotId }: LotShare) => lotId === last?.lotIds[0];
+    if (last !== undefined && last.lotIds.length === 1 && shares.every(isOfLast)) return last;
+    const lotIds = [...new Set(shares.map(({ lotId }) => lotId))];
+    const releasedAtMs = Math.max(0, ...shares.map((share) => share.releasedAtMs ?? 0));
+    const lots = lotIds.map((id) => this.#catalog.get(id));
+    const from = drawnFrom('pure', lots, null, releasedAtMs);
     this.#lastPure = from;
     return from;
   }
@@ -173,6 +170,7 @@ function drawnFrom(
   mode: EntropyMode,
   lots: readonly LotRecord[],
   generation: DrawSource['generation'],
+  releasedAtMs: number | null,
 ): DrawnFrom {
   const [first] = lots;
   return {
@@ -184,6 +182,6 @@ function drawnFrom(
     circuitVersion: first.circuitVersion,
     quantumBackend: first.quantumBackend,
     nistVerified: lots.every(nistVerified),
-    endedAtMs: Math.max(...lots.map((lot) => lot.finishedAtMs)),
+    availableAtMs: Math.max(releasedAtMs ?? 0, ...lots.map((lot) => lot.finishedAtMs)),
   };
 }

@@ -31,6 +31,8 @@ export interface PrintedAnswer {
   /** Credits left and in all, of the month. */
   readonly creditsRemaining: number;
   readonly creditsTotal: number;
+  /** In pure mode, canonical JSON (pool/supply/opening.ts); undefined when there is none. */
+  readonly opening: string | undefined;
 }
 
 /** The text of the `data` member around its values, as bytes. */
@@ -98,6 +100,7 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
       used: answer.credits,
       total: answer.creditsTotal,
     },
+    ...(answer.opening === undefined ? {} : { opening: JSON.parse(answer.opening) as unknown }),
   };
 }
 
@@ -118,6 +121,7 @@ export function completePacked(
     packedUpTo(valueKey, { ...members, metadata: dataMetadata(mode, quantumBackend) }),
     values.head,
   );
+  if (answer.opening !== undefined) return concatBytes(head, bytes.subarray(values.start, values.end));
   assert(head.length <= PACKED_HEAD_BYTES_MAX, 'what precedes the values fits the room kept for it');
   const replyStart = values.start - head.length;
   bytes.set(head, replyStart);
@@ -144,6 +148,14 @@ export function completeJson(
   const replyStart = start + DATA_START - REPLY_OPENING.length;
   bytes.set(REPLY_OPENING, replyStart);
   return bytes.subarray(replyStart, template.write(answer, bytes, dataEnd));
+}
+
+/** A JSON reply with the opening of its bytes as its last member. Erases the reply that it was made of. */
+export function withOpening(reply: Uint8Array<ArrayBuffer>, opening: string): Uint8Array<ArrayBuffer> {
+  const end = utf8Bytes(`,"opening":${opening}}`);
+  const whole = concatBytes(reply.subarray(0, -1), end);
+  reply.fill(0);
+  return whole;
 }
 
 /**

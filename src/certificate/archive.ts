@@ -1,10 +1,30 @@
 import { assert } from '../core/assert.ts';
 import type { Books, EntropyStore } from '../ledger/ledger.ts';
-import type { LotRecord, LotRevocation } from '../ledger/records.ts';
+import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
+import { type CertificateDocument, certificateDocument, type LotProof } from './document.ts';
 import type { CertificateIds } from './ids.ts';
-import type { CertificateLog, KeysDocument } from './log.ts';
-import { type CertificateDocument, certificateDocument, certificateOf } from './record.ts';
+import type { KeysDocument } from './keys-document.ts';
+import type { CertificateLog } from './log.ts';
+import { runsOf } from './lot-leaf.ts';
+import type { PublicLeaf } from './public-leaves.ts';
+import { certificateOf, certifiedFacts } from './record.ts';
+
+/** What `/log/lots/<id>` answers. */
+export interface PublicLot {
+  readonly lot_id: string;
+  /** Canonical JSON, and c2sp.org/tlog-proof. */
+  readonly leaf: string;
+  readonly proof: string;
+  /** What certificates say of the lot; the leaf has the hash of its canonical JSON. */
+  readonly facts: object;
+  /** Null when the lot was not withdrawn. */
+  readonly withdrawal: { readonly leaf: string; readonly proof: string } | null;
+  /** The leaves of all withdrawals that the statement counts, in order. */
+  readonly withdrawals: readonly string[];
+  /** The newest public leaf that says how many there are; null before the first. */
+  readonly statement: { readonly leaf: string; readonly proof: string } | null;
+}
 
 /** A lot, and its withdrawal if there was one. */
 export interface LotOfRecord {
@@ -17,13 +37,13 @@ export class CertificateArchive {
   readonly #books: Pick<Books, 'segment'>;
   readonly #entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly #ids: CertificateIds;
-  readonly #log: Pick<CertificateLog, 'proofOf'>;
+  readonly #log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
 
   constructor(options: {
     books: Pick<Books, 'segment'>;
     entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
     ids: CertificateIds;
-    log: Pick<CertificateLog, 'proofOf'>;
+    log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
   }) {
     this.#books = options.books;
     this.#entropy = options.entropy;
@@ -55,7 +75,40 @@ export class CertificateArchive {
     );
     const certificate = certificateOf(id, entry, { source, lots, context: segment.context });
     const proof = await this.#log.proofOf(place.segment, place.index);
-    return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations());
+    const lotProofs = await this.#lotProofs(source, lots);
+    return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations(), lotProofs);
+  }
+
+  /** What is public of a lot; undefined for one that is unknown, has no leaf or is held back. */
+  async publicLot(id: string): Promise<PublicLot | undefined> {
+    const [lot, logged] = await Promise.all([this.#entropy.lot(id), this.#log.lotOf(id)]);
+    if (lot === undefined || logged === undefined) return undefined;
+    const { withdrawals, statement } = await this.#log.withdrawals();
+    const withdrawal = (await this.#log.revocationOf(id)) ?? null;
+    return {
+      lot_id: id,
+      leaf: logged.text,
+      proof: logged.proof,
+      facts: certifiedFacts(lot),
+      withdrawal: withdrawal && { leaf: withdrawal.text, proof: withdrawal.proof },
+      withdrawals,
+      statement: statement && { leaf: statement.text, proof: statement.proof },
+    };
+  }
+
+  /** Of every lot with a leaf: it was logged before anything was drawn from the lot. */
+  async #lotProofs(source: DrawSource, lots: readonly LotRecord[]): Promise<LotProof[]> {
+    const { mode, drawn = [] } = source;
+    const proofs: LotProof[] = [];
+    for (const [place, { id, commitment }] of lots.entries()) {
+      if (commitment === undefined || source.drawn === undefined) continue;
+      const logged = await this.#log.lotOf(id);
+      assert(logged !== undefined, `lot ${id} was logged before anything was drawn from it`);
+      const ranges = drawn.filter(({ lot }) => lot === place);
+      const runs = runsOf(commitment, mode, ranges);
+      proofs.push({ lot_id: id, leaf: logged.text, proof: logged.proof, runs });
+    }
+    return proofs;
   }
 }
 
@@ -74,6 +127,10 @@ export interface CertificateService {
   keys(): Promise<KeysDocument>;
   /** The newest checkpoint: a signed note. */
   checkpoint(): Promise<string>;
+  /** The public leaves from this index of the log on, at most `limit`. */
+  publicLeaves(from: number, limit: number): Promise<PublicLeaf[]>;
+  /** The leaf of a lot with all that is public of it; undefined for a lot without one. */
+  publicLot(id: string): Promise<PublicLot | undefined>;
   /** A tile of the newest checkpoint's tree (c2sp.org/tlog-tiles); undefined where there is none. */
   tile(level: number, index: number): Promise<Uint8Array | undefined>;
   /**
@@ -94,6 +151,8 @@ export function certificateService(
     lot: (id) => archive.lot(id),
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,
+    publicLeaves: (from, limit) => log.publicLeaves(from, limit),
+    publicLot: (id) => archive.publicLot(id),
     tile: (level, index) => log.tile(level, index),
     async consistencyProof(from, to) {
       if (!(from >= 1 && from <= to && to <= log.size)) return undefined;

@@ -4,7 +4,7 @@ import { base32Of } from '../core/ids.ts';
 import type { BareType, DataEndpoint } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
-import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
+import type { DrawnRange, DrawSource, LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
 import type { CertificateIds } from './ids.ts';
 import { type Certificate, type CertificateFacts, issueCertificate } from './record.ts';
@@ -18,16 +18,17 @@ import { type Certificate, type CertificateFacts, issueCertificate } from './rec
 
 /** The canonical JSON (RFC 8785) of a certificate as issued: what its leaf hashes. */
 export function leafText(certificate: Certificate): string {
-  return canonical(certificate);
+  return canonicalText(certificate);
 }
 
 /** The leaf that makes a withdrawal part of the log. */
 export function revocationText({ lotId, why, atMs }: LotRevocation): string {
   const revokedAt = new Date(atMs).toISOString();
-  return canonical({ type: 'revocation', version: 1, lot_id: lotId, reason: why, revoked_at: revokedAt });
+  return canonicalText({ type: 'revocation', version: 1, lot_id: lotId, reason: why, revoked_at: revokedAt });
 }
 
-function canonical(value: object): string {
+/** RFC 8785. */
+export function canonicalText(value: object): string {
   const text = canonicalize(value);
   assert(text !== undefined, 'an object has a canonical form');
   return text;
@@ -45,7 +46,13 @@ const TEMPLATES_MAX = 512;
  * Private-use characters stand where the members go. They cannot be confused with anything else in the text:
  * `templateOf` counts them.
  */
-const MARKS = { id: '\uE000', requestId: '\uE001', issuedAt: '\uE002', delivered: '\uE003' } as const;
+const MARKS = {
+  id: '\uE000',
+  requestId: '\uE001',
+  issuedAt: '\uE002',
+  delivered: '\uE003',
+  drawn: '\uE004',
+} as const;
 
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
@@ -54,6 +61,8 @@ interface LeafTemplate {
   readonly requestIdAt: number;
   readonly issuedAtAt: number;
   readonly deliveredAt: number;
+  /** Of what was drawn, which differs between all answers in pure mode; undefined in the other modes. */
+  readonly drawnAt: number | undefined;
 }
 
 export class LeafHasher {
@@ -86,6 +95,8 @@ export class LeafHasher {
       const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
       const template = (known[key] ??= this.#template(segment, cursor, lotOf));
       this.#write(template, cursor, ids, i * ID_BYTES);
+      if (template.drawnAt !== undefined)
+        template.bytes.write(drawnText(segment.sources[cursor.source]), template.drawnAt, 'latin1');
       hashes[i] = sha256(template.bytes);
       latestMs = Math.max(latestMs, cursor.issuedAtMs);
     }
@@ -114,6 +125,7 @@ export class LeafHasher {
       source.mode,
       source.lotIds,
       source.generation,
+      source.mode === 'pure' ? drawnText(source).length : source.drawn,
       verifyUrlBase,
       poweredBy,
       systemGenerator,
@@ -139,23 +151,39 @@ export class LeafHasher {
   }
 }
 
+/** As canonical JSON; '' for a certificate of an earlier version. */
+function drawnText({ drawn }: DrawSource): string {
+  return drawn === undefined ? '' : canonicalText(drawn);
+}
+
 function templateOf(
   facts: CertificateFacts,
   endpoint: DataEndpoint,
   octets: BareType | undefined,
 ): LeafTemplate {
-  const text = leafText(
+  const { source } = facts;
+  const drawn = source.mode === 'pure' ? MARKS.drawn.repeat(drawnText(source).length) : '';
+  const marked = leafText(
     issueCertificate(facts, endpoint, octets, {
       id: `cert_${MARKS.id.repeat(ID_CHARACTERS)}`,
       requestId: `req_${MARKS.requestId.repeat(ID_CHARACTERS)}`,
       issuedAt: MARKS.issuedAt.repeat(TIME_CHARACTERS),
       delivered: MARKS.delivered.repeat(DIGEST_CHARACTERS),
+      // a text in the place of the list, whose quotes are taken off below
+      ...(drawn === '' ? {} : { drawn: drawn as unknown as readonly DrawnRange[] }),
     }),
   );
-  const places: Record<keyof typeof MARKS, number[]> = { id: [], requestId: [], issuedAt: [], delivered: [] };
+  const text = drawn === '' ? marked : marked.replace(`"${drawn}"`, drawn);
+  const places: Record<keyof typeof MARKS, number[]> = {
+    id: [],
+    requestId: [],
+    issuedAt: [],
+    delivered: [],
+    drawn: [],
+  };
   const pieces: Buffer[] = [Buffer.of(0x00)];
   let at = 1;
-  for (const run of text.match(/\uE000+|\uE001+|\uE002+|\uE003+|[^\uE000-\uE003]+/g) ?? []) {
+  for (const run of text.match(/\uE000+|\uE001+|\uE002+|\uE003+|\uE004+|[^\uE000-\uE004]+/g) ?? []) {
     const member = (Object.keys(MARKS) as (keyof typeof MARKS)[]).find((name) => run.startsWith(MARKS[name]));
     if (member !== undefined) places[member].push(at);
     const piece = member === undefined ? Buffer.from(run, 'utf8') : Buffer.alloc(run.length);
@@ -172,6 +200,7 @@ function templateOf(
     requestIdAt: places.requestId[0],
     issuedAtAt: places.issuedAt[0],
     deliveredAt: places.delivered[0],
+    drawnAt: places.drawn.at(0),
   };
 }
 

@@ -219,6 +219,33 @@ export function textOf(record: Uint8Array): string {
   return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString('utf8');
 }
 
+/** The record of a segment's leaves. */
+export function sealKey(segment: number): string {
+  return `seal/${paddedNumber(segment)}`;
+}
+
+/** Where a segment's leaves are. Numbers up to 2^53 as float64, big-endian. */
+interface Seal {
+  readonly firstLeaf: number;
+  readonly count: number;
+  readonly size: number;
+}
+
+export function encodeSeal({ firstLeaf, count, size }: Seal): Uint8Array {
+  const record = new Uint8Array(24);
+  const view = new DataView(record.buffer);
+  view.setFloat64(0, firstLeaf);
+  view.setFloat64(8, count);
+  view.setFloat64(16, size);
+  return record;
+}
+
+export function decodeSeal(record: Uint8Array): Seal {
+  assert(record.length === 24, 'a seal has 24 bytes');
+  const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
+  return { firstLeaf: view.getFloat64(0), count: view.getFloat64(8), size: view.getFloat64(16) };
+}
+
 /** Sequences from `from` up to, and without, `before`. */
 export interface SequenceRange {
   readonly from: number;

@@ -2,7 +2,7 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { sha256 } from '../crypto/digest.ts';
-import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
+import type { LogKeys } from '../crypto/key-files.ts';
 import {
   CompactRange,
   consistencyProof,
@@ -15,40 +15,59 @@ import { formatProof, parseCheckpoint } from '../crypto/note.ts';
 import type { Books, EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
-import { type Incarnation, incarnationText, type Predecessor } from './incarnation.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
 import {
   addSignatures,
   CertificateLogError,
   checkpointKey,
+  decodeSeal,
+  encodeSeal,
   isSignedBy,
   type LogState,
   loadState,
   noteOf,
   SealedRanges,
   type SequenceRange,
+  sealKey,
   signCheckpoint,
   stateRecords,
   textOf,
 } from './log-state.ts';
-import { nodeReader, paddedNumber, TileEdge, type TileRecord, tileOf } from './tiles.ts';
+import { lotLeafText, statementText } from './lot-leaf.ts';
+import {
+  HELD_READ_MAX,
+  type HoldingStore,
+  type LotLeafRecord,
+  lotLeafKey,
+  readLotLeaf,
+  releaseLots,
+} from './lot-release.ts';
+import {
+  collectPublicLeaves,
+  loadPublicState,
+  PublicBatch,
+  type PublicLeaf,
+  type PublicState,
+  publicLeavesFrom,
+  readStatement,
+  revocationKey,
+} from './public-leaves.ts';
+import { nodeReader, TileEdge, type TileRecord, tileOf } from './tiles.ts';
+import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
 
 /**
- * The transparency log: one tree (RFC 9162 §2.1) over every certificate and every withdrawal of a lot.
- * Sealing takes committed segments, appends their leaves, signs a checkpoint over the whole tree and stores
- * all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between.
+ * The transparency log: one tree (RFC 9162 §2.1) over every lot, every certificate and every withdrawal of a lot.
+ * Sealing takes new lots and committed segments, appends their leaves, signs a checkpoint over the whole tree and
+ * stores all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between. A lot
+ * whose leaf is in a checkpoint is then released (lot-release.ts).
  *
  * Records, by key:
- *   state              where the log stands, see StoredState
- *   checkpoint/<size>  the signed note of a checkpoint
- *   seal/<segment>     first leaf, number of leaves, size of the checkpoint that covers them
- *   revocation/<lot>   leaf of a withdrawal, its text, size of the checkpoint that covers it
- *   witnessed/count    how many checkpoints enough witnesses have cosigned
- *   witnessed/<n>      the n-th of them: its size and its signed note; sizes ascend
- *   tile/<level>/<n>   see tiles.ts
+ *   state, checkpoint/<size>, seal/<segment>   see log-state.ts
+ *   revocation/<lot>, lot/<lot>   leaf of a withdrawal, of a lot, see lot-release.ts
+ *   public/…, withdrawn/…, witnessed/…, tile/…   see the files of these names
  */
 export interface CertificateLogOptions {
-  readonly store: LogStore & Pick<Books, 'segmentsFrom'> & Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly store: HoldingStore & Pick<Books, 'segmentsFrom'> & Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly ids: CertificateIds;
   /** The log's origin is the keys' name. */
   readonly keys: LogKeys;
@@ -61,11 +80,13 @@ export interface CertificateLogOptions {
   readonly anchored?: (checkpoint: string) => void;
   /** How a log that succeeds another begins: its first leaf, and the segments that the one before it had. */
   readonly beginning?: { readonly leafText: string; readonly sealed: readonly SequenceRange[] };
+  /** A lot is released when enough witnesses have cosigned its leaf, not as soon as it is signed. */
+  readonly isWitnessed?: boolean;
   /** Signs nothing and stores nothing. */
   readonly readOnly?: true;
 }
 
-export interface LoggedRevocation {
+export interface LoggedLeaf {
   /** Canonical JSON: the leaf. */
   readonly text: string;
   /** c2sp.org/tlog-proof. */
@@ -78,6 +99,8 @@ export const BATCH_LEAVES = 1_024;
 const SEGMENTS_PER_READ = 64;
 /** Lots kept at hand. */
 const LOTS_MAX = 1_024;
+/** A log that grows says at least this often which lots have been withdrawn. */
+const STATEMENT_INTERVAL_S = 3_600;
 
 export class CertificateLog {
   readonly #store: CertificateLogOptions['store'];
@@ -87,11 +110,15 @@ export class CertificateLog {
   readonly #clock: Clock;
   readonly #earlier: readonly LogStore[];
   readonly #anchored: (checkpoint: string) => void;
+  readonly #isWitnessed: boolean;
   readonly #isReadOnly: boolean;
   readonly #hasher: LeafHasher;
   readonly #lots = new Map<string, LotRecord>();
   readonly #loggedLots = new Set<string>();
   #state: LogState;
+  #public: PublicState;
+  /** Of the lots that were looked at last. */
+  #heldLots = 0;
   /**
    * The outcome of the last write is not known: what is stored decides, and is read before the next batch.
    */
@@ -99,7 +126,7 @@ export class CertificateLog {
   #sealing: Promise<unknown> = Promise.resolve();
   #witnessing: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: CertificateLogOptions, state: LogState) {
+  private constructor(options: CertificateLogOptions, state: LogState, published: PublicState) {
     this.#store = options.store;
     this.#ids = options.ids;
     this.#keys = options.keys;
@@ -107,9 +134,11 @@ export class CertificateLog {
     this.#clock = options.clock;
     this.#earlier = (options.earlier ?? []).toReversed();
     this.#anchored = options.anchored ?? (() => {});
+    this.#isWitnessed = options.isWitnessed === true;
     this.#isReadOnly = options.readOnly === true;
     this.#hasher = new LeafHasher(options.ids);
     this.#state = state;
+    this.#public = published;
   }
 
   /**
@@ -122,7 +151,9 @@ export class CertificateLog {
     const nowS = secondsOf(clock.wallMs());
     if (options.readOnly === true) {
       if (state === undefined) throw new CertificateLogError('there is no log to read');
-      return new CertificateLog(options, state);
+      const published =
+        (await loadPublicState(store)) ?? (await collectPublicLeaves(store, nowS)).finish(nowS).state;
+      return new CertificateLog(options, state, published);
     }
     if (state === undefined) {
       const range = new CompactRange(sha256);
@@ -143,7 +174,13 @@ export class CertificateLog {
       await store.putLog(stateRecords(state, ids, keys));
     }
     options.anchored?.(state.checkpoint);
-    return new CertificateLog(options, state);
+    let published = await loadPublicState(store);
+    if (published === undefined) {
+      const collected = (await collectPublicLeaves(store, state.sealedAtS)).finish(state.sealedAtS);
+      await store.putLog(collected.records);
+      published = collected.state;
+    }
+    return new CertificateLog(options, state, published);
   }
 
   /** Leaves in the newest checkpoint. */
@@ -181,18 +218,14 @@ export class CertificateLog {
    * stored of it.
    */
   addWitnessed(size: number, note: string): Promise<void> {
-    const added = this.#witnessing.then(async () => {
-      const count = await witnessedCount(this.#store);
-      const last = count === 0 ? undefined : await readWitnessed(this.#store, count - 1);
-      assert(last === undefined || last.size <= size, 'witnessed sizes ascend');
-      const n = last?.size === size ? count - 1 : count;
-      await this.#store.putLog([
-        { key: witnessedKey(n), value: utf8Bytes(JSON.stringify({ size, note } satisfies Witnessed)) },
-        { key: WITNESSED_COUNT_KEY, value: utf8Bytes(String(n + 1)) },
-      ]);
-    });
+    const added = this.#witnessing.then(() => putWitnessed(this.#store, { size, note }));
     this.#witnessing = added.catch(() => {}); // told to the caller
     return added;
+  }
+
+  /** Lots that are held back until their leaf is signed, and where witnesses are asked for, cosigned. */
+  get heldLots(): number {
+    return this.#heldLots;
   }
 
   /**
@@ -212,11 +245,43 @@ export class CertificateLog {
   }
 
   /** The leaf and the proof of a lot's withdrawal; undefined until it is logged. */
-  async revocationOf(lotId: string): Promise<LoggedRevocation | undefined> {
+  async revocationOf(lotId: string): Promise<LoggedLeaf | undefined> {
     const record = await this.#store.getLog(revocationKey(lotId));
     if (record === undefined) return undefined;
     const { leaf, size, text } = JSON.parse(textOf(record)) as { leaf: number; size: number; text: string };
     return { text, proof: await this.#proof(this.#store, leaf, size) };
+  }
+
+  /**
+   * The leaf of a lot, and its proof against the checkpoint on whose signatures the lot was released; undefined until
+   * then, and for a lot without a leaf.
+   */
+  async lotOf(lotId: string): Promise<LoggedLeaf | undefined> {
+    for (const store of [this.#store, ...this.#earlier]) {
+      const record = await readLotLeaf(store, lotId);
+      if (record === undefined) continue;
+      const { leaf, size, text, witnessed } = record;
+      if (witnessed === undefined) return undefined;
+      const seen = witnessed === null ? undefined : await readWitnessed(store, witnessed);
+      return { text, proof: await this.#proof(store, leaf, seen?.size ?? size, seen?.note) };
+    }
+    return undefined;
+  }
+
+  /**
+   * The newest public leaf that says which lots had been withdrawn before it, and the leaves of those withdrawals in
+   * order: a lot that is not among them had not been withdrawn when the log had as many leaves.
+   */
+  async withdrawals(): Promise<{ withdrawals: string[]; statement: LoggedLeaf | null }> {
+    const { withdrawals, statement } = await readStatement(this.#store, this.#public);
+    if (statement === undefined) return { withdrawals, statement: null };
+    const proof = await this.#proof(this.#store, statement.index, this.size);
+    return { withdrawals, statement: { text: statement.leaf, proof } };
+  }
+
+  /** The public leaves from this index of the log on, at most `limit`. */
+  publicLeaves(from: number, limit: number): Promise<PublicLeaf[]> {
+    return publicLeavesFrom(this.#store, this.#public, from, limit);
   }
 
   /** The hashes that lead from one size to another (RFC 9162 §2.1.4); `to` is at most the newest size. */
@@ -254,12 +319,17 @@ export class CertificateLog {
       assert(stored !== undefined, 'an open log is stored');
       this.#anchored(stored.checkpoint);
       this.#state = stored;
+      this.#public = (await loadPublicState(this.#store)) ?? this.#public;
       this.#unknown = false;
     }
+    const lots = await this.#newLots();
     const revocations = await this.#newRevocations();
     const { segments, sealed } = await this.#newSegments();
-    if (segments.length === 0 && revocations.length === 0) return 0;
-    const { state, records } = this.#append(segments, revocations, sealed);
+    if (segments.length + revocations.length + lots.length === 0) {
+      await this.#releaseLots();
+      return 0;
+    }
+    const { state, published, records } = this.#append(lots, segments, revocations, sealed);
     const leaves = state.range.size - this.#state.range.size;
     try {
       await this.#store.putLog(records);
@@ -270,15 +340,33 @@ export class CertificateLog {
     }
     for (const { lotId } of revocations) this.#loggedLots.add(lotId);
     this.#state = state;
+    this.#public = published;
+    await this.#releaseLots();
     return leaves;
+  }
+
+  /** Lets the lots that are logged be drawn from. */
+  async #releaseLots(): Promise<void> {
+    const atMs = Math.max(this.#clock.wallMs(), this.#state.sealedAtS * 1_000);
+    this.#heldLots = await releaseLots(this.#store, this.#isWitnessed, atMs);
+  }
+
+  /** Lots that have no leaf yet, in the order in which they came. */
+  async #newLots(): Promise<LotRecord[]> {
+    const fresh: LotRecord[] = [];
+    for (const lot of await this.#store.heldLots(HELD_READ_MAX)) {
+      if ((await readLotLeaf(this.#store, lot.id)) === undefined) fresh.push(lot);
+    }
+    return fresh;
   }
 
   /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
   #append(
+    lots: readonly LotRecord[],
     segments: readonly SegmentRecord[],
     revocations: readonly LotRevocation[],
     sealed: SealedRanges,
-  ): { state: LogState; records: TileRecord[] } {
+  ): { state: LogState; published: PublicState; records: TileRecord[] } {
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: TileRecord[] = [];
@@ -287,16 +375,27 @@ export class CertificateLog {
         const tile = edge.add(level, index, hash);
         if (tile !== undefined) tiles.push(tile);
       });
-    const logged = revocations.map((revocation) => {
-      const text = revocationText(revocation);
+    const added = new PublicBatch(this.#public);
+    const appendText = (text: string) => {
       const leaf = range.size;
       append(leafHash(sha256, utf8Bytes(text)));
-      return { key: revocationKey(revocation.lotId), leaf, text };
+      return { leaf, text };
+    };
+    const logged = lots.map((lot) => {
+      const { leaf, text } = appendText(lotLeafText(lot, added.withdrawals));
+      added.add(leaf, text);
+      return { key: lotLeafKey(lot.id), leaf, text };
     });
+    for (const revocation of revocations) {
+      const { leaf, text } = appendText(revocationText(revocation));
+      added.addWithdrawal(leaf, text);
+      logged.push({ key: revocationKey(revocation.lotId), leaf, text });
+    }
     // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever
     // the clock is set.
     let latestMs = this.#clock.wallMs();
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
+    for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
     const seals = segments.map((segment) => {
       const firstLeaf = range.size;
       const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => this.#lotAtHand(id));
@@ -304,8 +403,14 @@ export class CertificateLog {
       latestMs = Math.max(latestMs, issuedAtMs);
       return { key: sealKey(segment.sequence), firstLeaf, count: segment.count };
     });
-    const { size } = range;
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
+    const sinceS = secondsOf(this.#clock.wallMs()) - this.#public.lastAtS;
+    if (logged.length === 0 && sinceS >= STATEMENT_INTERVAL_S) {
+      const { leaf, text } = appendText(statementText(sealedAtS * 1_000, added.withdrawals));
+      added.add(leaf, text);
+    }
+    const { size } = range;
+    const published = added.finish(sealedAtS);
     const checkpoint = signCheckpoint(this.#keys, range, sealedAtS);
     const state = { range, edge, sealed, checkpoint, sealedAtS };
     const records = [
@@ -314,11 +419,12 @@ export class CertificateLog {
       ...seals.map(({ key, firstLeaf, count }) => ({ key, value: encodeSeal({ firstLeaf, count, size }) })),
       ...logged.map(({ key, leaf, text }) => ({
         key,
-        value: utf8Bytes(JSON.stringify({ leaf, size, text })),
+        value: utf8Bytes(JSON.stringify({ leaf, size, text } satisfies LotLeafRecord)),
       })),
+      ...published.records,
       ...stateRecords(state, this.#ids, this.#keys),
     ];
-    return { state, records };
+    return { state, published: published.state, records };
   }
 
   /**
@@ -386,101 +492,6 @@ export class CertificateLog {
     assert(lot !== undefined, 'lots are read before their segment is hashed');
     return lot;
   }
-}
-
-/** What /.well-known/qrn-keys.json says: every key that ever signed for this log. */
-export interface KeysDocument {
-  readonly origin: string;
-  readonly current_key_id: string;
-  readonly keys: readonly PublishedKey[];
-  /** The logs that this one has succeeded, oldest first; absent when there is none. */
-  readonly predecessors?: readonly Predecessor[];
-  /**
-   * First leaf of this log: canonical JSON that names the last checkpoint before it; absent when there is
-   * none.
-   */
-  readonly first_leaf?: string;
-}
-
-export function keysDocument(keys: LogKeys, incarnations: readonly Incarnation[] = []): KeysDocument {
-  const predecessors = incarnations.flatMap(({ predecessor }) => predecessor ?? []);
-  const last = incarnations.at(-1);
-  return {
-    origin: keys.name,
-    current_key_id: keys.currentKeyId,
-    keys: keys.published,
-    ...(last === undefined || last.predecessor === null
-      ? {}
-      : { predecessors, first_leaf: incarnationText(last) }),
-  };
-}
-
-interface Witnessed {
-  readonly size: number;
-  readonly note: string;
-}
-
-const WITNESSED_COUNT_KEY = 'witnessed/count';
-
-function witnessedKey(n: number): string {
-  return `witnessed/${paddedNumber(n)}`;
-}
-
-async function witnessedCount(store: LogStore): Promise<number> {
-  const record = await store.getLog(WITNESSED_COUNT_KEY);
-  return record === undefined ? 0 : Number(textOf(record));
-}
-
-async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
-  const record = await store.getLog(witnessedKey(n));
-  assert(record !== undefined, `the witnessed checkpoint ${n} is stored`);
-  return JSON.parse(textOf(record)) as Witnessed;
-}
-
-/** The smallest witnessed checkpoint of at least `size` leaves, by halving: sizes ascend. */
-async function firstWitnessed(store: LogStore, size: number): Promise<Witnessed | undefined> {
-  let from = 0;
-  let before = await witnessedCount(store);
-  let found: Witnessed | undefined;
-  while (from < before) {
-    const middle = Math.floor((from + before) / 2);
-    const each = await readWitnessed(store, middle);
-    if (each.size >= size) {
-      found = each;
-      before = middle;
-    } else from = middle + 1;
-  }
-  return found;
-}
-
-function sealKey(segment: number): string {
-  return `seal/${paddedNumber(segment)}`;
-}
-
-function revocationKey(lotId: string): string {
-  return `revocation/${lotId}`;
-}
-
-/** Where a segment's leaves are. Numbers up to 2^53 as float64, big-endian. */
-interface Seal {
-  readonly firstLeaf: number;
-  readonly count: number;
-  readonly size: number;
-}
-
-function encodeSeal({ firstLeaf, count, size }: Seal): Uint8Array {
-  const record = new Uint8Array(24);
-  const view = new DataView(record.buffer);
-  view.setFloat64(0, firstLeaf);
-  view.setFloat64(8, count);
-  view.setFloat64(16, size);
-  return record;
-}
-
-function decodeSeal(record: Uint8Array): Seal {
-  assert(record.length === 24, 'a seal has 24 bytes');
-  const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
-  return { firstLeaf: view.getFloat64(0), count: view.getFloat64(8), size: view.getFloat64(16) };
 }
 
 function secondsOf(atMs: number): number {

@@ -21,7 +21,8 @@ import {
   writeAnchor,
   writeIncarnations,
 } from './incarnation.ts';
-import { CertificateLog, keysDocument } from './log.ts';
+import { keysDocument } from './keys-document.ts';
+import { CertificateLog } from './log.ts';
 import { CertificateLogError, storedStateOf } from './log-state.ts';
 
 /**
@@ -37,6 +38,8 @@ export interface CertificateFolders {
   /** Name of the first incarnation's log. */
   readonly logName: string;
   readonly clock: Clock;
+  /** Lots are released when enough witnesses have cosigned their leaves. */
+  readonly isWitnessed?: boolean;
 }
 
 export interface OpenCertificates {
@@ -52,7 +55,7 @@ export interface OpenCertificates {
  * says why. Throws CertificateLogError when there is not even a log to read.
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
-  const { ledger, ledgerPath, keysPath, logName, clock } = folders;
+  const { ledger, ledgerPath, keysPath, logName, clock, isWitnessed = false } = folders;
   const identity = await checkIdentity(ledger, ledgerPath, readAnchor(keysPath));
   const isHeld = identity.kind === 'moved' || identity.kind === 'behind';
   const held = isHeld ? heldText(ledgerPath, identity.reason, identity.kind) : null;
@@ -76,6 +79,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     keys,
     settledBelow: await ledger.nextSegment(),
     clock,
+    isWitnessed,
     ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
@@ -162,6 +166,11 @@ async function predecessorOf(
 
 async function burnBlocks(ledger: Ledger): Promise<number> {
   let burned = 0;
+  // another ledger may have released what this one still holds back
+  for (let held = await ledger.heldLots(64); held.length > 0; held = await ledger.heldLots(64)) {
+    const ids = held.map(({ id }) => id);
+    await ledger.releaseLots(ids, 0);
+  }
   for (const kind of BLOCK_KINDS) {
     for (;;) {
       const blocks = await ledger.claimBlocks(kind, 64);

@@ -2,8 +2,8 @@ import { type Color, rgb } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
 import { EVIDENCE_LEVELS, weakestEvidence } from '../ledger/records.ts';
+import { type CertificateDocument, drawnText } from './document.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
-import type { CertificateDocument } from './record.ts';
 
 /**
  * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing
@@ -155,14 +155,13 @@ function drawFacts(sheet: Sheet, { certificate }: Document, from: number): numbe
 }
 
 function answerRows(certificate: Document['certificate']): Row[] {
-  const { generation } = certificate.provenance;
   return [
     ['Issued', certificate.issued_at],
     ['Request', certificate.request_id],
     ['Endpoint', certificate.endpoint],
     ['Entropy mode', certificate.entropy_mode],
     ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
-    ['Seed', generation === null ? 'none' : `${generation.tier} tier, generation ${generation.number}`],
+    ['Drawn', drawnText(certificate)],
     ['Powered by', certificate.powered_by],
   ];
 }

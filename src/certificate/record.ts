@@ -14,13 +14,14 @@ import { bareMediaType, ORIGINS } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import {
   type AnswerEntry,
+  type DrawnRange,
   type DrawSource,
   type EvidenceLevel,
   type LotEvidence,
   type LotExtraction,
   type LotRecord,
-  type LotRevocation,
   nistVerified,
+  SEED_BLOCK_BYTES,
   type SegmentContext,
   verifyingBlock,
   weakestEvidence,
@@ -39,9 +40,12 @@ import { evidenceMeaning, modeMeaning, originMeaning, testsMeaning } from './mea
  * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, how the lot
  * was hashed as a whole if it was, whether its origin is declared alone, and where system entropy came from.
  * Samples of the csprng stream are such lots; they have no evidence.
+ *
+ * Version 4 says where in its lots an answer was drawn, and whether those bytes were committed to in the log before.
+ * It names no tier. It has what the lots have of versions 2 and 3.
  */
 export interface Certificate {
-  readonly version: 1 | 2 | 3;
+  readonly version: 1 | 2 | 3 | 4;
   readonly id: string;
   readonly issued_at: string;
   readonly request_id: string;
@@ -72,8 +76,12 @@ interface CertifiedProvenance {
   readonly device: string;
   readonly job_id: string | null;
   readonly shots: number;
-  /** The seed's generation in seeded mode. */
-  readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /** Up to version 3: the seed's generation in seeded mode. */
+  readonly generation?: { readonly tier: Tier; readonly number: number } | null;
+  /** Version 4: which of the lot's seeds served, from 0; null in pure mode. */
+  readonly seed?: { readonly index: number } | null;
+  /** Version 4: which of the lots' pure bytes were drawn, in order; null in seeded mode. */
+  readonly drawn?: readonly DrawnRange[] | null;
   /** Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng. */
   readonly system_entropy?: SystemGenerator;
   /** Every lot drawn from, in order. */
@@ -111,6 +119,8 @@ interface CertifiedLot {
   readonly raw_windows?: number;
   /** Version 3: the hash of the whole lot; null where pieces of it were conditioned. */
   readonly extraction?: CertifiedExtraction | null;
+  /** Version 4: the lot has a leaf in the log; false for a lot of an earlier release. */
+  readonly committed?: boolean;
 }
 
 /** A Toeplitz hash of the whole lot under a public seed. */
@@ -182,22 +192,6 @@ interface CertifiedVerification {
   readonly meaning: string;
 }
 
-/**
- * What holds now, unlike the certificate itself: `revoked` when a lot was withdrawn, `test` for test sources.
- */
-type CertificateStatus = 'valid' | 'revoked' | 'test';
-
-/** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
-export interface CertificateDocument {
-  readonly certificate: Certificate & {
-    readonly status: CertificateStatus;
-    /** c2sp.org/tlog-proof; null until the certificate is logged, a moment after it was issued. */
-    readonly proof: string | null;
-  };
-  /** Which lot was withdrawn, why and when. */
-  readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
-}
-
 /** What a certificate is made of beside its entry. `lots` are those that `source` names, in its order. */
 export interface CertificateFacts {
   readonly source: DrawSource;
@@ -222,6 +216,8 @@ export interface CertificateMembers {
   readonly requestId: string;
   /** 64 hex digits. */
   readonly delivered: string;
+  /** In place of what the source says was drawn: for templates. */
+  readonly drawn?: CertifiedProvenance['drawn'];
 }
 
 /** `octets` says what the commitment is over; undefined: the canonical JSON of the `data` member. */
@@ -237,7 +233,7 @@ export function issueCertificate(
     lots.length === source.lotIds.length && lots.every((lot, i) => lot.id === source.lotIds[i]),
     'the lots are those the source names',
   );
-  const version = versionOf(source.mode, lots);
+  const version = versionOf(source, lots);
   return {
     version,
     id: members.id,
@@ -247,7 +243,7 @@ export function issueCertificate(
     entropy_mode: source.mode,
     ...(octets === undefined ? {} : { media_type: bareMediaType(octets) }),
     powered_by: context.poweredBy,
-    provenance: provenanceOf(facts, version),
+    provenance: provenanceOf(facts, version, members.drawn),
     verification: verificationOf(source.mode, lots, version),
     hashes: {
       raw_output: prefixed(joinedDigest(lots.map((lot) => lot.rawSha256))),
@@ -276,7 +272,8 @@ export function originOf(lots: readonly LotRecord[]): Origin {
   return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
 }
 
-function versionOf(mode: EntropyMode, lots: readonly LotRecord[]): Certificate['version'] {
+function versionOf({ mode, drawn }: DrawSource, lots: readonly LotRecord[]): Certificate['version'] {
+  if (drawn !== undefined) return 4;
   if (mode !== 'csprng' && !hasEvidence(lots)) return 1;
   if (lots.every((lot) => lot.rawWindows !== undefined)) return 3;
   return hasEvidence(lots) ? 2 : 1;
@@ -293,6 +290,7 @@ function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & 
 function provenanceOf(
   { source, lots, context }: CertificateFacts,
   version: Certificate['version'],
+  drawn: CertifiedProvenance['drawn'],
 ): CertifiedProvenance {
   const [first] = lots;
   const generator = version >= 3 && source.mode !== 'pure' ? context.systemGenerator : undefined;
@@ -313,13 +311,23 @@ function provenanceOf(
     device: first.device,
     job_id: first.jobId,
     shots: lots.reduce((shots, lot) => shots + lot.shots, 0),
-    generation: source.generation,
+    ...(version >= 4 ? drawnOf(source, drawn) : { generation: source.generation }),
     ...(generator === undefined ? {} : { system_entropy: generator }),
     lots: lots.map((lot) => certifiedLot(lot, version)),
     ...(evidence === undefined
       ? { meaning }
       : { evidence, meaning: `${meaning} ${evidenceMeaning(evidence)}` }),
   };
+}
+
+/** Where in the lots the answer lies; `drawn` in place of what the source says. */
+function drawnOf(
+  source: DrawSource,
+  drawn: CertifiedProvenance['drawn'] = source.drawn,
+): Required<Pick<CertifiedProvenance, 'seed' | 'drawn'>> {
+  if (source.mode === 'pure') return { seed: null, drawn: drawn ?? null };
+  const offset = source.drawn?.[0].offset ?? 0;
+  return { seed: { index: offset / SEED_BLOCK_BYTES }, drawn: null };
 }
 
 /** What a certificate says of one lot. */
@@ -362,7 +370,13 @@ export function certifiedLot(lot: LotRecord, version: Certificate['version']): C
           extraction: lot.extraction === undefined ? null : certifiedExtraction(lot.extraction),
         }
       : {}),
+    ...(version >= 4 ? { committed: lot.commitment !== undefined } : {}),
   };
+}
+
+/** What version 4 says of the lot: its leaf in the log has the hash of this. */
+export function certifiedFacts(lot: LotRecord): CertifiedLot {
+  return certifiedLot(lot, 4);
 }
 
 function certifiedExtraction(extraction: LotExtraction): CertifiedExtraction {
@@ -437,23 +451,4 @@ function sp80022Text(lots: readonly LotRecord[]): string {
     total += block.total;
   }
   return `${passed}/${total} passed`;
-}
-
-/** What holds now. `revocations` are all that the ledger has, for any lot. */
-export function certificateDocument(
-  certificate: Certificate,
-  proof: string | null,
-  revocations: readonly LotRevocation[],
-): CertificateDocument {
-  const { lots } = certificate.provenance;
-  const revocation = revocations.find(({ lotId }) => lots.some((lot) => lot.id === lotId));
-  if (revocation !== undefined) {
-    const { lotId, why, atMs } = revocation;
-    return {
-      certificate: { ...certificate, status: 'revoked', proof },
-      revocation: { lot_id: lotId, reason: why, revoked_at: new Date(atMs).toISOString() },
-    };
-  }
-  const status = lots.some((lot) => lot.deterministic) ? 'test' : 'valid';
-  return { certificate: { ...certificate, status, proof } };
 }

@@ -13,6 +13,7 @@ import {
   readSignatures,
   type Signed,
 } from './signed-checkpoint.ts';
+import { fixedFinding } from './verify-lots.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
@@ -76,6 +77,8 @@ export type CheckName =
   | 'inclusion'
   | 'signature'
   | 'dates'
+  /** From version 4 on. */
+  | 'fixed'
   | 'witnesses';
 
 /** A witness's clock and the service's may differ by so much. */
@@ -108,6 +111,7 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
     checkSignature(logged, signed),
     checkDates(document, signed),
   );
+  if (versionOf(document) >= 4) checks.push(await checkFixed(input, document, logged));
   if (input.witnesses !== undefined) {
     checks.push(
       checkWitnesses(document, await readCosignatures(input.witnesses.keys, logged), input.witnesses),
@@ -247,8 +251,12 @@ function checkLots(document: unknown): Check {
       failures.push(`A lot has no ${name}.`);
     else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
   }
-  const isWithout = member(document, 'version') === 1 || member(document, 'entropy_mode') === 'csprng';
-  const evidence = isWithout ? noEvidence(document, lots) : checkEvidence(document, lots);
+  // version 4 is of lots with evidence and of older ones without
+  const isSilent =
+    versionOf(document) === 1 ||
+    member(document, 'entropy_mode') === 'csprng' ||
+    (versionOf(document) >= 4 && lots.some((lot) => member(lot, 'evidence') === undefined));
+  const evidence = isSilent ? noEvidence(document) : checkEvidence(document, lots);
   if (evidence !== undefined) failures.push(evidence);
   return check(
     'lots',
@@ -257,11 +265,42 @@ function checkLots(document: unknown): Check {
   );
 }
 
-function noEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
-  const told = [member(document, 'provenance', 'evidence'), ...lots.map((lot) => member(lot, 'evidence'))];
-  return told.every((each) => each === undefined)
-    ? undefined
-    : 'Version 1 and csprng do not speak of evidence.';
+/** What the answer was drawn from stood in the log before it was issued. */
+async function checkFixed(
+  { response, octets, certificate, keys, witnesses }: VerificationInput,
+  document: unknown,
+  logged: LoggedAt | string,
+): Promise<Check> {
+  const finding = await fixedFinding({
+    // an answer that is bare values has no place for an opening
+    response: octets === undefined || !isObject(response) ? response : { opening: null, ...response },
+    document: certificate,
+    certificate: document,
+    logged,
+    keys,
+    witnesses,
+    clockMs: WITNESS_CLOCK_MS,
+  });
+  return 'failure' in finding
+    ? check('fixed', finding.failure, '')
+    : check('fixed', undefined, finding.holds.trim());
+}
+
+function versionOf(document: unknown): number {
+  const version = member(document, 'version');
+  return typeof version === 'number' ? version : 0;
+}
+
+/** A lot without evidence leaves nothing to say of all of them; version 1 and csprng speak of no lot's either. */
+function noEvidence(document: unknown): string | undefined {
+  const isWithout = versionOf(document) === 1 || member(document, 'entropy_mode') === 'csprng';
+  const lots = isWithout ? member(document, 'provenance', 'lots') : [];
+  const told = [member(document, 'provenance', 'evidence')];
+  for (const lot of Array.isArray(lots) ? lots : []) told.push(member(lot, 'evidence'));
+  if (told.every((each) => each === undefined)) return undefined;
+  return isWithout
+    ? 'Version 1 and csprng do not speak of evidence.'
+    : 'It speaks of evidence that one of its lots does not have.';
 }
 
 function evidenceText(document: unknown): string {
@@ -428,6 +467,10 @@ function notCovered(response: unknown, isOctets: boolean): string[] {
     'metadata.request_id',
     'meta.request_id',
     'media_type',
+    'opening',
+    'opening.bytes',
+    'opening.path',
+    'opening.salts',
   ]);
   const names: string[] = [];
   for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {

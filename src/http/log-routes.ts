@@ -7,8 +7,8 @@ import type { PlainRoute } from './router.ts';
 
 /**
  * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles
- * (c2sp.org/tlog-tiles) and consistency proofs between any two sizes. Hashes alone: no certificate can be
- * read from them.
+ * (c2sp.org/tlog-tiles), consistency proofs between any two sizes, and the texts of its public leaves: lots,
+ * withdrawals and statements. Of certificates there are hashes alone: none can be read from the log.
  */
 export function logRoutes(certificates: CertificateService): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
@@ -31,8 +31,16 @@ export function logRoutes(certificates: CertificateService): { exact: PlainRoute
         path: '/log/consistency',
         handler: (exchange) => consistency(certificates, exchange.query),
       },
+      {
+        ...open,
+        path: '/log/leaves',
+        handler: (exchange) => publicLeaves(certificates, exchange.query),
+      },
     ],
-    prefixes: [{ ...open, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) }],
+    prefixes: [
+      { ...open, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) },
+      { ...open, path: LOT_PREFIX, handler: (exchange) => lot(certificates, exchange.path) },
+    ],
   };
 }
 
@@ -49,6 +57,28 @@ async function tile(certificates: CertificateService, path: string): Promise<Rep
   const width = match[3] === undefined ? 256 : Number(match[3]);
   if (bytes === undefined || width < 1 || bytes.length < width * HASH_BYTES) throw new ApiError('not_found');
   return reply('application/octet-stream', bytes.slice(0, width * HASH_BYTES), 'max-age=31536000, immutable');
+}
+
+/** A lot's leaf takes half a KiB. */
+const LEAVES_PER_REPLY = 64;
+
+async function publicLeaves(certificates: CertificateService, query: string): Promise<Reply> {
+  const from = new URLSearchParams(query).get('from') ?? '0';
+  if (!/^\d{1,15}$/.test(from))
+    throw new ApiError('not_found', { message: 'from is the index of a leaf: a whole number.' });
+  const leaves = await certificates.publicLeaves(Number(from), LEAVES_PER_REPLY);
+  return reply('application/json', utf8Bytes(JSON.stringify({ leaves })), 'no-cache');
+}
+
+const LOT_PREFIX = '/log/lots/';
+const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
+
+async function lot(certificates: CertificateService, path: string): Promise<Reply> {
+  const id = path.slice(LOT_PREFIX.length);
+  const found = LOT_ID.test(id) ? await certificates.publicLot(id) : undefined;
+  if (found === undefined)
+    throw new ApiError('not_found', { message: 'No lot with this id has a leaf in the log.' });
+  return reply('application/json', utf8Bytes(JSON.stringify(found)), 'no-cache');
 }
 
 async function consistency(certificates: CertificateService, query: string): Promise<Reply> {

@@ -1,6 +1,6 @@
 import { pack } from 'msgpackr';
 import type { CertificateService } from '../certificate/archive.ts';
-import type { CertificateDocument } from '../certificate/record.ts';
+import type { CertificateDocument } from '../certificate/document.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { CERTIFICATE, HEALTH, parseCertificateQuery, USAGE } from './endpoints/table.ts';

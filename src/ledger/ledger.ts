@@ -125,8 +125,9 @@ export interface EntropyStore {
   revocations(): Promise<LotRevocation[]>;
   /**
    * Takes up to `max` blocks, oldest first, for this process alone and for ever: the claim is on disk and the
-   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given. A block is
-   * never returned twice, to anyone; one whose claimant dies is burned.
+   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of lots that
+   * are held back and of those after them. A block is never returned twice, to anyone; one whose claimant dies is
+   * burned.
    */
   claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
   /**
@@ -134,7 +135,17 @@ export interface EntropyStore {
    * reply is lost is left out.
    */
   nextSeedGeneration(tier: SeededTier): Promise<number>;
-  /** Bytes not yet claimed, by kind. */
+  /**
+   * Lots that are held back, in the order in which they came: every lot with a commitment is, from `addLot` until
+   * `releaseLots`. At most `limit`.
+   */
+  heldLots(limit: number): Promise<LotRecord[]>;
+  /**
+   * Lets the blocks of these lots be claimed from now on: what they are held to stands in the log. `atMs` is told with
+   * each of their blocks. A lot that was released before stays as it is.
+   */
+  releaseLots(lotIds: readonly string[], atMs: number): Promise<void>;
+  /** Bytes not yet claimed, by kind; those of lots that are held back among them. */
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
 }
 
@@ -262,6 +273,8 @@ export const LEDGER_CALLS = {
   revokeLot: { part: 'entropy' },
   revocations: { part: 'entropy' },
   claimBlocks: { part: 'entropy', server: true },
+  heldLots: { part: 'entropy' },
+  releaseLots: { part: 'entropy', server: true },
   nextSeedGeneration: { part: 'entropy', server: true },
   blockLevels: { part: 'entropy' },
   sourceNote: { part: 'sources' },

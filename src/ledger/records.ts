@@ -131,11 +131,23 @@ export interface LotRecord {
   readonly onesShares?: readonly number[];
   /** How the whole lot was hashed at once; absent where pieces of it were conditioned. */
   readonly extraction?: LotExtraction;
+  /** What its blocks are held to; absent in lots of releases that committed to none, and where there are none. */
+  readonly commitment?: LotCommitment;
   readonly accepted: boolean;
   /**
    * Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from.
    */
   readonly rejection: string;
+}
+
+/** What a lot's leaf in the log commits to, see crypto/hash-tree.ts. Hashes of 32 bytes, in base64. */
+export interface LotCommitment {
+  /** Bytes of all pure blocks: whole blocks of PURE_BLOCK_BYTES, the last of which may be shorter. */
+  readonly pureBytes: number;
+  /** Root of each pure block's tree, one behind the other. */
+  readonly blockRoots: string;
+  /** Hash of each seed, one behind the other. */
+  readonly seedHashes: string;
 }
 
 /** A two-universal hash of a whole lot (pool/intake/extractor.ts). */
@@ -282,6 +294,18 @@ export const PURE_BLOCK_BYTES = 4096;
 export interface ClaimedBlock {
   readonly lotId: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Which block of its kind it is in its lot, from 0. */
+  readonly index: number;
+  /** When the lot was released (EntropyStore.releaseLots); null for a lot that was never held. */
+  readonly releasedAtMs: number | null;
+}
+
+/** Bytes of one of a source's lots: of its pure blocks joined, or in seeded mode of its seeds joined. */
+export interface DrawnRange {
+  /** Index into the source's `lotIds`. */
+  readonly lot: number;
+  readonly offset: number;
+  readonly bytes: number;
 }
 
 /** Which lots, and which seed, a group of answers drew on. Kept once per segment, referred to by index. */
@@ -291,6 +315,11 @@ export interface DrawSource {
   readonly lotIds: readonly string[];
   /** Seeded mode: tier and number of the seed's generation. */
   readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /**
+   * Where in the lots the bytes lay, in the order in which they were drawn; in pure mode of one answer alone. None
+   * for csprng. Absent in segments of releases that did not say.
+   */
+  readonly drawn?: readonly DrawnRange[];
 }
 
 /**

@@ -12,7 +12,14 @@ import {
   type Tier,
 } from '../core/vocabulary.ts';
 import { LedgerError } from './ledger.ts';
-import type { AnswerEntry, DisplacedCharge, DrawSource, SegmentContext, SegmentRecord } from './records.ts';
+import type {
+  AnswerEntry,
+  DisplacedCharge,
+  DrawnRange,
+  DrawSource,
+  SegmentContext,
+  SegmentRecord,
+} from './records.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -322,10 +329,11 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
     segment.sequence,
     segment.committedAtMs,
     segment.count,
-    segment.sources.map(({ mode, lotIds, generation }) => [
+    segment.sources.map(({ mode, lotIds, generation, drawn }) => [
       mode,
       lotIds,
       generation === null ? null : [generation.tier, generation.number],
+      ...(drawn === undefined ? [] : [drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes])]),
     ]),
     packedContext(segment.context),
     // left out when there are none, as in nearly every segment and in those of earlier releases
@@ -423,15 +431,31 @@ function displacedOf(packed: unknown): DisplacedCharge[] | undefined {
 }
 
 function sourceOf(packed: unknown): DrawSource | undefined {
-  if (!Array.isArray(packed) || packed.length !== 3) return undefined;
-  const [mode, lotIds, generation] = packed as unknown[];
+  if (!Array.isArray(packed) || (packed.length !== 3 && packed.length !== 4)) return undefined;
+  const [mode, lotIds, generation, ranges] = packed as unknown[];
   if (!ENTROPY_MODES.includes(mode as EntropyMode)) return undefined;
   if (!Array.isArray(lotIds) || !lotIds.every((id) => typeof id === 'string')) return undefined;
-  if (generation === null) return { mode: mode as EntropyMode, lotIds, generation: null };
+  const drawn = ranges === undefined ? undefined : drawnOf(ranges, lotIds.length);
+  if (ranges !== undefined && drawn === undefined) return undefined;
+  const of = { mode: mode as EntropyMode, lotIds, ...(drawn === undefined ? {} : { drawn }) };
+  if (generation === null) return { ...of, generation: null };
   if (!Array.isArray(generation) || generation.length !== 2) return undefined;
   const [tier, number] = generation as unknown[];
   if (!TIERS.includes(tier as Tier) || typeof number !== 'number') return undefined;
-  return { mode: mode as EntropyMode, lotIds, generation: { tier: tier as Tier, number } };
+  return { ...of, generation: { tier: tier as Tier, number } };
+}
+
+function drawnOf(packed: unknown, lots: number): DrawnRange[] | undefined {
+  if (!Array.isArray(packed)) return undefined;
+  const drawn: DrawnRange[] = [];
+  for (const range of packed as unknown[]) {
+    if (!Array.isArray(range) || range.length !== 3) return undefined;
+    const [lot, offset, bytes] = range as number[];
+    if (!isCount(lot, lots - 1) || !Number.isSafeInteger(offset) || !Number.isSafeInteger(bytes))
+      return undefined;
+    drawn.push({ lot, offset, bytes });
+  }
+  return drawn;
 }
 
 /** What is wrong with a segment, in words; undefined when its parts agree. */

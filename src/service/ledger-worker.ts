@@ -51,7 +51,7 @@ const SEAL_INTERVAL_MS = 150;
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
 /** Calls of a ledger that is held back which are refused, beside those that need room on the disk. */
-const HELD_CALLS: readonly string[] = ['claimBlocks', 'nextSeedGeneration', 'putLog'];
+const HELD_CALLS: readonly string[] = ['claimBlocks', 'releaseLots', 'nextSeedGeneration', 'putLog'];
 
 // Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
 assert(parentPort !== null, 'this file is the entry of a worker thread');
@@ -90,10 +90,11 @@ try {
 /** Gives the reason for which the ledger is held back; null when it is not. */
 async function serve(ledger: Ledger & FailStop): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
-  const opened = await openCertificates({ ledger, ledgerPath, keysPath, logName, clock });
+  const isWitnessed = data.witnesses.length > 0 && data.witnessQuorum > 0;
+  const opened = await openCertificates({ ledger, ledgerPath, keysPath, logName, clock, isWitnessed });
   const { certificates, held } = opened;
   if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
-  const served = held === null ? ledger : heldBack(ledger, held);
+  const served = opened.log === undefined ? heldBack(ledger, held ?? '') : releasing(ledger, opened.log);
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
   for (const ports of data.fronts) serveFront(ports, served, certificates, lookUps);
   const stopping = new AbortController();
@@ -116,6 +117,18 @@ function startCosigning(certificateLog: CertificateLog, signal: AbortSignal): Pr
   const { witnesses, witnessQuorum: quorum } = data;
   if (witnesses.length === 0) return undefined;
   return new Cosigning({ log: certificateLog, witnesses, quorum, clock, report: log }).run(signal);
+}
+
+/** The ledger in which a lot that was added is logged at once, so that the first one can soon be drawn from. */
+function releasing(ledger: Ledger & FailStop, certificateLog: CertificateLog): Ledger & FailStop {
+  return {
+    ...ledger,
+    async addLot(lot, blocks, jobKey) {
+      const isStored = await ledger.addLot(lot, blocks, jobKey);
+      if (isStored && lot.commitment !== undefined) await certificateLog.seal().catch(() => {}); // tried again soon
+      return isStored;
+    },
+  };
 }
 
 /** The ledger without what would deliver or sign: each such call is refused with the reason. */

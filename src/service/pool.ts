@@ -12,7 +12,7 @@ import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
 import { RawShotStore } from '../pool/intake/raw-shots.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS, SystemSample } from '../pool/intake/system-sample.ts';
-import { LotCatalog } from '../pool/supply/pure.ts';
+import { LotCatalog } from '../pool/supply/catalog.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { FrontEvents } from './front-stack.ts';

@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
 import type { AnswerWorkers, MadeByWorker, WorkerOrder } from '../answer/make.ts';
-import type { CertificateDocument } from '../certificate/record.ts';
+import type { CertificateDocument } from '../certificate/document.ts';
 import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';

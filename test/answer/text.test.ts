@@ -16,7 +16,7 @@ const FROM: DrawnFrom = {
   circuitVersion: '1.0.0',
   quantumBackend: 'simulator-statevector',
   nistVerified: true,
-  endedAtMs: 0,
+  availableAtMs: 0,
 };
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
@@ -31,6 +31,7 @@ const facts = fc.record({
   credits: count,
   creditsRemaining: count,
   creditsTotal: count,
+  opening: fc.constant(undefined),
 });
 
 describe('the envelope of an answer', () => {

@@ -3,14 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { certificateDocument } from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { LeafHasher, leafText } from '../../src/certificate/leaf.ts';
-import {
-  type Certificate,
-  certificateDocument,
-  certificateOf,
-  originOf,
-} from '../../src/certificate/record.ts';
+import { type Certificate, certificateOf, originOf } from '../../src/certificate/record.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
@@ -317,11 +313,13 @@ describe('LeafHasher', () => {
       system,
       sampled,
     ];
+    const range = fc.record({ lot: fc.constant(0), offset: fc.nat({ max: 2 ** 20 }), bytes: fc.nat() });
     const source = fc.record({
       mode: fc.constantFrom(...ENTROPY_MODES),
       lots: fc.array(fc.constantFrom(...lots), { minLength: 1, maxLength: 3 }),
       generation: fc.option(fc.record({ tier: fc.constantFrom(...TIERS), number: fc.nat() })),
       device: text,
+      drawn: fc.option(fc.array(range, { minLength: 1, maxLength: 3 }), { nil: undefined }),
     });
     const entry = fc.record({
       requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
@@ -341,6 +339,7 @@ describe('LeafHasher', () => {
           const sources = of.map((each, i) => ({
             mode: each.mode,
             generation: each.generation,
+            ...(each.drawn && { drawn: each.drawn }),
             lotIds: each.lots.map((lot) => {
               const id = `${lot.id} ${i} ${each.device}`;
               named.set(id, { ...lot, id, device: each.device });

@@ -11,7 +11,7 @@ import {
   timestampedSignature,
 } from '../../src/crypto/note.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
-import { lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
+import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
 
 /** The cases of test/vectors/certificate: what another verifier is to be held against, and what it must say. */
@@ -190,7 +190,107 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     certificate: changed(s.document, 'certificate.proof', untimed(s)),
     keys: changed(s.keys, 'keys.0.cosigner_key', null),
   }));
+  await addFixed(add);
   return cases.map((each) => JSON.parse(JSON.stringify(each)) as VerificationCase);
+}
+
+type Add = (
+  name: string,
+  what: string,
+  options: SceneOptions,
+  change?: (s: Scene) => object,
+  fails?: readonly string[],
+) => Promise<void>;
+
+/** Version 4: what was drawn stood in the log before. */
+async function addFixed(add: Add): Promise<void> {
+  const evidence = lotEvidence('simulated');
+  const one = await committedLot(lot('a', { evidence }));
+  const two = await committedLot(lot('b', { evidence }));
+  const bytes = Buffer.concat(committedBlocks(one.id)).subarray(4_064, 4_064 + 40);
+  const data = { bits: 320, bytes: bytes.toString('hex'), count: 40, encoding: 'hex' };
+  const pure: SceneOptions = {
+    lots: [one],
+    mode: 'pure',
+    data,
+    drawn: [{ lot: 0, offset: 4_064, bytes: 48 }],
+  };
+  const seeded: SceneOptions = { lots: [one], drawn: [{ lot: 0, offset: 96, bytes: 32 }] };
+  await add('fixed-seed', 'version 4: a seed that the lot committed to', seeded);
+  await add('fixed-bytes', 'version 4: bytes of two blocks of a lot', pure);
+  await add('fixed-two-lots', 'version 4: values of the end of one lot and the beginning of the next', {
+    lots: [one, two],
+    mode: 'pure',
+    drawn: [
+      { lot: 0, offset: 8_688, bytes: 16 },
+      { lot: 1, offset: 0, bytes: 32 },
+    ],
+  });
+  await add('fixed-not', 'version 4: a lot of an earlier release, which has no leaf and no evidence', {
+    lots: [lot('a')],
+    drawn: [{ lot: 0, offset: 96, bytes: 32 }],
+  });
+  const inOpening = (name: string, to: unknown) => (s: Scene) => ({
+    response: changed(s.response, `opening.${name}`, to),
+  });
+  const zeros = Buffer.alloc(48).toString('base64');
+  await add('opening-bytes', 'other bytes in the opening', pure, inOpening('bytes', zeros), ['fixed']);
+  await add('opening-salts', 'other salts in the opening', pure, inOpening('salts', zeros), ['fixed']);
+  await add('opening-path', 'a path that is cut short', pure, inOpening('path', ''), ['fixed']);
+  await add(
+    'opening-missing',
+    'no opening in a short answer',
+    pure,
+    ({ response: { opening: _, ...response } }) => ({ response }),
+    ['fixed'],
+  );
+  await add(
+    'opening-of-octets',
+    'an answer that was sent as octets: it had no place for an opening',
+    pure,
+    (s) => ({ response: changed(s.response, 'opening', null) }),
+  );
+  await add(
+    'values-not-drawn',
+    'certified values that are not the bytes that were drawn',
+    { ...pure, data: { ...data, bytes: '00'.repeat(40) } },
+    () => ({}),
+    ['fixed'],
+  );
+  await add(
+    'seed-of-another',
+    'the path of another seed',
+    seeded,
+    (s) => ({ certificate: changed(s.document, 'lots.0.runs.0.first', 2) }),
+    ['fixed'],
+  );
+  await add(
+    'lot-facts',
+    'the leaf of a lot of which it says something else',
+    seeded,
+    (s) => ({
+      certificate: changed(
+        s.document,
+        'lots.0.leaf',
+        String(s.document.lots?.[0].leaf).replace('"facts":"sha256:', '"facts":"sha256:0'),
+      ),
+    }),
+    ['fixed'],
+  );
+  await add(
+    'lot-leaf-missing',
+    'no leaf of a lot',
+    seeded,
+    (s) => ({ certificate: changed(s.document, 'lots', []) }),
+    ['fixed'],
+  );
+  await add(
+    'lot-logged-later',
+    'issued before the log held the lot',
+    { ...seeded, fixedAtMs: TIME_MS + 30_000, sealedAtMs: TIME_MS + 40_000 },
+    () => ({}),
+    ['fixed'],
+  );
 }
 
 async function exampleCase(): Promise<VerificationCase> {

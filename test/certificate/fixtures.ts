@@ -1,4 +1,5 @@
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
 import type {
   AnswerEntry,
   DrawSource,
@@ -8,6 +9,7 @@ import type {
   SegmentRecord,
 } from '../../src/ledger/records.ts';
 import { SegmentWriter } from '../../src/ledger/segment.ts';
+import { commitmentOf } from '../../src/pool/intake/lot-commitment.ts';
 
 /** Records as the ledger holds them; everything a test does not care about is fixed. */
 
@@ -123,4 +125,25 @@ export function segmentRecord(
   const writer = new SegmentWriter();
   for (const entry of entries) writer.append(entry);
   return { sequence, committedAtMs: TIME_MS, sources, context: CONTEXT, ...writer.finish() };
+}
+
+/** The pure blocks of a lot made by `committedLot`: three, the last of 512 bytes; the same in every run. */
+export function committedBlocks(lotId: string): Uint8Array<ArrayBuffer>[] {
+  return [4_096, 4_096, 512].map((size, i) => streamOf(`${lotId} block ${i}`, size));
+}
+
+/** A lot with a commitment to its blocks and to five seeds. */
+export async function committedLot(lot: LotRecord): Promise<LotRecord> {
+  const seeds = Array.from({ length: 5 }, (_, i) => streamOf(`${lot.id} seed ${i}`, 32));
+  const commitment = await commitmentOf([
+    ...seeds.map((bytes) => ({ kind: 'seed' as const, bytes })),
+    ...committedBlocks(lot.id).map((bytes) => ({ kind: 'pure' as const, bytes })),
+  ]);
+  return { ...lot, commitment };
+}
+
+function streamOf(name: string, size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at += 32) bytes.set(sha256(Buffer.from(`${name} ${at}`)), at);
+  return bytes;
 }

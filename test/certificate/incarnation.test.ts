@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { readAnchor, readIncarnations } from '../../src/certificate/incarnation.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
@@ -12,7 +13,6 @@ import {
   type OpenCertificates,
   openCertificates,
 } from '../../src/certificate/open.ts';
-import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { ledger as ledgerCommand } from '../../src/cli/ledger.ts';
 import { sha256 } from '../../src/crypto/digest.ts';

@@ -49,6 +49,8 @@ export class StoreFault extends Error {}
 export class LogWorld {
   readonly segments = new Map<number, SegmentRecord>();
   readonly lots = new Map<string, LotRecord>();
+  /** When each lot was released. */
+  readonly released = new Map<string, number>();
   readonly withdrawn: LotRevocation[] = [];
   readonly records = new Map<string, Uint8Array>();
   nextWrite: 'done' | 'lost' | 'done, but said to have failed' = 'done';
@@ -77,6 +79,13 @@ export class LogWorld {
         .sort((a, b) => a.sequence - b.sequence)
         .slice(0, limit),
     lot: async (id: string) => this.lots.get(id),
+    heldLots: async (limit: number) =>
+      [...this.lots.values()]
+        .filter(({ id, commitment }) => commitment !== undefined && !this.released.has(id))
+        .slice(0, limit),
+    releaseLots: async (ids: readonly string[], atMs: number) => {
+      for (const id of ids) this.released.set(id, atMs);
+    },
     revocations: async () => [...this.withdrawn],
   };
 

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { inflateSync } from 'node:zlib';
 import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
+import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
-import type { CertificateDocument } from '../../src/certificate/record.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
 import { changed, scene } from './scene.ts';
@@ -78,7 +78,12 @@ describe('the certificate as a page', () => {
     for (const text of [certificate.id, raw_output, processed, delivered, certificate.verify_url]) {
       assert.ok(lines.includes(text), text);
     }
-    for (const text of [certificate.issued_at, certificate.request_id, 'VALID', 'pro tier, generation 7']) {
+    for (const text of [
+      certificate.issued_at,
+      certificate.request_id,
+      'VALID',
+      'seed of generation 7, pro tier',
+    ]) {
       assert.ok(lines.includes(text), text);
     }
     assert.ok(lines.includes('186/188 passed, verified'));

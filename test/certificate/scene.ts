@@ -5,14 +5,24 @@ import {
   type CertificateService,
   certificateService,
 } from '../../src/certificate/archive.ts';
-import { type KeysDocument, keysDocument } from '../../src/certificate/log.ts';
-import type { CertificateDocument } from '../../src/certificate/record.ts';
+import type { CertificateDocument } from '../../src/certificate/document.ts';
+import { type KeysDocument, keysDocument } from '../../src/certificate/keys-document.ts';
 import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode } from '../../src/core/vocabulary.ts';
+import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
-import type { LotRecord } from '../../src/ledger/records.ts';
-import { answerEntry, CONTEXT, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { type DrawnRange, type LotRecord, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
+import { Opening } from '../../src/pool/supply/opening.ts';
+import {
+  answerEntry,
+  CONTEXT,
+  committedBlocks,
+  lotRecord,
+  seededSource,
+  segmentRecord,
+  TIME_MS,
+} from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
 /** One answer among others, as a client ends up holding it, and the service behind it; the same in every run. */
@@ -46,6 +56,10 @@ export interface SceneOptions {
   readonly issuedAtMs?: number;
   /** Where the clock stands when the answers are logged. */
   readonly sealedAtMs?: number;
+  /** Which bytes of the lots were drawn, or which seed: makes a certificate of version 4. */
+  readonly drawn?: readonly DrawnRange[];
+  /** Where the clock stands when the lots are logged. */
+  readonly fixedAtMs?: number;
 }
 
 const SEGMENT = 4;
@@ -67,6 +81,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const source = mode === 'quantum-seeded' ? seeded : { ...seeded, mode, generation: null };
   const backend = mode === 'csprng' ? 'none' : lots[0].quantumBackend;
   const data = { ...(options.data ?? COIN), metadata: { entropy_mode: mode, quantum_source: backend } };
+  const opening = mode === 'pure' && options.drawn ? openingOf(lots, options.drawn) : undefined;
   const text = canonicalize(data);
   assert(text !== undefined);
   const { octets } = options;
@@ -75,8 +90,14 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const entries = Array.from({ length: answers }, (_, i) =>
     answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? mine : {}) }),
   );
-  world.commit(segmentRecord(SEGMENT, [source], entries));
   const log = await world.open();
+  if (options.drawn !== undefined) {
+    world.clock.wall = options.fixedAtMs ?? TIME_MS - 1_000;
+    await log.seal();
+    world.clock.wall = options.sealedAtMs ?? TIME_MS + 500;
+  }
+  const from = options.drawn === undefined ? source : { ...source, drawn: options.drawn };
+  world.commit(segmentRecord(SEGMENT, [from], entries));
   if (options.unlogged !== true) await log.seal();
   if (options.revoked !== undefined) {
     world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });
@@ -112,12 +133,29 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
         timestamp: document.certificate.issued_at,
       },
       quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
+      ...(opening === undefined ? {} : { opening }),
     },
     service: certificateService(archive, log, keys),
     seal: async () => {
       await log.seal();
     },
   };
+}
+
+/** What the answer carries of the bytes that were drawn of lots made by `committedLot`. */
+function openingOf(lots: readonly LotRecord[], drawn: readonly DrawnRange[]): unknown {
+  const held = drawn.flatMap(({ lot, offset, bytes }) => {
+    const blocks = committedBlocks(lots[lot].id);
+    const first = Math.floor(offset / PURE_BLOCK_BYTES);
+    const before = Math.ceil((offset + bytes) / PURE_BLOCK_BYTES);
+    return blocks.slice(first, before).map((block, i) => {
+      const commitment = lots[lot].commitment && new BlockCommitment(block);
+      const left = block.length - Math.max(0, offset - (first + i) * PURE_BLOCK_BYTES);
+      return { commitment, size: block.length, bytes: block, left };
+    });
+  });
+  const text = new Opening(held, PURE_BLOCK_BYTES).finish(drawn);
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** Replaces the member at the path in a copy. */

@@ -81,6 +81,7 @@ function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
     meta: META,
     credits: CREDITS,
     rateLimit: RATE_LIMIT,
+    opening: { optional: { bytes: 'string', path: 'string', salts: 'string' } },
   };
   assert.deepEqual(misfits(envelope, expected), []);
   assert.deepEqual(misfits(answer.data, { ...(data as object), metadata: ENTROPY }), []);
@@ -377,7 +378,9 @@ const CERTIFICATE: Shape<CertificateDocument> = {
       device: 'string',
       job_id: { nullable: 'string' },
       shots: 'number',
-      generation: { nullable: { tier: { oneOf: TIERS }, number: 'number' } },
+      generation: { optional: { nullable: { tier: { oneOf: TIERS }, number: 'number' } } },
+      seed: { optional: { nullable: { index: 'number' } } },
+      drawn: { optional: { nullable: [{ lot: 'number', offset: 'number', bytes: 'number' }] } },
       system_entropy: { optional: { oneOf: ['kernel', 'openssl'] } },
       lots: [
         {
@@ -395,6 +398,7 @@ const CERTIFICATE: Shape<CertificateDocument> = {
           declared: { optional: 'boolean' },
           raw_windows: { optional: 'number' },
           extraction: { optional: { nullable: 'object' } },
+          committed: { optional: 'boolean' },
           tested: [
             {
               of: { oneOf: ['raw', 'conditioned', 'system'] },
@@ -451,6 +455,7 @@ const CERTIFICATE: Shape<CertificateDocument> = {
     verify_url: 'string',
     proof: { nullable: 'string' },
   },
+  lots: { optional: ['object'] },
   revocation: { optional: { lot_id: 'string', reason: 'string', revoked_at: 'string' } },
   metadata: { optional: DOCUMENT_METADATA },
 };

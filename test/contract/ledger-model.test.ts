@@ -131,6 +131,7 @@ class Restart implements fc.AsyncCommand<Side, Real> {
 }
 
 const accountNumber = fc.integer({ min: 1, max: ACCOUNTS });
+const commitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 const lotNumber = fc.integer({ min: 1, max: LOTS });
 const jobNumber = fc.integer({ min: 1, max: 4 });
 /** Room for a few of the charges of a day, or for all. */
@@ -170,9 +171,20 @@ const commands = [
         block(i % 2 === 0 ? 'pure' : 'seed', n * 16 + i),
       );
       return new Step(`lot ${n} of ${blocks} ${accepted} by ${jobKey}`, ({ ledger }) =>
-        insist(() => ledger.addLot(lot(n, { accepted }), content, jobKey)),
+        // every third lot is held back
+        insist(() =>
+          ledger.addLot(lot(n, n % 3 === 0 ? { accepted, commitment } : { accepted }), content, jobKey),
+        ),
       );
     }),
+  lotNumber.map((n) => {
+    return new Step(`release ${n}`, ({ ledger }) =>
+      insist(() => ledger.releaseLots([lotId(n)], NOON_MS + n)),
+    );
+  }),
+  fc.integer({ min: 0, max: 4 }).map((limit) => {
+    return new Step(`held ${limit}`, ({ ledger }) => insist(() => ledger.heldLots(limit)));
+  }),
   fc.record({ n: lotNumber, why: fc.constantFrom('x', 'y') }).map(({ n, why }) => {
     return new Step(`revoke ${n} ${why}`, ({ ledger }) =>
       insist(() => ledger.revokeLot({ lotId: lotId(n), why, atMs: NOON_MS + n })),
@@ -265,7 +277,7 @@ for (const durability of ['fsync', 'commit'] as const) {
       const clock = new ManualClock(NOON_MS);
       let inner = await openTestLedger(path, { durability, clock });
       const modelClock = new ManualClock(NOON_MS);
-      const memory = new MemoryLedger(modelClock);
+      const memory = new MemoryLedger(modelClock, { holdsLots: true });
       const model: Side = { ledger: faultyLedger(() => memory, faultsOf(simSeed, CALM)), clock: modelClock };
       const real: Real = {
         ledger: faultyLedger(() => inner, faultsOf(simSeed, CALM)),

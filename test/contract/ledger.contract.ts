@@ -152,12 +152,12 @@ export function ledgerContract(
         await ledger.addLot(lot(2), [block('pure', 4, 64)]);
         const first = await ledger.claimBlocks('pure', 2);
         assert.deepEqual(first, [
-          { lotId: lotId(1), bytes: new Uint8Array(64).fill(1) },
-          { lotId: lotId(1), bytes: new Uint8Array(64).fill(3) },
+          { lotId: lotId(1), bytes: new Uint8Array(64).fill(1), index: 0, releasedAtMs: null },
+          { lotId: lotId(1), bytes: new Uint8Array(64).fill(3), index: 1, releasedAtMs: null },
         ]);
         const again = await reopen();
         assert.deepEqual(await again.claimBlocks('pure', 9), [
-          { lotId: lotId(2), bytes: new Uint8Array(64).fill(4) },
+          { lotId: lotId(2), bytes: new Uint8Array(64).fill(4), index: 0, releasedAtMs: null },
         ]);
         assert.deepEqual(await again.claimBlocks('pure', 9), []);
         assert.deepEqual(await again.claimBlocks('seed', 0), []);
@@ -166,6 +166,45 @@ export function ledgerContract(
           seed: { blocks: 1, bytes: 32 },
         });
         await assertSound(again, { blocksUnclaimed: 1, blocksClaimed: 3 });
+      }));
+
+    test('gives no block of a lot with a commitment, nor of one behind it, before it is released', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        const commitment = { pureBytes: 64, blockRoots: 'AA==', seedHashes: '' };
+        await ledger.addLot(lot(1), [block('pure', 1)]);
+        await ledger.addLot(lot(2, { commitment }), [block('pure', 2), block('seed', 3)]);
+        await ledger.addLot(lot(3, { accepted: false }), []);
+        await ledger.addLot(lot(4), [block('pure', 4)]);
+        await ledger.addLot(lot(5, { commitment }), [block('pure', 5)]);
+        const claimedIn = async (each: Ledger) =>
+          (await each.claimBlocks('pure', 9)).map(({ lotId, releasedAtMs }) => [lotId, releasedAtMs]);
+        assert.deepEqual(await claimedIn(ledger), [[lotId(1), null]]);
+        assert.deepEqual(await ledger.claimBlocks('seed', 9), []);
+        assert.deepEqual(
+          (await ledger.heldLots(9)).map(({ id }) => id),
+          [lotId(2), lotId(5)],
+        );
+        assert.equal((await ledger.heldLots(1)).length, 1);
+        assert.equal((await ledger.blockLevels()).pure.blocks, 3, 'what is held back is counted');
+        const again = await reopen();
+        assert.deepEqual(await claimedIn(again), []);
+        await again.releaseLots([lotId(2)], NOON_MS);
+        await again.releaseLots([lotId(2)], NOON_MS + 1);
+        await assertRejects(again.releaseLots([lotId(9)], NOON_MS), 'refused');
+        assert.deepEqual(await claimedIn(again), [
+          [lotId(2), NOON_MS],
+          [lotId(4), null],
+        ]);
+        assert.equal((await again.claimBlocks('seed', 9)).length, 1);
+        assert.deepEqual(
+          (await again.heldLots(9)).map(({ id }) => id),
+          [lotId(5)],
+        );
+        await again.revokeLot({ lotId: lotId(5), why: 'x', atMs: NOON_MS });
+        await again.releaseLots([lotId(5)], NOON_MS);
+        assert.deepEqual(await again.heldLots(9), []);
+        assert.deepEqual(await claimedIn(again), []);
+        await assertSound(again, { lots: 5, blocksUnclaimed: 0 });
       }));
 
     test('claims made at once share no block', (t) =>

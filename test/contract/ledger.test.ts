@@ -22,7 +22,7 @@ contract(
   'memory',
   async () => {
     const clock = new ManualClock(NOON_MS);
-    const ledger = new MemoryLedger(clock);
+    const ledger = new MemoryLedger(clock, { holdsLots: true });
     const current = () => ledger;
     return { ledger, clock, reopen: async () => ledger, current, close: () => ledger.close() };
   },

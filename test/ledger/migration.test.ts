@@ -36,7 +36,7 @@ suite('a folder of format 2', () => {
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 3));
     assert.equal((await ledger.accounts()).length, 1);
     assert.deepEqual(await ledger.claimBlocks('seed', 9), [
-      { lotId: lotId(1), bytes: block('seed', 4).bytes },
+      { lotId: lotId(1), bytes: block('seed', 4).bytes, index: 1, releasedAtMs: null },
     ]);
     assert.equal((await ledger.claimBlocks('pure', 9)).length, 2);
     assert.equal(await ledger.nextSeedGeneration('pro'), 42);

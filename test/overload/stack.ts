@@ -168,8 +168,13 @@ export class OverloadedFront {
     });
     const installSeed = (intervalMs: number) => {
       const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
+      const place = { index: 0, releasedAtMs: null };
       const group = `enterprise/${intervalMs}`;
-      stack.installSeed({ ...seed, group, dueAtMonotonicMs: Number.POSITIVE_INFINITY }, secret(), lot);
+      stack.installSeed(
+        { ...seed, ...place, group, dueAtMonotonicMs: Number.POSITIVE_INFINITY },
+        secret(),
+        lot,
+      );
     };
     installSeed(300_000);
     return new OverloadedFront({ workers, ledger, stack, clock, lookUps, installSeed }, dataDir);

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { CertificateArchive } from '../../src/certificate/archive.ts';
-import { keysDocument } from '../../src/certificate/log.ts';
+import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { parseLogs, Witness } from '../../src/certificate/witness.ts';
 import { systemClock } from '../../src/core/clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { CertificateDocument } from '../../src/certificate/record.ts';
+import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import type { Origin } from '../../src/core/vocabulary.ts';
 import type { EvidenceLevel } from '../../src/ledger/records.ts';

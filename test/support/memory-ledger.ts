@@ -47,12 +47,16 @@ interface MutableUsageDay {
  */
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
+  readonly #holdsLots: boolean;
   #directoryVersion = 0;
   readonly #accounts = new Map<string, AccountRecord>();
   readonly #keys = new Map<string, KeyRecord>();
   readonly #lots = new Map<string, LotRecord>();
   readonly #revocations = new Map<string, LotRevocation>();
   readonly #unclaimed: Record<BlockKind, ClaimedBlock[]> = { pure: [], seed: [] };
+  /** Lots that are held back, and when the others were released. */
+  readonly #held = new Set<string>();
+  readonly #releasedAtMs = new Map<string, number>();
   #blocksClaimed = 0;
   readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #sources = new MemorySources();
@@ -65,8 +69,10 @@ export class MemoryLedger implements Ledger {
   readonly #rates = new Map<number, RateRecord>();
   readonly #log = new Map<string, Uint8Array>();
 
-  constructor(clock: Clock) {
+  /** With `holdsLots: false`, lots with a commitment are released at once: where no log releases them. */
+  constructor(clock: Clock, { holdsLots = false } = {}) {
     this.#clock = clock;
+    this.#holdsLots = holdsLots;
   }
 
   async directoryVersion(): Promise<number> {
@@ -129,9 +135,12 @@ export class MemoryLedger implements Ledger {
     if (this.#lots.has(lot.id)) return jobKey === undefined || this.#sources.gaveLot(jobKey, lot.id);
     if (jobKey !== undefined && !this.#sources.mayGiveLot(jobKey)) return false;
     this.#lots.set(lot.id, structuredClone(lot));
+    const stored = { pure: 0, seed: 0 };
     for (const { kind, bytes } of blocks) {
-      this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes) });
+      const index = stored[kind]++;
+      this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes), index, releasedAtMs: null });
     }
+    if (lot.commitment !== undefined && this.#holdsLots) this.#held.add(lot.id);
     if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
     return true;
   }
@@ -172,9 +181,24 @@ export class MemoryLedger implements Ledger {
   }
 
   async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
-    const claimed = this.#unclaimed[kind].splice(0, Math.max(0, max));
+    const ids = [...this.#lots.keys()];
+    const firstHeld = ids.findIndex((id) => this.#held.has(id));
+    const after = new Set(firstHeld < 0 ? [] : ids.slice(firstHeld));
+    const free = this.#unclaimed[kind].findIndex(({ lotId }) => after.has(lotId));
+    const claimed = this.#unclaimed[kind].splice(0, Math.max(0, free < 0 ? max : Math.min(max, free)));
     this.#blocksClaimed += claimed.length;
-    return claimed;
+    return claimed.map((block) => ({ ...block, releasedAtMs: this.#releasedAtMs.get(block.lotId) ?? null }));
+  }
+
+  async heldLots(limit: number): Promise<LotRecord[]> {
+    return structuredClone([...this.#lots.values()].filter(({ id }) => this.#held.has(id)).slice(0, limit));
+  }
+
+  async releaseLots(lotIds: readonly string[], atMs: number): Promise<void> {
+    for (const id of lotIds) {
+      if (!this.#lots.has(id)) throw new LedgerError('refused', `there is no lot ${id}`);
+      if (this.#held.delete(id)) this.#releasedAtMs.set(id, atMs);
+    }
   }
 
   async nextSeedGeneration(tier: SeededTier): Promise<number> {

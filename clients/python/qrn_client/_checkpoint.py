@@ -67,6 +67,24 @@ def read_proof(text: Any) -> Union[Logged, str]:
     return Logged(index, hashes, signed_text, signatures, origin, size, root)
 
 
+def is_included(leaf: bytes, logged: Logged) -> bool:
+    """RFC 9162 §2.1.3.2"""
+    if logged.index >= logged.size:
+        return False
+    fn, sn, root = logged.index, logged.size - 1, leaf
+    for sibling in logged.path:
+        if sn == 0:
+            return False
+        if fn & 1 or fn == sn:
+            root = sha256(b"\x01" + sibling + root).digest()
+            while fn and not fn & 1:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            root = sha256(b"\x01" + root + sibling).digest()
+        fn, sn = fn >> 1, sn >> 1
+    return sn == 0 and root == logged.root
+
+
 def _read_note(note: str) -> Optional[Tuple[str, List[Signature]]]:
     well_formed = encoded(note) is not None and not re.search("[\x00-\x09\x0b-\x1f]", note)
     blank = note.rfind("\n\n")

@@ -153,7 +153,7 @@ class OctetAnswer:
         else:
             data.update(type=self.type, values=self._json_values())
         credits = {"remaining": self.credits.remaining, "used": self.credits.used}
-        return {"data": data, "metadata": metadata, "meta": self.meta, "quantum_credits": credits}
+        return {"data": data, "metadata": metadata, "meta": self.meta, "quantum_credits": credits, "opening": None}
 
     def _json_values(self) -> List[Union[int, float, str]]:
         if self.type not in ("bytes", "uuid"):

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
-from ._checkpoint import Logged, Signed, known_keys, read_proof, read_signatures
+from ._checkpoint import Logged, Signed, is_included, known_keys, read_proof, read_signatures
+from ._fixed import fixed_failure
 from ._members import MISSING, member, show, text, time_of, time_text
 from ._wire import BASE32
 from .canonical import canonical_json
@@ -83,6 +84,10 @@ def verify_answer(
         _check_signature(logged, signed),
         _check_dates(document, signed),
     ]
+    if _version(document) >= 4:
+        # an answer that is bare values has no place for an opening
+        opened = {"opening": None, **response} if octets is not None and isinstance(response, dict) else response
+        checks.append(_check("fixed", *fixed_failure(opened, certificate, document, logged, keys)))
     return Verification(tuple(checks), tuple(_not_covered(response, octets is not None)))
 
 
@@ -190,6 +195,9 @@ def _check_lots(document: Any) -> Check:
         told = [member(document, "provenance", "evidence"), *(member(lot, "evidence") for lot in lots)]
         if any(each is not MISSING for each in told):
             failures.append("Version 1 and csprng do not speak of evidence.")
+    elif _version(document) >= 4 and any(member(lot, "evidence") is MISSING for lot in lots):
+        if member(document, "provenance", "evidence") is not MISSING:
+            failures.append("It speaks of evidence that one of its lots does not have.")
     else:
         evidence = _evidence_failure(document, lots)
         if evidence is not None:
@@ -227,6 +235,11 @@ def _evidence_failure(document: Any, lots: Sequence[Any]) -> Optional[str]:
     return f"The evidence is {show(certified)}, the weakest of the lots has {show(weakest)}."
 
 
+def _version(document: Any) -> int:
+    version = member(document, "version")
+    return version if isinstance(version, int) and not isinstance(version, bool) else 0
+
+
 def _joined(digests: Sequence[str]) -> str:
     if len(digests) == 1:
         return digests[0]
@@ -255,28 +268,10 @@ def _check_inclusion(document: Any, logged: Union[Logged, str]) -> Check:
         return _check("inclusion", logged, "")
     issued = {name: value for name, value in document.items() if name not in ("status", "proof")}
     entry = canonical_json(issued)
-    included = entry is not None and _is_included(sha256(b"\x00" + entry).digest(), logged)
+    included = entry is not None and is_included(sha256(b"\x00" + entry).digest(), logged)
     failure = f"The certificate is not leaf {logged.index} of the tree of {logged.size} that the proof names."
     holds = f"The certificate is leaf {logged.index} of the logged tree of {logged.size}."
     return _check("inclusion", None if included else failure, holds)
-
-
-def _is_included(leaf: bytes, logged: Logged) -> bool:
-    """RFC 9162 §2.1.3.2"""
-    if logged.index >= logged.size:
-        return False
-    fn, sn, root = logged.index, logged.size - 1, leaf
-    for sibling in logged.path:
-        if sn == 0:
-            return False
-        if fn & 1 or fn == sn:
-            root = sha256(b"\x01" + sibling + root).digest()
-            while fn and not fn & 1:
-                fn, sn = fn >> 1, sn >> 1
-        else:
-            root = sha256(b"\x01" + root + sibling).digest()
-        fn, sn = fn >> 1, sn >> 1
-    return sn == 0 and root == logged.root
 
 
 def _check_keys(keys: Any) -> Check:
@@ -335,6 +330,7 @@ def _not_covered(response: Any, is_octets: bool) -> List[str]:
     """The members of the response, two levels deep, that no check has looked at."""
     covered = {".".join(path) for path, _ in _REPEATED} | {"media_type"}
     covered |= {"metadata.certificate_id", "metadata.certificate_salt", "metadata.request_id", "meta.request_id"}
+    covered |= {"opening.bytes", "opening.path", "opening.salts", "opening"}
     names = []
     for outer, inner in response.items() if isinstance(response, dict) else ():
         if outer == "data":

@@ -33,6 +33,8 @@ export interface Answer<Data> {
   readonly credits: Credits;
   /** From the header; null for an account without a limit, or where a browser may not read it. */
   readonly rateLimit: RateLimit | null;
+  /** In pure mode, what shows the verifier that the bytes were committed to before. */
+  readonly opening?: { readonly bytes: string; readonly path: string; readonly salts: string };
 }
 
 export interface EntropyMetadata {

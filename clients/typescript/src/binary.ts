@@ -158,6 +158,7 @@ export function jsonBodyOf(
     metadata: { ...metadata, powered_by: poweredBy } satisfies Metadata,
     meta,
     quantum_credits: credits,
+    opening: null, // octets carry none
   };
 }
 

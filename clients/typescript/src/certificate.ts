@@ -5,6 +5,8 @@ export interface CertificateDocument {
   readonly certificate: Certificate;
   /** Of this request, with the provenance of the certified answer. */
   readonly metadata?: BriefMetadata & DocumentMetadata;
+  /** Version 4: of each lot with a leaf in the log, that leaf and its proof. */
+  readonly lots?: readonly Readonly<Record<string, unknown>>[];
   /** Which lot was withdrawn, why and when. */
   readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
 }
@@ -43,8 +45,14 @@ export interface CertificateProvenance {
   readonly device: string;
   readonly job_id: string | null;
   readonly shots: number;
-  /** The seed's generation, in quantum-seeded mode. */
-  readonly generation: { readonly tier: Tier; readonly number: number } | null;
+  /** The seed's generation, in quantum-seeded mode; up to version 3. */
+  readonly generation?: { readonly tier: Tier; readonly number: number } | null;
+  /** Version 4: which of the lot's seeds served, in quantum-seeded mode. */
+  readonly seed?: { readonly index: number } | null;
+  /** Version 4: which of the lots' pure bytes were drawn, in pure mode. */
+  readonly drawn?:
+    | readonly { readonly lot: number; readonly offset: number; readonly bytes: number }[]
+    | null;
   /** Version 3, not of pure mode: where the service's system entropy came from. */
   readonly system_entropy?: 'kernel' | 'openssl';
   /** Every lot drawn from, in order. */
@@ -78,6 +86,8 @@ export interface CertificateLot {
   readonly raw_windows?: number;
   /** Version 3: how the lot was extracted as a whole; null where it was conditioned piece by piece. */
   readonly extraction?: Readonly<Record<string, unknown>> | null;
+  /** Version 4: the lot has a leaf in the log. */
+  readonly committed?: boolean;
   /** What was read, and how; from version 2 on. */
   readonly read?: CertificateRead;
   /** How quantum the lot is shown to be; from version 2 on. */

@@ -108,6 +108,7 @@ interface AnswerBody {
   readonly metadata: unknown;
   readonly meta: unknown;
   readonly quantum_credits: Credits;
+  readonly opening?: unknown;
 }
 
 /**
@@ -399,9 +400,10 @@ function objectOf(reply: RawResponse, member: string): Readonly<Record<string, u
 
 /** Takes the service at its word for the types of its members; test/client/answers.test.ts checks that it keeps it. */
 function answerOf(reply: RawResponse): Answer<unknown> {
-  const { data, metadata, meta, quantum_credits } = objectOf(reply, 'data') as unknown as AnswerBody;
+  const { data, metadata, meta, quantum_credits, opening } = objectOf(reply, 'data') as unknown as AnswerBody;
   const rateLimit = rateLimitOf(reply.headers);
-  return { data, metadata, meta, credits: quantum_credits, rateLimit } as Answer<unknown>;
+  const opened = opening === undefined ? {} : { opening };
+  return { data, metadata, meta, credits: quantum_credits, rateLimit, ...opened } as Answer<unknown>;
 }
 
 function binaryAnswerOf<Data>(reply: RawResponse, data: Data): BinaryAnswer<Data> {
@@ -429,13 +431,17 @@ function verifiable(
 ): Pick<VerificationInput, 'response' | 'octets'> {
   const { metadata, meta, credits } = answer;
   if (!isBinary(answer)) {
-    return { response: { data: answer.data, metadata, meta, quantum_credits: credits } };
+    const opened = answer.opening === undefined ? {} : { opening: answer.opening };
+    return { response: { data: answer.data, metadata, meta, quantum_credits: credits, ...opened } };
   }
   const document = (certificate as Partial<CertificateDocument> | undefined)?.certificate;
   if (document?.media_type === undefined) return { response: jsonBodyOf(answer, document?.powered_by ?? '') };
   const { entropy_mode } = answer.data.metadata;
   const data = { metadata: { entropy_mode } }; // quantum_source is the backend of the metadata again
-  return { response: { data, metadata, meta, quantum_credits: credits }, octets: octetsOf(answer.data) };
+  return {
+    response: { data, metadata, meta, quantum_credits: credits, opening: null },
+    octets: octetsOf(answer.data),
+  };
 }
 
 function isBinary(

@@ -34,7 +34,8 @@ export interface Check {
     | 'keys'
     | 'inclusion'
     | 'signature'
-    | 'dates';
+    | 'dates'
+    | 'fixed';
   readonly ok: boolean;
   /** What was found, in a sentence. */
   readonly why: string;

@@ -75,6 +75,27 @@ export function publicPaths(failures: Responses): Readonly<Record<string, Schema
         inPath('index', 'Three digits, a partial tile with .p/WIDTH behind.', { type: 'string' }),
       ],
     ),
+    '/log/leaves': get(
+      'leaves',
+      'The public leaves of the log, at most 64 from an index on: lots, withdrawals and statements.',
+      json(ref('PublicLeaves')),
+      ['not_found'],
+      [
+        {
+          name: 'from',
+          in: 'query',
+          description: 'The index of a leaf.',
+          schema: { type: 'integer', minimum: 0, default: 0 },
+        },
+      ],
+    ),
+    '/log/lots/{id}': get(
+      'lot',
+      'The leaf of a lot, what certificates say of it, and which lots have been withdrawn.',
+      json(ref('PublicLot')),
+      ['not_found'],
+      [inPath('id', 'The id of a lot.', { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' })],
+    ),
     '/log/consistency': get(
       'consistency',
       'The proof that the log only grew from one size to another (RFC 9162 §2.1.4).',

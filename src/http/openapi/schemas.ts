@@ -1,13 +1,14 @@
 import { ERRORS } from '../../core/errors.ts';
+import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, TIERS } from '../../core/vocabulary.ts';
 import {
-  DATA_ENDPOINTS,
-  type DataEndpoint,
-  ENTROPY_MODES,
-  ORIGINS,
-  SYSTEM_GENERATORS,
-  TIERS,
-} from '../../core/vocabulary.ts';
-import { EVIDENCE_LEVELS } from '../../ledger/records.ts';
+  certificateDocument,
+  certificateId,
+  documentMetadata,
+  LOG_SCHEMAS,
+  mode,
+  origin,
+  requestId,
+} from './certificate-schemas.ts';
 import {
   boolean,
   count,
@@ -19,7 +20,6 @@ import {
   orNull,
   ref,
   type Schema,
-  sha256,
   text,
   time,
 } from './schema.ts';
@@ -30,15 +30,6 @@ import { tierListSchema } from './tier-list-schema.ts';
  * holds what the running service answers against them, and no object may have a member that is not named
  * here.
  */
-
-const requestId = described(
-  { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
-  'Names the request; the same 128 bits as X-Request-ID.',
-);
-const certificateId: Schema = { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' };
-const mode = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
-const origin = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
-
 /** Of every `data` member that was drawn. */
 const drawnFrom = object({
   entropy_mode: mode,
@@ -151,31 +142,29 @@ const metadata = object({
   entropy_consumed_bytes: described(count, 'Entropy really drawn, rejected draws included.'),
 });
 
-/** Beside a document for which nothing is drawn; a certificate's names what its answer was drawn from. */
-const documentMetadata = object({
-  request_id: requestId,
-  timestamp: time,
-  lang_circuit: text,
-  lang_version: text,
-  quantum_backend: text,
-  nist_verified: boolean,
-  powered_by: text,
-});
-
 const credits = object({
   remaining: count,
   used: described(count, 'By this request.'),
   total: count,
 });
 
+const opening = object(
+  { bytes: text, path: text, salts: text },
+  {},
+  'In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks, and their salts. Absent in long answers.',
+);
+
 /** The answer of a data endpoint. */
 function answerOf(endpoint: DataEndpoint): Schema {
-  return object({
-    data: ref(`${nameOf(endpoint)}Data`),
-    metadata: ref('Metadata'),
-    meta: ref('Meta'),
-    quantum_credits: ref('Credits'),
-  });
+  return object(
+    {
+      data: ref(`${nameOf(endpoint)}Data`),
+      metadata: ref('Metadata'),
+      meta: ref('Meta'),
+      quantum_credits: ref('Credits'),
+    },
+    { opening },
+  );
 }
 
 /** The name of an endpoint's schemas, e.g. `Integers`. */
@@ -192,171 +181,6 @@ const quote = object(
   },
   {},
   'The answer to dry_run=true: nothing was drawn.',
-);
-
-const test = object(
-  {
-    of: oneOfWords(['raw', 'conditioned', 'system']),
-    bits: count,
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    passed: count,
-    total: count,
-    smallest_p: { type: 'number' },
-    verified: boolean,
-  },
-  {
-    reason: described(text, 'Why it is not verified.'),
-    first_bit: described(count, 'Version 3: place of the first bit.'),
-    order: oneOfWords(
-      ['shots', 'channels'],
-      'Version 3, of raw bits: shot after shot, or channel after channel.',
-    ),
-  },
-  'One run of SP 800-22 on named bits.',
-);
-
-const claim = oneOfWords(
-  EVIDENCE_LEVELS,
-  'How quantum the bits are shown to be, from the weakest to the strongest; never promoted.',
-);
-const evidence = object(
-  {
-    claim,
-    min_entropy_per_bit: described(
-      orNull({ type: 'number', minimum: 0, maximum: 1 }),
-      'Per raw bit, under the assumptions; null where the claim gives none.',
-    ),
-    figures: described(
-      { type: 'object', additionalProperties: { type: 'number' } },
-      'By name, e.g. chsh_s or x_error.',
-    ),
-    method: described(text, 'The formula and where it is published.'),
-    assumptions: described(text, 'What must be true for it to hold.'),
-    not_reached: listOf(object({ claim, why: text })),
-  },
-  {},
-  'Version 2.',
-);
-
-const read = object(
-  {
-    source: described(text, 'As the operator named it.'),
-    provider: text,
-    device: text,
-    lang_circuit: text,
-    lang_version: text,
-    circuit_sha256: orNull(sha256),
-    qubits_used: count,
-    circuit_depth: count,
-    shots: count,
-    calibration: orNull(
-      object({
-        id: orNull(text),
-        date: orNull(text),
-        digest: described(sha256, 'Of the whole calibration, as RFC 8785 prints it.'),
-      }),
-    ),
-  },
-  {},
-  'Version 2: what was read, and how.',
-);
-
-const extraction = described(
-  orNull(
-    object({
-      seed: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-      input_bits: count,
-      output_bits: count,
-      epsilon_bits: count,
-    }),
-  ),
-  'Version 3: the Toeplitz hash of the whole lot under a public seed; null where pieces of it were conditioned.',
-);
-
-const lot = object(
-  {
-    id: { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' },
-    origin,
-    deterministic: boolean,
-    quantum_backend: text,
-    job_id: orNull(text),
-    finished_at: time,
-    raw_bits: count,
-    raw_output: sha256,
-    processed: sha256,
-    health: object({ samples: count, rct_failures: count, apt_failures: count }),
-    min_entropy_per_bit: orNull({ type: 'number' }),
-    tested: listOf(test),
-  },
-  {
-    read,
-    evidence,
-    declared: described(boolean, 'Version 3: the operator alone says that the origin is quantum.'),
-    raw_windows: described(count, 'Version 3: windows of raw bits that were assessed; they cover every bit.'),
-    extraction,
-  },
-);
-
-const certificate = object(
-  {
-    version: described(
-      { type: 'integer', enum: [1, 2, 3] },
-      '3 names the tested windows of every lot and the system’s generator; 2 has the evidence of every lot; 1 is of lots that have none.',
-    ),
-    id: certificateId,
-    status: oneOfWords(['valid', 'revoked', 'test']),
-    issued_at: time,
-    request_id: requestId,
-    endpoint: oneOfWords(DATA_ENDPOINTS),
-    entropy_mode: mode,
-    powered_by: text,
-    provenance: object(
-      {
-        lang_circuit: text,
-        lang_version: text,
-        quantum_backend: text,
-        qubits_used: count,
-        circuit_depth: count,
-        origin,
-        source: text,
-        provider: text,
-        device: text,
-        job_id: orNull(text),
-        shots: count,
-        generation: { anyOf: [object({ tier: oneOfWords(TIERS), number: count }), { type: 'null' }] },
-        lots: listOf(lot),
-        meaning: text,
-      },
-      {
-        evidence: described(claim, 'Version 2: the weakest claim of the lots.'),
-        system_entropy: described(
-          oneOfWords(SYSTEM_GENERATORS),
-          'Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng.',
-        ),
-      },
-    ),
-    verification: object({
-      nist_sp800_22: described(text, '<passed>/<total> passed, or not tested.'),
-      nist_verified: boolean,
-      dieharder: { type: 'string', const: 'not implemented' },
-      min_entropy_per_bit: orNull({ type: 'number', minimum: 0, maximum: 1 }),
-      meaning: text,
-    }),
-    hashes: object({ raw_output: sha256, processed: sha256, delivered: sha256 }),
-    verify_url: { type: 'string', format: 'uri' },
-    proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
-  },
-  {
-    media_type: described(
-      text,
-      'Of an answer in octets: the octets that hashes.delivered is over. Left out where it is over JSON.',
-    ),
-  },
-);
-
-const certificateDocument = object(
-  { certificate },
-  { revocation: object({ lot_id: text, reason: text, revoked_at: time }), metadata: documentMetadata },
 );
 
 const used = object({ requests: count, values: count, bytes: count });
@@ -490,4 +314,5 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Problem: problem,
   Keys: keys,
   Consistency: consistency,
+  ...LOG_SCHEMAS,
 };

@@ -1,4 +1,4 @@
-import type { CertificateDocument } from '../../certificate/record.ts';
+import { type CertificateDocument, drawnText } from '../../certificate/document.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
@@ -132,14 +132,14 @@ const GENERATORS = {
 } as const;
 
 function answerRows(certificate: Certificate): Row[] {
-  const { generation, system_entropy: generator } = certificate.provenance;
+  const { system_entropy: generator } = certificate.provenance;
   return [
     ['Issued', time(certificate.issued_at)],
     ['Request', code(certificate.request_id)],
     ['Endpoint', certificate.endpoint],
     ['Entropy mode', certificate.entropy_mode],
     ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
-    generation && ['Seed', `${generation.tier} tier, generation ${generation.number}`],
+    ['Drawn', drawnText(certificate)],
     generator === undefined ? null : ['System entropy', GENERATORS[generator]],
     ['Powered by', text(certificate.powered_by)],
   ];

@@ -1,5 +1,5 @@
 import type { CertificateService } from '../../certificate/archive.ts';
-import type { CertificateDocument } from '../../certificate/record.ts';
+import type { CertificateDocument } from '../../certificate/document.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Reply } from '../error-reply.ts';

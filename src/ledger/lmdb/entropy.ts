@@ -30,6 +30,10 @@ import {
 /** Records of lots read between two turns of the event loop. */
 const LOTS_PER_TURN = 256;
 
+function isHeld({ lot, releasedAtMs }: StoredLot): boolean {
+  return lot.commitment !== undefined && releasedAtMs === undefined;
+}
+
 /** The keys of one kind's blocks, oldest first. */
 function blocksOf(kind: BlockKind): { from: [BlockKind, number]; before: [BlockKind, number] } {
   return { from: [kind, 0], before: [kind, Number.MAX_SAFE_INTEGER] };
@@ -138,6 +142,9 @@ export class LmdbEntropyStore implements EntropyStore {
   }
 
   async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
+    // asked again and again while a lot is held back: a transaction that takes nothing would still be a durable step
+    const oldest = this.#tables.blocks.firstKey(blocksOf(kind));
+    if (oldest === undefined || oldest[1] > count(this.#tables.meta, 'releasedBlocks')) return [];
     const claimed = await this.#writer.submit(() => this.#claim(kind, max));
     try {
       this.#eraseKeys();
@@ -146,6 +153,32 @@ export class LmdbEntropyStore implements EntropyStore {
       throw error;
     }
     return claimed;
+  }
+
+  async heldLots(limit: number): Promise<LotRecord[]> {
+    this.#store.refresh();
+    const { lotOrder, meta } = this.#tables;
+    const held: LotRecord[] = [];
+    const from = count(meta, 'releasedLots') + 1;
+    const before = count(meta, 'lots') + 1;
+    if (from === before) return held;
+    for (const { value: id } of lotOrder.entries({ from, before })) {
+      if (held.length >= limit) break;
+      const stored = this.#storedLot(id);
+      if (isHeld(stored)) held.push(stored.lot);
+    }
+    return held;
+  }
+
+  async releaseLots(lotIds: readonly string[], atMs: number): Promise<void> {
+    await this.#writer.submit(() => {
+      for (const id of lotIds) {
+        const stored = this.#tables.lots.get(id);
+        if (stored === undefined) throw new LedgerError('refused', `there is no lot ${id}`);
+        if (isHeld(stored)) this.#tables.lots.put(id, { ...stored, releasedAtMs: atMs });
+      }
+      this.#release();
+    });
   }
 
   nextSeedGeneration(tier: SeededTier): Promise<number> {
@@ -193,11 +226,17 @@ export class LmdbEntropyStore implements EntropyStore {
   #claim(kind: BlockKind, max: number): ClaimedBlock[] {
     assert(this.#keys !== undefined, 'a server claims');
     const claimed: ClaimedBlock[] = [];
+    const released = count(this.#tables.meta, 'releasedBlocks');
     const oldest = [...this.#tables.blocks.entries({ ...blocksOf(kind), limit: Math.max(0, max) })];
+    let stored: StoredLot | undefined;
     for (const { key, value } of oldest) {
+      if (key[1] > released) break;
+      if (stored?.lot.id !== value.lotId) stored = this.#storedLot(value.lotId);
+      const { blocks, releasedAtMs = null } = stored;
       this.#take(key, value.lotId, value.size, this.#epoch);
       const bytes = this.#keys.open(kind, key[1], value.lotId, value.sealed);
-      if (bytes !== undefined) claimed.push({ lotId: value.lotId, bytes });
+      if (bytes !== undefined)
+        claimed.push({ lotId: value.lotId, bytes, index: key[1] - blocks[kind].first, releasedAtMs });
       else this.#log.error({ kind, ordinal: key[1] }, 'ledger: a block that its key does not open given up');
     }
     return claimed;
@@ -235,7 +274,22 @@ export class LmdbEntropyStore implements EntropyStore {
     lots.put(lot.id, { lot, blocks: { pure, seed } });
     lotOrder.put(increase(meta, 'lots', 1), lot.id);
     if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
+    this.#release();
     return true;
+  }
+
+  /** Moves on over the lots that are not held back, up to the first that is. */
+  #release(): void {
+    const { lotOrder, meta } = this.#tables;
+    const from = count(meta, 'releasedLots') + 1;
+    for (const { key, value: id } of lotOrder.entries({ from, before: count(meta, 'lots') + 1 })) {
+      const stored = this.#storedLot(id);
+      if (isHeld(stored)) return;
+      meta.put('releasedLots', key);
+      for (const { first, count } of Object.values(stored.blocks)) {
+        if (count > 0) raise(meta, 'releasedBlocks', first + count - 1);
+      }
+    }
   }
 
   #addBlocks(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {

@@ -21,7 +21,7 @@ import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table
  * The format of the folder. A change that an older program would misread takes the next number, and a program
  * refuses a folder with a number above its own.
  */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** The first format whose blocks are sealed (block-keys.ts). */
 export const SEALED_FORMAT = 2;
@@ -30,6 +30,9 @@ export const SEALED_FORMAT = 2;
  * The first format that keeps numbers of seeds and of the write probe outside the transparency log's table.
  */
 const LOG_ALONE_FORMAT = 3;
+
+/** The first format in which lots are held back until their leaf is in the log. */
+const HOLDING_FORMAT = 5;
 
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
@@ -50,6 +53,9 @@ export type MetaName =
   | 'lots'
   /** Blocks stored so far, of both kinds: also the highest block ordinal. */
   | 'blocks'
+  /** The ordinal of lotOrder up to which no lot is held back, and the last ordinal of their blocks. */
+  | 'releasedLots'
+  | 'releasedBlocks'
   /** The highest segment sequence that was ever stored. */
   | 'lastSegment'
   /** The highest segment sequence that retention dropped. */
@@ -70,6 +76,8 @@ export type MetaName =
 export interface StoredLot {
   readonly lot: LotRecord;
   readonly blocks: Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
+  /** When it was released; absent while it is held back, and in a lot that never was. */
+  readonly releasedAtMs?: number;
 }
 
 /** A job, its place in the order of all jobs, and the lot that it gave. */
@@ -225,10 +233,12 @@ export function lower(meta: Table<MetaName, number>, name: MetaName, to: number)
 }
 
 /**
- * Brings a folder of an earlier format to this one, inside a write transaction. Format 4 has the journals of fronts.
+ * Brings a folder of an earlier format to this one, inside a write transaction. Format 4 has the journals of fronts,
+ * format 5 holds lots back.
  */
 export function migrate(tables: Tables): void {
   if (count(tables.meta, 'format') < LOG_ALONE_FORMAT) separateLog(tables);
+  if (count(tables.meta, 'format') < HOLDING_FORMAT) releaseEarlierLots(tables);
   tables.meta.put('format', FORMAT);
 }
 
@@ -248,4 +258,10 @@ function separateLog({ log, meta }: Tables): void {
     log.remove('watch/written-at');
     increase(meta, 'logRecords', -1);
   }
+}
+
+/** Lots of earlier releases have no commitment, and none of them is held back. */
+function releaseEarlierLots({ meta }: Tables): void {
+  raise(meta, 'releasedLots', count(meta, 'lots'));
+  raise(meta, 'releasedBlocks', count(meta, 'blocks'));
 }

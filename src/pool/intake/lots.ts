@@ -23,6 +23,7 @@ import { onesPerChannel } from './evidence/counts.ts';
 import { evidenceOf } from './evidence/evidence.ts';
 import { extractableBits } from './extractor.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
+import { commitmentOf } from './lot-commitment.ts';
 import { ShortLots } from './short-lots.ts';
 
 /**
@@ -107,16 +108,19 @@ export async function makeLot(
     const rejection = rejectionOf(tested);
     if (rejection !== undefined) return reject(rejection, findings);
     const kept = withoutFailed(output, tested);
+    const blocks = cutBlocks(kept);
+    const commitment = await commitmentOf(blocks);
     isAccepted = true;
     return {
       record: {
         ...recordOf(backend, read, health, clock, findings),
         conditionedBytes: kept.length,
         processedSha256: toHex(sha256(kept)),
+        commitment,
         accepted: true,
         rejection: '',
       },
-      blocks: cutBlocks(kept),
+      blocks,
       output: kept,
     };
   } finally {

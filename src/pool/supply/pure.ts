@@ -1,9 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../core/assert.ts';
-import { wipe } from '../../core/bytes.ts';
+import { secretBytes, wipe } from '../../core/bytes.ts';
 import type { Log } from '../../core/log.ts';
+import { BlockCommitment } from '../../crypto/block-commitment.ts';
+import { PIECE_BYTES } from '../../crypto/hash-tree.ts';
+import { HASH_BYTES } from '../../crypto/merkle.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
-import { type ClaimedBlock, type LotRecord, PURE_BLOCK_BYTES } from '../../ledger/records.ts';
+import { type LotCommitment, type LotRecord, PURE_BLOCK_BYTES } from '../../ledger/records.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
+import type { LotCatalog } from './catalog.ts';
+import { Opening } from './opening.ts';
 
 /** Claimed pure bytes ahead of small requests: what a crash can burn at most. */
 const RING_BYTES = 16 * PURE_BLOCK_BYTES;
@@ -11,24 +17,36 @@ const RING_BYTES = 16 * PURE_BLOCK_BYTES;
 const REFILL_BLOCKS = 8;
 const REFILL_BYTES = REFILL_BLOCKS * PURE_BLOCK_BYTES;
 
-/** Which lots gave the bytes of one draw, in order, with how many each. */
+/** Bytes of a lot's pure blocks that were drawn, whole pieces of them: what the last piece has more is erased. */
 export interface LotShare {
   readonly lotId: string;
+  readonly offset: number;
   readonly bytes: number;
+  /** When the lot was released; null for a lot that never was held back. */
+  readonly releasedAtMs: number | null;
 }
 
 export interface PureDraw<T> {
   readonly value: T;
+  /** In the order in which they were drawn. */
   readonly shares: readonly LotShare[];
+  /** Canonical JSON, see `openingText`; undefined when the lots have no commitment, or it would be too long. */
+  readonly opening: string | undefined;
 }
 
-/** A claimed block in the ring. */
-interface HeldBlock {
+/** A claimed block in the ring, or under a large draw. */
+export interface HeldBlock {
   /** Rides with the bytes: the catalog may forget it before they are drawn. */
   readonly lot: LotRecord;
-  /** The reader's once it has it, and erased by it. */
+  /** Which of the lot's pure blocks it is. */
+  readonly index: number;
+  readonly releasedAtMs: number | null;
+  /** Undefined for a lot without a commitment. */
+  readonly commitment: BlockCommitment | undefined;
+  /** Bytes of the block as it was claimed. */
+  readonly size: number;
+  /** Its end, of which `left` were not drawn yet. The reader's once it has it, and erased by it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Bytes that were not drawn yet. */
   left: number;
 }
 
@@ -81,25 +99,45 @@ export class PureSupply {
   tryDraw<T>(bytesMax: number, use: (reader: EntropyReader) => T): PureDraw<T> | undefined {
     if (!this.#open || this.#available < bytesMax) return undefined;
     const before = this.#reader.consumedBytes;
-    const consumed = () => this.#reader.consumedBytes - before;
+    const opening = new Opening(this.#held, bytesMax);
     let value: T;
     let shares: LotShare[];
+    let consumed: number;
+    let text: string | undefined;
     try {
       value = use(this.#reader);
     } finally {
+      consumed = this.#reader.consumedBytes - before;
+      this.#skipToPiece(consumed);
       this.#reader.erase();
-      shares = this.#sharesOf(consumed());
+      shares = this.#sharesOf(this.#reader.consumedBytes - before);
+      text = opening.finish(shares);
       this.keepFilled();
     }
-    assert(consumed() <= bytesMax, 'a sampler keeps to its bound');
-    return { value, shares };
+    assert(consumed <= bytesMax, 'a sampler keeps to its bound');
+    return { value, shares, opening: text };
+  }
+
+  /** The next draw begins with a piece that nobody has seen a part of: a piece is opened as a whole. */
+  #skipToPiece(consumed: number): void {
+    let left = consumed;
+    for (const block of this.#held) {
+      if (left === 0) return;
+      const drawn = Math.min(left, block.left);
+      left -= drawn;
+      if (left > 0) continue;
+      const rest = Math.min(block.left - drawn, -(block.size - block.left + drawn) & (PIECE_BYTES - 1));
+      const skipped = secretBytes(rest);
+      this.#reader.fill(skipped);
+      wipe(skipped);
+    }
   }
 
   /**
    * Claims whole blocks for one large draw, or undefined when the reservoir cannot give `bytes`. The caller
    * owns and wipes them, and gives back what it did not read (`giveBack`).
    */
-  async claim(bytes: number): Promise<ClaimedBlock[] | undefined> {
+  async claim(bytes: number): Promise<HeldBlock[] | undefined> {
     if (!this.#open) return undefined;
     const claimed = this.#takeSpare(bytes);
     const missing = bytes - sizeOf(claimed);
@@ -108,24 +146,29 @@ export class PureSupply {
     }
     if (this.#open && sizeOf(claimed) >= bytes) {
       for (const { lot } of claimed) this.#catalog.add(lot);
-      return claimed.map(({ lot, bytes }) => ({ lotId: lot.id, bytes }));
+      return claimed;
     }
     for (const block of claimed) {
       if (this.#open)
         this.#hold(block); // another front was faster: small draws use what we got
-      else wipe(block.bytes);
+      else eraseBlock(block);
     }
     return undefined;
   }
 
   /**
-   * Takes back claimed bytes that a large draw did not read: they serve the next draws. They are the supply's
-   * from now on, and are erased when the sources are closed or their lot was withdrawn meanwhile.
+   * Takes back the ends of claimed blocks that a large draw did not read, without the pieces that it read a part of:
+   * they serve the next draws. They are the supply's from now on, and are erased when the sources are closed or their lot
+   * was withdrawn meanwhile.
    */
-  giveBack(left: readonly ClaimedBlock[]): void {
-    for (const { lotId, bytes } of left) {
-      if (!this.#open || this.#withdrawn.has(lotId)) wipe(bytes);
-      else this.#hold({ lot: this.#catalog.get(lotId), bytes, left: bytes.length });
+  giveBack(left: readonly { readonly block: HeldBlock; readonly bytes: Uint8Array<ArrayBuffer> }[]): void {
+    for (const { block, bytes } of left) {
+      const begun = -(block.size - bytes.length) & (PIECE_BYTES - 1);
+      wipe(bytes.subarray(0, begun));
+      const rest = bytes.subarray(begun);
+      const held = { ...block, bytes: rest, left: rest.length };
+      if (!this.#open || this.#withdrawn.has(block.lot.id)) eraseBlock(held);
+      else if (rest.length > 0) this.#hold(held);
     }
   }
 
@@ -160,7 +203,7 @@ export class PureSupply {
       }
       return claimed;
     } catch (error) {
-      for (const { bytes } of [...taken, ...claimed]) wipe(bytes);
+      for (const block of [...taken, ...claimed]) eraseBlock(block);
       throw error;
     }
   }
@@ -206,7 +249,7 @@ export class PureSupply {
 
   #eraseHeld(): void {
     this.#reader.discard();
-    for (const { bytes } of this.#held) wipe(bytes);
+    for (const block of this.#held) eraseBlock(block);
     this.#held.length = 0;
     this.#opened = 0;
     this.#available = 0;
@@ -228,8 +271,8 @@ export class PureSupply {
   }
 
   /**
-   * Claims up to `max` blocks. Those that came after the sources were closed, without their lot's record, or of a
-   * lot that was withdrawn meanwhile, are erased.
+   * Claims up to `max` blocks. Those that came after the sources were closed, without their lot's record, of a lot that was
+   * withdrawn meanwhile, or that are not what their lot committed to, are erased.
    */
   async #claim(max: number): Promise<HeldBlock[]> {
     if (!this.#open || max === 0) return [];
@@ -237,8 +280,12 @@ export class PureSupply {
     let usable: HeldBlock[] = [];
     try {
       const held: HeldBlock[] = [];
-      for (const { lotId, bytes } of blocks) {
-        held.push({ lot: await this.#catalog.ready(lotId), bytes, left: bytes.length });
+      for (const { lotId, bytes, index, releasedAtMs } of blocks) {
+        const lot = await this.#catalog.ready(lotId);
+        const commitment = lot.commitment && (await this.#committed(lot.id, lot.commitment, index, bytes));
+        if (lot.commitment !== undefined && commitment === undefined) continue;
+        const size = bytes.length;
+        held.push({ lot, index, releasedAtMs, commitment, size, bytes, left: size });
       }
       if (this.#open) usable = held.filter(({ lot }) => !this.#withdrawn.has(lot.id));
       return usable;
@@ -246,6 +293,17 @@ export class PureSupply {
       const kept = new Set(usable.map(({ bytes }) => bytes));
       for (const { bytes } of blocks) if (!kept.has(bytes)) wipe(bytes);
     }
+  }
+
+  /** Undefined for a block that is not the one which the leaf of its lot holds it to: nobody gets its bytes. */
+  async #committed(lotId: string, { blockRoots }: LotCommitment, index: number, bytes: Uint8Array) {
+    await nextTurn(); // a millisecond of hashing for each block
+    const commitment = new BlockCommitment(bytes);
+    const hashes = Buffer.from(blockRoots, 'base64').subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+    if (hashes.equals(commitment.tree.root)) return commitment;
+    commitment.erase();
+    this.#log.error({ lot: lotId, block: index }, 'a block that is not what its lot committed to was erased');
+    return undefined;
   }
 
   #hold(block: HeldBlock): void {
@@ -267,13 +325,8 @@ export class PureSupply {
     while (left > 0) {
       const block = this.#held[0];
       const bytes = Math.min(left, block.left);
-      const last = shares.at(-1);
-      if (last?.lotId === block.lot.id) {
-        shares[shares.length - 1] = { lotId: last.lotId, bytes: last.bytes + bytes };
-      } else {
-        this.#catalog.add(block.lot);
-        shares.push({ lotId: block.lot.id, bytes });
-      }
+      this.#catalog.add(block.lot);
+      addShare(shares, block, bytes);
       block.left -= bytes;
       left -= bytes;
       if (block.left === 0) {
@@ -286,49 +339,34 @@ export class PureSupply {
   }
 }
 
-function sizeOf(blocks: readonly HeldBlock[]): number {
-  return blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+/** Books the next bytes of the block, which follow on those of the last share when they are its neighbours. */
+function addShare(shares: LotShare[], block: HeldBlock, bytes: number): void {
+  const { lot, index, size, left, releasedAtMs } = block;
+  const offset = index * PURE_BLOCK_BYTES + size - left;
+  const last = shares.at(-1);
+  if (last?.lotId === lot.id && last.offset + last.bytes === offset) {
+    shares[shares.length - 1] = { ...last, bytes: last.bytes + bytes };
+  } else shares.push({ lotId: lot.id, offset, bytes, releasedAtMs });
 }
 
-/** Lots kept at hand; a service that turns over a lot a minute keeps a day of them. */
-const CATALOG_MAX = 2_048;
-
-/**
- * The records of the lots in use, at hand for synchronous reading. Lots never change, so a copy never goes
- * stale. The lot that was made ready longest ago is forgotten first: who keeps bytes of a lot for long keeps
- * its record too, and adds it again before the bytes are used.
- */
-export class LotCatalog {
-  readonly #store: EntropyStore;
-  readonly #lots = new Map<string, LotRecord>();
-
-  constructor(store: EntropyStore) {
-    this.#store = store;
+/** What a large draw that consumed so many bytes of these blocks took, in order: whole pieces. */
+export function sharesOf(blocks: readonly HeldBlock[], consumed: number): LotShare[] {
+  const shares: LotShare[] = [];
+  let missing = consumed;
+  for (const block of blocks) {
+    if (missing === 0) break;
+    const drawn = Math.min(missing, block.left);
+    missing -= drawn;
+    addShare(shares, block, Math.min(block.left, Math.ceil(drawn / PIECE_BYTES) * PIECE_BYTES));
   }
+  return shares;
+}
 
-  /** The record of a lot that was made ready before. */
-  get(id: string): LotRecord {
-    const lot = this.#lots.get(id);
-    assert(lot !== undefined, `lot ${id} is used before its record is at hand`);
-    return lot;
-  }
+function eraseBlock({ bytes, commitment }: HeldBlock): void {
+  wipe(bytes);
+  commitment?.erase();
+}
 
-  /** Makes the lot's record ready for `get`. */
-  async ready(id: string): Promise<LotRecord> {
-    const known = this.#lots.get(id);
-    if (known !== undefined) return known;
-    const lot = await this.#store.lot(id);
-    assert(lot !== undefined, `lot ${id} has blocks but no record`);
-    this.add(lot);
-    return lot;
-  }
-
-  add(lot: LotRecord): void {
-    if (this.#lots.has(lot.id)) return;
-    if (this.#lots.size >= CATALOG_MAX) {
-      const oldest = this.#lots.keys().next();
-      if (!oldest.done) this.#lots.delete(oldest.value);
-    }
-    this.#lots.set(lot.id, lot);
-  }
+function sizeOf(blocks: readonly HeldBlock[]): number {
+  return blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

@@ -3,10 +3,12 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
+import { sha256 } from '../../crypto/digest.ts';
+import { seedHash } from '../../crypto/hash-tree.ts';
+import { HASH_BYTES } from '../../crypto/merkle.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
-import { type ClaimedBlock, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
-
-import type { LotCatalog } from './pure.ts';
+import { type ClaimedBlock, type LotCommitment, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
+import type { LotCatalog } from './catalog.ts';
 
 /**
  * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval
@@ -31,6 +33,10 @@ export interface SeedInForce {
   /** Grows by one with every seed of the group, across restarts. */
   readonly generation: number;
   readonly lotId: string;
+  /** Which of the lot's seeds it is, from 0. */
+  readonly index: number;
+  /** When the lot was released; null for a lot that never was held back. */
+  readonly releasedAtMs: number | null;
   readonly seededAtMs: number;
   /** Monotonic time at which the seed's interval ends. */
   readonly dueAtMonotonicMs: number;
@@ -161,19 +167,25 @@ export class SeedSchedule {
     }
   }
 
-  async #giveOut(state: GroupState, { lotId, bytes }: ClaimedBlock): Promise<boolean> {
+  async #giveOut(state: GroupState, { lotId, bytes, index, releasedAtMs }: ClaimedBlock): Promise<boolean> {
     assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
     const name = seedGroupName(state.group);
     // Durable before use, and one count for all intervals of a tier: a certificate names a seed by tier and
     // number.
     const generation = await this.#store.nextSeedGeneration(state.group.tier);
-    await this.#catalog.ready(lotId);
+    const { commitment } = await this.#catalog.ready(lotId);
     if (!this.#open || this.#retired.has(lotId)) return false;
+    if (commitment !== undefined && !isCommitted(commitment, index, bytes)) {
+      this.#log.error({ lot: lotId, seed: index }, 'a seed that is not what its lot committed to was erased');
+      return false;
+    }
     const seed: SeedInForce = {
       group: name,
       tier: state.group.tier,
       generation,
       lotId,
+      index,
+      releasedAtMs,
       seededAtMs: this.#clock.wallMs(),
       dueAtMonotonicMs: this.#clock.monotonicMs() + state.group.intervalMs,
     };
@@ -182,4 +194,10 @@ export class SeedSchedule {
     this.#log.info({ group: name, generation, lot: lotId }, 'seed taken');
     return true;
   }
+}
+
+/** Whether the seed is the one that the leaf of its lot holds it to. */
+function isCommitted({ seedHashes }: LotCommitment, index: number, seed: Uint8Array): boolean {
+  const hashes = Buffer.from(seedHashes, 'base64').subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+  return hashes.equals(seedHash(sha256, seed));
 }

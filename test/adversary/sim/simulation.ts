@@ -41,6 +41,7 @@ export class World {
   life: Life = { number: 0, dead: true, stopped: false };
   /** The first promise that was broken. */
   broken: Error | undefined;
+  #workerDied = false;
   readonly #store: SimStore;
   readonly #mutant: Mutant;
   readonly #tell: (line: string) => void;
@@ -227,11 +228,19 @@ export class World {
     return this.#mutant.ledgerFor(ledger);
   }
 
+  /** Whether a worker has died since this was asked last. */
+  didWorkerDie(): boolean {
+    const did = this.#workerDied;
+    this.#workerDied = false;
+    return did;
+  }
+
   #log(): Log {
     const error = (facts: object, message: string) => {
       const told = { ...facts } as { fault?: string; reason?: string; err?: Error };
       const why = told.fault ?? told.reason ?? String(told.err ?? '');
       this.note(`error: ${message}: ${why.split('\n')[0]}`);
+      if (why.includes('injected: a worker died')) this.#workerDied = true;
       this.count(`logged: ${message}`);
       if (isInjected(why) || !FAULTS_TOLD.has(message)) return;
       this.breaks(new Violation('no fault of its own', `${message}: ${why}`));

@@ -20,7 +20,11 @@ export type StoreKind = (typeof STORE_KINDS)[number];
 
 export async function openStore(kind: StoreKind, machine: SimMachine): Promise<SimStore> {
   if (kind === 'lmdb') return LmdbStore.open(machine);
-  return { ledger: new MemoryLedger(machine.clock()), reopen: async () => {}, close: async () => {} };
+  return {
+    ledger: new MemoryLedger(machine.clock(), { holdsLots: true }),
+    reopen: async () => {},
+    close: async () => {},
+  };
 }
 
 /** The real one, in a folder of its own. What was acknowledged is what a reopened one has: test/adversary/crash kills it for that. */

@@ -10,7 +10,8 @@ import { silentLog } from '../../../src/core/log.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { Collector, type CollectorOptions } from '../../../src/pool/intake/collector.ts';
 
-import { LotCatalog, PureSupply } from '../../../src/pool/supply/pure.ts';
+import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
+import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import {
   deadBackend,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LotCatalog } from '../../../src/pool/supply/pure.ts';
+import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, withCalls } from '../fixtures.ts';

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-import { LotCatalog, type LotShare, PureSupply } from '../../../src/pool/supply/pure.ts';
+
+import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
+import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import type { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
@@ -33,15 +35,9 @@ class World {
     return this.#added - (await this.ledger.blockLevels()).pure.bytes;
   }
 
-  /** What the lots of these words are, in order, with the bytes that each gave. */
-  sharesOf(words: readonly number[]): LotShare[] {
-    const shares: { lotId: string; bytes: number }[] = [];
-    for (const word of words) {
-      const lotId = this.lotOfWord.get(word)!;
-      if (shares.at(-1)?.lotId === lotId) shares.at(-1)!.bytes += 4;
-      else shares.push({ lotId, bytes: 4 });
-    }
-    return shares;
+  /** What the lots of these words are, in order. */
+  lotsOf(words: readonly number[]): string[] {
+    return [...new Set(words.map((word) => this.lotOfWord.get(word)!))];
   }
 }
 
@@ -127,9 +123,9 @@ describe('pure supply', () => {
           }
           if (each.act === 'claim') {
             const blocks = await supply.claim(each.bytes);
-            for (const { lotId, bytes } of blocks ?? []) {
-              assert.deepEqual(world.sharesOf(wordsOf(bytes)), [{ lotId, bytes: bytes.length }]);
-              assert.equal(catalog.get(lotId).id, lotId);
+            for (const { lot, bytes } of blocks ?? []) {
+              assert.deepEqual(world.lotsOf(wordsOf(bytes)), [lot.id]);
+              assert.equal(catalog.get(lot.id).id, lot.id);
               claimedBytes += bytes.length;
               spend(wordsOf(bytes));
             }
@@ -143,8 +139,16 @@ describe('pure supply', () => {
               assert.ok(supply.available() < size + 4 * each.spare);
             } else {
               spend(wordsOf(drawn.value));
-              fromRing += size;
-              assert.deepEqual(drawn.shares, world.sharesOf(wordsOf(drawn.value)));
+              const pieces = drawn.shares.reduce((sum, { bytes }) => sum + bytes, 0);
+              assert.ok(
+                pieces >= size && pieces < size + 16,
+                'what was drawn, and the rest of its last piece',
+              );
+              fromRing += pieces;
+              assert.deepEqual(
+                [...new Set(drawn.shares.map(({ lotId }) => lotId))],
+                world.lotsOf(wordsOf(drawn.value)),
+              );
               assert.equal(drawn.shares[0].lotId, first);
               for (const { lotId } of drawn.shares) assert.equal(catalog.get(lotId).id, lotId);
             }
@@ -212,13 +216,13 @@ describe('pure supply', () => {
         throw new Error('no more');
       });
     assert.throws(failing, /no more/);
-    assert.equal(supply.available(), before - 600);
-    assert.ok(isZero(claimed[0].subarray(0, 600)));
-    assert.ok(!isZero(claimed[0].subarray(600, 604)));
+    assert.equal(supply.available(), before - 608);
+    assert.ok(isZero(claimed[0].subarray(0, 608)));
+    assert.ok(!isZero(claimed[0].subarray(608, 612)));
     const drawn = supply.tryDraw(KIB, take(KIB))!;
-    assert.deepEqual(wordsOf(drawn.value)[0], 1 + 600 / 4);
-    assert.deepEqual(drawn.shares, [{ lotId: 'lot_1', bytes: KIB }]);
-    assert.ok(isZero(claimed[0].subarray(0, 600 + KIB)));
+    assert.deepEqual(wordsOf(drawn.value)[0], 1 + 608 / 4);
+    assert.deepEqual(drawn.shares, [{ lotId: 'lot_1', offset: 608, bytes: KIB, releasedAtMs: null }]);
+    assert.ok(isZero(claimed[0].subarray(0, 608 + KIB)));
   });
 
   it('holds a sampler to its bound, and books what it took all the same', async () => {
@@ -226,7 +230,7 @@ describe('pure supply', () => {
     await supply.fill(KIB);
     const before = supply.available();
     assert.throws(() => supply.tryDraw(100, take(101)), { name: 'InvariantError' });
-    assert.equal(supply.available(), before - 101);
+    assert.equal(supply.available(), before - 112);
   });
 
   it('a use that wants more than the ring holds takes nothing', async () => {

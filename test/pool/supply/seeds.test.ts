@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { LotCatalog } from '../../../src/pool/supply/pure.ts';
+import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { type SeedInForce, SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';

@@ -25,6 +25,7 @@ const TITLES: Readonly<Record<CheckName, string>> = {
   keys: 'Keys of the log',
   inclusion: 'Place in the log',
   signature: 'Signature of the log',
+  fixed: 'Fixed before',
   dates: 'Dates',
   witnesses: 'Witnesses',
 };

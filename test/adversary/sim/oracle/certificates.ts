@@ -1,7 +1,8 @@
 import { CertificateArchive } from '../../../../src/certificate/archive.ts';
+import type { CertificateDocument } from '../../../../src/certificate/document.ts';
 import type { CertificateIds } from '../../../../src/certificate/ids.ts';
-import { CertificateLog, keysDocument } from '../../../../src/certificate/log.ts';
-import type { CertificateDocument } from '../../../../src/certificate/record.ts';
+import { keysDocument } from '../../../../src/certificate/keys-document.ts';
+import { CertificateLog } from '../../../../src/certificate/log.ts';
 import { verifyAnswer } from '../../../../src/certificate/verify.ts';
 import { sha256 } from '../../../../src/crypto/digest.ts';
 import type { LogKeys } from '../../../../src/crypto/key-files.ts';

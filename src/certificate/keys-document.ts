@@ -1,0 +1,29 @@
+import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
+import { type Incarnation, incarnationText, type Predecessor } from './incarnation.ts';
+
+/** What /.well-known/qrn-keys.json says: every key that ever signed for this log. */
+export interface KeysDocument {
+  readonly origin: string;
+  readonly current_key_id: string;
+  readonly keys: readonly PublishedKey[];
+  /** The logs that this one has succeeded, oldest first; absent when there is none. */
+  readonly predecessors?: readonly Predecessor[];
+  /**
+   * First leaf of this log: canonical JSON that names the last checkpoint before it; absent when there is
+   * none.
+   */
+  readonly first_leaf?: string;
+}
+
+export function keysDocument(keys: LogKeys, incarnations: readonly Incarnation[] = []): KeysDocument {
+  const predecessors = incarnations.flatMap(({ predecessor }) => predecessor ?? []);
+  const last = incarnations.at(-1);
+  return {
+    origin: keys.name,
+    current_key_id: keys.currentKeyId,
+    keys: keys.published,
+    ...(last === undefined || last.predecessor === null
+      ? {}
+      : { predecessors, first_leaf: incarnationText(last) }),
+  };
+}

@@ -1,0 +1,56 @@
+import { utf8Bytes } from '../core/bytes.ts';
+import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import { textOf } from './log-state.ts';
+import { firstWitnessed } from './witnessed.ts';
+
+/** Lots read at a time. */
+export const HELD_READ_MAX = 64;
+
+/** The record of a lot's leaf, under `lot/<id>`. */
+export interface LotLeafRecord {
+  readonly leaf: number;
+  /** Leaves of the checkpoint that it was logged with. */
+  readonly size: number;
+  /** Canonical JSON. */
+  readonly text: string;
+  /**
+   * The number of the witnessed checkpoint on which the lot was released, null when the log's own signature was
+   * enough; absent while the lot is held back.
+   */
+  readonly witnessed?: number | null;
+}
+
+export type HoldingStore = LogStore & Pick<EntropyStore, 'heldLots' | 'releaseLots'>;
+
+export async function readLotLeaf(
+  store: Pick<LogStore, 'getLog'>,
+  lotId: string,
+): Promise<LotLeafRecord | undefined> {
+  const record = await store.getLog(lotLeafKey(lotId));
+  return record && (JSON.parse(textOf(record)) as LotLeafRecord);
+}
+
+/**
+ * Releases the lots whose leaf is in a signed checkpoint, with `isWitnessed` in one that enough witnesses have
+ * cosigned. A crash in between changes nothing: the next call goes on. Resolves to how many of the lots that it read
+ * are still held back.
+ */
+export async function releaseLots(store: HoldingStore, isWitnessed: boolean, atMs: number): Promise<number> {
+  const held = await store.heldLots(HELD_READ_MAX);
+  const free: string[] = [];
+  for (const { id } of held) {
+    const record = await readLotLeaf(store, id);
+    if (record === undefined) break;
+    const witnessed = isWitnessed ? (await firstWitnessed(store, record.size))?.n : null;
+    if (witnessed === undefined) break;
+    const released: LotLeafRecord = { ...record, witnessed };
+    await store.putLog([{ key: lotLeafKey(id), value: utf8Bytes(JSON.stringify(released)) }]);
+    free.push(id);
+  }
+  if (free.length > 0) await store.releaseLots(free, atMs);
+  return held.length - free.length;
+}
+
+export function lotLeafKey(lotId: string): string {
+  return `lot/${lotId}`;
+}

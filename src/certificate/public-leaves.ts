@@ -1,0 +1,176 @@
+import { assert } from '../core/assert.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { sha256 } from '../crypto/digest.ts';
+import { CompactRange, leafHash } from '../crypto/merkle.ts';
+import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import { textOf } from './log-state.ts';
+import { paddedNumber, type TileRecord } from './tiles.ts';
+
+/**
+ * The leaves whose text anybody may read: lots, withdrawals and statements. Each but a withdrawal says how many lots
+ * had been withdrawn before it, and has the root of the tree over those leaves, so a withdrawal that is left out of
+ * the list contradicts every later one. Records, by key:
+ *   public/state       how many there are, the withdrawals among them, and when the last one was logged
+ *   public/<n>         the n-th of them
+ *   withdrawn/<n>      the text of the n-th withdrawal
+ */
+export interface PublicLeaf {
+  /** Its index in the log. */
+  readonly index: number;
+  /** Canonical JSON. */
+  readonly leaf: string;
+}
+
+/** Never changed: a batch makes the next one. */
+export interface PublicState {
+  readonly count: number;
+  readonly withdrawals: CompactRange;
+  /** The number of the newest one that says which lots had been withdrawn; null before the first. */
+  readonly statement: number | null;
+  /** Seconds since 1970. */
+  readonly lastAtS: number;
+}
+
+interface StoredPublicState {
+  readonly count: number;
+  readonly withdrawals: { readonly size: number; readonly roots: readonly string[] };
+  readonly statement: number | null;
+  readonly lastAtS: number;
+}
+
+const STATE_KEY = 'public/state';
+
+/** The stored state; undefined for a log that no release with public leaves has written. */
+export async function loadPublicState(store: Pick<LogStore, 'getLog'>): Promise<PublicState | undefined> {
+  const record = await store.getLog(STATE_KEY);
+  if (record === undefined) return undefined;
+  const { withdrawals, ...rest } = JSON.parse(textOf(record)) as StoredPublicState;
+  const roots = withdrawals.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
+  return { ...rest, withdrawals: new CompactRange(sha256, withdrawals.size, roots) };
+}
+
+/** The state of a log of an earlier release, with the records that make it: it had withdrawals alone. */
+export async function collectPublicLeaves(
+  store: LogStore & Pick<EntropyStore, 'revocations'>,
+  lastAtS: number,
+): Promise<PublicBatch> {
+  const withdrawn: PublicLeaf[] = [];
+  for (const { lotId } of await store.revocations()) {
+    const record = await store.getLog(revocationKey(lotId));
+    if (record === undefined) continue;
+    const { leaf, text } = JSON.parse(textOf(record)) as { leaf: number; text: string };
+    withdrawn.push({ index: leaf, leaf: text });
+  }
+  const batch = new PublicBatch({
+    count: 0,
+    withdrawals: new CompactRange(sha256),
+    statement: null,
+    lastAtS,
+  });
+  for (const { index, leaf } of withdrawn.sort((a, b) => a.index - b.index)) batch.addWithdrawal(index, leaf);
+  return batch;
+}
+
+/** The public leaves that one batch adds. */
+export class PublicBatch {
+  readonly #records: TileRecord[] = [];
+  #count: number;
+  #statement: number | null;
+  readonly withdrawals: CompactRange;
+  readonly #lastAtS: number;
+
+  constructor({ count, withdrawals, statement, lastAtS }: PublicState) {
+    this.#count = count;
+    this.#statement = statement;
+    this.#lastAtS = lastAtS;
+    this.withdrawals = new CompactRange(sha256, withdrawals.size, withdrawals.roots);
+  }
+
+  /** A leaf that says which lots had been withdrawn. */
+  add(index: number, leaf: string): void {
+    this.#statement = this.#count;
+    this.#put(index, leaf);
+  }
+
+  addWithdrawal(index: number, leaf: string): void {
+    this.#put(index, leaf);
+    this.#records.push({ key: withdrawnKey(this.withdrawals.size), value: utf8Bytes(leaf) });
+    this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
+  }
+
+  #put(index: number, leaf: string): void {
+    const value = utf8Bytes(JSON.stringify({ index, leaf } satisfies PublicLeaf));
+    this.#records.push({ key: keyOf(this.#count++), value });
+  }
+
+  /** The state after the batch, and what is to be stored of it. `sealedAtS` is when the batch was signed. */
+  finish(sealedAtS: number): { readonly state: PublicState; readonly records: readonly TileRecord[] } {
+    const lastAtS = this.#records.length > 0 ? sealedAtS : this.#lastAtS;
+    const rest = { count: this.#count, statement: this.#statement, lastAtS };
+    const state = { ...rest, withdrawals: this.withdrawals };
+    const { size, roots } = this.withdrawals;
+    const stored: StoredPublicState = { ...rest, withdrawals: { size, roots: roots.map(toBase64) } };
+    return {
+      state,
+      records: [...this.#records, { key: STATE_KEY, value: utf8Bytes(JSON.stringify(stored)) }],
+    };
+  }
+}
+
+/** The public leaves from this index of the log on, at most `limit`. */
+export async function publicLeavesFrom(
+  store: Pick<LogStore, 'getLog'>,
+  { count }: PublicState,
+  index: number,
+  limit: number,
+): Promise<PublicLeaf[]> {
+  let from = 0;
+  let before = count;
+  while (from < before) {
+    const middle = Math.floor((from + before) / 2);
+    if ((await readPublicLeaf(store, middle)).index < index) from = middle + 1;
+    else before = middle;
+  }
+  const leaves: PublicLeaf[] = [];
+  for (let n = from; n < Math.min(count, from + limit); n++) leaves.push(await readPublicLeaf(store, n));
+  return leaves;
+}
+
+/** Withdrawals that are told at most. */
+const WITHDRAWALS_TOLD_MAX = 1_000;
+
+/** The newest leaf that says which lots had been withdrawn, and the leaves of those, in order. */
+export async function readStatement(
+  store: Pick<LogStore, 'getLog'>,
+  { statement: n }: PublicState,
+): Promise<{ withdrawals: string[]; statement: PublicLeaf | undefined }> {
+  if (n === null) return { withdrawals: [], statement: undefined };
+  const statement = await readPublicLeaf(store, n);
+  const { withdrawals } = JSON.parse(statement.leaf) as { withdrawals: { count: number } };
+  const texts: string[] = [];
+  for (let i = 0; i < Math.min(withdrawals.count, WITHDRAWALS_TOLD_MAX); i++) {
+    const record = await store.getLog(withdrawnKey(i));
+    assert(record !== undefined, `withdrawal ${i} is stored`);
+    texts.push(textOf(record));
+  }
+  return { withdrawals: texts, statement };
+}
+
+async function readPublicLeaf(store: Pick<LogStore, 'getLog'>, n: number): Promise<PublicLeaf> {
+  const record = await store.getLog(keyOf(n));
+  assert(record !== undefined, `public leaf ${n} is stored`);
+  return JSON.parse(textOf(record)) as PublicLeaf;
+}
+
+function withdrawnKey(n: number): string {
+  return `withdrawn/${paddedNumber(n)}`;
+}
+
+export function revocationKey(lotId: string): string {
+  return `revocation/${lotId}`;
+}
+
+function keyOf(n: number): string {
+  return `public/${paddedNumber(n)}`;
+}

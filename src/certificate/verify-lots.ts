@@ -1,0 +1,316 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun, splitHashes } from '../crypto/hash-tree.ts';
+import { HASH_BYTES, type Hash, leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
+import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
+import { type LoggedAt, readCosignatures, readProof, readSignatures } from './signed-checkpoint.ts';
+
+/**
+ * Verifies that what an answer was drawn from was fixed before the answer was issued: the lots' leaves are in signed
+ * checkpoints that are older, and what was drawn is bound to them. Runs in browsers.
+ */
+export interface FixedInput {
+  /** The answer; undefined when a certificate is checked alone. */
+  readonly response: unknown;
+  /** The document, whose `lots` have the proofs. */
+  readonly document: unknown;
+  readonly certificate: unknown;
+  /** The certificate's own place in the log. */
+  readonly logged: LoggedAt | string;
+  readonly keys: unknown;
+  readonly witnesses: { readonly keys: readonly string[]; readonly quorum: number } | undefined;
+  /** How far a witness's clock may be from the service's. */
+  readonly clockMs: number;
+}
+
+/** A sentence: why not, or what holds. */
+export type Finding = { readonly failure: string } | { readonly holds: string };
+
+const utf8 = new TextEncoder();
+const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
+/** An answer that drew no more than this, from lots with leaves alone, carries an opening. */
+const OPENED_BYTES_MAX = 2_048;
+
+/** One lot of the certificate and what its leaf commits to. */
+interface FixedLot {
+  readonly pureBytes: number;
+  readonly blockBytes: number;
+  readonly pureRoot: string;
+  readonly seedCount: number;
+  readonly seedRoot: string;
+  readonly runs: readonly unknown[];
+  readonly atS: number;
+}
+
+interface Range {
+  readonly lot: number;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** A range within a lot, with the roots of the blocks that it lies in. */
+interface BoundRange extends Range {
+  readonly fixed: FixedLot;
+  readonly firstBlock: number;
+  readonly blockRoots: readonly Hash[];
+}
+
+export async function fixedFinding(input: FixedInput): Promise<Finding> {
+  const { certificate, response } = input;
+  const lots = member(certificate, 'provenance', 'lots');
+  if (!Array.isArray(lots)) return { failure: 'The certificate names no lot.' };
+  const fixed: (FixedLot | undefined)[] = [];
+  for (const lot of lots) {
+    if (member(lot, 'committed') === false) fixed.push(undefined);
+    else {
+      const found = await fixedLot(input, lot);
+      if (typeof found === 'string') return { failure: found };
+      fixed.push(found);
+    }
+  }
+  const loose = fixed.filter((lot) => lot === undefined).length;
+  const bound =
+    member(certificate, 'entropy_mode') === 'pure'
+      ? pureFinding(certificate, fixed, response)
+      : seedFinding(certificate, fixed);
+  if ('failure' in bound) return bound;
+  if (loose === fixed.length)
+    return {
+      holds: 'Not shown: its lots are of an earlier release, which logged none before they were used.',
+    };
+  const latestS = Math.max(...fixed.flatMap((lot) => (lot === undefined ? [] : [lot.atS])));
+  const but = loose === 0 ? '' : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
+  return {
+    holds: `The log held its lots by ${timeText(latestS)}, before it was issued. ${bound.holds}${but}`,
+  };
+}
+
+/** The leaf of the lot is what the certificate says of it, and older than the certificate. */
+async function fixedLot(input: FixedInput, lot: unknown): Promise<FixedLot | string> {
+  const { document, certificate, logged, keys, witnesses, clockMs } = input;
+  const id = text(member(lot, 'id'));
+  const proofs = member(document, 'lots');
+  const proof = Array.isArray(proofs) ? proofs.find((each) => member(each, 'lot_id') === id) : undefined;
+  const leaf = text(member(proof, 'leaf'));
+  if (id === undefined || leaf === undefined) return `There is no leaf of lot ${show(id)}.`;
+  const told = parse(leaf);
+  const isLot = member(told, 'type') === 'lot' && member(told, 'version') === 1;
+  if (!isLot || canonical(told) !== leaf || member(told, 'lot_id') !== id)
+    return `What is given as the leaf of lot ${id} is none.`;
+  const facts = canonical(lot);
+  if (facts === undefined || member(told, 'facts') !== `sha256:${bytesToHex(sha256(utf8.encode(facts)))}`)
+    return `The leaf of lot ${id} says other facts of it than the certificate.`;
+  const lotAt = readProof(member(proof, 'proof'));
+  if (typeof lotAt === 'string') return `Lot ${id}: ${lotAt}`;
+  const { index, path } = lotAt.proof;
+  const { size, root, origin } = lotAt.checkpoint;
+  if (!verifyInclusion(sha256, leafHash(sha256, utf8.encode(leaf)), index, size, path, root))
+    return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
+  if (typeof logged !== 'string' && logged.checkpoint.origin === origin && index >= logged.proof.index)
+    return `Lot ${id} was logged after the certificate.`;
+  const signed = await readSignatures(keys, lotAt);
+  if (typeof signed === 'string') return `Lot ${id}: ${signed}`;
+  const issuedMs = timeOf(member(certificate, 'issued_at'));
+  const atS = Math.min(...signed.flatMap((each) => each.atS ?? []));
+  const isRightful = signed.some(
+    ({ key, atS: at }) => at === undefined && (key.retiredMs === null || atS * 1_000 <= key.retiredMs),
+  );
+  if (!isRightful) return `Lot ${id}: the key that signed the checkpoint had been retired before.`;
+  if (!(atS * 1_000 <= issuedMs))
+    return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
+  if (witnesses !== undefined) {
+    const seen = await readCosignatures(witnesses.keys, lotAt);
+    if (typeof seen === 'string') return `Lot ${id}: ${seen}`;
+    const before = seen.filter((each) => each.atS * 1_000 <= issuedMs + clockMs).length;
+    if (before < witnesses.quorum)
+      return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
+  }
+  return commitmentIn(told, proof, atS) ?? `The leaf of lot ${id} has another form.`;
+}
+
+function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | undefined {
+  const count = (...path: string[]) => {
+    const value = member(leaf, ...path);
+    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  };
+  const pureBytes = count('pure', 'bytes');
+  const blockBytes = count('pure', 'block_bytes');
+  const seedCount = count('seeds', 'count');
+  const pureRoot = text(member(leaf, 'pure', 'root'));
+  const seedRoot = text(member(leaf, 'seeds', 'root'));
+  const runs = member(proof, 'runs');
+  const isWhole =
+    pureBytes !== undefined && blockBytes !== undefined && seedCount !== undefined && Array.isArray(runs);
+  if (!isWhole || pureRoot === undefined || seedRoot === undefined) return undefined;
+  const isCut = blockBytes > 0 && blockBytes % PIECE_BYTES === 0 && pureBytes % PIECE_BYTES === 0;
+  if (!isCut || member(leaf, 'pure', 'piece_bytes') !== PIECE_BYTES) return undefined;
+  return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
+}
+
+function seedFinding(certificate: unknown, fixed: readonly (FixedLot | undefined)[]): Finding {
+  const index = member(certificate, 'provenance', 'seed', 'index');
+  const [lot] = fixed;
+  if (lot === undefined) return { holds: '' };
+  const run = readRun(lot.runs[0]);
+  if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
+    return { failure: `Nothing leads from seed ${show(index)} to its lot.` };
+  const root = rootOfRun(sha256, lot.seedCount, run.first, run.hashes, run.path);
+  if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
+    return { failure: `Seed ${index} is none of those that its lot committed to.` };
+  return { holds: `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.` };
+}
+
+function pureFinding(
+  certificate: unknown,
+  fixed: readonly (FixedLot | undefined)[],
+  response: unknown,
+): Finding {
+  const drawn = member(certificate, 'provenance', 'drawn');
+  if (!Array.isArray(drawn) || drawn.length === 0) return { failure: 'It does not say what was drawn.' };
+  const used = fixed.map(() => 0);
+  const bound: (BoundRange | undefined)[] = [];
+  let total = 0;
+  for (const each of drawn) {
+    const range = readRange(each, fixed.length);
+    if (range === undefined) return { failure: 'What it says was drawn are no whole pieces of its lots.' };
+    total += range.bytes;
+    const lot = fixed[range.lot];
+    const one = lot === undefined ? undefined : boundRange(range, lot, lot.runs[used[range.lot]++]);
+    if (lot !== undefined && one === undefined)
+      return {
+        failure: `Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`,
+      };
+    bound.push(one);
+  }
+  if (fixed.some((lot, i) => lot !== undefined && lot.runs.length !== used[i]))
+    return { failure: 'The proof of a lot has more than was drawn.' };
+  if (response === undefined) return { holds: 'The answer itself has what shows that its bytes are those.' };
+  const ranges = bound.filter((each) => each !== undefined);
+  if (ranges.length < bound.length) return { holds: '' };
+  const opening = member(response, 'opening');
+  if (opening === null) return { holds: 'Not shown of its bytes: an answer in octets carries no opening.' };
+  if (opening !== undefined) return openingFinding(ranges, response);
+  return total > OPENED_BYTES_MAX
+    ? { holds: 'The answer is too long to carry what shows that its bytes are those.' }
+    : { failure: 'The answer lacks the opening that shows which bytes it was made of.' };
+}
+
+function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | undefined {
+  const { offset, bytes } = range;
+  const { pureBytes, blockBytes, pureRoot } = fixed;
+  if (offset + bytes > pureBytes) return undefined;
+  const firstBlock = Math.floor(offset / blockBytes);
+  const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
+  const run = readRun(told);
+  if (run === undefined || run.first !== firstBlock || run.hashes.length !== blocks) return undefined;
+  const root = rootOfRun(sha256, Math.ceil(pureBytes / blockBytes), firstBlock, run.hashes, run.path);
+  if (root === undefined || run.path.length > 0 || toBase64(root) !== pureRoot) return undefined;
+  return { ...range, fixed, firstBlock, blockRoots: run.hashes };
+}
+
+/** The pieces in the answer are those of the blocks; values that are plain bytes are these very bytes. */
+function openingFinding(ranges: readonly BoundRange[], response: unknown): Finding {
+  const part = (name: string) => fromBase64(text(member(response, 'opening', name)) ?? '');
+  const [bytes, salts, pathBytes] = [part('bytes'), part('salts'), part('path')];
+  const path = pathBytes && splitHashes(pathBytes);
+  const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
+  const isWhole = bytes?.length === length && salts?.length === (length / PIECE_BYTES) * PIECE_SALT_BYTES;
+  if (!isWhole || path === undefined) return { failure: 'The opening does not hold what was drawn.' };
+  let at = 0;
+  for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
+    let from = offset;
+    for (const [i, blockRoot] of blockRoots.entries()) {
+      const start = (firstBlock + i) * fixed.blockBytes;
+      const end = Math.min(start + fixed.blockBytes, fixed.pureBytes);
+      const pieces: Hash[] = [];
+      for (let piece = from; piece < Math.min(end, offset + size); piece += PIECE_BYTES, at += PIECE_BYTES) {
+        const saltAt = (at / PIECE_BYTES) * PIECE_SALT_BYTES;
+        const salt = salts.subarray(saltAt, saltAt + PIECE_SALT_BYTES);
+        pieces.push(pieceHash(sha256, salt, bytes.subarray(at, at + PIECE_BYTES)));
+      }
+      const root = rootOfRun(sha256, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
+      if (root === undefined || toBase64(root) !== toBase64(blockRoot))
+        return { failure: 'The bytes in the opening are not those that the lot committed to.' };
+      from = end;
+    }
+  }
+  if (path.length > 0) return { failure: 'The opening holds more than what was drawn.' };
+  return derivedFinding(bytes, response);
+}
+
+/** Values of these endpoints are the drawn bytes; those of the others follow from them by sampling. */
+function derivedFinding(bytes: Uint8Array, response: unknown): Finding {
+  const data = member(response, 'data');
+  const isDerived = isDrawn(bytes, data);
+  if (isDerived === false) return { failure: 'The values are not the bytes that were drawn.' };
+  return {
+    holds: isDerived
+      ? 'Its values are bytes that the lots committed to.'
+      : 'It was made of bytes that the lots committed to.',
+  };
+}
+
+/** Undefined for values that must be sampled. */
+function isDrawn(drawn: Uint8Array, data: unknown): boolean | undefined {
+  const encoded = text(member(data, 'bytes'));
+  const count = member(data, 'count');
+  if (encoded !== undefined && typeof count === 'number') {
+    const bytes = drawn.subarray(0, count);
+    const asked = member(data, 'encoding') === 'hex' ? bytesToHex(bytes) : toBase64(bytes);
+    return bytes.length === count && encoded === asked;
+  }
+  const bits = text(member(data, 'bitstring'));
+  if (bits !== undefined) {
+    let all = '';
+    for (const byte of drawn.subarray(0, Math.ceil(bits.length / 8)))
+      all += byte.toString(2).padStart(8, '0');
+    return all.length >= bits.length && all.slice(0, bits.length) === bits;
+  }
+  const uuids = member(data, 'uuids');
+  if (!Array.isArray(uuids)) return undefined;
+  return uuids.every((uuid, i) => {
+    const own = new Uint8Array(drawn.slice(16 * i, 16 * (i + 1)));
+    own[6] = (own[6] & 0x0f) | 0x40;
+    own[8] = (own[8] & 0x3f) | 0x80;
+    return own.length === 16 && text(uuid)?.replaceAll('-', '') === bytesToHex(own);
+  });
+}
+
+function readRange(value: unknown, lots: number): Range | undefined {
+  const [lot, offset, bytes] = ['lot', 'offset', 'bytes'].map((name) => member(value, name));
+  if (!isCount(lot) || !isCount(offset) || !isCount(bytes) || lot >= lots || bytes === 0) return undefined;
+  const isWhole = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
+  return isWhole && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function readRun(value: unknown): { first: number; hashes: Hash[]; path: Hash[] } | undefined {
+  const first = member(value, 'first');
+  const hashes = readHashes(member(value, 'hashes'));
+  const path = readHashes(member(value, 'path'));
+  return isCount(first) && hashes !== undefined && path !== undefined ? { first, hashes, path } : undefined;
+}
+
+function readHashes(value: unknown): Hash[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const hashes: Hash[] = [];
+  for (const each of value) {
+    const hash = fromBase64(text(each) ?? '');
+    if (hash?.length !== HASH_BYTES) return undefined;
+    hashes.push(hash);
+  }
+  return hashes;
+}
+
+function parse(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { assert } from '../core/assert.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import type { LogStore } from '../ledger/ledger.ts';
+import { textOf } from './log-state.ts';
+import { paddedNumber } from './tiles.ts';
+
+/**
+ * The checkpoints that enough witnesses have cosigned, in ascending order of their sizes. Records, by key:
+ *   witnessed/count    how many there are
+ *   witnessed/<n>      the n-th of them
+ */
+export interface Witnessed {
+  /** Leaves that it covers. */
+  readonly size: number;
+  /** The signed note with its cosignatures. */
+  readonly note: string;
+}
+
+const COUNT_KEY = 'witnessed/count';
+
+/** Stores a cosigned checkpoint. The same size replaces what was stored of it; a smaller one is a mistake. */
+export async function putWitnessed(store: LogStore, { size, note }: Witnessed): Promise<void> {
+  const count = await countOf(store);
+  const last = count === 0 ? undefined : await readWitnessed(store, count - 1);
+  assert(last === undefined || last.size <= size, 'witnessed sizes ascend');
+  const n = last?.size === size ? count - 1 : count;
+  await store.putLog([
+    { key: keyOf(n), value: utf8Bytes(JSON.stringify({ size, note } satisfies Witnessed)) },
+    { key: COUNT_KEY, value: utf8Bytes(String(n + 1)) },
+  ]);
+}
+
+/** The smallest witnessed checkpoint of at least `size` leaves and its number, by halving. */
+export async function firstWitnessed(
+  store: LogStore,
+  size: number,
+): Promise<(Witnessed & { readonly n: number }) | undefined> {
+  let from = 0;
+  let before = await countOf(store);
+  let found: (Witnessed & { readonly n: number }) | undefined;
+  while (from < before) {
+    const middle = Math.floor((from + before) / 2);
+    const each = await readWitnessed(store, middle);
+    if (each.size >= size) {
+      found = { ...each, n: middle };
+      before = middle;
+    } else from = middle + 1;
+  }
+  return found;
+}
+
+export async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
+  const record = await store.getLog(keyOf(n));
+  assert(record !== undefined, `the witnessed checkpoint ${n} is stored`);
+  return JSON.parse(textOf(record)) as Witnessed;
+}
+
+async function countOf(store: LogStore): Promise<number> {
+  const record = await store.getLog(COUNT_KEY);
+  return record === undefined ? 0 : Number(textOf(record));
+}
+
+function keyOf(n: number): string {
+  return `witnessed/${paddedNumber(n)}`;
+}

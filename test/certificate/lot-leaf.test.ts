@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { revocationText } from '../../src/certificate/leaf.ts';
+import { CertificateLog } from '../../src/certificate/log.ts';
+import { lotLeafText, statementText } from '../../src/certificate/lot-leaf.ts';
+import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
+import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
+import { HashTree, pieceHash, rootOfRun, seedHash } from '../../src/crypto/hash-tree.ts';
+import { CompactRange, leafHash } from '../../src/crypto/merkle.ts';
+import { referenceRoot } from '../reference/merkle.ts';
+import {
+  answerEntry,
+  committedBlocks,
+  committedLot,
+  lotRecord,
+  seededSource,
+  segmentRecord,
+  TIME_MS,
+} from './fixtures.ts';
+import { checkProof, LogWorld } from './log-world.ts';
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+describe('public leaves', () => {
+  it('golden: the leaves and the hashes in them are these bytes for ever', async () => {
+    const lot = await committedLot(lotRecord('a'));
+    const none = new CompactRange(sha256);
+    const withdrawal = revocationText({ lotId: lot.id, why: 'a "fault" \u00e9', atMs: TIME_MS });
+    const one = new CompactRange(sha256);
+    one.append(leafHash(sha256, Buffer.from(withdrawal)), () => {});
+    const [block] = committedBlocks(lot.id);
+    const made = {
+      lot: lotLeafText(lot, none),
+      withdrawal,
+      lot_after_it: lotLeafText(lot, one),
+      statement: statementText(TIME_MS, one),
+      piece: hex(pieceHash(sha256, new Uint8Array(16).fill(1), new Uint8Array(16).fill(2))),
+      seed: hex(seedHash(sha256, new Uint8Array(32).fill(3))),
+      block: hex(new BlockCommitment(block).tree.root),
+      salts: sha256Hex(new BlockCommitment(block).salts(0, 256)),
+    };
+    const path = new URL('../vectors/certificate/leaf-kinds.json', import.meta.url);
+    assert.deepEqual(made, JSON.parse(readFileSync(path, 'utf8')));
+  });
+});
+
+describe('a small tree', () => {
+  it('has the root of RFC 9162, and proves every run of its leaves and no other', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 70 }), fc.nat(), fc.nat(), fc.nat(), (size, a, b, flip) => {
+        const leaves = Array.from({ length: size }, (_, i) => sha256(Buffer.from(`leaf ${i}`)));
+        const tree = new HashTree(sha256, leaves);
+        assert.equal(hex(tree.root), hex(referenceRoot(leaves)));
+        const from = a % size;
+        const before = from + 1 + (b % (size - from));
+        const run = leaves.slice(from, before);
+        const proof = tree.runProof(from, before);
+        const rest = [...proof, leaves[0]];
+        assert.equal(hex(rootOfRun(sha256, size, from, run, rest)!), hex(tree.root));
+        assert.equal(rest.length, 1, 'takes what it needs and no more');
+        const at = flip % run.length;
+        const changed = run.with(at, sha256(run[at]));
+        assert.notEqual(hex(rootOfRun(sha256, size, from, changed, [...proof])!), hex(tree.root));
+        if (proof.length > 0) assert.equal(rootOfRun(sha256, size, from, run, proof.slice(1)), undefined);
+        assert.equal(rootOfRun(sha256, size, size - run.length + 1, run, [...proof]), undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('lots in the log', () => {
+  it('have a leaf before they are released, in the order in which they came', async () => {
+    const w = new LogWorld();
+    const log = await w.open();
+    for (const name of ['a', 'b']) {
+      const lot = await committedLot(lotRecord(name));
+      w.lots.set(lot.id, lot);
+    }
+    const [first, second] = [...w.lots.keys()];
+    assert.equal(await log.lotOf(first), undefined);
+    assert.equal(await log.seal(), 2);
+    assert.deepEqual(
+      [...w.released],
+      [first, second].map((id) => [id, w.clock.wallMs()]),
+    );
+    const leaves = (await log.publicLeaves(0, 9)).map(({ leaf }) => leaf);
+    const hashes = leaves.map((leaf) => leafHash(sha256, Buffer.from(leaf)));
+    for (const [i, id] of [first, second].entries()) {
+      const logged = await log.lotOf(id);
+      assert.equal(logged?.text, leaves[i]);
+      checkProof(logged!.proof, hashes);
+    }
+    assert.equal(await log.seal(), 0);
+  });
+
+  it('are not released when their leaf could not be stored, and are logged once when it was after all', async () => {
+    for (const outcome of ['lost', 'done, but said to have failed'] as const) {
+      const w = new LogWorld();
+      const log = await w.open();
+      const lot = await committedLot(lotRecord('a'));
+      w.lots.set(lot.id, lot);
+      w.nextWrite = outcome;
+      await assert.rejects(log.seal());
+      assert.equal(w.released.size, 0);
+      await log.seal();
+      assert.equal(w.released.size, 1);
+      assert.equal((await log.publicLeaves(0, 9)).length, 1);
+      assert.equal(log.size, 1);
+    }
+  });
+
+  it('wait for the witnesses where these are asked for, over a restart too', async () => {
+    const w = new LogWorld();
+    const lot = await committedLot(lotRecord('a'));
+    w.lots.set(lot.id, lot);
+    const open = () => CertificateLog.open({ ...w.options(1), isWitnessed: true });
+    let log = await open();
+    await log.seal();
+    log = await open();
+    await log.seal();
+    assert.equal(w.released.size, 0);
+    assert.equal(log.heldLots, 1);
+    await log.addWitnessed(log.size, log.checkpoint);
+    await log.seal();
+    assert.equal(log.heldLots, 0);
+    assert.deepEqual([...w.released.keys()], [lot.id]);
+    assert.match((await log.lotOf(lot.id))!.proof, /^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
+  });
+
+  it('count the withdrawals before them, those of an earlier release too', async () => {
+    const w = new LogWorld();
+    w.lots.set('lot_x', lotRecord('x'));
+    w.withdrawn.push({ lotId: 'lot_x', why: 'a fault', atMs: TIME_MS });
+    await (await w.open()).seal();
+    // as an earlier release left it
+    for (const key of [...w.records.keys()]) if (/^(public|withdrawn)\//.test(key)) w.records.delete(key);
+    const log = await w.open();
+    const lot = await committedLot(lotRecord('a'));
+    w.lots.set(lot.id, lot);
+    await log.seal();
+    const [withdrawal, leaf] = await log.publicLeaves(0, 9);
+    const { withdrawals } = JSON.parse(leaf.leaf) as { withdrawals: { count: number; root: string } };
+    const root = Buffer.from(leafHash(sha256, Buffer.from(withdrawal.leaf))).toString('base64');
+    assert.deepEqual(withdrawals, { count: 1, root });
+    assert.deepEqual((await log.withdrawals()).withdrawals, [withdrawal.leaf]);
+  });
+
+  it('leave an hour without a public leaf to a statement, and an hour without any leaf to nothing', async () => {
+    const w = new LogWorld();
+    const log = await w.open();
+    w.clock.wall += 3_600_000;
+    assert.equal(await log.seal(), 0);
+    w.withdrawn.push({ lotId: 'lot_x', why: 'a fault', atMs: TIME_MS });
+    await log.seal();
+    w.lots.set(lotRecord('x').id, lotRecord('x'));
+    w.commit(segmentRecord(1, [seededSource(lotRecord('x').id)], [answerEntry(1)]));
+    assert.equal(await log.seal(), 1, 'a withdrawal was logged just now');
+    w.clock.wall += 3_600_000;
+    w.commit(segmentRecord(2, [seededSource(lotRecord('x').id)], [answerEntry(2)]));
+    assert.equal(await log.seal(), 2);
+    const { statement, withdrawals } = await log.withdrawals();
+    assert.match(
+      statement!.text,
+      /^\{"at":"[^"]+","type":"statement","version":1,"withdrawals":\{"count":1,/,
+    );
+    assert.equal(withdrawals.length, 1);
+  });
+});
