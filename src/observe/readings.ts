@@ -36,6 +36,7 @@ export interface Readings {
   /** How far the system's clock jumped from the time that the service goes by; 0 when they agree. */
   readonly clockJumpMs: number;
   readonly levels: Readonly<Record<BlockKind, { readonly blocks: number; readonly bytes: number }>>;
+  readonly heldLots: HeldLots;
   /** The level up to which pure bytes are kept. */
   readonly pureBytesHigh: number;
   readonly pureBytesPerS: number;
@@ -59,6 +60,13 @@ export interface Readings {
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
   readonly use: ProcessUse;
+}
+
+/** Lots that nothing is drawn from yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
+interface HeldLots {
+  readonly lots: number;
+  /** How long ago the oldest of them was read; 0 without any. */
+  readonly oldestMs: number;
 }
 
 /** What the process uses, as the operating system counts it. */
@@ -98,7 +106,10 @@ export interface SeedReading {
 }
 
 export interface ReadingSources {
-  readonly ledger: Pick<Ledger, 'blockLevels' | 'journalFaults' | 'integrity' | 'lots' | 'spent'>;
+  readonly ledger: Pick<
+    Ledger,
+    'blockLevels' | 'heldLots' | 'integrity' | 'journalFaults' | 'lots' | 'spent'
+  >;
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
   readonly systemLot: () => LotRecord | undefined;
@@ -119,8 +130,9 @@ const LOTS_LOOKED_AT = 64;
 
 export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
-  const [levels, journalFaults, integrity, sources, checkpoint] = await Promise.all([
+  const [levels, held, journalFaults, integrity, sources, checkpoint] = await Promise.all([
     ledger.blockLevels(),
+    ledger.heldLots(LOTS_LOOKED_AT),
     ledger.journalFaults(),
     ledger.integrity(),
     sourceReadings(from),
@@ -132,6 +144,10 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     startedAtMs: from.startedAtMs,
     clockJumpMs: clock.jumpMs(),
     levels,
+    heldLots: {
+      lots: held.length,
+      oldestMs: held.length === 0 ? 0 : Math.max(0, atMs - held[0].finishedAtMs),
+    },
     pureBytesHigh: from.pureBytesHigh,
     pureBytesPerS: watch.pureBytesPerS(),
     sources,

@@ -23,6 +23,8 @@ const PURE_LOW_BYTES = 64 * 1024;
 const SECONDS_LEFT_LOW = 600;
 const COMMIT_P50_HIGH_MS = 100;
 const COMMIT_MAX_HIGH_MS = 1_000;
+/** A lot is logged at once and cosigned a second later; its assessment is part of its age. */
+const HELD_LATE_MS = 60_000;
 /** Half of what sheds requests (workers/dispatch.ts). */
 const QUEUE_HIGH = 32;
 /** Four times the floor under which the ledger takes no more answers. */
@@ -36,6 +38,10 @@ const CLOCK_ADVICE =
 
 const SCRUB_ADVICE =
   'Stored records are damaged. Copy the data folder, run `qrn ledger audit` and restore a backup; see docs/operations.md.';
+
+const HELD_ADVICE =
+  'Nothing is drawn from these lots until their leaves are in a signed checkpoint, with QRN_WITNESSES in one that ' +
+  'QRN_WITNESS_QUORUM witnesses have cosigned. The log says which witness does not cosign, and why.';
 
 const START_AUDIT_STATUS = { running: 'warn', sound: 'pass', damaged: 'fail' } as const;
 
@@ -180,6 +186,16 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
         'Time until pure bytes run out at the rate of the last five minutes, without new lots.',
         pureSecondsLeft(readings),
       ),
+    ],
+  },
+  {
+    check: {
+      name: 'pool:held_lots',
+      optional: true,
+      of: ({ heldLots }) => (heldLots.lots === 0 ? [] : [heldLotsCheck(heldLots)]),
+    },
+    families: ({ heldLots }) => [
+      gauge('qrn_pool_held_lots', 'Lots that wait for a signed or cosigned checkpoint.', heldLots.lots),
     ],
   },
   {
@@ -372,6 +388,18 @@ function pureCheck(readings: Readings) {
       drawn_per_s: rounded(pureBytesPerS),
       seconds_to_empty: rounded(leftS),
     },
+  } as const;
+}
+
+function heldLotsCheck({ lots, oldestMs }: Readings['heldLots']) {
+  const isLate = oldestMs > HELD_LATE_MS;
+  return {
+    componentType: 'component',
+    status: isLate ? 'warn' : 'pass',
+    observedValue: lots,
+    observedUnit: 'lots',
+    ...(isLate ? { output: HELD_ADVICE } : {}),
+    details: { oldest_s: Math.round(oldestMs / 1_000) },
   } as const;
 }
 

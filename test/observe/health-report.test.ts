@@ -69,6 +69,8 @@ describe('health', () => {
       [{ levels: { ...SOUND.levels, pure: { blocks: 0, bytes: 0 } } }, { 'pool:pure': 'fail' }],
       [{ pureBytesPerS: 4_096_000 / 599 }, { 'pool:pure': 'warn' }],
       [{ pureBytesPerS: 0 }, {}],
+      [{ heldLots: { lots: 1, oldestMs: 60_000 } }, {}],
+      [{ heldLots: { lots: 2, oldestMs: 60_001 } }, { 'pool:held_lots': 'warn' }],
       [{ levels: { ...SOUND.levels, seed: { blocks: 0, bytes: 0 } } }, { 'pool:quantum-seeded': 'warn' }],
       [
         { seeds: [{ ...SOUND.seeds[0], inForce: false }, SOUND.seeds[1]] },

@@ -230,7 +230,7 @@ describe('cosigned checkpoints', () => {
 });
 
 describe('a service with a witness', () => {
-  it('proves its certificates by a checkpoint that the witness has seen', async (t) => {
+  it('is ready when a witness that learnt its public keys has cosigned its first lot', async (t) => {
     const key = SigningKey.fromSeed(new Uint8Array(32).fill(31));
     const name = 'witness.example/w31';
     const verifier = verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE);
@@ -244,10 +244,21 @@ describe('a service with a witness', () => {
       response.end(reply?.body);
     });
     const server = TestServer.spawnFor(t, { QRN_WITNESSES: `${verifier}@${url}` });
-    await server.ready();
+    await server.listening();
+    // the witness does not know the log yet: what it needs is public before there is any entropy
     const { keys } = (await server.keys()) as { keys: [{ verifier_key: string }] };
+    const checkpoint = await (await fetch(`${server.origin}/log/checkpoint`)).text();
+    assert.equal(checkpoint.split('\n')[0], keys[0].verifier_key.split('+')[0]);
+    const heldLots = async () => (await server.checks())['pool:held_lots']?.[0];
+    await server.until('a lot is held back', async () => (await heldLots()) !== undefined);
+    await server.until('the witness was asked', () => server.output().includes('a witness does not cosign'));
+    assert.equal((await server.get('/integers?entropy_mode=pure')).status, 503);
+    assert.equal((await server.get('/integers')).status, 503);
+    assert.equal((await fetch(`${server.origin}/readyz`)).status, 503);
     const logs = parseLogs(keys[0].verifier_key);
     witness = new Witness({ name, key, logs, directory, clock: systemClock });
+    await server.ready();
+    assert.equal(await heldLots(), undefined);
     const answer = await (await server.get('/integers')).text();
     const file = join(server.dataDir, 'answer.json');
     writeFileSync(file, answer);

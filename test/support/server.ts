@@ -145,6 +145,15 @@ export class TestServer {
     return TestServer.#shared;
   }
 
+  /** On a new folder: resolves when it listens, which is before it has entropy. */
+  async listening(): Promise<this> {
+    const example = /^ {2}curl .* '(\S+)\/integers\?/m;
+    await this.until('the service listens', () => example.test(this.#output), READY_DEADLINE_MS);
+    this.#baseUrl = example.exec(this.#output)![1];
+    this.#key = readFileSync(join(this.dataDir, 'demo-key'), 'utf8').trim();
+    return this;
+  }
+
   async ready(): Promise<this> {
     await this.until('the service is ready', () => /^ready \S+$/m.test(this.#output), READY_DEADLINE_MS);
     this.#baseUrl = /^ready (\S+)$/m.exec(this.#output)![1];

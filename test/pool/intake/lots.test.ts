@@ -16,6 +16,7 @@ import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { toeplitzHash, toeplitzSeed } from '../../../src/pool/intake/extractor.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
+import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
 import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
 import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
@@ -121,6 +122,7 @@ describe('a lot that may serve', () => {
       onesShares: Array.from({ length: read.width }, (_, channel) => shareOfOnes(read, channel)),
       accepted: true,
       rejection: '',
+      commitment: await commitmentOf(lot.blocks),
     });
     assert.deepEqual(lot.output, output);
     assert.deepEqual(
