@@ -143,8 +143,12 @@ export class LmdbEntropyStore implements EntropyStore {
 
   async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
     // asked again and again while a lot is held back: a transaction that takes nothing would still be a durable step
+    this.#store.refresh();
     const oldest = this.#tables.blocks.firstKey(blocksOf(kind));
-    if (oldest === undefined || oldest[1] > count(this.#tables.meta, 'releasedBlocks')) return [];
+    if (oldest === undefined || oldest[1] > count(this.#tables.meta, 'releasedBlocks')) {
+      this.#eraseKeys(); // those of a lot that a command has withdrawn
+      return [];
+    }
     const claimed = await this.#writer.submit(() => this.#claim(kind, max));
     try {
       this.#eraseKeys();
