@@ -194,9 +194,6 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
       optional: true,
       of: ({ heldLots }) => (heldLots.lots === 0 ? [] : [heldLotsCheck(heldLots)]),
     },
-    families: ({ heldLots }) => [
-      gauge('qrn_pool_held_lots', 'Lots that wait for a signed or cosigned checkpoint.', heldLots.lots),
-    ],
   },
   {
     check: { name: 'pool:quantum-seeded', of: (readings) => [seededCheck(readings)] },
