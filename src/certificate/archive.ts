@@ -1,4 +1,3 @@
-import { assert } from '../core/assert.ts';
 import type { Books, EntropyStore } from '../ledger/ledger.ts';
 import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
@@ -6,7 +5,7 @@ import { type CertificateDocument, certificateDocument, type LotProof } from './
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
-import { runsOf } from './lot-leaf.ts';
+import { LotProofs } from './lot-proofs.ts';
 import type { PublicLeaf } from './public-leaves.ts';
 import { certificateOf, certifiedFacts } from './record.ts';
 
@@ -38,6 +37,7 @@ export class CertificateArchive {
   readonly #entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly #ids: CertificateIds;
   readonly #log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
+  readonly #lotProofs: LotProofs;
 
   constructor(options: {
     books: Pick<Books, 'segment'>;
@@ -49,6 +49,7 @@ export class CertificateArchive {
     this.#entropy = options.entropy;
     this.#ids = options.ids;
     this.#log = options.log;
+    this.#lotProofs = new LotProofs(options.entropy, options.log);
   }
 
   async lot(id: string): Promise<LotOfRecord | undefined> {
@@ -66,16 +67,10 @@ export class CertificateArchive {
     const entry = segment && readEntry(segment.entries, place.index);
     if (segment === undefined || entry === undefined) return 'unknown';
     const source = segment.sources[entry.source];
-    const lots = await Promise.all(
-      source.lotIds.map(async (lotId) => {
-        const lot = await this.#entropy.lot(lotId);
-        assert(lot !== undefined, `lot ${lotId} was durable before anything was drawn from it`);
-        return lot;
-      }),
-    );
+    const lots = await Promise.all(source.lotIds.map((lotId) => this.#lotProofs.lot(lotId)));
     const certificate = certificateOf(id, entry, { source, lots, context: segment.context });
     const proof = await this.#log.proofOf(place.segment, place.index);
-    const lotProofs = await this.#lotProofs(source, lots);
+    const lotProofs = await this.#proofsOf(source);
     return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations(), lotProofs);
   }
 
@@ -97,16 +92,13 @@ export class CertificateArchive {
   }
 
   /** Of every lot with a leaf: it was logged before anything was drawn from the lot. */
-  async #lotProofs(source: DrawSource, lots: readonly LotRecord[]): Promise<LotProof[]> {
-    const { mode, drawn = [] } = source;
+  async #proofsOf({ mode, drawn, lotIds }: DrawSource): Promise<LotProof[]> {
+    if (drawn === undefined) return [];
     const proofs: LotProof[] = [];
-    for (const [place, { id, commitment }] of lots.entries()) {
-      if (commitment === undefined || source.drawn === undefined) continue;
-      const logged = await this.#log.lotOf(id);
-      assert(logged !== undefined, `lot ${id} was logged before anything was drawn from it`);
+    for (const [place, id] of lotIds.entries()) {
       const ranges = drawn.filter(({ lot }) => lot === place);
-      const runs = runsOf(commitment, mode, ranges);
-      proofs.push({ lot_id: id, leaf: logged.text, proof: logged.proof, runs });
+      const proof = await this.#lotProofs.proofOf(id, mode, ranges);
+      if (proof !== undefined) proofs.push(proof);
     }
     return proofs;
   }

@@ -45,7 +45,7 @@ export function lotLeafText(lot: LotRecord, withdrawn: CompactRange): string {
       piece_bytes: PIECE_BYTES,
       root: toBase64(blocks.root),
     },
-    seeds: { count: hashesIn(commitment.seedHashes).length, root: toBase64(seeds.root) },
+    seeds: { count: seeds.size, root: toBase64(seeds.root) },
     withdrawals: withdrawalsOf(withdrawn),
   });
 }
@@ -58,11 +58,10 @@ export function statementText(atMs: number, withdrawn: CompactRange): string {
 
 /** What leads from the roots of the blocks, or from the seed, that an answer was drawn from to the leaf of their lot. */
 export function runsOf(
-  commitment: LotCommitment,
+  { blocks, seeds }: LotTrees,
   mode: string,
   ranges: readonly DrawnRange[],
 ): LotProof['runs'] {
-  const { blocks, seeds } = treesOf(commitment);
   const [tree, size] = mode === 'pure' ? [blocks, PURE_BLOCK_BYTES] : [seeds, SEED_BLOCK_BYTES];
   return ranges.map(({ offset, bytes }) => {
     const first = Math.floor(offset / size);
@@ -72,7 +71,13 @@ export function runsOf(
   });
 }
 
-function treesOf({ blockRoots, seedHashes }: LotCommitment): { blocks: HashTree; seeds: HashTree } {
+/** The trees over the roots of a lot's pure blocks and over the hashes of its seeds. */
+export interface LotTrees {
+  readonly blocks: HashTree;
+  readonly seeds: HashTree;
+}
+
+export function treesOf({ blockRoots, seedHashes }: LotCommitment): LotTrees {
   return {
     blocks: new HashTree(sha256, hashesIn(blockRoots)),
     seeds: new HashTree(sha256, hashesIn(seedHashes)),

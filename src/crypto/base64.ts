@@ -12,7 +12,10 @@ export function toBase64(bytes: Uint8Array): string {
 /** The bytes; undefined unless `text` is exactly what `toBase64` prints for them. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const binary = atob(text);
   // RFC 4648 §3.5: the bits that pad the last character must be zero, or two texts would mean the same bytes.
-  return toBase64(bytes) === text ? bytes : undefined;
+  if (btoa(binary) !== text) return undefined;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
 }

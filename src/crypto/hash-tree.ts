@@ -61,6 +61,16 @@ export class HashTree {
     this.#levels = levels;
   }
 
+  /** Leaves. */
+  get size(): number {
+    return this.#levels[0].length / HASH_BYTES;
+  }
+
+  /** Hashes that it holds, leaves and root too. */
+  get nodes(): number {
+    return this.#levels.reduce((sum, level) => sum + level.length / HASH_BYTES, 0);
+  }
+
   /** Of the tree without leaves it is the hash of nothing. */
   get root(): Hash {
     const top = this.#levels[this.#levels.length - 1];

@@ -1,0 +1,76 @@
+import { assert } from '../core/assert.ts';
+import type { EntropyStore } from '../ledger/ledger.ts';
+import type { DrawnRange, LotRecord } from '../ledger/records.ts';
+import type { LotProof } from './document.ts';
+import type { CertificateLog, LoggedLeaf } from './log.ts';
+import { type LotTrees, runsOf, treesOf } from './lot-leaf.ts';
+
+/** Lots kept. */
+const LOTS_MAX = 256;
+/** Hashes of their trees that are kept, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300. */
+const HASHES_MAX = 2 ** 17;
+
+interface KeptLot {
+  readonly lot: LotRecord;
+  /** Undefined for a lot without a commitment. */
+  readonly committed?: { readonly logged: LoggedLeaf; readonly trees: LotTrees };
+  readonly hashes: number;
+}
+
+/**
+ * The lots that certificates name, and what leads from their leaves to the bytes drawn. None of it ever changes, so the
+ * lots that were asked for last are kept: whoever may look certificates up needs no key, and a look-up that decoded
+ * the lot and hashed its trees again took 20 times as long.
+ */
+export class LotProofs {
+  readonly #entropy: Pick<EntropyStore, 'lot'>;
+  readonly #log: Pick<CertificateLog, 'lotOf'>;
+  /** The one asked for longest ago first. */
+  readonly #kept = new Map<string, KeptLot>();
+  #hashes = 0;
+
+  constructor(entropy: Pick<EntropyStore, 'lot'>, log: Pick<CertificateLog, 'lotOf'>) {
+    this.#entropy = entropy;
+    this.#log = log;
+  }
+
+  /** A lot that something was drawn from. */
+  async lot(id: string): Promise<LotRecord> {
+    return (await this.#keptLot(id)).lot;
+  }
+
+  /** Undefined for a lot without a commitment. `ranges` are those of this lot. */
+  async proofOf(id: string, mode: string, ranges: readonly DrawnRange[]): Promise<LotProof | undefined> {
+    const { committed } = await this.#keptLot(id);
+    if (committed === undefined) return undefined;
+    const { logged, trees } = committed;
+    return { lot_id: id, leaf: logged.text, proof: logged.proof, runs: runsOf(trees, mode, ranges) };
+  }
+
+  async #keptLot(id: string): Promise<KeptLot> {
+    const kept = this.#kept.get(id) ?? (await this.#read(id));
+    this.#drop(id);
+    this.#kept.set(id, kept);
+    this.#hashes += kept.hashes;
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= LOTS_MAX && this.#hashes <= HASHES_MAX) break;
+      this.#drop(oldest);
+    }
+    return kept;
+  }
+
+  #drop(id: string): void {
+    this.#hashes -= this.#kept.get(id)?.hashes ?? 0;
+    this.#kept.delete(id);
+  }
+
+  async #read(id: string): Promise<KeptLot> {
+    const lot = await this.#entropy.lot(id);
+    assert(lot !== undefined, `lot ${id} was durable before anything was drawn from it`);
+    if (lot.commitment === undefined) return { lot, hashes: 0 };
+    const logged = await this.#log.lotOf(id);
+    assert(logged !== undefined, `lot ${id} was logged before anything was drawn from it`);
+    const trees = treesOf(lot.commitment);
+    return { lot, committed: { logged, trees }, hashes: trees.blocks.nodes + trees.seeds.nodes };
+  }
+}
