@@ -749,8 +749,11 @@ function toBase64(bytes) {
 }
 function fromBase64(text2) {
   if (text2.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text2)) return void 0;
-  const bytes = Uint8Array.from(atob(text2), (character) => character.charCodeAt(0));
-  return toBase64(bytes) === text2 ? bytes : void 0;
+  const binary = atob(text2);
+  if (btoa(binary) !== text2) return void 0;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
 }
 
 // src/crypto/note.ts

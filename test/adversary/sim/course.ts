@@ -351,9 +351,11 @@ class Course {
     world.note(`answers ${sent.number} ${status} ${textOf(body).slice(0, 90)}`);
     world.count(`status ${status}`);
     // whatever the weather, each fault that is injected has a better answer than 500: try again; but for a worker that
-    // dies with a request, which may kill the next one too
-    if (status === 500 && !world.didWorkerDie())
-      world.breaks(new Violation('no fault of its own', `request ${sent.number} got 500`));
+    // dies over the task of a request
+    const isKilled = world.takeDeathOf(sent.requestId);
+    const expected = isKilled ? 'instead of 500, though its worker died' : 'though no worker died over it';
+    if ((status === 500) !== isKilled)
+      world.breaks(new Violation('no fault of its own', `request ${sent.number} got ${status} ${expected}`));
     world.check(() => world.keepers.replied(sent));
   }
 

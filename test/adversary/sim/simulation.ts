@@ -41,7 +41,9 @@ export class World {
   life: Life = { number: 0, dead: true, stopped: false };
   /** The first promise that was broken. */
   broken: Error | undefined;
-  #workerDied = false;
+  /** Deaths of workers that were told in the log as the fault of a request, and those requests, in hex. */
+  readonly #deathsTold = new Set<string>();
+  readonly #killed = new Set<string>();
   readonly #store: SimStore;
   readonly #mutant: Mutant;
   readonly #tell: (line: string) => void;
@@ -228,19 +230,22 @@ export class World {
     return this.#mutant.ledgerFor(ledger);
   }
 
-  /** Whether a worker has died since this was asked last. */
-  didWorkerDie(): boolean {
-    const did = this.#workerDied;
-    this.#workerDied = false;
-    return did;
+  /** Whether the request failed because its worker died. Once for each request, and for one request of each death. */
+  takeDeathOf(requestId: string): boolean {
+    return this.#killed.delete(requestId);
   }
 
   #log(): Log {
     const error = (facts: object, message: string) => {
-      const told = { ...facts } as { fault?: string; reason?: string; err?: Error };
+      const told = { ...facts } as { fault?: string; reason?: string; err?: Error; x_request_id?: string };
       const why = told.fault ?? told.reason ?? String(told.err ?? '');
       this.note(`error: ${message}: ${why.split('\n')[0]}`);
-      if (why.includes('injected: a worker died')) this.#workerDied = true;
+      const death = /injected: worker death (\d+)/.exec(why)?.[1];
+      const name = `${this.life.number}/${death}`; // each process counts its own
+      if (message === 'fault' && death !== undefined && !this.#deathsTold.has(name)) {
+        this.#deathsTold.add(name);
+        this.#killed.add(String(told.x_request_id).replaceAll('-', ''));
+      }
       this.count(`logged: ${message}`);
       if (isInjected(why) || !FAULTS_TOLD.has(message)) return;
       this.breaks(new Violation('no fault of its own', `${message}: ${why}`));

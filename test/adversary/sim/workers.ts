@@ -28,6 +28,7 @@ export class SimWorkers implements Assessor {
   readonly #entropyOf: (bits: Uint8Array) => number;
   /** Told of the pieces of pure entropy that a large answer was made of, and of what was not read of them. */
   readonly #worked: (pieces: readonly Uint8Array[], left: readonly Uint8Array[]) => void;
+  #deaths = 0;
   queueLength = 0;
   readonly threads = 1;
 
@@ -101,7 +102,7 @@ export class SimWorkers implements Assessor {
     this.queueLength++;
     await this.#wait(TASK_MS);
     this.queueLength--;
-    if (this.#random.chance(dies)) throw new Error('injected: a worker died');
+    if (this.#random.chance(dies)) throw new Error(`injected: worker death ${++this.#deaths}`);
     return work();
   }
 
