@@ -140,14 +140,16 @@ function rowOf({ name, isEqual, notShown, recorded, recomputed }: ReplayedFigure
 /** What the certificate says of the lot against what the raw shots give. */
 function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
   const document = JSON.parse(readFileSync(path, 'utf8')) as {
-    certificate?: { version?: unknown; provenance?: { lots?: { id?: unknown }[] } };
+    certificate?: { version?: unknown; provenance?: { lots?: { id?: unknown; committed?: unknown }[] } };
   };
   const { version, provenance } = document.certificate ?? {};
   const recorded = provenance?.lots?.find(({ id }) => id === made.id);
   if (recorded === undefined) throw new CommandError(`the certificate does not name the lot ${made.id}`);
-  if (version !== 1 && version !== 2 && version !== 3)
-    throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 3`);
-  const recomputed = certifiedLot(made, version);
+  if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
+    throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 4`);
+  // whether the lot was logged is no figure of its shots
+  const { commitment: _, ...unlogged } = made;
+  const recomputed = certifiedLot(recorded.committed === false ? unlogged : made, version);
   return {
     name: 'the lot in the certificate',
     recorded,

@@ -150,6 +150,7 @@ async function folderOf(t: TestContext) {
   new RawShotStore(join(dataDir, 'raw'), fromBase64(recipient.trim())!, 1e9).keep(id, shots);
   const ledger = await openTestLedger(join(dataDir, 'ledger'));
   await ledger.addLot(lot.record, lot.blocks);
+  await ledger.releaseLots([id], Date.now());
   return { dataDir, ledger, lot, id, keyFile, out: join(dataDir, 'published') };
 }
 
@@ -179,7 +180,7 @@ describe('qrn evidence', () => {
 
     const elsewhere = temporaryFolder(t);
     const certificate = join(elsewhere, 'c.json');
-    const certified = { version: 3, provenance: { lots: [certifiedLot(lot.record, 3)] } };
+    const certified = { version: 4, provenance: { lots: [certifiedLot(lot.record, 4)] } };
     writeFileSync(certificate, JSON.stringify({ certificate: certified }));
     const replayed = await runQrn(elsewhere, [
       'evidence',
