@@ -174,7 +174,7 @@ function copyBackup(from: string, path: string): void {
 }
 
 /** Runs `use` as the one server of the folder, so that no service can be running beside it. */
-async function asServer<T>(
+export async function asServer<T>(
   context: CommandContext,
   use: (folders: CertificateFolders) => Promise<T>,
 ): Promise<T> {

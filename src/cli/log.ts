@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
+import { openCertificates } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
-import { withLedger, withLedgerIfAny } from './ledger.ts';
+import { asServer, withLedger, withLedgerIfAny } from './ledger.ts';
 
 const show = action({
   path: 'log show',
@@ -47,6 +48,7 @@ const rotateKey = action({
     const config = loadSettings(context.environment);
     const keysPath = keysFolder(context);
     await withLedgerIfAny(context, 'read', async () => {}); // refuses the folder of a newer version
+    await sealRest(context);
     const { directory, origin } = logOf(keysPath, config.logName, readAnchor(keysPath)?.incarnation ?? 0);
     const { published } = rotateLogKeys(directory, origin, context.clock);
     const [old, current] = published.slice(-2) as [PublishedKey, PublishedKey];
@@ -66,6 +68,24 @@ export const log = group('qrn log', 'The transparency log: every certificate and
   show,
   rotateKey,
 ]);
+
+/**
+ * Lets the current key sign for what a service that was killed had not logged: no certificate may be signed by a key that
+ * began after it was issued. A running service does it itself when it stops. What can not be logged, since the key is lost
+ * or the ledger is damaged, is left to the new key, and verifiers refuse its date.
+ */
+async function sealRest(context: CommandContext): Promise<void> {
+  try {
+    await asServer(context, async (folders) => {
+      // lots are released by the service alone, or where enough witnesses have cosigned them already
+      const { log: opened } = await openCertificates({ ...folders, isWitnessed: true });
+      await opened?.sealAll();
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.talk(`Certificates that are not logged yet are left to the service and its key: ${why}\n`);
+  }
+}
 
 /** The folder of the log's keys, which must be there and belong to this user. */
 function keysFolder(context: CommandContext): string {

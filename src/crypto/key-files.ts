@@ -90,6 +90,9 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
   const last = numbers[numbers.length - 1];
   for (const number of numbers) if (number !== last) retire(directory, number, clock);
+  // a rotation that was killed left them
+  for (const number of numbers)
+    if (number !== last) rmSync(join(directory, `log-${number}.pem`), { force: true });
   const published = numbers.map((number) => readPublished(directory, number, name));
   const path = join(directory, `log-${last}.pem`);
   const pem = readPrivate(path);

@@ -15,6 +15,7 @@ import {
 } from '../../src/certificate/open.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { ledger as ledgerCommand } from '../../src/cli/ledger.ts';
+import { log as logCommand } from '../../src/cli/log.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
@@ -60,8 +61,8 @@ class DataFolder {
     }
   }
 
-  /** A life of the service: opens, answers, logs, closes. Gives the ids of the answers. */
-  serve(answers: number): Promise<string[]> {
+  /** A life of the service: opens, answers, logs unless it is killed before, closes. Gives the ids of the answers. */
+  serve(answers: number, isKilled = false): Promise<string[]> {
     return this.with(async (folders) => {
       const { log, held } = await openCertificates(folders);
       assert.equal(held, null);
@@ -78,7 +79,7 @@ class DataFolder {
         answerEntry(++this.#answers, { issuedAtMs: this.clock.wallMs() }),
       );
       await ledger.commit([segmentRecord(sequence, [seededSource(LOT.id)], entries)], []);
-      await log.sealAll();
+      if (!isKilled) await log.sealAll();
       return entries.map((_, i) => ids.textOf(sequence, i));
     });
   }
@@ -452,6 +453,30 @@ describe('keys', () => {
     const [next] = await data.serve(1);
     await data.assertVerified(next);
     assert.equal((await data.find(id)).document, 'unknown', 'ids are read with the key that is lost');
+  });
+
+  it('that are rotated after a kill sign for all that was issued in their time', async (t) => {
+    const data = folder(t);
+    await data.serve(1);
+    const [id] = await data.serve(1, true);
+    data.clock.advance(60_000);
+    const environment = { QRN_DATA_DIR: data.path, QRN_LOG_NAME: NAME };
+    const { status, talk } = await runCommand(logCommand, ['rotate-key'], environment, data.clock);
+    assert.deepEqual([status, talk.split('\n').length], [0, 2], talk);
+    data.clock.advance(60_000);
+    const [next] = await data.serve(1);
+    await data.assertVerified(id);
+    await data.assertVerified(next);
+  });
+
+  it('whose rotation was killed are not left on the disk', async (t) => {
+    const data = folder(t);
+    await data.serve(1);
+    const old = readFileSync(join(data.keysPath, 'log-1.pem'), 'utf8');
+    rotateLogKeys(data.keysPath, NAME, data.clock);
+    writeFileSync(join(data.keysPath, 'log-1.pem'), old, { mode: 0o600 }); // as before its last step
+    await data.serve(1);
+    assert.ok(!existsSync(join(data.keysPath, 'log-1.pem')));
   });
 
   it('refuse the start when the current one is missing', async (t) => {
