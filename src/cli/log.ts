@@ -10,6 +10,7 @@ import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger.ts';
+import { lot } from './log-lot.ts';
 
 const show = action({
   path: 'log show',
@@ -66,6 +67,7 @@ const rotateKey = action({
 
 export const log = group('qrn log', 'The transparency log: every certificate and every withdrawal.', [
   show,
+  lot,
   rotateKey,
 ]);
 

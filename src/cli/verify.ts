@@ -261,7 +261,7 @@ function isUnlogged(document: unknown): boolean {
   return certificate?.proof === null;
 }
 
-async function keysFor(input: Input, context: CommandContext): Promise<unknown> {
+export async function keysFor(input: Input, context: CommandContext): Promise<unknown> {
   const file = input.option('keys');
   return file === undefined
     ? fetchJson(`${originOf(input, context)}/.well-known/qrn-keys.json`)
@@ -275,7 +275,7 @@ function verifyUrlOf(input: Input, context: CommandContext): string {
   return `${originOf(input, context)}/verify`;
 }
 
-function originOf(input: Input, context: CommandContext): string {
+export function originOf(input: Input, context: CommandContext): string {
   const given = input.option('url');
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given)))
     throw new UsageError(`--url is an http or https URL, not ${JSON.stringify(given)}`);
@@ -284,7 +284,7 @@ function originOf(input: Input, context: CommandContext): string {
   return new URL(given ?? config.baseUrl ?? `http://${host}:${config.port}`).origin;
 }
 
-async function fetchJson(url: string): Promise<unknown> {
+export async function fetchJson(url: string): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(url, {

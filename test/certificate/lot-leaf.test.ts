@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { CertificateArchive } from '../../src/certificate/archive.ts';
+import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { lotLeafText, statementText } from '../../src/certificate/lot-leaf.ts';
+import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public-lot.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import { HashTree, pieceHash, rootOfRun, seedHash } from '../../src/crypto/hash-tree.ts';
@@ -19,7 +22,7 @@ import {
   segmentRecord,
   TIME_MS,
 } from './fixtures.ts';
-import { checkProof, LogWorld } from './log-world.ts';
+import { checkProof, LogWorld, logKeys } from './log-world.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
@@ -167,5 +170,101 @@ describe('lots in the log', () => {
       /^\{"at":"[^"]+","type":"statement","version":1,"withdrawals":\{"count":1,/,
     );
     assert.equal(withdrawals.length, 1);
+  });
+});
+
+describe('a lot that is asked for', () => {
+  /** Three lots; the second was withdrawn, and the third counts that. */
+  async function told() {
+    const w = new LogWorld();
+    const log = await w.open();
+    const lots = await Promise.all(['a', 'b', 'c'].map((name) => committedLot(lotRecord(name))));
+    const [a, b, c] = lots.map(({ id }) => id);
+    for (const lot of lots.slice(0, 2)) w.lots.set(lot.id, lot);
+    await log.seal();
+    w.withdrawn.push({ lotId: b, why: 'a fault', atMs: TIME_MS });
+    await log.seal();
+    const books = { segment: async () => undefined };
+    const archive = new CertificateArchive({ books, entropy: w.store, ids: w.ids, log });
+    const before = JSON.parse(JSON.stringify([await archive.publicLot(a), await archive.publicLot(b)]));
+    w.lots.set(c, lots[2]);
+    await log.seal();
+    const after = JSON.parse(JSON.stringify([await archive.publicLot(a), await archive.publicLot(b)]));
+    return { a, b, before, after, keys: keysDocument(w.keys) };
+  }
+
+  it('is shown not to be withdrawn up to a size, or withdrawn and why', async () => {
+    const { a, b, before, after, keys } = await told();
+    const signedByS = (TIME_MS + 500 - ((TIME_MS + 500) % 1_000)) / 1_000;
+    const failure = undefined;
+    assert.deepEqual(await verifyPublicLot(a, before[0], keys), {
+      failure,
+      leaf: 0,
+      notWithdrawnBefore: 1,
+      signedByS,
+    });
+    assert.deepEqual(await verifyPublicLot(a, after[0], keys), {
+      failure,
+      leaf: 0,
+      notWithdrawnBefore: 3,
+      signedByS,
+    });
+    const withdrawn = 'a fault';
+    assert.deepEqual(await verifyPublicLot(b, before[1], keys), {
+      failure,
+      leaf: 1,
+      notWithdrawnBefore: 1,
+      signedByS,
+      withdrawn,
+    });
+    assert.deepEqual(await verifyPublicLot(b, after[1], keys), { failure, leaf: 1, withdrawn });
+    assert.match(
+      lotVerdict(a, await verifyPublicLot(a, after[0], keys)),
+      /^Lot lot_\w+ is leaf 0 of the log\. It had not been withdrawn when the log had 3 leaves, which it signed by /,
+    );
+  });
+
+  it('is refused when the operator withholds its withdrawal, or tells another lot or another log', async () => {
+    const { a, b, after, keys } = await told();
+    const [good, bad] = after;
+    const attacks: Readonly<Record<string, [lotId: string, document: unknown, why: RegExp]>> = {
+      'says nothing of the withdrawal': [
+        b,
+        { ...bad, withdrawal: null },
+        /counts a withdrawal of the lot, and none is told/,
+      ],
+      'leaves the withdrawal out of the list': [
+        b,
+        { ...bad, withdrawal: null, withdrawals: [] },
+        /counts 1 withdrawals, and 0 are told/,
+      ],
+      'lists another lot in its place': [
+        b,
+        { ...bad, withdrawal: null, withdrawals: [bad.withdrawals[0].replace(b, a)] },
+        /are not those that the statement counts/,
+      ],
+      'changes the statement': [
+        b,
+        {
+          ...bad,
+          statement: { ...bad.statement, leaf: bad.statement.leaf.replace('"count":1', '"count":0') },
+        },
+        /The statement is not in the tree/,
+      ],
+      'gives no statement': [b, { ...bad, statement: null }, /There is no statement/],
+      'answers with another lot': [b, good, /is not the leaf of lot/],
+      'tells other facts': [a, { ...good, facts: { ...good.facts, raw_bits: 1 } }, /other facts/],
+      'moves the leaf': [
+        a,
+        { ...good, proof: good.proof.replace('index 0', 'index 1') },
+        /leaf of the lot is not in the tree/,
+      ],
+    };
+    for (const [what, [lotId, document, why]] of Object.entries(attacks))
+      assert.match((await verifyPublicLot(lotId, document, keys)).failure ?? 'it held', why, what);
+    const others = keysDocument(logKeys(2));
+    assert.match((await verifyPublicLot(a, good, others)).failure ?? '', /None of the known keys signed/);
+    for (const nothing of [null, 1, {}, { leaf: '{}' }, { ...good, withdrawals: 'x' }])
+      assert.notEqual((await verifyPublicLot(a, nothing, keys)).failure, undefined);
   });
 });
