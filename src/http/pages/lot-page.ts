@@ -1,5 +1,6 @@
-import type { LotOfRecord } from '../../certificate/archive.ts';
-import { certifiedLot } from '../../certificate/record.ts';
+import type { LotOfRecord, PublicLot } from '../../certificate/archive.ts';
+import { certifiedFacts } from '../../certificate/record.ts';
+import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails, rows } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
@@ -9,7 +10,7 @@ const WIDTH = 360;
 const HEIGHT = 72;
 
 /** The public page of a lot: how its bits were judged, drawn and in words. */
-export function lotMain({ lot, revocation }: LotOfRecord): Markup {
+export function lotMain({ lot, revocation }: LotOfRecord, logged: PublicLot | undefined): Markup {
   return html`<h1>A lot of random bits</h1>
 ${revocation === null ? null : withdrawn(revocation)}
 <p class="lead">One read of a source: <code>${lot.id}</code>. What it was read from and how stands in the certificate of every answer that
@@ -19,7 +20,22 @@ drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn fr
 <section aria-labelledby="estimators"><h2 id="estimators">Estimators of SP 800-90B</h2>${estimatorPlot(lot)}</section>
 <section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
 <section aria-labelledby="rounds"><h2 id="rounds">Test rounds</h2>${testRounds(lot)}</section>
-<section aria-labelledby="record"><h2 id="record">As certificates name it</h2>${lotDetails(certifiedLot(lot, 3), true)}</section>`;
+<section aria-labelledby="logged"><h2 id="logged">In the log</h2>${logged === undefined ? NOT_LOGGED : placeInLog(logged)}</section>
+<section aria-labelledby="record"><h2 id="record">As certificates name it</h2>${lotDetails(certifiedFacts(lot), true)}</section>`;
+}
+
+const NOT_LOGGED = html`<p>No leaf: nothing can be drawn from it yet, it was refused, or it is of an earlier release, which logged no lots.</p>`;
+
+function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: PublicLot): Markup {
+  const until = statement === null ? undefined : parseProof(statement.proof)?.index;
+  const counted = withdrawals.some((leaf) => leaf.includes(`"lot_id":"${lot_id}"`));
+  const standing =
+    until === undefined || counted
+      ? ''
+      : `It had not been withdrawn when the log had ${until.toLocaleString('en-US')} leaves: none of the ${withdrawals.length} withdrawals before is of this lot.`;
+  return html`<p>Logged as leaf ${(parseProof(proof)?.index ?? 0).toLocaleString('en-US')} before anything was drawn from it. ${standing}
+${withdrawal === null ? '' : 'Its withdrawal is in the log.'} The <a href="/log/lots/${lot_id}">leaves and their proofs</a> are checked by
+<code>qrn log lot ${lot_id}</code>.</p>`;
 }
 
 function withdrawn({ why, atMs }: LotRevocation): Markup {

@@ -26,7 +26,7 @@ const NOT_CACHED = 'no-store';
 
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
 export function verifyRoutes(
-  certificates: Pick<CertificateService, 'find' | 'lot'>,
+  certificates: Pick<CertificateService, 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
 ): {
@@ -108,10 +108,10 @@ async function certificateReply(
   return pageReply(page, assets);
 }
 
-/** The page of a lot; its record never changes. */
+/** The page of a lot: its record, which never changes, and what the log says of it. */
 async function lotReply(
   id: string,
-  certificates: Pick<CertificateService, 'lot'>,
+  certificates: Pick<CertificateService, 'lot' | 'publicLot'>,
   assets: PageAssets,
 ): Promise<Reply> {
   const lot = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
@@ -124,7 +124,7 @@ async function lotReply(
     const page = { status: 404, title: 'No such lot', cacheControl: NOT_CACHED };
     return pageReply({ ...page, main: startMain(problem, '') }, assets);
   }
-  const main = lotMain(lot);
+  const main = lotMain(lot, await certificates.publicLot(id));
   return pageReply(
     { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED, script: null, style: 'drawings.css' },
     assets,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CertificateService } from '../../../src/certificate/archive.ts';
+import type { CertificateService, PublicLot } from '../../../src/certificate/archive.ts';
 import type { LotRecord, LotRevocation } from '../../../src/ledger/records.ts';
 import { lotWithEvidence } from '../../certificate/fixtures.ts';
 import { replyOf } from './page-server.ts';
@@ -23,10 +23,16 @@ function lotOf(changes: Partial<LotRecord> = {}): LotRecord {
   };
 }
 
-const page = (lot: LotRecord | undefined, path = `/lots/${ID}`, revocation: LotRevocation | null = null) =>
+const page = (
+  lot: LotRecord | undefined,
+  path = `/lots/${ID}`,
+  revocation: LotRevocation | null = null,
+  logged?: PublicLot,
+) =>
   replyOf(
     {
       lot: async (id: string) => (id === ID && lot !== undefined ? { lot, revocation } : undefined),
+      publicLot: async () => logged,
     } as unknown as CertificateService,
     path,
   );
@@ -57,6 +63,34 @@ describe('the page of a lot', () => {
   it('says of a withdrawn lot that it is, and why, with the reason as text', async () => {
     const { text } = await page(lotOf(), `/lots/${ID}`, { lotId: ID, why: 'a <b>fault', atMs: 0 });
     assert.match(text, /Withdrawn: do not rely on this lot.*1970-01-01T00:00:00.000Z.*a &lt;b&gt;fault/s);
+  });
+
+  it('says up to which leaf of the log it had not been withdrawn, and nothing of the kind when it was', async () => {
+    const at = (index: number) => `c2sp.org/tlog-proof@v1\nindex ${index}\n\na note`;
+    const other = '{"lot_id":"lot_x"}';
+    const logged: PublicLot = {
+      lot_id: ID,
+      leaf: '{}',
+      proof: at(41),
+      facts: {},
+      withdrawal: null,
+      withdrawals: [other],
+      statement: { leaf: '{}', proof: at(1_234) },
+    };
+    const show = (changes: Partial<PublicLot>) => page(lotOf(), undefined, null, { ...logged, ...changes });
+    const { text } = await show({});
+    assert.match(text, /Logged as leaf 41 before anything was drawn from it/);
+    assert.match(
+      text,
+      /had not been withdrawn when the log had 1,234 leaves: none of the 1 withdrawals before/,
+    );
+    assert.match(text, new RegExp(`href="/log/lots/${ID}"`));
+    const mine = `{"lot_id":"${ID}"}`;
+    const withdrawn = await show({ withdrawals: [other, mine], withdrawal: { leaf: mine, proof: at(50) } });
+    assert.match(withdrawn.text, /Its withdrawal is in the log/);
+    for (const reply of [withdrawn, await show({ statement: null }), await page(lotOf())])
+      assert.doesNotMatch(reply.text, /had not been withdrawn/);
+    assert.match((await page(lotOf())).text, /No leaf: nothing can be drawn from it yet/);
   });
 
   it('answers 404 for an id that is none, that is unknown, and that is markup', async () => {
