@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { certificateDocument } from '../../src/certificate/document.ts';
+import { CertificateIds } from '../../src/certificate/ids.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { log } from '../../src/cli/log.ts';
-import { openLogKeys } from '../../src/crypto/key-files.ts';
+import { openLogKeys, openSecretFile } from '../../src/crypto/key-files.ts';
 import { parseNote, parseProof } from '../../src/crypto/note.ts';
 import {
   answerEntry,
@@ -19,7 +20,6 @@ import {
   segmentRecord,
   TIME_MS,
 } from '../certificate/fixtures.ts';
-import { LogWorld } from '../certificate/log-world.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from './run-command.ts';
@@ -31,7 +31,7 @@ describe('qrn log', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'qrn-log-'));
   const keysPath = join(dataDir, 'keys');
   const qrn = (...args: string[]) => runCommand(log, args, { QRN_DATA_DIR: dataDir, QRN_LOG_NAME: NAME });
-  const { ids } = new LogWorld();
+  const idsOf = () => new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')));
   after(() => rmSync(dataDir, { recursive: true }));
 
   /** Starts the log as the service does, logs `count` answers and stops. Gives the proof of the first. */
@@ -42,7 +42,7 @@ describe('qrn log', () => {
     const keys = openLogKeys(keysPath, NAME, clock);
     const certificateLog = await CertificateLog.open({
       store: ledger,
-      ids,
+      ids: idsOf(),
       keys,
       settledBelow: 0,
       clock,
@@ -98,7 +98,7 @@ describe('qrn log', () => {
       [2, newProof],
     ] as const) {
       const facts = { source: seededSource(lotRecord('a').id), lots: [lotRecord('a')], context: CONTEXT };
-      const certificate = certificateOf(ids.textOf(segment, 0), answerEntry(100 * segment), facts);
+      const certificate = certificateOf(idsOf().textOf(segment, 0), answerEntry(100 * segment), facts);
       const document = certificateDocument(certificate, proof, []);
       const { ok, checks } = await verifyAnswer({ certificate: document, keys: keysDocument(keys) });
       assert.ok(ok, JSON.stringify(checks));
