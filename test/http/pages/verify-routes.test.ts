@@ -27,7 +27,7 @@ describe('the page of a certificate', () => {
       ...Object.values(certificate.hashes),
       certificate.provenance.lots[0].id,
       '186/188 passed',
-      'pro tier, generation 7',
+      'seed of generation 7, pro tier',
       'leaf 13 of 21',
       'Valid.',
     ];
