@@ -32,6 +32,7 @@ var TITLES = {
   keys: "Keys of the log",
   inclusion: "Place in the log",
   signature: "Signature of the log",
+  fixed: "Fixed before",
   dates: "Dates",
   witnesses: "Witnesses"
 };

@@ -1,4 +1,4 @@
-import type { CertificateDocument } from '../../certificate/record.ts';
+import type { CertificateDocument } from '../../certificate/document.ts';
 import { type InclusionProofText, parseCheckpoint, parseNote, parseProof } from '../../crypto/note.ts';
 import { html, type Markup } from './layout.ts';
 
