@@ -15,9 +15,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptMove, beginIncarnation, type CertificateFolders } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
+import { periodOf } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import type { AuditReport, Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import type { PeriodCorrection } from '../ledger/records.ts';
 import { serverHasApplied } from '../ledger/server-lock.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
@@ -149,11 +151,37 @@ const moved = action({
   },
 });
 
+const correctPeriod = action({
+  path: 'ledger correct-period',
+  summary:
+    'Moves what was charged to a later month than the present one back, after the service was started under a clock that was\n' +
+    'ahead: to the month of each answer, and to the present month where the wrong clock dated the answer too, so that no quota\n' +
+    'and no credits are renewed. The ledger keeps a record of what was moved. The service must be stopped and the clock right.',
+  options: {
+    json: { meaning: 'one JSON object: period, moved (account_number, from, to, requests, credits)' },
+  },
+  irreversible: async (_input, context) =>
+    `This charges to ${periodOf(context.clock.wallMs())} or before what the ledger in ${ledgerPath(context)} charged to later months.`,
+  run: async (input, context) => {
+    const period = periodOf(context.clock.wallMs());
+    const moved = await asServer(context, ({ ledger }) => ledger.correctPeriods(period));
+    if (input.has('json')) context.out(json({ period, moved: moved.map(describeMove) }));
+    else
+      for (const { accountNumber, from, to, requests, credits } of moved)
+        context.out(
+          `account ${accountNumber}: ${requests} requests and ${credits} credits from ${from} to ${to}\n`,
+        );
+    if (moved.length === 0) context.talk(`Nothing is charged to a later month than ${period}.\n`);
+    return 0;
+  },
+});
+
 export const ledger = group('qrn ledger', 'Audits, backs up, restores and compacts the ledger.', [
   audit,
   backup,
   restore,
   moved,
+  correctPeriod,
   compact,
 ]);
 
@@ -219,6 +247,10 @@ function existingLedger(context: CommandContext): string {
   }
   requireOwnFolder(loadSettings(context.environment).dataDir);
   return path;
+}
+
+function describeMove({ accountNumber, from, to, requests, credits }: PeriodCorrection) {
+  return { account_number: accountNumber, from, to, requests, credits };
 }
 
 function describe(report: AuditReport) {

@@ -8,6 +8,7 @@ import type {
   KeyRecord,
   LotRecord,
   LotRevocation,
+  PeriodCorrection,
   RateRecord,
   SegmentRecord,
   SourceSpend,
@@ -192,6 +193,11 @@ export interface Books {
   balances(period: number): Promise<Balance[]>;
   /** The latest period that any record names, or 0: time as the books know it never goes back. */
   latestPeriod(): Promise<number>;
+  /**
+   * Moves what was charged to months after `period` (`YYYYMM`) back: to the month in which the answer was issued, and to
+   * `period` where that is later too. Gives what was moved. A running server does not see it before its next start.
+   */
+  correctPeriods(period: number): Promise<PeriodCorrection[]>;
   /** Days from `sinceDay` on (days since 1970, UTC), oldest first, days without use left out. */
   usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]>;
   saveRates(rates: readonly RateRecord[]): Promise<void>;
@@ -290,6 +296,7 @@ export const LEDGER_CALLS = {
   segmentsFrom: { part: 'books' },
   balances: { part: 'books' },
   latestPeriod: { part: 'books' },
+  correctPeriods: { part: 'books', server: true },
   usage: { part: 'books' },
   saveRates: { part: 'books', server: true },
   loadRates: { part: 'books' },

@@ -415,6 +415,16 @@ export interface Balance {
   readonly credits: number;
 }
 
+/** Charges of an account that were moved from one calendar month to an earlier one. */
+export interface PeriodCorrection {
+  readonly accountNumber: number;
+  /** Months as `YYYYMM`. */
+  readonly from: number;
+  readonly to: number;
+  readonly requests: number;
+  readonly credits: number;
+}
+
 /** Counters of one account and UTC day, by endpoint and by mode. */
 export interface UsageDay {
   readonly day: number;

@@ -160,6 +160,14 @@ export interface Charge {
  */
 export type DisplacedKey = readonly [charged: number, issued: number, accountNumber: number];
 
+/** The month that takes the charges, the month that they were charged to, the account. */
+export type CorrectionKey = readonly [to: number, from: number, accountNumber: number];
+
+/** Charges that an operator moved from one month to another, and when the last of them were moved (Unix ms). */
+export interface CorrectedCharge extends Charge {
+  readonly atMs: number;
+}
+
 /** Sums of displaced charges, by DisplacedKey. */
 export class DisplacedTally {
   readonly #sums = new Map<string, { key: DisplacedKey; charge: Charge }>();

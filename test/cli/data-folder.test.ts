@@ -32,6 +32,7 @@ const COMMANDS: readonly (readonly [Command, readonly string[]])[] = [
   [ledger, ['backup', 'copy']],
   [ledger, ['compact']],
   [ledger, ['moved']],
+  [ledger, ['correct-period']],
   [ledger, ['restore', 'copy']],
   [log, ['show']],
   [log, ['rotate-key']],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { dayOf } from '../../src/core/clock.ts';
 import { type Ledger, LedgerError, type LedgerErrorReason } from '../../src/ledger/ledger.ts';
-import type { SegmentRecord } from '../../src/ledger/records.ts';
+import type { PeriodCorrection, SegmentRecord } from '../../src/ledger/records.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import {
   account,
@@ -453,6 +453,40 @@ export function ledgerContract(
         again = await reopen();
         assert.deepEqual(await inMonth(202_612), [charged], 'also when its segment has expired');
         await assertSound(again, { segments: 0 });
+      }));
+
+    test('charges to a month that a wrong clock began are moved back, and that month begins anew when it comes', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        const YEAR_MS = 366 * DAY_MS;
+        const sources = [{ mode: 'pure', lotIds: [], generation: null } as const];
+        const spent = (i: number, credits: number, issuedAtMs: number) =>
+          entry(i, { credits, mode: 'pure', issuedAtMs });
+        await ledger.commit([segment(1, [spent(1, 1, NOON_MS)], { sources })], []);
+        await ledger.commit([segment(2, [spent(2, 10, NOON_MS + YEAR_MS)], { sources })], []);
+        // the clock is right again, and the month that was begun goes on
+        await ledger.commit([segment(3, [spent(3, 100, NOON_MS)], { sources }, 202_711)], []);
+        await ledger.commit([segment(4, [spent(4, 1_000, NOON_MS + 30 * DAY_MS)], { sources }, 202_711)], []);
+        assert.equal(await ledger.latestPeriod(), 202_711);
+        const order = (a: PeriodCorrection, b: PeriodCorrection) => a.to - b.to;
+        assert.deepEqual((await ledger.correctPeriods(202_612)).sort(order), [
+          { accountNumber: 1, from: 202_711, to: 202_611, requests: 1, credits: 100 },
+          { accountNumber: 1, from: 202_711, to: 202_612, requests: 2, credits: 1_010 },
+        ]);
+        assert.deepEqual(await ledger.correctPeriods(202_612), [], 'once');
+        let again = await reopen();
+        const creditsIn = async (month: number) =>
+          (await again.balances(month)).filter(({ requests }) => requests > 0).map(({ credits }) => credits);
+        assert.equal(await again.latestPeriod(), 202_612);
+        assert.deepEqual(await creditsIn(202_611), [101]);
+        assert.deepEqual(await creditsIn(202_612), [1_010]);
+        assert.deepEqual(await creditsIn(202_711), []);
+        await assertSound(again, { creditsSpent: 1_111 });
+        // the month comes, on the very day that the wrong clock showed
+        await again.commit([segment(5, [spent(5, 5, NOON_MS + YEAR_MS)], { sources })], []);
+        again = await reopen();
+        assert.equal(await again.latestPeriod(), 202_711);
+        assert.deepEqual(await creditsIn(202_711), [5]);
+        await assertSound(again, { creditsSpent: 1_116 });
       }));
 
     test('seed generations count up for each tier, across restarts', (t) =>

@@ -19,6 +19,7 @@ import type {
   KeyRecord,
   LotRecord,
   LotRevocation,
+  PeriodCorrection,
   RateRecord,
   SegmentRecord,
   SourceSpend,
@@ -62,7 +63,7 @@ export class MemoryLedger implements Ledger {
   readonly #sources = new MemorySources();
   readonly #segments = new Map<number, SegmentRecord>();
   /** Entries of all segments, also of those that retention dropped. */
-  readonly #entries: (AnswerEntry & { readonly chargedPeriod: number })[] = [];
+  readonly #entries: (AnswerEntry & { chargedPeriod: number; isCorrected?: true })[] = [];
   #lastSegment = 0;
   #droppedSegment = 0;
   readonly #answers = new Map<string, StoredAnswer>();
@@ -298,8 +299,24 @@ export class MemoryLedger implements Ledger {
   async latestPeriod(): Promise<number> {
     return Math.max(
       0,
-      ...this.#entries.flatMap(({ issuedAtMs, chargedPeriod }) => [periodOf(issuedAtMs), chargedPeriod]),
+      ...this.#entries.flatMap(({ issuedAtMs, chargedPeriod, isCorrected }) =>
+        isCorrected ? [chargedPeriod] : [periodOf(issuedAtMs), chargedPeriod],
+      ),
     );
+  }
+
+  async correctPeriods(period: number): Promise<PeriodCorrection[]> {
+    const moved = new Map<string, PeriodCorrection>();
+    for (const entry of this.#entries) {
+      const { accountNumber, chargedPeriod: from, credits } = entry;
+      if (from <= period) continue;
+      const to = Math.min(period, periodOf(entry.issuedAtMs));
+      const key = `${from} ${to} ${accountNumber}`;
+      const sum = moved.get(key) ?? { accountNumber, from, to, requests: 0, credits: 0 };
+      moved.set(key, { ...sum, requests: sum.requests + 1, credits: sum.credits + credits });
+      Object.assign(entry, { chargedPeriod: to, isCorrected: true });
+    }
+    return [...moved.values()];
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {

@@ -5,10 +5,13 @@ import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import {
   accountOfKey,
+  type Charge,
   countersEqual,
   creditsOf,
   DisplacedTally,
   dayOfKey,
+  periodOfDay,
+  requestsOf,
   UsageTally,
 } from '../usage-counters.ts';
 import { auditSources } from './audit-sources.ts';
@@ -71,6 +74,7 @@ class Audit {
     const segments = await this.#checkSegments(lots, tally, displaced);
     await this.#checkUsage(tally);
     await this.#checkDisplaced(displaced);
+    await this.#checkCorrections();
     await this.#checkAnswers();
     await this.#readAll(this.#tables.rates);
     await this.#checkLog();
@@ -307,6 +311,40 @@ class Audit {
     for (const { key } of expected.sums()) {
       this.#problem(`the charges moved to ${key[0]} for account ${key[2]} are missing`);
     }
+  }
+
+  /** No more was moved out of a month than was charged to it. */
+  async #checkCorrections(): Promise<void> {
+    const { displaced, periodCorrections, usage } = this.#tables;
+    const left = new Map<string, Charge>();
+    const add = (period: number, account: number, { requests, credits }: Charge, sign: 1 | -1) => {
+      const key = `${period} for account ${account}`;
+      const sum = left.get(key) ?? { requests: 0, credits: 0 };
+      left.set(key, { requests: sum.requests + sign * requests, credits: sum.credits + sign * credits });
+    };
+    let corrections = 0;
+    await this.#walk(periodCorrections, ([to, from, account], charge) => {
+      corrections++;
+      add(to, account, charge, 1);
+      add(from, account, charge, -1);
+      if (to >= from) this.#problem(`charges for account ${account} were moved from ${from} on to ${to}`);
+    });
+    this.#checkCount('periodCorrections', corrections);
+    if (corrections === 0) return;
+    await this.#walk(usage, (key, counters) =>
+      add(
+        periodOfDay(dayOfKey(key)),
+        accountOfKey(key),
+        { requests: requestsOf(counters), credits: creditsOf(counters) },
+        1,
+      ),
+    );
+    await this.#walk(displaced, ([to, from, account], charge) => {
+      add(to, account, charge, 1);
+      add(from, account, charge, -1);
+    });
+    for (const [key, { requests, credits }] of left)
+      if (requests < 0 || credits < 0) this.#problem(`more was moved out of ${key} than was charged`);
   }
 
   async #checkAnswers(): Promise<void> {

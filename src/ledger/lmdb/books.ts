@@ -1,25 +1,28 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Books, LedgerError, type LogStore, type StoredAnswerSize } from '../ledger.ts';
-import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
+import type {
+  Balance,
+  PeriodCorrection,
+  RateRecord,
+  SegmentRecord,
+  StoredAnswer,
+  UsageDay,
+} from '../records.ts';
 import { decodeSegment, EntryCursor, encodeSegment } from '../segment.ts';
 import {
-  accountOfKey,
   addCounters,
   type Charge,
-  creditsOf,
   type DisplacedKey,
   DisplacedTally,
   dayOfKey,
-  daysOfPeriod,
   newCounters,
-  periodOfDay,
-  requestsOf,
   type UsageCounters,
   UsageTally,
   usageDayOf,
   usageKey,
 } from '../usage-counters.ts';
 import type { GroupWriter } from './group-writer.ts';
+import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './period-corrections.ts';
 import type { Table } from './table.ts';
 import { count, increase, lower, raise, type Tables } from './tables.ts';
 
@@ -127,34 +130,15 @@ export class LmdbBooks implements Books, LogStore {
 
   /** Reads every usage record of the month: made for a start, not for each request. */
   async balances(period: number): Promise<Balance[]> {
-    const { first, after } = daysOfPeriod(period);
-    const months = new Map<number, { requests: number; credits: number }>();
-    const add = (accountNumber: number, { requests, credits }: Charge, sign: 1 | -1) => {
-      const month = months.get(accountNumber) ?? { requests: 0, credits: 0 };
-      month.requests += sign * requests;
-      month.credits += sign * credits;
-      months.set(accountNumber, month);
-    };
-    for (const { key, value } of this.#tables.usage.entries({
-      from: usageKey(first, 0),
-      before: usageKey(after, 0),
-    })) {
-      add(accountOfKey(key), { requests: requestsOf(value), credits: creditsOf(value) }, 1);
-    }
-    for (const { key, value } of this.#tables.displaced.entries()) {
-      const [charged, issued, accountNumber] = key;
-      if (charged === period) add(accountNumber, value, 1);
-      if (issued === period) add(accountNumber, value, -1);
-    }
-    return [...months]
-      .sort(([a], [b]) => a - b)
-      .map(([accountNumber, month]) => ({ accountNumber, period, ...month }));
+    return balancesIn(this.#tables, period);
   }
 
   async latestPeriod(): Promise<number> {
-    const lastDay = count(this.#tables.meta, 'lastUsageDay');
-    const [last] = this.#tables.displaced.entries({ reverse: true, limit: 1 });
-    return Math.max(lastDay === 0 ? 0 : periodOfDay(lastDay), last?.key[0] ?? 0);
+    return latestPeriodOf(this.#tables);
+  }
+
+  correctPeriods(period: number): Promise<PeriodCorrection[]> {
+    return this.#writer.submit(() => correctPeriodsAfter(this.#tables, period, this.#clock.wallMs()));
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {

@@ -2,7 +2,14 @@ import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
 import type { Books, StoredAnswerSize } from '../ledger.ts';
-import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
+import type {
+  Balance,
+  PeriodCorrection,
+  RateRecord,
+  SegmentRecord,
+  StoredAnswer,
+  UsageDay,
+} from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -121,6 +128,11 @@ export class FollowingBooks implements Books {
   async latestPeriod(): Promise<number> {
     await this.store();
     return this.#books.latestPeriod();
+  }
+
+  async correctPeriods(period: number): Promise<PeriodCorrection[]> {
+    await this.store();
+    return this.#books.correctPeriods(period);
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {

@@ -13,7 +13,14 @@ import type {
   StoredAnswer,
 } from '../records.ts';
 import type { DaySpend } from '../spending.ts';
-import { type Charge, countersCodec, type DisplacedKey, type UsageCounters } from '../usage-counters.ts';
+import {
+  type Charge,
+  type CorrectedCharge,
+  type CorrectionKey,
+  countersCodec,
+  type DisplacedKey,
+  type UsageCounters,
+} from '../usage-counters.ts';
 import type { Store } from './store.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
@@ -45,6 +52,7 @@ export type MetaName =
   | 'logRecords'
   | 'sourceNotes'
   | 'charges'
+  | 'periodCorrections'
   /** Jobs opened so far: also the highest ordinal of a job. */
   | 'jobs'
   /** Accounts created so far: also the highest account number. */
@@ -130,6 +138,8 @@ export interface Tables {
   readonly displaced: Table<DisplacedKey, Charge>;
   /** The part of `displaced` whose segments retention dropped. */
   readonly archivedDisplaced: Table<DisplacedKey, Charge>;
+  /** What an operator moved to another month than the one that was charged. */
+  readonly periodCorrections: Table<CorrectionKey, CorrectedCharge>;
   /** accountNumber, keyDigest. */
   readonly answers: Table<[number, string], StoredAnswer>;
   /** expiresAtMs, accountNumber, keyDigest. */
@@ -197,6 +207,7 @@ export function openTables(store: Store, meta: Table<MetaName, number>): Tables 
     archivedUsage: open('archivedUsage', countersCodec),
     displaced: openLater('displaced', plainCodec<Charge>()),
     archivedDisplaced: openLater('archivedDisplaced', plainCodec<Charge>()),
+    periodCorrections: openLater('periodCorrections', plainCodec<CorrectedCharge>()),
     answers: open('answers', answerCodec),
     answerExpiry: open('answerExpiry', plainCodec<number>()),
     rates: open('rates', plainCodec<RateRecord>()),
