@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
 import { parseKey } from '../account/api-keys.ts';
 import { DEMO_ACCOUNT_NAME } from '../account/directory.ts';
+import { TIER_ALLOWANCES } from '../account/tiers.ts';
 import { loadConfig } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
@@ -15,6 +16,8 @@ import { requireOwnFolder } from './data-folder.ts';
 /** What is not done this long after SIGTERM is given up. */
 const STOP_DEADLINE_MS = 4_500;
 const DEMO_KEY_FILE = 'demo-key';
+const DEMO_TIER = 'pro';
+
 /** A demo key that was printed or left in a file is of no use to anybody a day after the last start. */
 const DEMO_KEY_LIFE_MS = 24 * 60 * 60_000;
 
@@ -69,20 +72,28 @@ function stopSignal(): Promise<void> {
 }
 
 /**
- * On an empty data folder: one demo account of tier Pro, its key shown once, and a line that works when
- * pasted.
+ * On an empty data folder: one demo account of tier Pro, its key shown once with what it may do, a line that works when
+ * pasted, and where to go next.
  */
 async function introduce(service: Service, dataDir: string, context: CommandContext): Promise<void> {
   const key = await demoKey(service.ledger, dataDir, context.clock);
   if (key === undefined) return;
+  const { requestsPerMinute, requestsPerMonth, creditsPerMonth } = TIER_ALLOWANCES[DEMO_TIER];
+  const [minute, month, credits] = [requestsPerMinute, requestsPerMonth, creditsPerMonth].map((each) =>
+    each.toLocaleString('en'),
+  );
+  const { origin } = new URL(service.baseUrl);
   context.out(
-    `demo key ${key}\n\n  curl -H 'Authorization: Bearer ${key}' '${service.baseUrl}/integers?count=10&min=1&max=6'\n\n`,
+    `demo key ${key}\n` +
+      `tier ${DEMO_TIER}: ${minute} requests a minute, ${month} a month, ${credits} bytes of pure mode a month; valid for a day\n\n` +
+      `  curl -H 'Authorization: Bearer ${key}' '${service.baseUrl}/integers?count=10&min=1&max=6'\n\n` +
+      `next: ${origin}/docs explains every call, ${origin}/ shows the service, qrn accounts create makes accounts\n\n`,
   );
 }
 
 async function demoKey(directory: Directory, dataDir: string, clock: Clock): Promise<string | undefined> {
   if ((await directory.accounts()).length > 0) return undefined;
-  const account = await createAccount(directory, clock, { name: DEMO_ACCOUNT_NAME, tier: 'pro' });
+  const account = await createAccount(directory, clock, { name: DEMO_ACCOUNT_NAME, tier: DEMO_TIER });
   const expiresAtMs = clock.wallMs() + DEMO_KEY_LIFE_MS;
   const key = await createKey(directory, clock, { accountId: account.id, expiresAtMs });
   const path = join(dataDir, DEMO_KEY_FILE);

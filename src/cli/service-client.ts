@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Answer } from '../../clients/typescript/src/answers.ts';
 import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
 import { ConnectionFailedError, QrnError } from '../../clients/typescript/src/error.ts';
-import { loadSettings } from '../config/config.ts';
+import { loadSettings, localOrigin } from '../config/config.ts';
 import { type CommandContext, CommandError, type Input, type OptionTable } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
@@ -43,16 +43,8 @@ export function connect(input: Input, context: CommandContext): { client: QrnCli
 }
 
 function localUrl({ environment }: CommandContext): string {
-  const { baseUrl, host, port, tls } = loadSettings(environment);
-  if (baseUrl !== null) return baseUrl;
-  return `${tls === null ? 'http' : 'https'}://${reachableHost(host)}:${port}/v1`;
-}
-
-/** A host that a client on this machine can open: 0.0.0.0 and :: are addresses to listen on alone. */
-function reachableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  const settings = loadSettings(environment);
+  return settings.baseUrl ?? `${localOrigin(settings, settings.port)}/v1`;
 }
 
 function demoKey({ environment }: CommandContext): string | undefined {

@@ -8,7 +8,7 @@ import {
   verifyAnswer,
   type WitnessPolicy,
 } from '../certificate/verify.ts';
-import { loadSettings } from '../config/config.ts';
+import { loadSettings, localOrigin } from '../config/config.ts';
 import {
   action,
   type CommandContext,
@@ -280,8 +280,7 @@ export function originOf(input: Input, context: CommandContext): string {
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given)))
     throw new UsageError(`--url is an http or https URL, not ${JSON.stringify(given)}`);
   const config = loadSettings(context.environment);
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return new URL(given ?? config.baseUrl ?? `http://${host}:${config.port}`).origin;
+  return new URL(given ?? config.baseUrl ?? localOrigin(config, config.port)).origin;
 }
 
 export async function fetchJson(url: string): Promise<unknown> {

@@ -359,3 +359,12 @@ export function describeSettings(cores = 2): { variable: string; fallback: strin
   ];
   return [fileRow, ...rows, sourceRow, ...clientRows];
 }
+
+/**
+ * Where a client on this machine reaches the service: 0.0.0.0 and :: are addresses to listen on, which no browser opens.
+ */
+export function localOrigin({ host, tls }: Pick<Settings, 'host' | 'tls'>, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const isBare = reachable.includes(':') && !reachable.startsWith('[');
+  return `${tls === null ? 'http' : 'https'}://${isBare ? `[${reachable}]` : reachable}:${port}`;
+}

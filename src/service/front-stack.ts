@@ -11,7 +11,7 @@ import { EntropySupply } from '../answer/supply.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import type { Incarnation } from '../certificate/incarnation.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, localOrigin } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -264,8 +264,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
 
 /** Where clients reach the service, unless the operator says otherwise. */
 function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase: string } {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const origin = `${config.tls === null ? 'http' : 'https'}://${host}:${port}`;
+  const origin = localOrigin(config, port);
   return {
     baseUrl: config.baseUrl ?? `${origin}/v1`,
     verifyUrlBase: config.verifyUrlBase ?? `${origin}/verify`,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { describeSettings, loadSettings, readSettings } from '../../src/config/config.ts';
+import { describeSettings, loadSettings, localOrigin, readSettings } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/parsers.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 
@@ -145,5 +145,22 @@ describe('the configuration', () => {
       rows.map(({ variable }) => variable).slice(1, -3), // without the file, options of sources and QRN_URL, QRN_KEY
       readSettings({}).map(({ variable }) => variable),
     );
+  });
+});
+
+describe('the origin of a service without a base URL', () => {
+  it('is one that opens on this machine, whatever address it listens on', () => {
+    const opens: Record<string, string> = {
+      '127.0.0.1': 'http://127.0.0.1:3000',
+      '0.0.0.0': 'http://127.0.0.1:3000',
+      '::': 'http://[::1]:3000',
+      '::1': 'http://[::1]:3000',
+      'qrn.example': 'http://qrn.example:3000',
+    };
+    for (const [host, origin] of Object.entries(opens)) {
+      assert.equal(localOrigin({ host, tls: null }, 3000), origin);
+    }
+    const tls = { certFile: 'c.pem', keyFile: 'k.pem' };
+    assert.equal(localOrigin({ host: '0.0.0.0', tls }, 8443), 'https://127.0.0.1:8443');
   });
 });

@@ -156,7 +156,9 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
   it('prints the key, a command to paste and when it is ready, and its log in colour', async () => {
     const output = await serveOnTerminal({});
     assert.match(output, /^demo key qrn_\S+\r$/m);
+    assert.match(output, /^tier pro: 500 requests a minute, 500,000 a month, 10,240 bytes of pure mode/m);
     assert.match(output, /^ {2}curl -H 'Authorization: Bearer qrn_/m);
+    assert.match(output, /^next: http:\/\/127\.0\.0\.1:\d+\/docs explains every call, /m);
     assert.ok(output.includes('\u001b[36minfo \u001b[0m  stopped'));
     assert.ok(!output.includes('"level"'), 'no line is JSON');
   });
