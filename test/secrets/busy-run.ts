@@ -96,7 +96,7 @@ export async function busyRun(
   });
   assert.equal(await second.kill('SIGTERM'), 0);
   const log = [first, second]
-    .map((server) => server.output().replaceAll(/^demo key [^]*?^next: /gm, ''))
+    .map((server) => server.output().replaceAll(/^demo key [\s\S]*?^next: /gm, ''))
     .join('');
   return { dataDir, backupDir, log, told, snapshots, memory, needles };
 }
