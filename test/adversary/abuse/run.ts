@@ -37,7 +37,7 @@ const GROWTH_MB_MAX = {
   slow: 80,
   flood: 150,
   leavers: 300,
-  readers: 500,
+  readers: 400,
 };
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -83,9 +83,10 @@ try {
     return '4000 connections';
   });
   await bounded(target, 'readers', async () => {
-    await assertHoldsForReaders(target, 12);
-    await assertKeepsReplyDeadline(target, 6);
-    return '12 of 8 MB that rest, 6 of 30 MB that trickle';
+    // one account: replies beyond 128 MiB are refused to it (test/overload/stalled.test.ts)
+    await assertHoldsForReaders(target, 5);
+    await assertKeepsReplyDeadline(target, 3);
+    return '5 of 20 MB that rest, 3 of 30 MB that trickle';
   });
   const { answers } = await target.books();
   const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json'));
