@@ -148,6 +148,7 @@ class ChunkPart implements ReplyBuffer {
   readonly start: number;
   readonly size: number;
   #chunk: Chunk | undefined;
+  #takenTo: number;
   readonly #released: (chunk: Chunk, size: number) => void;
 
   constructor(chunk: Chunk, size: number, released: (chunk: Chunk, size: number) => void) {
@@ -155,11 +156,13 @@ class ChunkPart implements ReplyBuffer {
     this.start = chunk.enter(size);
     this.size = size;
     this.#chunk = chunk;
+    this.#takenTo = this.start + size;
     this.#released = released;
   }
 
   keepTo(end: number): void {
-    this.#chunk?.shrink(this.start + this.size, end);
+    this.#chunk?.shrink(this.#takenTo, end);
+    this.#takenTo = end;
   }
 
   release(): void {

@@ -37,6 +37,22 @@ describe('memory of small answers', () => {
     assert.ok(isZero(bytes));
   });
 
+  it('goes on where the newest answer ends, whatever was asked for it; an earlier one gives nothing back', () => {
+    const memory = new ReplyMemory();
+    const first = memory.small(2_000);
+    partOf(first).fill(0xee, 0, 100);
+    first.keepTo(first.start + 100);
+    const second = memory.small(1_896); // ends where the first would have
+    assert.equal(second.start, first.start + 104, 'aligned behind it');
+    assert.ok(isZero(partOf(second)));
+    partOf(second).fill(0xdd);
+    first.keepTo(first.start + 50);
+    const third = memory.small(8);
+    assert.ok(third.start >= second.start + second.size, 'no answer overlaps another');
+    for (const buffer of [first, second, third]) buffer.release();
+    assert.ok(isZero(first.bytes));
+  });
+
   it('is used again, by the next answers or when its chunk has filled', () => {
     const memory = new ReplyMemory();
     const { bytes } = memory.small(100);
