@@ -229,12 +229,13 @@ function streamContract(engine: 'uws' | 'node'): void {
     assert.equal(await requestsOf(key), 1);
   });
 
-  it('draws and charges nothing more while its reader rests, goes on with it, and ends when it leaves', async () => {
+  it('draws and charges nothing more while its reader rests, goes on with it, and ends when it leaves', async (t) => {
     const key = await account('enterprise');
     const { asked, reply } = await openStream(
       'type=bytes&length=1000&total=1000000&block=1000&format=octets',
       key,
     );
+    t.after(() => asked.destroy());
     await until('the reader has stalled', async () => (await heldBytes()) > 0);
     const stalled = await settled(() => requestsOf(key));
     assert.ok(stalled < 100, `${stalled} of 1,000 blocks were made for a reader that takes none`);
