@@ -302,7 +302,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const { page } = watched;
       const reached: string[] = [];
-      for (let i = 0; i < 8; i++) {
+      for (let i = 0; i < 9; i++) {
         await page.keyboard.press('Tab');
         const focused = page.locator(':focus');
         reached.push((await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '');
@@ -313,6 +313,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
         'Status',
         'Documentation',
         'Verify',
+        'This certificate as PDF',
         'answer',
         'check-button',
         'file',

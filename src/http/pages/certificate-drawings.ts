@@ -69,7 +69,9 @@ export function stepsOf({ index, path }: Pick<InclusionProofText, 'index' | 'pat
   });
 }
 
-const ROW = 30;
+const ROW = 24;
+/** Below the leaf, for its name. */
+const FOOT = 16;
 const TREE_WIDTH = 320;
 
 /** The way from the leaf up to the signed root; null while the certificate is being logged. */
@@ -79,17 +81,18 @@ export function merklePath(proofText: string | null): Markup | null {
   const checkpoint = note && parseCheckpoint(note.text);
   if (proof === undefined || checkpoint === undefined) return null;
   const steps = stepsOf(proof, checkpoint.size);
-  const height = ROW * (steps.length + 1);
+  const height = ROW * (steps.length + 1) + FOOT;
+  const rowOf = (i: number) => height - FOOT - ROW / 2 - ROW * i;
   const middle = TREE_WIDTH / 2;
   const rows = steps.map(({ side, sibling }, i) => {
-    const y = height - ROW / 2 - ROW * i;
+    const y = rowOf(i);
     const x = middle + (side === 'left' ? -58 : 58);
     const anchor = side === 'left' ? 'end' : 'start';
     return html`<path class="edge" d="M${x} ${y}L${middle} ${y - ROW}"/><circle class="sibling" cx="${x}" cy="${y}" r="5"/>
 <text class="${anchor}" x="${x + (side === 'left' ? -9 : 9)}" y="${y + 4}">${sibling.slice(0, 8)}…</text>`;
   });
   const nodes = Array.from({ length: steps.length + 1 }, (_, i) => {
-    const y = height - ROW / 2 - ROW * i;
+    const y = rowOf(i);
     return html`${i === 0 ? null : html`<path class="way" d="M${middle} ${y + ROW}V${y}"/>`}<circle class="node" cx="${middle}" cy="${y}" r="6"/>`;
   });
   const words =
@@ -99,7 +102,7 @@ export function merklePath(proofText: string | null): Markup | null {
       : ` Siblings from the leaf up: ${steps.map(({ side, sibling }) => `${side} ${sibling.slice(0, 8)}`).join(', ')}.`);
   return html`<figure class="merkle"><figcaption>From leaf ${grouped(proof.index)} up to the signed root of ${grouped(checkpoint.size)} entries</figcaption>
 <svg viewBox="0 0 ${TREE_WIDTH} ${height}" role="img" aria-label="${words}">${rows}${nodes}
-<text x="${middle + 12}" y="${ROW / 2 - 4}">root</text><text class="end" x="${middle - 12}" y="${height - 2}">this certificate</text></svg></figure>`;
+<text x="${middle + 12}" y="${ROW / 2 + 4}">root</text><text class="middle" x="${middle}" y="${height - 4}">this certificate</text></svg></figure>`;
 }
 
 interface Event {
