@@ -21,7 +21,7 @@ async function codeOf(response: Response): Promise<string> {
 const url = (path: string) => `${server.origin}${path}`;
 
 describe('keys', () => {
-  it('are asked for on every /v1 path, health included, and not by probes', async () => {
+  it('are required on every /v1 path including health, and not by the probes', async () => {
     for (const path of ['/v1/integers', '/v1/health', '/v1/usage', '/v1/certificate?id=x']) {
       const response = await fetch(url(path));
       assert.match(response.headers.get('www-authenticate')!, /^Bearer /);
@@ -30,7 +30,7 @@ describe('keys', () => {
     for (const path of ['/livez', '/readyz']) assert.equal((await fetch(url(path))).status, 200, path);
   });
 
-  it('come as Bearer in any case or as X-API-Key, and Bearer wins', async () => {
+  it('are read from Authorization (Bearer in any case) or X-API-Key, and Authorization wins', async () => {
     const good = server.key;
     const cases: [headers: Record<string, string>, expected: number][] = [
       [{ authorization: `Bearer ${good}` }, 200],
@@ -65,7 +65,7 @@ describe('keys', () => {
     }
   });
 
-  it('lack a scope: 403 that names it', async () => {
+  it('without the needed scope get a 403 that names the scope', async () => {
     const { account_id } = await server.account('pro');
     const made = JSON.parse(
       await server.qrn('keys', 'create', '--account', account_id, '--scopes', 'entropy:read', '--json'),
@@ -99,7 +99,7 @@ describe('keys', () => {
     );
   });
 
-  it('rotate with a grace in which both live', async () => {
+  it('both work during the grace period of a rotation', async () => {
     const { key_id, key } = await server.account('developer');
     const rotated = JSON.parse(await server.qrn('keys', 'rotate', key_id, '--grace', '1h', '--json'));
     await server.knows(rotated.key);
@@ -108,7 +108,7 @@ describe('keys', () => {
 });
 
 describe('methods and paths', () => {
-  it('are 404 or 405 with Allow when they do not exist, whoever asks', async () => {
+  it('that do not exist get 404, or 405 with Allow, with or without a key', async () => {
     assert.equal(await codeOf(await fetch(url('/v1/nothing'))), '404 not_found');
     assert.equal(
       await codeOf(await fetch(url('/nowhere'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),
@@ -122,7 +122,7 @@ describe('methods and paths', () => {
     assert.equal(await codeOf(batch), '405 method_not_allowed');
   });
 
-  it('HEAD answers as GET without a body, OPTIONS what is allowed', async () => {
+  it('HEAD answers like GET without a body, and OPTIONS lists the allowed methods', async () => {
     const head = await fetch(`${server.baseUrl}/integers`, {
       method: 'HEAD',
       headers: { 'x-api-key': server.key },
@@ -136,7 +136,7 @@ describe('methods and paths', () => {
     assert.equal(options.headers.get('allow'), 'POST, OPTIONS');
   });
 
-  it('errors are RFC 9457 problems for who accepts those', async () => {
+  it('errors are RFC 9457 problem documents for clients that accept them', async () => {
     const response = await fetch(url('/v1/integers'), { headers: { accept: 'application/problem+json' } });
     assert.equal(response.headers.get('content-type'), 'application/problem+json');
     const problem = (await response.json()) as Record<string, unknown>;

@@ -111,14 +111,14 @@ describe('every answer verifies', () => {
     });
   }
 
-  it('with the program itself, from the configured base URL', async () => {
+  it('verifies with the qrn program and the configured base URL', async () => {
     const answer = save(await bodyOf(await server.get('/integers')));
     const done = await runQrn(server.dataDir, ['verify', answer], { QRN_BASE_URL: server.baseUrl });
     assert.deepEqual([done.code, done.stderr], [0, ''], done.stdout);
     assert.match(done.stdout, /: verified\n$/);
   });
 
-  it('an answer that is certified but not yet logged: the program waits', async () => {
+  it('waits for the log when an answer is certified but not yet logged', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.get('/integers').then(bodyOf)));
     for (const answer of answers) {
       const { status, talk } = await runCommand(verify, [save(answer), '--url', server.baseUrl]);
@@ -245,7 +245,7 @@ describe('what a certificate is answered as', () => {
     assert.equal(refused.status, 401);
   });
 
-  it('is 404 for an id that was never given out', async () => {
+  it('is 404 for an id that was never issued', async () => {
     const unknown = `cert_${'0'.repeat(26)}`;
     for (const [path, status] of [
       [`/verify/${unknown}`, 404],
@@ -268,7 +268,7 @@ describe('what a certificate is answered as', () => {
 });
 
 describe('a lot that is withdrawn', () => {
-  it('revokes its certificates beside the running service, and rewrites none', async () => {
+  it('revokes its certificates while the service runs, and rewrites none of them', async () => {
     const body = await bodyOf(await server.get('/bytes?entropy_mode=pure'));
     const before = await certificateOf((JSON.parse(body) as Answer).metadata.certificate_id);
     const [lot] = before.certificate.provenance.lots;

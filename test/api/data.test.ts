@@ -150,7 +150,7 @@ describe('every data endpoint', () => {
     assert.equal((body.data['uuids'] as string[]).length, 3);
   });
 
-  it('gives bytes and batches bare, with the metadata in headers alone', async () => {
+  it('sends bytes and batches as octets, with the metadata in header fields only', async () => {
     const bytes = await server.get('/bytes?count=33', { accept: 'application/octet-stream' });
     assert.equal((await bytes.arrayBuffer()).byteLength, 33);
     assert.match(bytes.headers.get('x-certificate-id')!, /^cert_/);
@@ -178,7 +178,7 @@ describe('every data endpoint', () => {
     assert.equal(after.quantum_credits.remaining, before.quantum_credits.remaining! - 1);
   });
 
-  it('quotes a price as JSON to a client that accepts bare values alone', async () => {
+  it('quotes a price as JSON to a client that accepts octets only', async () => {
     const headers = { accept: 'application/octet-stream' };
     for (const response of [
       await server.get('/bytes?count=33&dry_run=true', headers),
@@ -201,7 +201,7 @@ describe('batches of 100,000', () => {
     ['bytes', {}],
     ['uuid', {}],
   ];
-  it('of every type in every mode that an enterprise account has', async (t) => {
+  it('are served for every type in every mode of an enterprise account', async (t) => {
     // three small lots of the simulator: all types in full would be 5.7 MB of pure bytes, a minute of assessment
     const large = TestServer.spawnFor(t, { QRN_RESERVOIR_BYTES: '420000' });
     await large.ready();

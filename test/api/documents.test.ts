@@ -35,7 +35,7 @@ async function certificateId(): Promise<string> {
 }
 
 describe('documents', () => {
-  it('are compressed for clients that ask for it, and say the same', async () => {
+  it('are compressed on request, with the same content', async () => {
     const id = await certificateId();
     while ((await raw(`/verify/${id}`)).body.includes('Being logged')) await setTimeout(20);
     for (const path of ['/', '/docs', '/openapi.json', `/verify/${id}`]) {
@@ -56,7 +56,7 @@ describe('documents', () => {
     assert.equal(JSON.parse(brotliDecompressSync(certificate.body).toString()).certificate.id, id);
   });
 
-  it('never include random values: those are sent as they are', async () => {
+  it('that hold random values are never compressed', async () => {
     for (const path of ['/v1/bytes?count=1024', '/v1/integers?count=5000', '/v1/uuid?count=100']) {
       const { headers, body } = await raw(path, 'gzip, br');
       assert.equal(headers['content-encoding'], undefined, path);

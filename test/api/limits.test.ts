@@ -136,7 +136,7 @@ describe('credits', () => {
     assert.equal(usage.days.at(-1)?.requests, 2);
   });
 
-  it('are never overspent by 32 clients who race for the last 1,024 bytes', async () => {
+  it('are never overspent when 32 clients race for the last 1,024 bytes', async () => {
     const { key } = await server.account('enterprise', '--credits-per-month', '1024');
     let spent = 0;
     let refusals = 0;
@@ -194,7 +194,7 @@ describe('Idempotency-Key', () => {
     assert.notEqual(await theirs.text(), text, 'a stored answer is for its owner alone');
   });
 
-  it('refuses a twin while the first still runs, and a key that is no key', async () => {
+  it('refuses a second request while the first still runs, and an invalid Idempotency-Key', async () => {
     const { key } = await server.account('pro');
     const headers = { ...bearer(key), 'idempotency-key': 'twins' };
     const twins = await Promise.all(
@@ -217,7 +217,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('works in the other modes and forms too', async () => {
+  it('replays answers of the other modes and representations', async () => {
     const { key } = await server.account('pro');
     const forms = [
       ['/uuid?entropy_mode=csprng', {}],
@@ -257,7 +257,7 @@ describe('Idempotency-Key', () => {
     );
   });
 
-  it('needs no quota for a replay, nor does a quote, and a new request does', async () => {
+  it('takes no quota for a replay or a quote, and takes it for a new request', async () => {
     const { key } = await server.account('enterprise', '--requests-per-month', '2');
     const headers = { ...bearer(key), 'idempotency-key': 'last' };
     const path = '/bytes?count=50&entropy_mode=pure';
@@ -276,7 +276,7 @@ describe('Idempotency-Key', () => {
     assert.deepEqual([requests.used, credits.used], [2, 50]);
   });
 
-  it('survives a restart, as credits, quota and the burst do', async () => {
+  it('survives a restart together with credits, quota and the burst', async () => {
     let server = await TestServer.start();
     const free = await server.account('free');
     for (let i = 0; i < 15; i++) await (await server.get('/integers', bearer(free.key))).arrayBuffer();

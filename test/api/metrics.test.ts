@@ -91,7 +91,7 @@ describe('/metrics', () => {
     assert.ok(grown('qrn_ledger_commit_duration_seconds_count') <= 25);
   });
 
-  it('tells of the pool, the source and the seeds', async () => {
+  it('reports the pool, the source and the seeds', async () => {
     let { families } = await scrape();
     await server.until('fronts write their gauges down, once a second', async () => {
       families = (await scrape()).families;
@@ -118,7 +118,7 @@ describe('/metrics', () => {
 });
 
 describe('/metrics elsewhere', () => {
-  it('is on its own port alone, or nowhere', async () => {
+  it('is served on its own port only, or not at all', async () => {
     const port = await freePort();
     const own = await TestServer.start({ QRN_METRICS_PORT: String(port) });
     try {
@@ -134,7 +134,7 @@ describe('/metrics elsewhere', () => {
 });
 
 describe('metrics on the main port', () => {
-  it('are for clients on this machine, not for what a proxy forwards', async () => {
+  it('are served to clients on this machine and not to requests that a proxy forwards', async () => {
     const { port } = new URL(server.origin);
     const statusWith = async (field: string) => {
       const request = `GET /metrics HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`; // fetch forbids Via

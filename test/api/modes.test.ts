@@ -63,7 +63,7 @@ describe('entropy modes by tier', () => {
     assert.equal(response.headers.get('x-entropy-mode'), 'quantum-seeded');
   });
 
-  it('says what is refused before it says that the mode is not allowed', async () => {
+  it('reports an invalid parameter before it reports that the mode is not allowed', async () => {
     const headers = { authorization: `Bearer ${keys['free']}` };
     const response = await server.get('/integers?count=0&entropy_mode=pure', headers);
     assert.equal(((await response.json()) as { error: { code: string } }).error.code, 'invalid_count');

@@ -90,7 +90,7 @@ describe('an answer in octets', () => {
     }
   }
 
-  it('reads as it lies', async () => {
+  it('has the layout that the documentation gives', async () => {
     const { body: narrow } = await batch({ type: 'integers', count: 1_000, params: { min: -7, max: 7 } });
     const int32 = new Int32Array(new Uint8Array(narrow).buffer);
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe('an answer in octets', () => {
     assert.equal(response.headers.get('content-type'), `${OCTETS}; type=float64; ${LITTLE}`);
   });
 
-  it('is 406 where the values are not sent as the type that is asked for', async () => {
+  it('gets 406 where the values have no form of the requested type', async () => {
     const refused: [ask: object, accept: string][] = [
       [{ type: 'integers', params: wide }, `${OCTETS}; type=int32`],
       [{ type: 'integers' }, `${OCTETS}; type=int16`],
@@ -142,7 +142,7 @@ describe('an answer in octets', () => {
     }
   });
 
-  it('is named by the head of HEAD and of a retry too', async () => {
+  it('has its media type in the reply to HEAD and to a retry too', async () => {
     const head = await fetch(`${server.baseUrl}/bytes`, {
       method: 'HEAD',
       headers: { authorization: `Bearer ${server.key}`, accept: OCTETS },
@@ -215,7 +215,7 @@ describe('an answer in MessagePack', () => {
     assert.equal(refused.status, 406);
   });
 
-  it('is not refused to eight connections that ask for megabytes each', async () => {
+  it('is given to eight connections that ask for megabytes each', async () => {
     const ask = { type: 'uuid', count: 90_000 };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => server.batch(ask, { ...unlimited, accept: 'application/msgpack' })),

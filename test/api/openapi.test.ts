@@ -59,7 +59,7 @@ async function hold({ path, as, method = 'GET', headers = {}, body }: Ask): Prom
 }
 
 describe('the document of the running service', () => {
-  it('is where it says it is', () => {
+  it('is served at the address that it states', () => {
     assert.deepEqual(document.servers, [{ url: server.origin }]);
   });
 
@@ -119,7 +119,7 @@ describe('the document of the running service', () => {
     assert.equal(health.headers.get('content-type'), 'application/health+json');
   });
 
-  it('describes what needs no key', async () => {
+  it('describes the endpoints that need no key', async () => {
     for (const path of [
       '/livez',
       '/readyz',
@@ -135,7 +135,7 @@ describe('the document of the running service', () => {
     await hold({ path: '/log/consistency?from=1&to=1' });
   });
 
-  it('describes refusals, in both forms', async () => {
+  it('describes errors in both of their forms', async () => {
     const poor = await server.account('enterprise', '--credits-per-month', '1023');
     const asPoor = { authorization: `Bearer ${poor.key}` };
     const refusals: [status: number, ask: Ask][] = [

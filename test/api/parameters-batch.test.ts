@@ -173,7 +173,7 @@ describe('batch: what it refuses', () => {
     });
   }
 
-  it('another Content-Type, before the body is looked at', () => {
+  it('refuses another Content-Type before it reads the body', () => {
     for (const type of [
       '',
       'text/plain',
@@ -186,7 +186,7 @@ describe('batch: what it refuses', () => {
     assert.equal(codeOf({ type: 'uuid', count: 1 }, '', 'Application/JSON; charset=UTF-8'), undefined);
   });
 
-  it('the first thing that is wrong, in the declared order', () => {
+  it('reports the first error in the declared order', () => {
     const wrong: [member: object, code: ErrorCode][] = [
       [{ type: 'x' }, 'invalid_type'],
       [{ count: 0 }, 'invalid_count'],
@@ -201,7 +201,7 @@ describe('batch: what it refuses', () => {
     assert.equal(codeOf('{"type":"x","type":"y"}', 'dry_run=1&dry_run=1'), 'duplicate_parameter');
   });
 
-  it('answers above 64 MiB, naming the limit', () => {
+  it('refuses answers above 64 MiB and names the limit', () => {
     const body = (length: number, encoding: string) => ({
       type: 'bytes',
       count: 100_000,
@@ -238,7 +238,7 @@ describe('batch: what it refuses', () => {
 describe('batch: body and query', () => {
   const BODY = { type: 'uuid', count: 1 };
 
-  it('entropy_mode and dry_run stand in either, and the body wins', () => {
+  it('takes entropy_mode and dry_run from the query or the body, and the body wins', () => {
     assert.equal(parse({ ...BODY, entropy_mode: 'Hybrid' }).request.mode, 'quantum-seeded');
     assert.equal(parse(BODY, 'entropy_mode=PURE').request.mode, 'pure');
     assert.equal(parse({ ...BODY, dry_run: true }).request.dryRun, true);
@@ -250,12 +250,12 @@ describe('batch: body and query', () => {
     assert.equal(codeOf(BODY, 'entropy_mode=pure&entropy_mode=pure'), 'duplicate_parameter');
   });
 
-  it('what neither knows is ignored and named', () => {
+  it('ignores unknown members and parameters and lists them', () => {
     const { ignored } = parse({ ...BODY, note: 1, 'a\r\nb': 2, params: { min: 1 } }, 'x=1&count=5');
     assert.deepEqual(ignored, ['x', 'count', 'note', 'a%0D%0Ab', 'params.min']);
   });
 
-  it('members of the prototype are no members', () => {
+  it('treats names of Object.prototype as unknown', () => {
     assert.equal(codeOf('{"__proto__":{"type":"uuid","count":1}}'), 'invalid_type');
     const { request, ignored } = parse(
       '{"type":"integers","count":1,"params":{"__proto__":{"min":99},"constructor":1}}',
@@ -264,7 +264,7 @@ describe('batch: body and query', () => {
     assert.deepEqual(ignored, ['params.__proto__', 'params.constructor']);
   });
 
-  it('any JSON gives a request or an error of the table (property)', () => {
+  it('turns any JSON into a request or a documented error (property)', () => {
     const member = fc.oneof(
       fc.constantFrom('type', 'count', 'params', 'entropy_mode', 'dry_run'),
       fc.string(),

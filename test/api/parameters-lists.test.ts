@@ -41,7 +41,7 @@ describe('sample', () => {
     assertBatchRefused('sample', { items: ['a', 'b'] }, 'unique_impossible', 3);
   });
 
-  it('refuses what is no list of 2 to 10,000 well-formed texts', () => {
+  it('refuses anything but a list of 2 to 10,000 well-formed texts', () => {
     for (const items of [[], ['a'], 'a,b', [1, 2], ['a', null], ['a', '\ud800'], Array(10_001).fill('a'), {}])
       assertBatchRefused('sample', { items }, 'invalid_items');
     assertBatchRefused('sample', {}, 'invalid_items');
@@ -82,7 +82,7 @@ describe('weighted', () => {
     assertRefused('weighted', 'items=a,b', 'invalid_weights');
   });
 
-  it('takes a sum of 2^53, and refuses one that is greater by 1', () => {
+  it('accepts weights whose sum is 2^53 and refuses a sum of 2^53 + 1', () => {
     assertRefused('weighted', `items=a,b&weights=${MAX},1`, undefined);
     assertRefused('weighted', `items=a,b&weights=${MAX},2`, 'invalid_weights');
     assertRefused('weighted', `items=a,b,c&weights=${MAX},${MAX},${MAX}`, 'invalid_weights');
@@ -153,7 +153,7 @@ describe('sequences', () => {
       assertRefused('sequences', query, 'invalid_sequences');
   });
 
-  it('refuse what a sequence cannot be', () => {
+  it('refuse a sequence that is invalid', () => {
     assertRefused('sequences', 'min=0&max=9', 'invalid_length');
     assertRefused('sequences', 'length=1&max=9', 'invalid_range');
     assertRefused('sequences', 'length=1,1&min=0,9&max=9,9', 'invalid_range');
@@ -184,7 +184,7 @@ describe('sequences', () => {
 });
 
 describe('permutations', () => {
-  it('need a length of 2 to 10,000, and draw at most 10,000 numbers', () => {
+  it('require a length of 2 to 10,000 and draw at most 10,000 numbers', () => {
     assert.deepEqual(parse('permutations', 'length=52&count=3').request.values, {
       kind: 'permutations',
       count: 3,

@@ -115,7 +115,7 @@ describe('integers', () => {
     });
   }
 
-  it('refuse a range that is empty, too wide or no range', () => {
+  it('refuse a range that is empty, too wide or malformed', () => {
     const queries = [
       'min=5&max=5',
       'min=6&max=5',
@@ -135,7 +135,7 @@ describe('integers', () => {
     assertRefused('integers', 'unique=false&count=3&min=1&max=2', undefined);
   });
 
-  it('know three orders', () => {
+  it('accept three values of order', () => {
     for (const sort of ['none', 'ascending', 'descending']) {
       assert.equal(parse('integers', `sort=${sort}`).request.members['sort'], sort);
     }

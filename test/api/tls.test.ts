@@ -56,7 +56,7 @@ describe('TLS', { skip }, () => {
     assert.equal(protocol, 'TLSv1.3');
   });
 
-  it('is 1.2 or 1.3 and nothing in the clear', async () => {
+  it('accepts TLS 1.2 and 1.3 and no plain HTTP', async () => {
     assert.equal(
       (await answer('/livez', { maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' })).protocol,
       'TLSv1.2',
@@ -67,7 +67,7 @@ describe('TLS', { skip }, () => {
     await assert.rejects(fetch(server.origin.replace('https', 'http')));
   });
 
-  it('does not start with files that are no certificate and key', async () => {
+  it('refuses to start with files that hold no certificate and key', async () => {
     const environment = { QRN_TLS_CERT_FILE: keyFile, QRN_TLS_KEY_FILE: certFile, QRN_PORT: '0' };
     const dataDir = mkdtempSync(join(folder, 'data-'));
     const { code, stderr } = await runQrn(dataDir, ['serve'], environment);

@@ -131,7 +131,7 @@ describe('a file of one sequence', () => {
     assert.match(out, /never prove it/);
   });
 
-  it('fails when it is not random: an answer, no error', async () => {
+  it('gets the verdict fail, and exit status 0, when it is not random', async () => {
     write('zeros', Buffer.alloc(SEQUENCE_BYTES));
     const { sp800_22: result, sp800_90b: entropy } = await assessed('zeros');
     assert.equal(result.verdict, 'fail');
@@ -144,7 +144,7 @@ describe('a file of one sequence', () => {
     assert.match(out, /^RandomExcursions +- +not applicable: /m);
   });
 
-  it('may be characters 0 and 1, when that is said', async () => {
+  it('may consist of the characters 0 and 1 with --ascii', async () => {
     const digits = Array.from(digitsOf('e', 1_000_000), (byte) => byte.toString(2).padStart(8, '0')).join('');
     const lines = digits.replaceAll(/.{75}/g, ' $&\r\n');
     writeFileSync(join(folder, 'e.txt'), lines);
@@ -186,7 +186,7 @@ describe('a file of many sequences', () => {
     );
   });
 
-  it('may be tested in part', async () => {
+  it('is tested in part with --sequences', async () => {
     const result = await assessed('good', '--sequences', '2');
     assert.equal(result.sp800_22.across.sequences, 2);
     assert.equal(result.sha256, sha256(Buffer.concat(good.slice(0, 2))));
@@ -246,7 +246,7 @@ describe('a file of many sequences', () => {
 });
 
 describe('a file that cannot be tested', () => {
-  it('gets one line that says why', async () => {
+  it('is refused in one line that gives the reason', async () => {
     write('empty');
     write('short', good[0].subarray(1));
     write('text', Buffer.from('Not random at all.\n'.repeat(10_000)));

@@ -182,7 +182,7 @@ describe('qrn as a client', () => {
     assert.equal(foreign.stderr, 'qrn integers: there is no API key: set QRN_KEY\n');
   });
 
-  it('says in one line what went wrong', async () => {
+  it('reports an error in one line', async () => {
     const wrong: readonly [readonly string[], number, RegExp][] = [
       [['integers', '--min', '5', '--max', '5'], 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
       [['integers', 'six'], 2, /^qrn integers: COUNT is a whole number from 1 on, not "six"; see /],

@@ -15,7 +15,12 @@ import type { Mutant } from './plant.ts';
 /** The tests of a room: those that mirror it, and those of others that hold what it promises. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   account: ['test/account/*.test.ts'],
-  answer: ['test/answer/*.test.ts', 'test/overload/admission.test.ts', 'test/http/envelope.test.ts'],
+  answer: [
+    'test/answer/*.test.ts',
+    'test/overload/admission.test.ts',
+    'test/overload/pending.test.ts',
+    'test/workers/dispatch.test.ts',
+  ],
   certificate: ['test/certificate/*.test.ts'],
   pool: ['test/pool/**/*.test.ts'],
   values: ['test/values/*.test.ts'],
@@ -121,6 +126,12 @@ function tested(files: readonly string[], mutant: Mutant | undefined, timeoutMs:
   });
 }
 
+function filesOf(pattern: string): string[] {
+  const files = globSync(pattern);
+  if (files.length === 0) throw new Error(`no test file matches ${pattern}`);
+  return files;
+}
+
 /** The tests with the name of the file first: they find most of what is wrong with it. */
 function ordered(files: readonly string[], { file }: Mutant): string[] {
   const name = basename(file, '.ts');
@@ -138,9 +149,10 @@ const { values, positionals } = parseArgs({
 });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 for (const room of positionals.length === 0 ? Object.keys(ROOMS) : positionals) {
-  const tests = (ROOMS[room] ?? []).flatMap((pattern) => globSync(pattern)).sort();
-  if (tests.length === 0)
-    throw new Error(`no tests of ${room}; the rooms are ${Object.keys(ROOMS).join(', ')}`);
+  const patterns = ROOMS[room];
+  if (patterns === undefined)
+    throw new Error(`there is no room ${room}; the rooms are ${Object.keys(ROOMS).join(', ')}`);
+  const tests = patterns.flatMap(filesOf).sort();
   const whole = await tested(tests, undefined, 10 * 60_000);
   if (!whole.passed) throw new Error(`the tests of ${room} fail on the code as it is`);
   const sources = globSync(`src/${room}/**/*.ts`).filter((path) => path.includes(values.file));

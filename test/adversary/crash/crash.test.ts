@@ -13,7 +13,7 @@ describe('kill -9 at any moment', () => {
     });
   }
 
-  it('is a test with teeth: answers that leave before the commit are found', async () => {
+  it('finds answers that are sent before the commit (a planted bug)', async () => {
     const plant = new URL('./plant-early-answer.ts', import.meta.url).href;
     const outcome = await crashRounds({ rounds: 5, environment: { NODE_OPTIONS: `--import=${plant}` } });
     assert.ok(outcome.violations.length > 0, 'the planted bug was not found');

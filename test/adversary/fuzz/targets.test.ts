@@ -36,7 +36,7 @@ function hexOf(input: Uint8Array): string {
   return Buffer.from(input).toString('hex');
 }
 
-describe('what is run guides the next inputs', () => {
+describe('coverage guides the next inputs', () => {
   const EXECUTIONS_MAX = 60_000;
   const isDone = ({ executions }: { executions: number }) => executions >= EXECUTIONS_MAX;
 

@@ -20,7 +20,7 @@ describe('the whole service, simulated from one seed', () => {
     });
   }
 
-  it('goes the same way again, whether its ledger is the model or LMDB', async () => {
+  it('repeats a world exactly, with the ledger in memory or in LMDB', async () => {
     const course = { seed: 5, steps: 60 };
     const first = await runCourse(course);
     const second = await runCourse(course);
@@ -78,8 +78,8 @@ const FOUND: Readonly<Record<string, Hint>> = {
   'the log drops what was not logged before a restart': { seed: 5, steps: 40 },
 };
 
-describe('a bug that is planted is found:', () => {
-  it('every one has a world in which it shows', () => {
+describe('the simulation finds a planted bug:', () => {
+  it('names a world for each planted bug', () => {
     assert.deepEqual(
       MUTANTS.map(({ name }) => name),
       Object.keys(FOUND),
