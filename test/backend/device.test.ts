@@ -18,8 +18,9 @@ import { OptionError } from '../../src/backend/definition.ts';
 import { type DevicePlaces, LocalDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { DECLARED, makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
+import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
+import { temporaryFolder } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;

@@ -19,7 +19,8 @@ import { OptionError, type SourceMemory } from '../../src/backend/definition.ts'
 import { replayBackend } from '../../src/backend/replay/replay.ts';
 import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { makeFifo, temporaryFolder } from '../support/providers/device-fifo.ts';
+import { makeFifo } from '../support/providers/device-fifo.ts';
+import { temporaryFolder } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 fc.configureGlobal({ seed: 80_093 });

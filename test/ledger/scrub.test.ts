@@ -105,7 +105,7 @@ suite('the scrub', () => {
   });
 
   test('a running service fails the check ledger:scrub and counts the damage of one record', async (t) => {
-    const server = await TestServer.spawnFor(t, { QRN_SCRUB_MIB_PER_S: '256' }).ready();
+    const server = await TestServer.spawnFor(t, { QRN_SCRUB_MIB_PER_S: '32' }).ready();
     const { key } = await server.account('pro');
     const answer = await server.get('/bytes?count=64', { authorization: `Bearer ${key}` });
     const requestId = Buffer.from(answer.headers.get('x-request-id')!.replaceAll('-', ''), 'hex');

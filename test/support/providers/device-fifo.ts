@@ -1,19 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { LocalDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../manual-clock.ts';
+import { temporaryFolder } from '../server.ts';
 import { MemoryNotes, optionValues } from '../source-parts.ts';
-
-export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-device-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export function makeFifo(t: TestContext): string {
   const path = join(temporaryFolder(t), 'fifo');
