@@ -9,7 +9,7 @@ import { Exchange } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, parseTraceparent, requestNames, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
-import type { ReplyBooks, SenderHost } from './sender.ts';
+import { type ReplyBooks, ReplyTurns, type SenderHost } from './sender.ts';
 
 /*
  * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
@@ -116,6 +116,7 @@ class ListeningFront implements Front, SenderHost {
   heldBytes = 0;
   port = -1;
   readonly replyBooks: ReplyBooks | undefined;
+  readonly turns = new ReplyTurns();
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;

@@ -26,6 +26,7 @@ export interface SenderHost {
   readonly draining: boolean;
   /** The front's coarse monotonic clock: as of the last sweep. */
   readonly nowMs: number;
+  readonly turns: ReplyTurns;
   /** Requests that nobody has answered yet. */
   readonly waiting: DeadlineQueue<Sender>;
   /** Replies that their readers have not taken yet. */
@@ -59,23 +60,31 @@ const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
  */
 const REPLIES_PER_TURN_MAX = 512;
 
-/** Counts the turns in which requests came. */
-let turn = 0;
-let isTurnOver = true;
-let repliesThisTurn = 0;
-const endTurn = (): void => {
-  isTurnOver = true;
-};
+/** Counts the replies of one front in the turns of the loop in which their requests came. */
+export class ReplyTurns {
+  #turn = 0;
+  #isOver = true;
+  #replies = 0;
+  readonly #end = (): void => {
+    this.#isOver = true;
+  };
 
-/** The turn in which a request comes. */
-function currentTurn(): number {
-  if (isTurnOver) {
-    turn++;
-    isTurnOver = false;
-    repliesThisTurn = 0;
-    setImmediate(endTurn);
+  /** The turn in which a request comes. */
+  current(): number {
+    if (this.#isOver) {
+      this.#turn++;
+      this.#isOver = false;
+      this.#replies = 0;
+      setImmediate(this.#end);
+    }
+    return this.#turn;
   }
-  return turn;
+
+  /** Counts a reply in the turn of its request, and says whether it may be written in this turn. */
+  hasRoom(turn: number): boolean {
+    if (this.#isOver || this.#turn !== turn) return true;
+    return ++this.#replies <= REPLIES_PER_TURN_MAX;
+  }
 }
 
 /**
@@ -120,7 +129,7 @@ export abstract class Sender extends RequestHead implements Timed {
    * view.
    */
   #heldBytes = 0;
-  readonly #turn = currentTurn();
+  readonly #turn: number;
   readonly #host: SenderHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Sender> | null = null;
@@ -139,6 +148,7 @@ export abstract class Sender extends RequestHead implements Timed {
   constructor(host: SenderHost, response: NativeResponse, method: string, request: NativeRequest) {
     super(method, request);
     this.#host = host;
+    this.#turn = host.turns.current();
     this.#response = response;
   }
 
@@ -174,7 +184,7 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#owner = owner;
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
-    const waits = (this.#insideParser && this.#closing) || !this.#isWithinTurn();
+    const waits = (this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn);
     if (waits) {
       const ownHead = head.slice();
       setImmediate(() => {
@@ -185,12 +195,6 @@ export abstract class Sender extends RequestHead implements Timed {
     } else {
       this.#sendCorked(head, body);
     }
-  }
-
-  /** Counts a reply in the turn of its request, and says whether it may be written in this turn. */
-  #isWithinTurn(): boolean {
-    if (isTurnOver || this.#turn !== turn) return true;
-    return ++repliesThisTurn <= REPLIES_PER_TURN_MAX;
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {

@@ -3,7 +3,7 @@ import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
-import type { ReplyBooks, SenderHost } from '../../src/http/sender.ts';
+import { type ReplyBooks, ReplyTurns, type SenderHost } from '../../src/http/sender.ts';
 
 /**
  * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
@@ -98,6 +98,7 @@ export class ModelHost implements SenderHost {
   draining = false;
   nowMs = 0;
   heldBytes = 0;
+  readonly turns = new ReplyTurns();
   readonly waiting = new DeadlineQueue<Exchange>(10);
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];

@@ -5,7 +5,7 @@ import type { NativeResponse } from '../../../src/http/engine.ts';
 import { Exchange } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
-import type { ReplyBooks, SenderHost } from '../../../src/http/sender.ts';
+import { type ReplyBooks, ReplyTurns, type SenderHost } from '../../../src/http/sender.ts';
 
 /** What a client sends. */
 export interface WireRequest {
@@ -35,6 +35,7 @@ export class SimFront implements Front, SenderHost {
   nowMs: number;
   heldBytes = 0;
   readonly replyBooks: ReplyBooks | undefined;
+  readonly turns = new ReplyTurns();
   readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
   readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
   readonly #options: FrontOptions;
