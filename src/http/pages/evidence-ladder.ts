@@ -21,8 +21,7 @@ export function evidenceLadder(reached: EvidenceLevel): Markup {
   const place = EVIDENCE_LEVELS.indexOf(reached);
   const steps = EVIDENCE_LEVELS.map((level, i) => {
     const [name, meaning] = STEPS[level];
-    const state =
-      i === place ? html` class="reached" aria-current="step"` : i < place ? html` class="below"` : null;
+    const state = i === place ? html` class="reached" aria-current="step"` : null;
     return html`<li${state}><strong>${name}</strong> <span>${meaning}</span></li>`;
   });
   return html`<ol class="ladder" aria-label="Levels of evidence, the weakest first">${steps}</ol>`;
