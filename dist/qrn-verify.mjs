@@ -867,11 +867,15 @@ function readProof(proofText) {
   }
   const proof = typeof proofText === "string" ? parseProof(proofText) : void 0;
   if (proof === void 0) return "proof is not of the form c2sp.org/tlog-proof@v1.";
-  const note = parseNote(proof.note);
-  if (note === void 0) return "The checkpoint in the proof is no signed note.";
+  const read = readCheckpoint(proof.note);
+  return typeof read === "string" ? read : { proof, ...read };
+}
+function readCheckpoint(noteText) {
+  const note = parseNote(noteText);
+  if (note === void 0) return "The checkpoint is no signed note.";
   const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === void 0) return "The signed note in the proof is no checkpoint.";
-  return { proof, note, checkpoint };
+  if (checkpoint === void 0) return "The signed note is no checkpoint.";
+  return { note, checkpoint };
 }
 function knownKeys(keys) {
   const predecessors = member(keys, "predecessors") ?? [];

@@ -41,7 +41,7 @@ const commands: Command[] = [
   ),
   later(
     'log',
-    'Shows the transparency log and rotates its key.',
+    'Shows the transparency log, rotates its key, and watches a log from outside.',
     async () => (await import('./cli/log.ts')).log,
   ),
   later(

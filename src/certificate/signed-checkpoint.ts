@@ -22,10 +22,14 @@ import { member, text, timeOf } from './members.ts';
 const utf8 = new TextEncoder();
 const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 
-export interface LoggedAt {
-  readonly proof: InclusionProofText;
+/** A signed note whose text is a checkpoint. Whose signatures it bears is another question. */
+export interface CheckpointNote {
   readonly note: Note;
   readonly checkpoint: Checkpoint;
+}
+
+export interface LoggedAt extends CheckpointNote {
+  readonly proof: InclusionProofText;
 }
 
 export function readProof(proofText: unknown): LoggedAt | string {
@@ -34,11 +38,16 @@ export function readProof(proofText: unknown): LoggedAt | string {
   }
   const proof = typeof proofText === 'string' ? parseProof(proofText) : undefined;
   if (proof === undefined) return 'proof is not of the form c2sp.org/tlog-proof@v1.';
-  const note = parseNote(proof.note);
-  if (note === undefined) return 'The checkpoint in the proof is no signed note.';
+  const read = readCheckpoint(proof.note);
+  return typeof read === 'string' ? read : { proof, ...read };
+}
+
+export function readCheckpoint(noteText: string): CheckpointNote | string {
+  const note = parseNote(noteText);
+  if (note === undefined) return 'The checkpoint is no signed note.';
   const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === undefined) return 'The signed note in the proof is no checkpoint.';
-  return { proof, note, checkpoint };
+  if (checkpoint === undefined) return 'The signed note is no checkpoint.';
+  return { note, checkpoint };
 }
 
 interface KnownKey {
@@ -106,7 +115,10 @@ export interface Signed {
 }
 
 /** c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. */
-export async function readSignatures(keys: unknown, logged: LoggedAt | string): Promise<Signed[] | string> {
+export async function readSignatures(
+  keys: unknown,
+  logged: CheckpointNote | string,
+): Promise<Signed[] | string> {
   if (typeof logged === 'string') return logged;
   const known = knownKeys(keys);
   if (typeof known === 'string') return known;
@@ -147,7 +159,7 @@ export interface Cosigned {
  */
 export async function readCosignatures(
   keys: readonly string[],
-  logged: LoggedAt | string,
+  logged: CheckpointNote | string,
 ): Promise<Cosigned[] | string> {
   if (typeof logged === 'string') return logged;
   const seen = new Map<string, Cosigned>();

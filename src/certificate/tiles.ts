@@ -1,15 +1,14 @@
 import { assert } from '../core/assert.ts';
 import { sha256 } from '../crypto/digest.ts';
-import { HASH_BYTES, type Hash, nodeHash, type ReadNode } from '../crypto/merkle.ts';
+import { HASH_BYTES, type Hash, type ReadNode } from '../crypto/merkle.ts';
 import type { LogStore } from '../ledger/ledger.ts';
+import { hashesOf, LEVELS_PER_TILE, TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
 
 /**
  * The tree's nodes as tiles (c2sp.org/tlog-tiles): tile n of level l holds up to 256 hashes of tree level 8
  * l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
  * tree levels between two tile levels are hashed from the lower one when they are needed.
  */
-const TILE_HASHES = 256;
-const LEVELS_PER_TILE = 8;
 
 export interface TileRecord {
   readonly key: string;
@@ -23,12 +22,6 @@ export function paddedNumber(count: number): string {
 
 function tileKey(level: number, index: number): string {
   return `tile/${level}/${paddedNumber(index)}`;
-}
-
-/** How many hashes of a tile belong to the tree of `size` leaves. */
-function tileWidth(level: number, index: number, size: number): number {
-  const hashes = Math.floor(size / TILE_HASHES ** level);
-  return Math.max(0, Math.min(TILE_HASHES, hashes - index * TILE_HASHES));
 }
 
 /** The partial tiles at the growing edge, one a level. */
@@ -90,25 +83,7 @@ export class TileEdge {
 
 /** Reads nodes of the stored tree; keeps the tiles it has read, so make one per proof. */
 export function nodeReader(store: Pick<LogStore, 'getLog'>): ReadNode {
-  const tiles = new Map<string, Promise<Uint8Array>>();
-  return async (treeLevel, index) => {
-    const level = Math.floor(treeLevel / LEVELS_PER_TILE);
-    const count = 2 ** (treeLevel % LEVELS_PER_TILE); // hashes of the tile under the node
-    const first = index * count;
-    const tileIndex = Math.floor(first / TILE_HASHES);
-    const start = first % TILE_HASHES;
-    const key = tileKey(level, tileIndex);
-    let tile = tiles.get(key);
-    if (tile === undefined) tiles.set(key, (tile = readTile(store, level, tileIndex, 0)));
-    const hashes = hashesOf((await tile).subarray(start * HASH_BYTES, (start + count) * HASH_BYTES));
-    assert(hashes.length === count, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
-    while (hashes.length > 1) {
-      for (let i = 0; i < hashes.length / 2; i++)
-        hashes[i] = nodeHash(sha256, hashes[2 * i], hashes[2 * i + 1]);
-      hashes.length /= 2;
-    }
-    return hashes[0];
-  };
+  return tileNodeReader(sha256, (level, index) => readTile(store, level, index, 0));
 }
 
 /** The tile as it belongs to the tree of `size` leaves; undefined when it has none of them. */
@@ -137,13 +112,6 @@ async function readTile(
     `tile ${level}/${index} is whole`,
   );
   return width === 0 ? tile : tile.subarray(0, width * HASH_BYTES);
-}
-
-function hashesOf(tile: Uint8Array): Hash[] {
-  const hashes: Hash[] = [];
-  for (let at = 0; at < tile.length; at += HASH_BYTES)
-    hashes.push(new Uint8Array(tile.slice(at, at + HASH_BYTES)));
-  return hashes;
 }
 
 function bytesOf(hashes: readonly Hash[]): Uint8Array {

@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
+import { replaceFile } from '../core/replace-file.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
 import { emptyRoot, type Hash, verifyConsistency } from '../crypto/merkle.ts';
@@ -208,26 +200,6 @@ function readCosigned(path: string, origin: string): CosignedLog {
     );
   }
   return { checkpoint, note };
-}
-
-/** The whole new content or the old one, on disk before it returns. */
-function replaceFile(path: string, content: string): void {
-  const draft = `${path}.draft`;
-  const file = openSync(draft, 'w', 0o600);
-  try {
-    writeSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
-  if (process.platform === 'win32') return; // has no handle of a folder to flush
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 function refusal(status: 400 | 403 | 404 | 422, why: string): WitnessReply {

@@ -11,6 +11,7 @@ import { action, type CommandContext, CommandError, facts, group, json } from '.
 import { requireOwnFolder } from './data-folder.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger.ts';
 import { lot } from './log-lot.ts';
+import { check, watch } from './log-watch.ts';
 
 const show = action({
   path: 'log show',
@@ -69,6 +70,8 @@ export const log = group('qrn log', 'The transparency log: every certificate and
   show,
   lot,
   rotateKey,
+  watch,
+  check,
 ]);
 
 /**

@@ -1,0 +1,447 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { CompactRange, type Hash, leafHash, type Sha256 } from '../crypto/merkle.ts';
+import { formatNote } from '../crypto/note.ts';
+import {
+  type Finding,
+  type FindingKind,
+  isStatement,
+  keysFailure,
+  leafOf,
+  leafTimeOf,
+  lotIdOf,
+  nodesBetween,
+  nodesCovering,
+  rangeOf,
+  readSigned,
+  rootsOf,
+  SILENCE_MAX_S,
+  type SignedCheckpoint,
+  withdrawalsIn,
+} from './finding.ts';
+import { LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
+import { member, text, timeText } from './members.ts';
+import type { PublicLeaf } from './public-leaves.ts';
+import { readCheckpoint, readSignatures } from './signed-checkpoint.ts';
+import { TILE_HASHES } from './tile-nodes.ts';
+
+/**
+ * Follows a log from outside, from poll to poll: every leaf's hash is read, so that each tree that the log signs is
+ * known to begin with the one before it, and every public leaf is held against the tree. What a poll needs of the
+ * polls before it is one JSON document, the state. Runs in browsers.
+ */
+export interface FollowState {
+  readonly version: 1;
+  /** The document of keys as it was pinned, with the keys that were vouched for since. */
+  readonly keys: unknown;
+  /** The newest checkpoint: a signed note. */
+  readonly checkpoint: string;
+  /** The growing edge of the whole tiles: leaves, and the roots of their maximal complete subtrees in base64. */
+  readonly whole: { readonly size: number; readonly roots: readonly string[] };
+  /** Index of each lot's leaf. */
+  readonly lots: Readonly<Record<string, number>>;
+  /** The leaves of all withdrawals, in the order of the log. */
+  readonly withdrawals: readonly string[];
+  /** The first checkpoint that was seen with the newest public leaf. */
+  readonly lastPublic: string;
+}
+
+export type FollowEvent =
+  | { readonly kind: 'lot' | 'statement' | 'other'; readonly index: number; readonly leaf: string }
+  | {
+      readonly kind: 'withdrawal';
+      readonly index: number;
+      readonly leaf: string;
+      readonly lotId: string;
+      readonly reason: string;
+      readonly revokedAt: string;
+    }
+  /** A new key that a pinned one vouches for. */
+  | { readonly kind: 'key'; readonly keyId: string }
+  /** The log succeeds another; of that one `lost` leaves that were seen are not in what it names. */
+  | { readonly kind: 'incarnation'; readonly from: string; readonly to: string; readonly lost: number };
+
+export type Poll =
+  | {
+      readonly state: FollowState;
+      readonly events: readonly FollowEvent[];
+      readonly size: number;
+      /** Seconds since 1970, by the log's word; undefined for a log that does not say. */
+      readonly atS: number | undefined;
+      readonly tilesRead: number;
+      /** The service showed an older checkpoint than the newest that is known. */
+      readonly isStale: boolean;
+    }
+  | { readonly finding: Finding };
+
+const utf8 = new TextEncoder();
+const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
+/** Clocks differ. */
+const AHEAD_MAX_S = 600;
+
+class Found extends Error {
+  override name = 'Found';
+  readonly finding: Finding;
+  constructor(finding: Finding) {
+    super(finding.what);
+    this.finding = finding;
+  }
+}
+
+/** One look at the log. `url` and the time, milliseconds since 1970, stand in a finding. */
+export async function pollLog(
+  state: FollowState | undefined,
+  { read, url, nowMs }: { readonly read: ReadPath; readonly url: string; readonly nowMs: number },
+): Promise<Poll> {
+  const follower = new Follower(state, read, url, nowMs);
+  try {
+    return await follower.poll();
+  } catch (error) {
+    if (error instanceof Found) return { finding: error.finding };
+    throw error;
+  }
+}
+
+class Follower {
+  #state: FollowState | undefined;
+  readonly #source: LogSource;
+  readonly #url: string;
+  readonly #nowMs: number;
+  readonly #events: FollowEvent[] = [];
+  /** What is pinned in the end. */
+  #keys: unknown;
+  /** Text of leaf 0 that the document of keys gives. */
+  #firstLeaf: string | undefined;
+
+  constructor(state: FollowState | undefined, read: ReadPath, url: string, nowMs: number) {
+    this.#state = state;
+    this.#source = new LogSource(read);
+    this.#url = url;
+    this.#nowMs = nowMs;
+  }
+
+  async poll(): Promise<Poll> {
+    const served = await this.#source.json('/.well-known/qrn-keys.json');
+    // read after the keys: the key that signed it stands among them
+    const note = await this.#source.text('/log/checkpoint');
+    await this.#pin(served, note);
+    const state = this.#state;
+    const now = await this.#signed(note);
+    const before = state && (await this.#signed(state.checkpoint));
+    if (now.atS !== undefined && now.atS * 1_000 > this.#nowMs + AHEAD_MAX_S * 1_000)
+      throw new LogUnavailable(`the log says that it is ${timeText(now.atS)}: compare the clocks`);
+    if (before !== undefined) {
+      const isOlder = this.#compare(before, now);
+      if (state !== undefined && isOlder) return this.#result(state, before, true);
+    }
+    return this.#result(await this.#extend(before, now), now, false);
+  }
+
+  #result(state: FollowState, { checkpoint, atS }: SignedCheckpoint, isStale: boolean): Poll {
+    const { size } = checkpoint;
+    return { state, events: this.#events, size, atS, tilesRead: this.#source.tilesRead, isStale };
+  }
+
+  /** Takes the document of keys, or what of it continues the pinned one. */
+  async #pin(served: unknown, note: string): Promise<void> {
+    const state = this.#state;
+    this.#firstLeaf = text(member(served, 'first_leaf'));
+    if (state === undefined) {
+      this.#keys = served;
+      return;
+    }
+    this.#keys = state.keys;
+    const why = keysFailure(state.keys, served);
+    if (why !== undefined) throw this.#found('keys', why, { checkpoints: [state.checkpoint], served });
+    if (member(served, 'origin') !== member(state.keys, 'origin')) await this.#succeed(state, served);
+    else this.#keys = await this.#vouched(state.keys, served, note);
+  }
+
+  /** A new incarnation: it must name the log that was followed, with a checkpoint that is no fork of it. */
+  async #succeed(state: FollowState, served: unknown): Promise<void> {
+    const [from, to] = [text(member(state.keys, 'origin')) ?? '', text(member(served, 'origin')) ?? ''];
+    const all = member(served, 'predecessors') as readonly unknown[];
+    const own = all.find((each) => member(each, 'origin') === from);
+    const first = leafOf(this.#firstLeaf ?? '');
+    const isNamed =
+      member(first, 'type') === 'incarnation' &&
+      member(first, 'origin') === to &&
+      member(first, 'predecessor', 'origin') === member(all.at(-1), 'origin') &&
+      member(first, 'predecessor', 'checkpoint') === member(all.at(-1), 'checkpoint');
+    if (!isNamed) {
+      const what = `The log ${to} stands in the place of ${from}, and its first leaf does not name it.`;
+      throw this.#found('keys', what, { checkpoints: [state.checkpoint], served });
+    }
+    const before = await this.#signed(state.checkpoint);
+    const last = await this.#signed(text(member(own, 'checkpoint')) ?? '');
+    if (last.checkpoint.size === before.checkpoint.size) this.#compare(before, last);
+    const lost = Math.max(0, before.checkpoint.size - last.checkpoint.size);
+    this.#events.push({ kind: 'incarnation', from, to, lost });
+    this.#keys = served;
+    this.#state = undefined;
+  }
+
+  /** The pinned document with the new keys that have signed a checkpoint together with a pinned one. */
+  async #vouched(pinned: unknown, served: unknown, newest: string): Promise<unknown> {
+    const known = new Set(keysIn(pinned).map((key) => member(key, 'key_id')));
+    const listed = keysIn(served);
+    const taken = listed.filter((key) => known.has(member(key, 'key_id')));
+    let document = { ...(pinned as object), keys: taken };
+    for (const key of listed.filter((each) => !known.has(member(each, 'key_id')))) {
+      const keyId = text(member(key, 'key_id')) ?? '';
+      const both = { ...document, keys: [...document.keys, key] };
+      for (const note of [text(member(key, 'vouched_by')), newest]) {
+        const read = readCheckpoint(note ?? '');
+        if (typeof read === 'string') continue;
+        const signed = await readSignatures(both, read);
+        if (typeof signed === 'string') continue;
+        const ids = new Set(signed.filter(({ atS }) => atS === undefined).map((each) => each.key.keyId));
+        if (!ids.has(keyId) || ids.size < 2) continue;
+        document = both;
+        this.#events.push({ kind: 'key', keyId });
+        break;
+      }
+    }
+    return { ...document, current_key_id: member(served, 'current_key_id') };
+  }
+
+  async #signed(note: string): Promise<SignedCheckpoint> {
+    const read = await readSigned(this.#keys, note);
+    if (typeof read !== 'string') return read;
+    throw this.#found('signature', read, { checkpoints: [], served: note });
+  }
+
+  /** Two checkpoints by themselves. True when the second is older than the first and says no more. */
+  #compare(before: SignedCheckpoint, now: SignedCheckpoint): boolean {
+    const [from, to] = [before.checkpoint, now.checkpoint];
+    const checkpoints = [formatNote(before.note), formatNote(now.note)];
+    const times = `${timeText(before.atS ?? 0)} and ${timeText(now.atS ?? 0)}`;
+    if (from.size === to.size && !equal(from.root, to.root))
+      throw this.#found('fork', `The log signed two trees of ${from.size} leaves.`, { checkpoints });
+    const isTimed = before.atS !== undefined && now.atS !== undefined;
+    const isLater = isTimed && now.atS > before.atS;
+    const isEarlier = isTimed && now.atS < before.atS;
+    if (to.size < from.size && !isEarlier && isLater)
+      throw this.#found('shrunk', `The log signed ${from.size} and later ${to.size} leaves, at ${times}.`, {
+        checkpoints,
+      });
+    if (to.size > from.size && isEarlier)
+      throw this.#found(
+        'shrunk',
+        `The log signed ${to.size} leaves before it signed ${from.size}: ${times}.`,
+        {
+          checkpoints,
+        },
+      );
+    return to.size < from.size || isEarlier;
+  }
+
+  /** Reads what the log has more, and holds it against both checkpoints. */
+  async #extend(before: SignedCheckpoint | undefined, now: SignedCheckpoint): Promise<FollowState> {
+    const from = before?.checkpoint.size ?? 0;
+    const { size } = now.checkpoint;
+    const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
+    const hashes = new Map<number, Hash>();
+    const stored = this.#state?.whole ?? { size: 0, roots: [] };
+    const edge = rangeOf(
+      stored.size,
+      stored.roots.map((each) => fromBase64(each) ?? new Uint8Array(0)),
+    );
+    if (edge === undefined) throw new RangeError('the state holds roots that do not fit its size');
+    let whole = edge;
+    const range = new CompactRange(sha256, whole.size, whole.roots);
+    const added = new Map(nodesCovering(from, size).map((node) => [`${node.level}/${node.index}`, node]));
+    const after: Hash[] = [];
+    let beginning: readonly Hash[] = range.size === from ? [...range.roots] : [];
+    const first = size > from ? Math.floor(whole.size / TILE_HASHES) : Number.POSITIVE_INFINITY;
+    for (let index = first; index * TILE_HASHES < size; index++) {
+      for (const hash of await this.#source.tile(0, index, size)) {
+        if (listed.has(range.size)) hashes.set(range.size, hash);
+        range.append(hash, (level, at, node) => {
+          if (added.has(`${level}/${at}`)) after.push(node);
+        });
+        if (range.size === from) beginning = [...range.roots];
+      }
+      if (range.size % TILE_HASHES === 0) whole = new CompactRange(sha256, range.size, range.roots);
+    }
+    if (size > from) await this.#checkRoots(before, now, range, { before: beginning, after });
+    if (from === 0 && this.#firstLeaf !== undefined && size > 0) await this.#checkFirstLeaf(now);
+    const lots = { ...this.#state?.lots };
+    const withdrawals = [...(this.#state?.withdrawals ?? [])];
+    const counted = new CompactRange(sha256);
+    for (const leaf of withdrawals) counted.append(leafHash(sha256, utf8.encode(leaf)), () => {});
+    for (const [index, leaf] of listed)
+      await this.#takeLeaf({ index, leaf }, hashes.get(index), { before, now, lots, withdrawals, counted });
+    const lastPublic = await this.#lastPublic(before, now, listed.size > 0);
+    return {
+      version: 1,
+      keys: this.#keys,
+      checkpoint: formatNote(now.note),
+      whole: { size: whole.size, roots: whole.roots.map(toBase64) },
+      lots,
+      withdrawals,
+      lastPublic,
+    };
+  }
+
+  /** Holds a public leaf against the tree, the dates and the leaves before it. */
+  async #takeLeaf(
+    { index, leaf }: PublicLeaf,
+    hash: Hash | undefined,
+    {
+      before,
+      now,
+      lots,
+      withdrawals,
+      counted,
+    }: {
+      readonly before: SignedCheckpoint | undefined;
+      readonly now: SignedCheckpoint;
+      readonly lots: Record<string, number>;
+      readonly withdrawals: string[];
+      /** The tree over them. */
+      readonly counted: CompactRange;
+    },
+  ): Promise<void> {
+    const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
+    if (hash === undefined || !equal(hash, leafHash(sha256, utf8.encode(leaf)))) {
+      const served = { index, leaf, hash: toBase64(hash ?? new Uint8Array(0)), ...(await proof(index)) };
+      throw this.#found('leaf', `The text that is listed as leaf ${index} is not that leaf.`, {
+        checkpoints: [],
+        served,
+      });
+    }
+    const told = withdrawalsIn(leaf);
+    if (told !== undefined && (told.count !== counted.size || told.root !== toBase64(counted.root()))) {
+      const others = told.count === counted.size ? ', and they are others' : '';
+      const what = `Leaf ${index} counts ${told.count} withdrawals; ${counted.size} are listed before it${others}.`;
+      throw this.#found('withdrawals', what, {
+        checkpoints: [],
+        leaves: [{ leaf, ...(await proof(index)) }],
+        served: [...withdrawals],
+      });
+    }
+    const atMs = leafTimeOf(leaf);
+    const isLate = atMs !== undefined && now.atS !== undefined && !(Math.floor(atMs / 1_000) <= now.atS);
+    const isEarly =
+      atMs !== undefined && before?.atS !== undefined && isStatement(leaf) && atMs < before.atS * 1_000;
+    if (isLate || isEarly)
+      throw this.#found('date', `The time of leaf ${index} is not between the checkpoints around it.`, {
+        checkpoints: before === undefined ? [] : [formatNote(before.note)],
+        leaves: [{ leaf, ...(await proof(index)) }],
+      });
+    const lotId = lotIdOf(leaf);
+    const earlier = lotId === undefined || !Object.hasOwn(lots, lotId) ? undefined : lots[lotId];
+    if (lotId !== undefined && earlier !== undefined)
+      throw this.#found('lot-twice', `Leaves ${earlier} and ${index} are both of lot ${lotId}.`, {
+        checkpoints: [],
+        leaves: [
+          { leaf: await this.#source.publicLeaf(earlier), ...(await proof(earlier)) },
+          { leaf, ...(await proof(index)) },
+        ],
+      });
+    if (lotId !== undefined) lots[lotId] = index;
+    const facts = leafOf(leaf);
+    const type = member(facts, 'type');
+    if (type === 'revocation') {
+      withdrawals.push(leaf);
+      counted.append(leafHash(sha256, utf8.encode(leaf)), () => {});
+      const part = (name: string) => text(member(facts, name)) ?? '';
+      const withdrawal = { lotId: part('lot_id'), reason: part('reason'), revokedAt: part('revoked_at') };
+      this.#events.push({ kind: 'withdrawal', index, leaf, ...withdrawal });
+    } else this.#events.push({ kind: type === 'lot' || type === 'statement' ? type : 'other', index, leaf });
+  }
+
+  /** A log that grows says again and again which lots were withdrawn; one that hides a withdrawal cannot. */
+  async #lastPublic(
+    before: SignedCheckpoint | undefined,
+    now: SignedCheckpoint,
+    isTold: boolean,
+  ): Promise<string> {
+    const last = this.#state?.lastPublic;
+    if (before === undefined || last === undefined || isTold) return formatNote(now.note);
+    const { atS: lastAtS } = await this.#signed(last);
+    const hasGrown = now.checkpoint.size > before.checkpoint.size;
+    if (hasGrown && now.atS !== undefined && now.atS - (lastAtS ?? now.atS) > SILENCE_MAX_S) {
+      const what = `The log grew until ${timeText(now.atS)}, and listed no public leaf since ${timeText(lastAtS ?? 0)}.`;
+      throw this.#found('silent', what, { checkpoints: [last, formatNote(now.note)] });
+    }
+    return last;
+  }
+
+  async #checkFirstLeaf(now: SignedCheckpoint): Promise<void> {
+    const [hash] = await this.#source.tile(0, 0, now.checkpoint.size);
+    if (equal(hash, leafHash(sha256, utf8.encode(this.#firstLeaf ?? '')))) return;
+    const served = {
+      index: 0,
+      leaf: this.#firstLeaf,
+      hash: toBase64(hash),
+      proof: await this.#source.proof(0, now),
+    };
+    throw this.#found('leaf', 'The first leaf is not the one that the document of keys gives.', {
+      checkpoints: [],
+      served,
+    });
+  }
+
+  /** The tiles must give both roots: `nodes` are of the second tree, as the tiles give it. */
+  async #checkRoots(
+    before: SignedCheckpoint | undefined,
+    now: SignedCheckpoint,
+    range: CompactRange,
+    nodes: { readonly before: readonly Hash[]; readonly after: readonly Hash[] },
+  ): Promise<void> {
+    const [from, to] = [before?.checkpoint, now.checkpoint];
+    const isWhole = equal(range.root(), to.root);
+    if (from === undefined || before === undefined || from.size === 0) {
+      if (!isWhole) throw this.#tilesFound(now, range);
+      return;
+    }
+    const own = isWhole ? rootsOf(from.size, to.size, nodes.before, nodes.after) : undefined;
+    if (isWhole && own !== undefined && equal(own.beginning, from.root)) return;
+    // another history from before the tiles that were read: then all of it has to be asked for
+    const other = isWhole ? nodes : await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
+    const roots = rootsOf(from.size, to.size, other.before, other.after);
+    if (roots === undefined || !equal(roots.whole, to.root) || equal(roots.beginning, from.root))
+      throw this.#tilesFound(now, range);
+    const what = `The first ${from.size} leaves of the tree of ${to.size} are not those that were signed before.`;
+    throw this.#found('rewritten', what, {
+      checkpoints: [formatNote(before.note), formatNote(now.note)],
+      nodes: { before: other.before.map(toBase64), after: other.after.map(toBase64) },
+    });
+  }
+
+  #tilesFound(now: SignedCheckpoint, range: CompactRange): Found {
+    const what = `The tiles do not give the root of the ${now.checkpoint.size} leaves that were signed.`;
+    return this.#found('tiles', what, {
+      checkpoints: [formatNote(now.note)],
+      served: { size: range.size, roots: range.roots.map(toBase64) },
+    });
+  }
+
+  #found(
+    kind: FindingKind,
+    what: string,
+    evidence: Pick<Finding, 'checkpoints' | 'leaves' | 'nodes' | 'served'>,
+  ): Found {
+    return new Found({
+      type: 'qrn-log-finding',
+      version: 1,
+      kind,
+      what,
+      url: this.#url,
+      found_at: new Date(this.#nowMs).toISOString(),
+      keys: this.#keys,
+      ...evidence,
+    });
+  }
+}
+
+function keysIn(document: unknown): unknown[] {
+  const keys = member(document, 'keys');
+  return Array.isArray(keys) ? keys : [];
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,106 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { HASH_BYTES, type Hash, inclusionProof, type ReadNode, type Sha256 } from '../crypto/merkle.ts';
+import { formatNote, formatProof } from '../crypto/note.ts';
+import { isObject, member, text } from './members.ts';
+import type { CheckpointNote } from './signed-checkpoint.ts';
+import { hashesOf, TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
+
+/** What a service answers of its log, read from outside. Runs in browsers. */
+
+/** Reads a path of the service, such as `/log/checkpoint`, without a redirect. Rejects with LogUnavailable. */
+export type ReadPath = (path: string) => Promise<Uint8Array>;
+
+/** The service did not give what it must: nothing follows from that but to ask again. */
+export class LogUnavailable extends Error {
+  override name = 'LogUnavailable';
+}
+
+const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
+
+export class LogSource {
+  readonly #read: ReadPath;
+  #tilesRead = 0;
+
+  constructor(read: ReadPath) {
+    this.#read = read;
+  }
+
+  get tilesRead(): number {
+    return this.#tilesRead;
+  }
+
+  async text(path: string): Promise<string> {
+    return new TextDecoder().decode(await this.#read(path));
+  }
+
+  async json(path: string): Promise<unknown> {
+    try {
+      const value: unknown = JSON.parse(await this.text(path));
+      if (isObject(value)) return value;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+    throw new LogUnavailable(`${path} is no JSON object`);
+  }
+
+  /** The texts of the public leaves in [from, before), by their index and in order. */
+  async publicLeaves(from: number, before: number): Promise<Map<number, string>> {
+    const leaves = new Map<number, string>();
+    for (let next = from; next < before; ) {
+      const page = member(await this.json(`/log/leaves?from=${next}`), 'leaves');
+      if (!Array.isArray(page)) throw new LogUnavailable('/log/leaves is no list of leaves');
+      if (page.length === 0) break;
+      for (const each of page) {
+        const [index, leaf] = [member(each, 'index'), text(member(each, 'leaf'))];
+        if (typeof index !== 'number' || !(index >= next) || leaf === undefined)
+          throw new LogUnavailable('/log/leaves is not in the order of the log');
+        if (index < before) leaves.set(index, leaf);
+        next = index + 1;
+      }
+    }
+    return leaves;
+  }
+
+  /** The text of one public leaf; empty when it is not listed. */
+  async publicLeaf(index: number): Promise<string> {
+    return (await this.publicLeaves(index, index + 1)).get(index) ?? '';
+  }
+
+  /** c2sp.org/tlog-proof of a leaf of the tree of this checkpoint. */
+  async proof(index: number, { note, checkpoint }: CheckpointNote): Promise<string> {
+    const path = await inclusionProof(sha256, index, checkpoint.size, this.nodeReader(checkpoint.size));
+    return formatProof({ index, path, note: formatNote(note) });
+  }
+
+  /** Nodes of the tree of `size` leaves. */
+  nodeReader(size: number): ReadNode {
+    return tileNodeReader(sha256, async (level, index) => {
+      const hashes = await this.tile(level, index, size);
+      const bytes = new Uint8Array(hashes.length * HASH_BYTES);
+      hashes.forEach((hash, i) => {
+        bytes.set(hash, i * HASH_BYTES);
+      });
+      return bytes;
+    });
+  }
+
+  /** The hashes of a tile that belong to the tree of `size` leaves. */
+  async tile(level: number, index: number, size: number): Promise<Hash[]> {
+    const width = tileWidth(level, index, size);
+    const partial = width === TILE_HASHES ? '' : `.p/${width}`;
+    const bytes = await this.#read(`/log/tile/${level}/${tileName(index)}${partial}`);
+    if (bytes.length !== width * HASH_BYTES)
+      throw new LogUnavailable(
+        `tile ${level}/${index} has ${bytes.length} bytes and not ${width * HASH_BYTES}`,
+      );
+    this.#tilesRead++;
+    return hashesOf(bytes);
+  }
+}
+
+/** c2sp.org/tlog-tiles: groups of three digits, all but the last behind an `x`. */
+function tileName(index: number): string {
+  const digits = String(index);
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];
+  return groups.map((group, i) => (i < groups.length - 1 ? `x${group}` : group)).join('/');
+}

@@ -1,0 +1,321 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkFinding, type Finding } from '../certificate/finding.ts';
+import { type FollowEvent, type FollowState, pollLog } from '../certificate/follow.ts';
+import { LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
+import { isObject, member } from '../certificate/members.ts';
+import { replaceFile } from '../core/replace-file.ts';
+import { type ExposedFamily, exposition, gauge, knownGauge, labelled } from '../observe/exposition.ts';
+import { action, type CommandContext, CommandError, duration, json, UsageError } from './command.ts';
+
+const STATE_TYPE = 'qrn-log-state';
+const ANSWER_DEADLINE_MS = 10_000;
+/** A page of public leaves takes 48 KiB, a tile 8 KiB. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+const INTERVAL_MIN_MS = 1_000;
+
+export const watch = action({
+  path: 'log watch',
+  summary:
+    'Follows a log from outside until SIGTERM or SIGINT. Each poll reads what the log has more than at the poll before and checks\n' +
+    'that the log only grew, that its keys are those of the first poll or vouched for by them, that its dates never go back, and\n' +
+    'that no withdrawal is hidden. It prints withdrawals as they appear. When something is wrong it writes what shows it to a file\n' +
+    'and exits with status 1; qrn log check FILE checks such a file again.',
+  operands: [{ name: 'URL', meaning: 'the address of the service, e.g. https://qrn.example' }],
+  options: {
+    state: {
+      value: 'FILE',
+      required: true,
+      meaning: 'where it keeps what it has seen; made by the first poll',
+    },
+    interval: { value: 'SPAN', meaning: 'time between polls, e.g. 30s; 1m when not given' },
+    once: { meaning: 'poll once; status 1 also when the log cannot be read' },
+    finding: {
+      value: 'FILE',
+      meaning: 'where a finding is written; the state file with .finding.json when not given',
+    },
+    metrics: { value: 'PORT', meaning: 'serve Prometheus metrics at this port of 127.0.0.1; 0 for any' },
+    json: { meaning: 'one JSON object a line: of withdrawals, and of lots and statements too' },
+  },
+  run: async (input, context) => {
+    const [url] = input.operands;
+    if (!(URL.canParse(url) && /^https?:/.test(url)))
+      throw new UsageError(`URL is an http or https address, not ${JSON.stringify(url)}`);
+    const intervalMs = duration('interval', input.option('interval') ?? '1m');
+    if (intervalMs < INTERVAL_MIN_MS) throw new UsageError('--interval is at least 1s');
+    const statePath = input.option('state')!;
+    const origin = new URL(url).origin;
+    const watcher = new LogWatcher({
+      url: origin,
+      statePath,
+      findingPath: input.option('finding') ?? `${statePath}.finding.json`,
+      asJson: input.has('json'),
+      context,
+    });
+    if (input.has('once')) return (await watcher.poll()) === 'ok' ? 0 : 1;
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    process.once('SIGTERM', end);
+    process.once('SIGINT', end);
+    const metrics = input.option('metrics');
+    const server = metrics === undefined ? undefined : await serveMetrics(metrics, watcher, context);
+    try {
+      while (!ended.signal.aborted) {
+        if ((await watcher.poll(ended.signal)) === 'finding') return 1;
+        await sleep(intervalMs, undefined, { signal: ended.signal }).catch(() => {});
+      }
+      return 0;
+    } finally {
+      server?.close();
+      server?.closeAllConnections();
+      process.off('SIGTERM', end);
+      process.off('SIGINT', end);
+    }
+  },
+});
+
+export const check = action({
+  path: 'log check',
+  summary:
+    'Checks again what qrn log watch found against a log, from the file that it wrote and nothing else. Exit status 0 when the\n' +
+    'file shows what it says, 1 when it does not. Compare the keys in it with those that you have from elsewhere.',
+  operands: [{ name: 'FINDING', meaning: 'the file' }],
+  options: { json: { meaning: 'one JSON object: kind, holds, signed, why, key_ids' } },
+  run: async (input, context) => {
+    const [path] = input.operands;
+    const finding = readJson(path, 'a finding');
+    const { holds, isSigned, why } = await checkFinding(finding);
+    const listed = member(finding, 'keys', 'keys');
+    const keyIds = (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
+    if (input.has('json'))
+      context.out(json({ kind: member(finding, 'kind'), holds, signed: isSigned, why, key_ids: keyIds }));
+    else {
+      const by = isSigned
+        ? `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`
+        : 'Part of it is not signed: it is the word of whoever watched. Watch the log yourself to confirm it.';
+      context.out(holds ? `holds: ${why}\n${by}\n` : `does not hold: ${why}\n`);
+    }
+    return holds ? 0 : 1;
+  },
+});
+
+type PollOutcome = 'ok' | 'unavailable' | 'finding';
+
+interface WatcherOptions {
+  /** Origin of the service. */
+  readonly url: string;
+  readonly statePath: string;
+  readonly findingPath: string;
+  readonly asJson: boolean;
+  readonly context: CommandContext;
+}
+
+/** The polls of one run, and what is counted of them. */
+export class LogWatcher {
+  readonly #options: WatcherOptions;
+  #state: FollowState | undefined;
+  readonly #polls: Record<PollOutcome, number> = { ok: 0, unavailable: 0, finding: 0 };
+  #size = 0;
+  #signedAtS: number | null = null;
+  #succeededAtS: number | null = null;
+  #tilesRead = 0;
+  #isFailing = false;
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+    this.#state = readState(options.statePath);
+  }
+
+  async poll(signal?: AbortSignal): Promise<PollOutcome> {
+    const outcome = await this.#poll(signal);
+    this.#polls[outcome]++;
+    return outcome;
+  }
+
+  async #poll(signal?: AbortSignal): Promise<PollOutcome> {
+    const { url, statePath, context } = this.#options;
+    const nowMs = context.clock.wallMs();
+    let poll: Awaited<ReturnType<typeof pollLog>>;
+    try {
+      poll = await pollLog(this.#state, { read: readerOf(url, signal), url, nowMs });
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) throw error;
+      if (signal?.aborted !== true && !this.#isFailing)
+        context.talk(`${url}: ${error.message}; trying again\n`);
+      this.#isFailing = true; // told once, not at every poll
+      return 'unavailable';
+    }
+    if ('finding' in poll) return this.#tellFinding(poll.finding);
+    this.#isFailing = false;
+    const { state, events, size, atS, tilesRead } = poll;
+    if (state.checkpoint !== this.#state?.checkpoint)
+      replaceFile(statePath, json({ type: STATE_TYPE, url, ...state }));
+    if (this.#state === undefined) context.talk(`${url}: pinned ${pinnedText(state.keys)}\n`);
+    this.#state = state;
+    for (const event of events) this.#tell(event);
+    this.#size = size;
+    this.#signedAtS = atS ?? null;
+    this.#succeededAtS = Math.floor(nowMs / 1_000);
+    this.#tilesRead += tilesRead;
+    return 'ok';
+  }
+
+  #tellFinding(finding: Finding): PollOutcome {
+    const { findingPath, asJson, context } = this.#options;
+    replaceFile(findingPath, `${JSON.stringify(finding, null, 2)}\n`);
+    if (asJson)
+      context.out(json({ event: 'finding', kind: finding.kind, what: finding.what, file: findingPath }));
+    context.talk(
+      `FINDING ${finding.kind}: ${finding.what} Check it again with qrn log check ${findingPath}\n`,
+    );
+    return 'finding';
+  }
+
+  #tell(event: FollowEvent): void {
+    const { asJson, context } = this.#options;
+    if (asJson) {
+      const { kind, ...rest } = event;
+      context.out(json({ event: kind, ...rest }));
+    } else if (event.kind === 'withdrawal') {
+      const { lotId, revokedAt, reason, index } = event;
+      context.out(`withdrawn ${lotId} at ${revokedAt}: ${JSON.stringify(reason)} (leaf ${index})\n`);
+    } else if (event.kind === 'key') {
+      context.talk(`the key ${event.keyId} is new; a pinned key vouches for it\n`);
+    } else if (event.kind === 'incarnation') {
+      const { from, to, lost } = event;
+      const without = lost === 0 ? '' : `; ${lost} leaves that were seen of ${from} are not in what it names`;
+      context.talk(`the log ${to} succeeds ${from}${without}\n`);
+    }
+  }
+
+  /** The Prometheus text format. */
+  metrics(): string {
+    const polls: ExposedFamily = {
+      name: 'qrn_watch_polls_total',
+      type: 'counter',
+      help: 'Polls of the log by their outcome.',
+      samples: Object.entries(this.#polls).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    };
+    const lots = Object.keys(this.#state?.lots ?? {}).length;
+    return exposition([
+      polls,
+      gauge('qrn_watch_log_leaves', 'Leaves of the newest checkpoint.', this.#size),
+      knownGauge(
+        'qrn_watch_log_signed_timestamp_seconds',
+        'When the log says that it signed it.',
+        this.#signedAtS,
+      ),
+      knownGauge(
+        'qrn_watch_success_timestamp_seconds',
+        'The last poll that found all well.',
+        this.#succeededAtS,
+      ),
+      labelled('qrn_watch_public_leaves', 'Public leaves that were checked.', 'kind', {
+        lot: lots,
+        withdrawal: this.#state?.withdrawals.length ?? 0,
+      }),
+      {
+        name: 'qrn_watch_tiles_total',
+        type: 'counter',
+        help: 'Tiles that were read.',
+        samples: [{ value: this.#tilesRead }],
+      },
+    ]);
+  }
+}
+
+function pinnedText(keys: unknown): string {
+  const listed = member(keys, 'keys');
+  const ids = (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
+  return `the log ${String(member(keys, 'origin'))} with the keys ${ids.join(', ')}`;
+}
+
+/** Undefined when there is no file yet. A state that cannot be read is never begun anew on its own. */
+function readState(path: string): FollowState | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CommandError(`cannot read ${path}`, { cause: error });
+  }
+  let state: unknown;
+  try {
+    state = JSON.parse(text);
+  } catch {
+    state = undefined;
+  }
+  if (member(state, 'type') === STATE_TYPE && member(state, 'version') === 1) return state as FollowState;
+  throw new CommandError(
+    `${path} is not the state of qrn log watch: put a copy of it back. Without it a history that was rewritten before now is not found`,
+  );
+}
+
+/** Reads paths of one service; an answer is bounded in time and in size. */
+function readerOf(url: string, ended?: AbortSignal): ReadPath {
+  return async (path) => {
+    const deadline = AbortSignal.timeout(ANSWER_DEADLINE_MS);
+    try {
+      const response = await fetch(`${url}${path}`, {
+        redirect: 'error',
+        headers: { accept: '*/*' },
+        signal: ended === undefined ? deadline : AbortSignal.any([ended, deadline]),
+      });
+      if (response.ok) return await bytesOf(response, path);
+      await response.body?.cancel();
+      throw new LogUnavailable(`${path} answered ${response.status}`);
+    } catch (error) {
+      if (error instanceof LogUnavailable) throw error;
+      const { cause = error } = error as Error;
+      throw new LogUnavailable(
+        `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      );
+    }
+  };
+}
+
+async function bytesOf(response: Response, path: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX)
+      throw new LogUnavailable(`${path} answered more than ${ANSWER_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function serveMetrics(port: string, watcher: LogWatcher, context: CommandContext): Promise<Server> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`--metrics is a port from 0 to 65535, not ${JSON.stringify(port)}`);
+  const server = createServer((request, response) => {
+    const isMetrics = request.method === 'GET' && request.url === '/metrics';
+    if (!isMetrics) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(watcher.metrics());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(Number(port), '127.0.0.1', resolve);
+  });
+  context.talk(`metrics at http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics\n`);
+  return server;
+}
+
+function readJson(path: string, what: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}`, { cause: error });
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch (error) {
+    throw new CommandError(`${path} is not JSON`, { cause: error });
+  }
+  throw new CommandError(`${path} is not ${what}`);
+}

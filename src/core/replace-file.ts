@@ -1,0 +1,26 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces a file as a whole: whatever happens meanwhile, it has the whole new content or the old one, and the new one is on
+ * disk before this returns. A crash may leave `<path>.draft`, which the next call writes over.
+ */
+export function replaceFile(path: string, content: string): void {
+  const draft = `${path}.draft`;
+  const file = openSync(draft, 'w', 0o600);
+  try {
+    const bytes = Buffer.from(content, 'utf8');
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  if (process.platform === 'win32') return; // has no handle of a folder to flush
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkFinding, type Finding, type FindingKind } from '../../src/certificate/finding.ts';
+import { type FollowState, pollLog } from '../../src/certificate/follow.ts';
+import { LogUnavailable } from '../../src/certificate/log-source.ts';
+import { signCheckpoint } from '../../src/certificate/log-state.ts';
+import { toBase64 } from '../../src/crypto/base64.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import { CompactRange } from '../../src/crypto/merkle.ts';
+import { logKeys } from './log-world.ts';
+import { WatchedLog } from './watched-log.ts';
+
+const URL_OF_LOG = 'https://qrn.example';
+
+/** Polls, and takes the state through JSON, as a file does. */
+async function poll(service: WatchedLog, state?: FollowState) {
+  const nowMs = service.world.clock.wallMs();
+  const polled = await pollLog(state, { read: service.read, url: URL_OF_LOG, nowMs });
+  if ('finding' in polled) assert.fail(`${polled.finding.kind}: ${polled.finding.what}`);
+  return { ...polled, state: JSON.parse(JSON.stringify(polled.state)) as FollowState };
+}
+
+/** The finding of a poll; it must hold when it is checked again, and not hold of another log's keys. */
+async function finding(service: WatchedLog, state: FollowState, kind: FindingKind, isSigned: boolean) {
+  const nowMs = service.world.clock.wallMs();
+  const polled = await pollLog(state, { read: service.read, url: URL_OF_LOG, nowMs });
+  assert.ok('finding' in polled, `a finding of kind ${kind}`);
+  const found = JSON.parse(JSON.stringify(polled.finding)) as Finding;
+  assert.equal(found.kind, kind, found.what);
+  const check = await checkFinding(found);
+  assert.deepEqual([check.holds, check.isSigned], [true, isSigned], check.why);
+  return found;
+}
+
+describe('a monitor of a log', () => {
+  it('reads each whole tile once, and follows the log from poll to poll', async () => {
+    const service = await WatchedLog.open();
+    const first = await service.addLot('b');
+    await service.grow(600);
+    let { state, events, size } = await poll(service);
+    assert.equal(size, 601);
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['lot'],
+    );
+    assert.deepEqual(state.lots, { [first]: 0 });
+    await service.grow(300);
+    await service.withdraw(first, 'a "fault"');
+    await service.addLot('c');
+    ({ state, events } = await poll(service, state));
+    const [withdrawal] = events;
+    assert.ok(withdrawal.kind === 'withdrawal' && withdrawal.lotId === first && withdrawal.index === 901);
+    assert.equal(withdrawal.reason, 'a "fault"');
+    service.world.clock.advance(3_600_000);
+    await service.grow(1);
+    ({ state, events } = await poll(service, state));
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['statement'],
+    );
+    const tiles = service.paths.filter((path) => path.startsWith('/log/tile/'));
+    assert.deepEqual(tiles, [
+      '/log/tile/0/000',
+      '/log/tile/0/001',
+      '/log/tile/0/002.p/89',
+      '/log/tile/0/002',
+      '/log/tile/0/003.p/135',
+      '/log/tile/0/003.p/137',
+    ]);
+    const before = service.paths.length;
+    assert.deepEqual((await poll(service, state)).events, []);
+    assert.deepEqual(service.paths.slice(before), ['/.well-known/qrn-keys.json', '/log/checkpoint']);
+  });
+
+  it('finds a fork of the same size', async () => {
+    const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+    await service.grow(5);
+    await fork.grow(5, 1);
+    const { state } = await poll(service);
+    const found = await finding(fork, state, 'fork', true);
+    const other = { ...found, keys: { ...(found.keys as object), keys: [] } };
+    assert.equal((await checkFinding(other)).holds, false, 'nobody signed it');
+    const same = { ...found, checkpoints: [found.checkpoints[0], found.checkpoints[0]] };
+    assert.equal((await checkFinding(same)).holds, false, 'it is one checkpoint');
+  });
+
+  it('finds a history that was rewritten, whether in a tile that it has read or before', async () => {
+    for (const [seen, more] of [
+      [5, 20],
+      [300, 20],
+      [256, 256],
+      [700, 1],
+    ]) {
+      const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+      await service.grow(seen);
+      await fork.grow(seen, 1);
+      await fork.grow(more, 1);
+      const { state } = await poll(service);
+      const found = await finding(fork, state, 'rewritten', true);
+      const nodes = { ...found.nodes!, before: found.nodes!.before.with(0, toBase64(new Uint8Array(32))) };
+      assert.equal((await checkFinding({ ...found, nodes })).holds, false, 'other nodes');
+    }
+  });
+
+  it('finds a log that was set back, and takes an older checkpoint for what it is', async () => {
+    const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+    await service.grow(5);
+    const stale = service.log.checkpoint;
+    service.world.clock.advance(10_000);
+    await service.grow(5);
+    const { state } = await poll(service);
+    service.lies.set('/log/checkpoint', () => stale);
+    const polled = await poll(service, state);
+    assert.ok(polled.isStale);
+    assert.deepEqual(polled.state, state);
+    fork.world.clock.advance(20_000);
+    await fork.grow(3);
+    await finding(fork, state, 'shrunk', true);
+  });
+
+  it('finds times that go back', async () => {
+    const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+    service.world.clock.advance(10_000);
+    await service.grow(5);
+    const { state } = await poll(service);
+    await fork.grow(9);
+    await finding(fork, state, 'shrunk', true);
+  });
+
+  it('finds a withdrawal that is not listed, by the next leaf that counts it', async () => {
+    const service = await WatchedLog.open();
+    const lot = await service.addLot('b');
+    const { state } = await poll(service);
+    await service.withdraw(lot);
+    service.lies.set('/log/leaves', (truth) => {
+      const { leaves } = JSON.parse(truth) as { leaves: { leaf: string }[] };
+      return JSON.stringify({ leaves: leaves.filter(({ leaf }) => !leaf.includes('revocation')) });
+    });
+    const { state: hidden } = await poll(service, state);
+    await service.addLot('c');
+    const found = await finding(service, hidden, 'withdrawals', false);
+    assert.match(found.what, /^Leaf 2 counts 1 withdrawals; 0 are listed before it\.$/);
+  });
+
+  it('finds a log that grows for over an hour and does not say which lots were withdrawn', async () => {
+    const service = await WatchedLog.open();
+    await service.addLot('b');
+    let { state } = await poll(service);
+    service.lies.set('/log/leaves', () => '{"leaves":[]}');
+    service.world.clock.advance(3_000_000);
+    await service.grow(1);
+    ({ state } = await poll(service, state));
+    service.world.clock.advance(1_000_000);
+    await service.grow(1);
+    await finding(service, state, 'silent', false);
+  });
+
+  it('finds a text that is not the leaf, and a lot that was logged twice', async () => {
+    const service = await WatchedLog.open();
+    await service.addLot('b');
+    const { state } = await poll(service);
+    await service.addLot('c');
+    service.lies.set('/log/leaves', (truth) => truth.replaceAll('4096', '4097'));
+    await finding(service, state, 'leaf', false);
+    service.lies.clear();
+    const [lot] = Object.keys(state.lots);
+    service.world.records.delete(`lot/${lot}`);
+    service.world.released.delete(lot);
+    await service.log.seal();
+    await finding(service, state, 'lot-twice', true);
+  });
+
+  it('finds leaves whose time is not between the checkpoints around them', async () => {
+    const service = await WatchedLog.open();
+    await service.addLot('b');
+    const { state } = await poll(service);
+    // the log's own clock goes wrong between the withdrawal and the checkpoint
+    service.world.withdrawn.push({
+      lotId: 'lot_x',
+      why: 'a fault',
+      atMs: service.world.clock.wall + 900_000,
+    });
+    await service.log.seal();
+    const range = new CompactRange(sha256, service.log.size, await rootsOf(service));
+    const early = signCheckpoint(service.world.keys, range, Math.floor(service.world.clock.wall / 1_000));
+    service.lies.set('/log/checkpoint', () => early);
+    await finding(service, state, 'date', true);
+  });
+
+  it('finds tiles that do not give the signed root', async () => {
+    const service = await WatchedLog.open();
+    await service.grow(5);
+    const { state } = await poll(service);
+    await service.grow(5);
+    service.lies.set('/log/tile/0/000.p/10', () => new Uint8Array(320));
+    await finding(service, state, 'tiles', false);
+    await assert.rejects(poll(short(service), state), LogUnavailable);
+  });
+
+  it('pins the keys, and takes a new one that an old one vouches for', async () => {
+    const service = await WatchedLog.open();
+    await service.grow(3);
+    const { state } = await poll(service);
+    service.world.keys = logKeys(1, 2);
+    service.log = await service.world.open(0);
+    const rotated = await poll(service, state);
+    assert.deepEqual(rotated.events, [{ kind: 'key', keyId: service.world.keys.currentKeyId }]);
+    await service.grow(3);
+    assert.equal((await poll(service, rotated.state)).size, 6);
+    await finding(service, state, 'signature', false); // as if the first checkpoint of both had been missed
+    service.world.keys = logKeys(3);
+    await finding(service, state, 'keys', false);
+  });
+
+  it('asks again when the service answers what is no log', async () => {
+    const service = await WatchedLog.open();
+    await service.grow(3);
+    const { state } = await poll(service);
+    await service.grow(3);
+    for (const [path, lie] of [
+      ['/log/leaves', '{"leaves":[{"index":1,"leaf":"{}"}]}'],
+      ['/log/leaves', '[]'],
+      ['/.well-known/qrn-keys.json', 'no'],
+    ]) {
+      service.lies.set(path, () => lie);
+      await assert.rejects(poll(service, state), LogUnavailable, path);
+      service.lies.clear();
+    }
+    service.world.clock.advance(-700_000);
+    await assert.rejects(poll(service, state), /compare the clocks/);
+  });
+});
+
+/** The roots of the whole log. */
+async function rootsOf(service: WatchedLog) {
+  const range = new CompactRange(sha256);
+  const tile = await service.read(`/log/tile/0/000.p/${service.log.size}`);
+  for (let at = 0; at < tile.length; at += 32)
+    range.append(new Uint8Array(tile.slice(at, at + 32)), () => {});
+  return range.roots;
+}
+
+function short(service: WatchedLog): WatchedLog {
+  service.lies.set('/log/tile/0/000.p/10', () => new Uint8Array(319));
+  return service;
+}

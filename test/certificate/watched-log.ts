@@ -1,0 +1,76 @@
+import { CertificateArchive, certificateService } from '../../src/certificate/archive.ts';
+import { keysDocument } from '../../src/certificate/keys-document.ts';
+import type { CertificateLog } from '../../src/certificate/log.ts';
+import { LogUnavailable } from '../../src/certificate/log-source.ts';
+import { utf8Bytes } from '../../src/core/bytes.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { logRoutes } from '../../src/http/log-routes.ts';
+import { answerEntry, committedLot, lotRecord, seededSource, segmentRecord } from './fixtures.ts';
+import { LogWorld } from './log-world.ts';
+
+/** A log with the routes of the service in front of it, whose answers a test may change. */
+export class WatchedLog {
+  readonly world = new LogWorld();
+  log!: CertificateLog;
+  /** Paths that were read, in order. */
+  readonly paths: string[] = [];
+  /** What the service answers in place of the truth, by path. */
+  readonly lies = new Map<string, (truth: string) => string | Uint8Array>();
+  #segment = 0;
+
+  static async open(): Promise<WatchedLog> {
+    const watched = new WatchedLog();
+    watched.log = await watched.world.open(0);
+    const lot = lotRecord('a');
+    watched.world.lots.set(lot.id, lot);
+    return watched;
+  }
+
+  /** Logs so many certificates; they differ with `salt`. */
+  async grow(count: number, salt = 0): Promise<void> {
+    this.#segment++;
+    const entries = Array.from({ length: count }, (_, i) =>
+      answerEntry(i, {
+        delivered: new Uint8Array(32).fill(salt + this.#segment),
+        issuedAtMs: this.world.clock.wall,
+      }),
+    );
+    this.world.commit(segmentRecord(this.#segment, [seededSource(lotRecord('a').id)], entries));
+    await this.log.sealAll();
+  }
+
+  async addLot(name: string): Promise<string> {
+    const lot = await committedLot(lotRecord(name));
+    this.world.lots.set(lot.id, lot);
+    await this.log.seal();
+    return lot.id;
+  }
+
+  async withdraw(lotId: string, why = 'a fault'): Promise<void> {
+    this.world.withdrawn.push({ lotId, why, atMs: this.world.clock.wall });
+    await this.log.seal();
+  }
+
+  /** As a monitor reads it. */
+  readonly read = async (path: string): Promise<Uint8Array> => {
+    this.paths.push(path);
+    const [place, query = ''] = path.split('?');
+    const { world, log } = this;
+    const books = { segment: async (each: number) => world.segments.get(each) };
+    const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
+    const { exact, prefixes } = logRoutes(certificateService(archive, log, keysDocument(world.keys)));
+    const route =
+      exact.find((each) => each.path === place) ?? prefixes.find((each) => place.startsWith(each.path));
+    if (route === undefined) throw new LogUnavailable(`there is no ${path}`);
+    try {
+      const { body } = await route.handler({ path: place, query } as Exchange);
+      const truth = body as Uint8Array;
+      const lie = this.lies.get(place)?.(Buffer.from(truth).toString('utf8'));
+      return typeof lie === 'string' ? utf8Bytes(lie) : (lie ?? truth);
+    } catch (error) {
+      if (error instanceof ApiError) throw new LogUnavailable(`${path}: ${error.code}`);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { LogUnavailable } from '../../src/certificate/log-source.ts';
+import { log } from '../../src/cli/log.ts';
+import { LogWatcher } from '../../src/cli/log-watch.ts';
+import { WatchedLog } from '../certificate/watched-log.ts';
+import { NO_TERMINAL } from '../support/no-terminal.ts';
+import { temporaryFolder } from '../support/server.ts';
+import { runCommand } from './run-command.ts';
+
+/** The routes of the service's log behind HTTP. */
+async function serve(t: TestContext, service: WatchedLog): Promise<string> {
+  const server = createServer((request, response) => {
+    service.read(request.url ?? '').then(
+      (body) => response.end(body),
+      (error) => response.writeHead(error instanceof LogUnavailable ? 404 : 500).end(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function scene(t: TestContext) {
+  const service = await WatchedLog.open();
+  const lot = await service.addLot('b');
+  await service.grow(20);
+  const url = await serve(t, service);
+  const state = join(temporaryFolder(t), 'state.json');
+  const watch = (at: string, ...more: string[]) =>
+    runCommand(log, ['watch', at, '--state', state, '--once', ...more], {}, service.world.clock);
+  return { service, lot, url, state, watch };
+}
+
+describe('qrn log watch', () => {
+  it('pins the log, goes on from its state, and prints withdrawals', async (t) => {
+    const { service, lot, url, state, watch } = await scene(t);
+    const first = await watch(url);
+    const keyId = service.world.keys.currentKeyId;
+    assert.deepEqual(first, {
+      status: 0,
+      out: '',
+      talk: `${url}: pinned the log qrn.example/log with the keys ${keyId}\n`,
+    });
+    await service.withdraw(lot, 'a fault');
+    writeFileSync(`${state}.draft`, '{"type":"qrn-log-st'); // a power cut before the new state was whole
+    const second = await watch(url);
+    assert.match(second.out, new RegExp(`^withdrawn ${lot} at \\S+Z: "a fault" \\(leaf 21\\)\\n$`));
+    assert.equal(second.talk, '');
+    await service.addLot('c');
+    const [event] = (await watch(url, '--json')).out.trim().split('\n');
+    assert.equal((JSON.parse(event) as { event: string }).event, 'lot');
+  });
+
+  it('finds a fork at another server within one poll, and what it writes can be checked again', async (t) => {
+    const { url, state, watch } = await scene(t);
+    const fork = await WatchedLog.open();
+    await fork.addLot('b');
+    await fork.grow(25, 1);
+    const forkUrl = await serve(t, fork);
+    assert.equal((await watch(url)).status, 0);
+    const kept = readFileSync(state, 'utf8');
+    const found = await watch(forkUrl);
+    assert.equal(found.status, 1);
+    const file = `${state}.finding.json`;
+    assert.match(found.talk, /^FINDING rewritten: The first 21 leaves of the tree of 26 are not those /);
+    assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
+    const checked = await runCommand(log, ['check', file]);
+    assert.equal(checked.status, 0);
+    assert.match(
+      checked.out,
+      /^holds: The first 21 leaves .*\nThe log's own signatures show it, by the keys /,
+    );
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"rewritten"', '"fork"'));
+    assert.deepEqual(await runCommand(log, ['check', file]), {
+      status: 1,
+      out: 'does not hold: The evidence does not show it.\n',
+      talk: '',
+    });
+    assert.equal((await watch(url)).status, 0, 'the log that was followed is as it was');
+  });
+
+  it('never begins anew when its state is torn', async (t) => {
+    const { url, state, watch } = await scene(t);
+    await watch(url);
+    writeFileSync(state, readFileSync(state, 'utf8').slice(0, 100));
+    const { status, talk } = await watch(url);
+    assert.equal(status, 1);
+    assert.match(talk, /is not the state of qrn log watch: put a copy of it back/);
+  });
+
+  it('says once that a log cannot be read, and counts its polls', async (t) => {
+    const { service, url, state } = await scene(t);
+    let talk = '';
+    const context = {
+      ...NO_TERMINAL,
+      environment: {},
+      clock: service.world.clock,
+      out: () => {},
+      talk: (text: string) => {
+        talk += text;
+      },
+    };
+    const watcher = new LogWatcher({ url, statePath: state, findingPath: 'x', asJson: false, context });
+    service.lies.set('/log/checkpoint', () => {
+      throw new LogUnavailable('away');
+    });
+    assert.deepEqual([await watcher.poll(), await watcher.poll()], ['unavailable', 'unavailable']);
+    assert.equal(talk, `${url}: /log/checkpoint answered 404; trying again\n`);
+    assert.ok(!existsSync(state));
+    service.lies.clear();
+    assert.equal(await watcher.poll(), 'ok');
+    const metrics = watcher.metrics();
+    assert.match(metrics, /^qrn_watch_polls_total\{outcome="unavailable"\} 2$/m);
+    assert.match(metrics, /^qrn_watch_log_leaves 21$/m);
+    assert.match(metrics, /^qrn_watch_public_leaves\{kind="lot"\} 1$/m);
+  });
+
+  it('refuses arguments that make no sense', async (t) => {
+    const state = join(temporaryFolder(t), 'state.json');
+    for (const [args, told] of [
+      [['watch', 'ftp://x', '--state', state], /URL is an http or https address, not "ftp:\/\/x"/],
+      [['watch', 'http://127.0.0.1:9', '--state', state, '--interval', '0'], /--interval is at least 1s/],
+      [['watch', 'http://127.0.0.1:9'], /--state/],
+    ] as const) {
+      const { status, talk } = await runCommand(log, args);
+      assert.equal(status, 2);
+      assert.match(talk, told);
+    }
+  });
+});
