@@ -1254,8 +1254,57 @@ function parse(json) {
   }
 }
 
-// src/certificate/verify.ts
+// src/certificate/verify-witnesses.ts
 var WITNESS_CLOCK_MS = 6e4;
+function readWitnessPolicy(keysText, quorumText) {
+  const keys = keysText.split(/[\s,]+/).filter((each) => each !== "");
+  if (keys.length === 0) return "no witness is named";
+  if (quorumText === "") return { keys, quorum: keys.length };
+  const quorum = /^[1-9]\d{0,3}$/.test(quorumText) ? Number(quorumText) : 0;
+  return quorum >= 1 && quorum <= keys.length ? { keys, quorum } : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
+}
+async function witnessFinding(document, certificate, logged, policy) {
+  const { keys, quorum } = policy;
+  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
+    return { failure: `The quorum is ${quorum}, and ${keys.length} witnesses are named.` };
+  const seen = await readCosignatures(keys, logged);
+  if (typeof seen === "string" || typeof logged === "string") return { failure: String(seen) };
+  const issuedMs = timeOf(member(certificate, "issued_at"));
+  const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
+  if (early !== void 0)
+    return {
+      failure: `${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`
+    };
+  const told = namesAndTimes(seen);
+  if (seen.length < quorum) {
+    const who = told === "" ? "" : `: ${told}`;
+    return { failure: `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.` };
+  }
+  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
+  const before = await seenWithout(document, logged, policy);
+  const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
+  return { holds: `Seen by ${told}: logged between ${since} and ${timeText(byS)}.` };
+}
+async function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
+  let latest;
+  const lots = member(document, "lots");
+  for (const lot of Array.isArray(lots) ? lots : []) {
+    const logged = readProof(member(lot, "proof"));
+    if (typeof logged === "string") continue;
+    const { origin, size } = logged.checkpoint;
+    if (origin !== checkpoint.origin || size > proof.index) continue;
+    const seen = await readCosignatures(keys, logged);
+    if (typeof seen === "string" || seen.length < quorum) continue;
+    const atS = Math.min(...seen.map((each) => each.atS));
+    if (latest === void 0 || atS > latest.atS) latest = { atS, size };
+  }
+  return latest;
+}
+function namesAndTimes(seen) {
+  return seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(", ");
+}
+
+// src/certificate/verify.ts
 var utf84 = new TextEncoder();
 var sha2564 = (data) => new Uint8Array(sha256(data));
 async function verifyAnswer(input) {
@@ -1282,11 +1331,8 @@ async function verifyAnswer(input) {
     checkDates(document, signed)
   );
   if (versionOf(document) >= 4) checks.push(await checkFixed(input, document, logged));
-  if (input.witnesses !== void 0) {
-    checks.push(
-      checkWitnesses(document, await readCosignatures(input.witnesses.keys, logged), input.witnesses)
-    );
-  }
+  if (input.witnesses !== void 0)
+    checks.push(await checkWitnesses(input, document, logged, input.witnesses));
   return {
     ok: checks.every((check2) => check2.ok),
     checks,
@@ -1535,27 +1581,9 @@ function checkDates(document, signed) {
     `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`
   );
 }
-function checkWitnesses(document, seen, { keys, quorum }) {
-  const failed = (why) => check("witnesses", why, "");
-  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
-  if (typeof seen === "string") return failed(seen);
-  const issuedMs = timeOf(member(document, "issued_at"));
-  const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
-  if (early !== void 0)
-    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
-  const told = seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(", ");
-  if (seen.length < quorum)
-    return failed(
-      `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${told === "" ? "" : `: ${told}`}.`
-    );
-  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
-  const issuedAt = text(member(document, "issued_at"));
-  return check(
-    "witnesses",
-    void 0,
-    `Seen by ${told}: logged between ${issuedAt}, by the log's own word, and ${timeText(byS)}.`
-  );
+async function checkWitnesses({ certificate }, document, logged, policy) {
+  const finding = await witnessFinding(certificate, document, logged, policy);
+  return "failure" in finding ? check("witnesses", finding.failure, "") : check("witnesses", void 0, finding.holds);
 }
 function notCovered(response, isOctets) {
   const covered = /* @__PURE__ */ new Set([
@@ -1651,15 +1679,18 @@ function verdictText({ checks }, what) {
 }
 
 // src/cli/standalone-verifier.ts
-var USAGE = `usage: qrn-verify.mjs [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
+var USAGE = `usage: qrn-verify.mjs [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
 
 Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
   ANSWER            the body of the answer; without it the certificate alone is checked
   HEADERS.txt       the header fields of an answer in octets, as curl -D HEADERS.txt writes them
   CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification page as JSON
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
+  --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
+  --quorum N        how many of them; all when not given
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
 `;
+var OPTIONS = ["--headers", "--witness", "--quorum"];
 var program = globalThis.process;
 if (program !== void 0 && await isMain(program)) program.exitCode = await run(program);
 async function isMain({ argv }) {
@@ -1678,14 +1709,27 @@ async function run({ argv, stdout, stderr }) {
     stdout.write(USAGE);
     return 0;
   }
-  const headers = files[0] === "--headers" ? files.splice(0, 2)[1] : void 0;
-  if (files.length !== 3 && (files.length !== 2 || headers !== void 0)) {
+  const options = /* @__PURE__ */ new Map();
+  while (files[0]?.startsWith("--")) {
+    const [name, value] = files.splice(0, 2);
+    options.set(name, value);
+  }
+  const headers = options.get("--headers");
+  const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== void 0);
+  if (!isKnown || files.length !== 3 && (files.length !== 2 || headers !== void 0)) {
     stderr.write(USAGE);
+    return 2;
+  }
+  const isWitnessed = options.has("--witness") || options.has("--quorum");
+  const witnesses = isWitnessed ? readWitnessPolicy(options.get("--witness") ?? "", options.get("--quorum") ?? "") : void 0;
+  if (typeof witnesses === "string") {
+    stderr.write(`qrn-verify: --witness and --quorum: ${witnesses}
+`);
     return 2;
   }
   let input;
   try {
-    input = await inputOf(files, headers);
+    input = { ...await inputOf(files, headers), ...witnesses === void 0 ? {} : { witnesses } };
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}
 `);

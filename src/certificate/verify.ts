@@ -4,16 +4,9 @@ import { bytesOfBase32 } from '../core/ids.ts';
 import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
 import { allowsEvidence, type EvidenceLevel, isEvidenceLevel, weakestEvidence } from '../ledger/records.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
-import {
-  type Cosigned,
-  knownKeys,
-  type LoggedAt,
-  readCosignatures,
-  readProof,
-  readSignatures,
-  type Signed,
-} from './signed-checkpoint.ts';
+import { knownKeys, type LoggedAt, readProof, readSignatures, type Signed } from './signed-checkpoint.ts';
 import { fixedFinding } from './verify-lots.ts';
+import { WITNESS_CLOCK_MS, type WitnessPolicy, witnessFinding } from './verify-witnesses.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
@@ -41,15 +34,6 @@ export interface VerificationInput {
   readonly keys: unknown;
   /** Who else must have seen the tree; without it nobody else is asked for. */
   readonly witnesses?: WitnessPolicy;
-}
-
-export interface WitnessPolicy {
-  /**
-   * Verifier keys of the witnesses that are trusted, as they print them (c2sp.org/tlog-cosignature, Ed25519).
-   */
-  readonly keys: readonly string[];
-  /** How many of them must have cosigned. */
-  readonly quorum: number;
 }
 
 export interface Verification {
@@ -81,9 +65,6 @@ export type CheckName =
   | 'fixed'
   | 'witnesses';
 
-/** A witness's clock and the service's may differ by so much. */
-const WITNESS_CLOCK_MS = 60_000;
-
 const utf8 = new TextEncoder();
 const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 
@@ -112,11 +93,8 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
     checkDates(document, signed),
   );
   if (versionOf(document) >= 4) checks.push(await checkFixed(input, document, logged));
-  if (input.witnesses !== undefined) {
-    checks.push(
-      checkWitnesses(document, await readCosignatures(input.witnesses.keys, logged), input.witnesses),
-    );
-  }
+  if (input.witnesses !== undefined)
+    checks.push(await checkWitnesses(input, document, logged, input.witnesses));
   return {
     ok: checks.every((check) => check.ok),
     checks,
@@ -428,34 +406,19 @@ function checkDates(document: unknown, signed: readonly Signed[] | string): Chec
 }
 
 /**
- * Enough witnesses have seen the tree, and the times at which they did say by when the certificate was
+ * Enough witnesses have seen the tree, and the times at which they did say between which the certificate was
  * logged.
  */
-function checkWitnesses(
+async function checkWitnesses(
+  { certificate }: VerificationInput,
   document: unknown,
-  seen: readonly Cosigned[] | string,
-  { keys, quorum }: WitnessPolicy,
-): Check {
-  const failed = (why: string) => check('witnesses', why, '');
-  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
-  if (typeof seen === 'string') return failed(seen);
-  const issuedMs = timeOf(member(document, 'issued_at'));
-  const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
-  if (early !== undefined)
-    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
-  const told = seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(', ');
-  if (seen.length < quorum)
-    return failed(
-      `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${told === '' ? '' : `: ${told}`}.`,
-    );
-  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
-  const issuedAt = text(member(document, 'issued_at'));
-  return check(
-    'witnesses',
-    undefined,
-    `Seen by ${told}: logged between ${issuedAt}, by the log's own word, and ${timeText(byS)}.`,
-  );
+  logged: LoggedAt | string,
+  policy: WitnessPolicy,
+): Promise<Check> {
+  const finding = await witnessFinding(certificate, document, logged, policy);
+  return 'failure' in finding
+    ? check('witnesses', finding.failure, '')
+    : check('witnesses', undefined, finding.holds);
 }
 
 /** The members of the response, two levels deep, that no check has looked at. */

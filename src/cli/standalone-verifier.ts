@@ -1,5 +1,6 @@
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
+import { readWitnessPolicy } from '../certificate/verify-witnesses.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
 /**
@@ -8,15 +9,19 @@ import { verdictText, verificationText } from './verification-text.ts';
  * puts it together.
  */
 
-const USAGE = `usage: qrn-verify.mjs [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
+const USAGE = `usage: qrn-verify.mjs [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
 
 Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
   ANSWER            the body of the answer; without it the certificate alone is checked
   HEADERS.txt       the header fields of an answer in octets, as curl -D HEADERS.txt writes them
   CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification page as JSON
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
+  --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
+  --quorum N        how many of them; all when not given
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
 `;
+
+const OPTIONS: readonly string[] = ['--headers', '--witness', '--quorum'];
 
 /** What Node and Deno have, and a browser does not. */
 interface Program {
@@ -47,14 +52,28 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
     stdout.write(USAGE);
     return 0;
   }
-  const headers = files[0] === '--headers' ? files.splice(0, 2)[1] : undefined;
-  if (files.length !== 3 && (files.length !== 2 || headers !== undefined)) {
+  const options = new Map<string, string | undefined>();
+  while (files[0]?.startsWith('--')) {
+    const [name, value] = files.splice(0, 2);
+    options.set(name, value);
+  }
+  const headers = options.get('--headers');
+  const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== undefined);
+  if (!isKnown || (files.length !== 3 && (files.length !== 2 || headers !== undefined))) {
     stderr.write(USAGE);
+    return 2;
+  }
+  const isWitnessed = options.has('--witness') || options.has('--quorum');
+  const witnesses = isWitnessed
+    ? readWitnessPolicy(options.get('--witness') ?? '', options.get('--quorum') ?? '')
+    : undefined;
+  if (typeof witnesses === 'string') {
+    stderr.write(`qrn-verify: --witness and --quorum: ${witnesses}\n`);
     return 2;
   }
   let input: VerificationInput;
   try {
-    input = await inputOf(files, headers);
+    input = { ...(await inputOf(files, headers)), ...(witnesses === undefined ? {} : { witnesses }) };
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}\n`);
     return 2;

@@ -2,12 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
-import {
-  type Verification,
-  type VerificationInput,
-  verifyAnswer,
-  type WitnessPolicy,
-} from '../certificate/verify.ts';
+import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
+import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
 import { loadSettings, localOrigin } from '../config/config.ts';
 import {
   action,
@@ -226,10 +222,9 @@ function policyOf(input: Input): WitnessPolicy | undefined {
     if (quorum !== undefined) throw new UsageError('--quorum needs --witness');
     return undefined;
   }
-  const keys = given.split(',').map((each) => each.trim());
-  if (quorum !== undefined && !(/^[1-9]\d{0,3}$/.test(quorum) && Number(quorum) <= keys.length))
-    throw new UsageError(`--quorum is 1 to ${keys.length}, not ${JSON.stringify(quorum)}`);
-  return { keys, quorum: Number(quorum ?? keys.length) };
+  const policy = readWitnessPolicy(given, quorum ?? '');
+  if (typeof policy === 'string') throw new UsageError(`--witness and --quorum: ${policy}`);
+  return policy;
 }
 
 async function certificateFor(

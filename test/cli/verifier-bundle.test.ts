@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildVerifier } from '../../scripts/build-verifier.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { changed, scene } from '../certificate/scene.ts';
 
 const dist = new URL('../../dist/', import.meta.url);
@@ -63,6 +65,19 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.equal(alone.status, 0);
     assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 6);
 
+    const key = verifierKey(sha256, 'witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
+    const unseen = await run([program, '--witness', key, '--quorum', '1', ...files]);
+    assert.equal(unseen.status, 1);
+    assert.match(
+      unseen.out,
+      /^FAILED {2}witnesses +0 of the 1 witnesses that are asked for saw the tree\.$/m,
+    );
+    const wrong = await run([program, '--quorum', '1', ...files]);
+    assert.deepEqual(
+      [wrong.status, wrong.talk],
+      [2, 'qrn-verify: --witness and --quorum: no witness is named\n'],
+    );
+
     files[0] = save('changed.json', changed(response, 'data.values', [0]));
     const bad = await run([program, ...files]);
     assert.equal(bad.status, 1);
@@ -114,7 +129,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.deepEqual([help.status, help.talk], [0, '']);
     assert.match(
       help.out,
-      /^usage: qrn-verify\.mjs \[\[--headers HEADERS\.txt\] ANSWER\] CERTIFICATE\.json KEYS\.json\n/,
+      /^usage: qrn-verify\.mjs \[--witness KEY,\.\.\.\] \[--quorum N\] \[\[--headers HEADERS\.txt\] ANSWER\] CERTIFICATE\.json KEYS\.json\n/,
     );
     assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
     assert.equal(missing.status, 2);

@@ -1,0 +1,90 @@
+import { member, text, timeOf, timeText } from './members.ts';
+import { type Cosigned, type LoggedAt, readCosignatures, readProof } from './signed-checkpoint.ts';
+
+/** Who beside the operator must have seen the tree, and what their times say. Runs in browsers. */
+export interface WitnessPolicy {
+  /**
+   * Verifier keys of the witnesses that are trusted, as they print them (c2sp.org/tlog-cosignature, Ed25519).
+   */
+  readonly keys: readonly string[];
+  /** How many of them must have cosigned. */
+  readonly quorum: number;
+}
+
+/** A witness's clock and the service's may differ by so much. */
+export const WITNESS_CLOCK_MS = 60_000;
+
+/**
+ * A policy as people write it: keys with commas or white space between them, and a quorum, which is all of them when it
+ * is empty. A string says what is wrong with it.
+ */
+export function readWitnessPolicy(keysText: string, quorumText: string): WitnessPolicy | string {
+  const keys = keysText.split(/[\s,]+/).filter((each) => each !== '');
+  if (keys.length === 0) return 'no witness is named';
+  if (quorumText === '') return { keys, quorum: keys.length };
+  const quorum = /^[1-9]\d{0,3}$/.test(quorumText) ? Number(quorumText) : 0;
+  return quorum >= 1 && quorum <= keys.length
+    ? { keys, quorum }
+    : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
+}
+
+/** A sentence: why not, or what holds. */
+export async function witnessFinding(
+  document: unknown,
+  certificate: unknown,
+  logged: LoggedAt | string,
+  policy: WitnessPolicy,
+): Promise<{ readonly failure: string } | { readonly holds: string }> {
+  const { keys, quorum } = policy;
+  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
+    return { failure: `The quorum is ${quorum}, and ${keys.length} witnesses are named.` };
+  const seen = await readCosignatures(keys, logged);
+  if (typeof seen === 'string' || typeof logged === 'string') return { failure: String(seen) };
+  const issuedMs = timeOf(member(certificate, 'issued_at'));
+  const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
+  if (early !== undefined)
+    return {
+      failure: `${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`,
+    };
+  const told = namesAndTimes(seen);
+  if (seen.length < quorum) {
+    const who = told === '' ? '' : `: ${told}`;
+    return { failure: `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.` };
+  }
+  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
+  const before = await seenWithout(document, logged, policy);
+  const since =
+    before === undefined
+      ? `${text(member(certificate, 'issued_at'))}, by the log's own word,`
+      : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
+  return { holds: `Seen by ${told}: logged between ${since} and ${timeText(byS)}.` };
+}
+
+/**
+ * The lots of the certificate were logged before it, in checkpoints that witnesses have cosigned. Of those that end
+ * before the certificate's leaf, the latest says since when the leaf can have been in the log: the earliest time on it, so
+ * that one witness of the quorum who keeps to the rules is enough.
+ */
+async function seenWithout(
+  document: unknown,
+  { proof, checkpoint }: LoggedAt,
+  { keys, quorum }: WitnessPolicy,
+): Promise<{ readonly atS: number; readonly size: number } | undefined> {
+  let latest: { atS: number; size: number } | undefined;
+  const lots = member(document, 'lots');
+  for (const lot of Array.isArray(lots) ? lots : []) {
+    const logged = readProof(member(lot, 'proof'));
+    if (typeof logged === 'string') continue;
+    const { origin, size } = logged.checkpoint;
+    if (origin !== checkpoint.origin || size > proof.index) continue;
+    const seen = await readCosignatures(keys, logged);
+    if (typeof seen === 'string' || seen.length < quorum) continue;
+    const atS = Math.min(...seen.map((each) => each.atS));
+    if (latest === undefined || atS > latest.atS) latest = { atS, size };
+  }
+  return latest;
+}
+
+function namesAndTimes(seen: readonly Cosigned[]): string {
+  return seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(', ');
+}
