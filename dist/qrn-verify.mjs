@@ -1771,6 +1771,7 @@ async function readJson(path) {
 }
 export {
   fieldsOf,
+  readWitnessPolicy,
   responseOfFields,
   verifyAnswer
 };

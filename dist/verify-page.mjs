@@ -1,6 +1,7 @@
 // src/http/pages/client/verify-page.ts
 import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
 import { verifyAnswer as verifyAnswer2 } from "./qrn-verify.mjs";
+import { readWitnessPolicy } from "./qrn-verify.mjs";
 
 // src/http/pages/client/browser.ts
 var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
@@ -130,6 +131,8 @@ var form = element("check");
 var answer = element("answer");
 var file = element("file");
 var octetsFile = element("octets");
+var witnesses = element("witnesses");
+var quorumField = element("quorum");
 var button = element("check-button");
 var result = element("result");
 element("check-off").hidden = true;
@@ -213,6 +216,7 @@ async function verify(text, octets) {
   const verification = await verifyAnswer2({
     certificate,
     keys,
+    ...witnessesGiven(),
     ...response === void 0 ? {} : { response }
   });
   return {
@@ -229,8 +233,15 @@ async function verifyOctets(text, octets) {
   }
   const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
   const given = response === void 0 ? { salt: text } : { response };
-  const verification = await verifyAnswer2({ certificate, keys, octets, ...given });
+  const verification = await verifyAnswer2({ certificate, keys, octets, ...witnessesGiven(), ...given });
   return { verification, hasAnswer: true, status: member(certificate, "certificate", "status") };
+}
+function witnessesGiven() {
+  const [keys, quorum] = [witnesses.value.trim(), quorumField.value.trim()];
+  if (keys === "" && quorum === "") return {};
+  const policy = readWitnessPolicy(keys, quorum);
+  if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
+  return { witnesses: policy };
 }
 function parsed(text) {
   try {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
@@ -12,6 +13,7 @@ const VERIFIER = 'qrn-verify.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
 const STATUS_SCRIPT = 'status-page.mjs';
 const DOCS_SCRIPT = 'docs-page.mjs';
+const LOG_PAGE = 'log-watch.html';
 
 const HEAD = `\
 // The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in.
@@ -39,6 +41,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
       contents:
         "export { verifyAnswer } from './src/certificate/verify.ts';\n" +
         "export { fieldsOf, responseOfFields } from './src/certificate/octet-answer.ts';\n" +
+        "export { readWitnessPolicy } from './src/certificate/verify-witnesses.ts';\n" +
         "import './src/cli/standalone-verifier.ts';\n",
       resolveDir: root,
       sourcefile: VERIFIER,
@@ -46,8 +49,8 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     banner: { js: HEAD },
     footer: { js: commented(`${LICENCES}\n\n${licenceOf('@noble/hashes')}`) },
   };
-  const plugins = ['certificate/verify.ts', 'certificate/octet-answer.ts'].map((module) =>
-    importing(module, `./${VERIFIER}`),
+  const plugins = ['verify.ts', 'verify-witnesses.ts', 'octet-answer.ts'].map((module) =>
+    importing(`certificate/${module}`, `./${VERIFIER}`),
   );
   const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins };
   const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins };
@@ -63,7 +66,33 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     bundled(PAGE_SCRIPT, pageScript),
     bundled(STATUS_SCRIPT, statusScript),
     bundled(DOCS_SCRIPT, docsScript),
+    logPage(),
   ]);
+}
+
+/** The page that follows the log: one file, which names the digests of the style and the script that it holds. */
+async function logPage(): Promise<BuiltFile> {
+  const { text } = await bundled('log-page.mjs', {
+    entryPoints: ['src/http/pages/client/log-page.ts'],
+    footer: { js: commented(`${LICENCES}\n\n${licenceOf('@noble/hashes')}`) },
+  });
+  const script = text.replaceAll('</script', '<\\/script');
+  const source = (name: string) =>
+    readFileSync(new URL(`../src/http/pages/${name}`, import.meta.url), 'utf8');
+  const style = source('page.css');
+  const parts: Readonly<Record<string, string>> = {
+    SCRIPT_DIGEST: digestOf(script),
+    STYLE_DIGEST: digestOf(style),
+    '/* SCRIPT */': script,
+    '/* STYLE */': style,
+  };
+  const places = /SCRIPT_DIGEST|STYLE_DIGEST|\/\* (?:SCRIPT|STYLE) \*\//g;
+  const page = source('log-watch.html').replaceAll(places, (name) => parts[name]);
+  return { name: LOG_PAGE, text: page };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 async function bundled(name: string, options: BuildOptions): Promise<BuiltFile> {

@@ -8,6 +8,7 @@ import type { CertificateLog } from './log.ts';
 import { LotProofs } from './lot-proofs.ts';
 import type { PublicLeaf } from './public-leaves.ts';
 import { certificateOf, certifiedFacts } from './record.ts';
+import type { WitnessState } from './witnessed.ts';
 
 /** What `/log/lots/<id>` answers. */
 export interface PublicLot {
@@ -119,6 +120,8 @@ export interface CertificateService {
   keys(): Promise<KeysDocument>;
   /** The newest checkpoint: a signed note. */
   checkpoint(): Promise<string>;
+  /** The witnesses that the service asks, in the order of QRN_WITNESSES. */
+  witnesses(): Promise<readonly WitnessState[]>;
   /** The public leaves from this index of the log on, at most `limit`. */
   publicLeaves(from: number, limit: number): Promise<PublicLeaf[]>;
   /** The leaf of a lot with all that is public of it; undefined for a lot without one. */
@@ -143,6 +146,7 @@ export function certificateService(
     lot: (id) => archive.lot(id),
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,
+    witnesses: async () => [],
     publicLeaves: (from, limit) => log.publicLeaves(from, limit),
     publicLot: (id) => archive.publicLot(id),
     tile: (level, index) => log.tile(level, index),

@@ -16,6 +16,16 @@ export interface Witnessed {
   readonly note: string;
 }
 
+/** How a witness of the log does, as far as the service knows. */
+export interface WitnessState {
+  readonly name: string;
+  /** Leaves that it cosigned last, and when it says that it did: seconds since 1970. Null before the first. */
+  readonly size: number | null;
+  readonly cosignedAtS: number | null;
+  /** Why it did not cosign when it was asked last; null when it did. */
+  readonly failure: string | null;
+}
+
 const COUNT_KEY = 'witnessed/count';
 
 /** Stores a cosigned checkpoint. The same size replaces what was stored of it; a smaller one is a mistake. */

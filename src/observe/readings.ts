@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Backend } from '../backend/backend.ts';
+import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import type { MetricTotals } from '../core/metrics.ts';
 import type { HealthCheck } from '../http/plain-routes.ts';
@@ -59,6 +60,8 @@ export interface Readings {
   readonly keptAnswerBytes: number;
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
+  /** Those that cosign the log; none without QRN_WITNESSES. */
+  readonly witnesses: readonly WitnessState[];
   readonly use: ProcessUse;
 }
 
@@ -118,6 +121,7 @@ export interface ReadingSources {
   readonly checkpoint: () => Promise<string>;
   /** Bytes of answers that are kept for Idempotency-Keys. */
   readonly keptAnswerBytes: () => number;
+  readonly witnesses: () => Promise<readonly WitnessState[]>;
   readonly watch: Watch;
   readonly pureBytesHigh: number;
   readonly dataDir: string;
@@ -130,13 +134,14 @@ const LOTS_LOOKED_AT = 64;
 
 export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
-  const [levels, held, journalFaults, integrity, sources, checkpoint] = await Promise.all([
+  const [levels, held, journalFaults, integrity, sources, checkpoint, witnesses] = await Promise.all([
     ledger.blockLevels(),
     ledger.heldLots(LOTS_LOOKED_AT),
     ledger.journalFaults(),
     ledger.integrity(),
     sourceReadings(from),
     from.checkpoint(),
+    from.witnesses(),
   ]);
   const atMs = clock.wallMs();
   return {
@@ -163,6 +168,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     diskFreeBytes: freeBytesOf(from.dataDir),
     keptAnswerBytes: from.keptAnswerBytes(),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
+    witnesses,
     use: processUse(),
   };
 }

@@ -196,6 +196,10 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
     },
   },
   {
+    check: { name: 'log:witness', optional: true, of: ({ witnesses }) => witnesses.map(witnessCheck) },
+    families: ({ witnesses }) => (witnesses.length === 0 ? [] : witnessFamilies(witnesses)),
+  },
+  {
     check: { name: 'pool:quantum-seeded', of: (readings) => [seededCheck(readings)] },
     families: (readings) => [
       gauge('qrn_pool_seeds', 'Seeds on hand.', readings.levels.seed.blocks),
@@ -397,6 +401,46 @@ function heldLotsCheck({ lots, oldestMs }: Readings['heldLots']) {
     observedUnit: 'lots',
     ...(isLate ? { output: HELD_ADVICE } : {}),
     details: { oldest_s: Math.round(oldestMs / 1_000) },
+  } as const;
+}
+
+function witnessFamilies(witnesses: Readings['witnesses']): ExposedFamily[] {
+  const each = (value: (witness: Readings['witnesses'][number]) => number | null) =>
+    Object.fromEntries(witnesses.map((witness) => [witness.name, value(witness)]));
+  return [
+    labelled(
+      'qrn_witness_cosigned_leaves',
+      'Leaves of the log that a witness cosigned last.',
+      'witness',
+      each(({ size }) => size),
+    ),
+    labelled(
+      'qrn_witness_cosigned_timestamp_seconds',
+      'When a witness says that it cosigned them.',
+      'witness',
+      each(({ cosignedAtS }) => cosignedAtS),
+    ),
+    labelled(
+      'qrn_witness_failing',
+      '1 when a witness did not cosign when it was asked last.',
+      'witness',
+      each(({ failure }) => (failure === null ? 0 : 1)),
+    ),
+  ];
+}
+
+/** A witness that is away delays no answer and no certificate; without the quorum no lot is released. */
+function witnessCheck({ name, size, cosignedAtS, failure }: Readings['witnesses'][number]) {
+  return {
+    componentType: 'component',
+    status: failure === null ? 'pass' : 'warn',
+    observedValue: size,
+    observedUnit: 'leaves',
+    ...(failure === null ? {} : { output: `${name} does not cosign: ${failure}` }),
+    details: {
+      witness: name,
+      cosigned_at: cosignedAtS === null ? null : new Date(cosignedAtS * 1_000).toISOString(),
+    },
   } as const;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CertificateLog } from '../certificate/log.ts';
+import type { WitnessState } from '../certificate/witnessed.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -52,6 +53,9 @@ interface KnownWitness {
   cosigned: string;
   failures: number;
   roundsToSkip: number;
+  cosignedSize: number | null;
+  cosignedAtS: number | null;
+  failure: string | null;
 }
 
 type Signature = Note['signatures'][number];
@@ -71,7 +75,14 @@ export class Cosigning {
       if (key === undefined)
         throw new RangeError(`${each} does not begin with the verifier key of a witness`);
       const url = each.slice(at + 1).replace(/\/$/, '');
-      return { key, url, size: 0, cosigned: '', failures: 0, roundsToSkip: 0 };
+      const unseen = { size: 0, cosigned: '', cosignedSize: null, cosignedAtS: null, failure: null };
+      return { key, url, ...unseen, failures: 0, roundsToSkip: 0 };
+    });
+  }
+
+  states(): WitnessState[] {
+    return this.#witnesses.map(({ key, cosignedSize: size, cosignedAtS, failure }) => {
+      return { name: key.name, size, cosignedAtS, failure };
     });
   }
 
@@ -102,6 +113,9 @@ export class Cosigning {
           Object.assign(witness, {
             size: checkpoint.size,
             cosigned: note.text,
+            cosignedSize: checkpoint.size,
+            cosignedAtS: readTimestamped(signature.signature)?.atS ?? null,
+            failure: null,
             failures: 0,
             roundsToSkip: 0,
           });
@@ -127,10 +141,11 @@ export class Cosigning {
 
   #failed(witness: KnownWitness, error: unknown): void {
     witness.roundsToSkip = Math.min(2 ** witness.failures++, ROUNDS_SKIPPED_MAX);
+    const reason = error instanceof Error ? error.message : String(error);
+    witness.failure = reason;
     // once, not every round
     if (witness.failures !== 1) return;
     const { name } = witness.key;
-    const reason = error instanceof Error ? error.message : String(error);
     this.#options.report.warn({ witness: name, reason }, 'a witness does not cosign; it is asked again');
   }
 

@@ -96,14 +96,16 @@ async function serve(ledger: Ledger & FailStop): Promise<string | null> {
   if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
   const served = opened.log === undefined ? heldBack(ledger, held ?? '') : releasing(ledger, opened.log);
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
-  for (const ports of data.fronts) serveFront(ports, served, certificates, lookUps);
+  const cosigning = opened.log && cosigningOf(opened.log);
+  const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
+  for (const ports of data.fronts) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
   const sealing = opened.log && keepSealing(opened.log, stopping.signal);
-  const cosigning = opened.log && startCosigning(opened.log, stopping.signal);
+  const cosigned = cosigning?.run(stopping.signal);
   port.once('message', async () => {
     stopping.abort();
     await sealing;
-    await cosigning;
+    await cosigned;
     await opened.log?.sealAll().catch(() => {}); // what was not logged is logged at the next start
     await ledger.close();
     for (const ports of data.fronts) for (const each of Object.values(ports)) each.close();
@@ -113,10 +115,10 @@ async function serve(ledger: Ledger & FailStop): Promise<string | null> {
   return held;
 }
 
-function startCosigning(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> | undefined {
+function cosigningOf(certificateLog: CertificateLog): Cosigning | undefined {
   const { witnesses, witnessQuorum: quorum } = data;
   if (witnesses.length === 0) return undefined;
-  return new Cosigning({ log: certificateLog, witnesses, quorum, clock, report: log }).run(signal);
+  return new Cosigning({ log: certificateLog, witnesses, quorum, clock, report: log });
 }
 
 /** The ledger in which a lot that was added is logged at once, so that the first one can soon be drawn from. */

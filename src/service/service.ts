@@ -227,6 +227,7 @@ async function startOn(
       ledger,
       checkpoint: () => thread.keyedLookUps.checkpoint(),
       keptAnswerBytes: () => running.keptBytes(clock.wallMs()),
+      witnesses: () => thread.keyedLookUps.witnesses(),
       delivered: () => delivered.states(),
       watch: new Watch({ metricMemory, ledger, clock }),
       pureBytesHigh: config.reservoirBytes,

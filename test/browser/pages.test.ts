@@ -55,7 +55,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     };
     await server.until('the certificate is logged', async () => (await read()).proof !== null);
     const lot = (await read()).provenance.lots[0].id;
-    paths = ['/', '/docs', '/verify', certificate, `/lots/${lot}`, '/no-such-page'];
+    paths = ['/', '/docs', '/verify', '/log', certificate, `/lots/${lot}`, '/no-such-page'];
   });
   after(async () => {
     await browser?.close();

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { checkFinding } from '../../src/certificate/finding.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { lotRecord } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
@@ -105,6 +108,47 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       await choose(watched, octets.body.with(0, 2));
       assert.deepEqual((await paste(watched, salt)).failed, ['Values and salt']);
     });
+  });
+
+  it('witnesses: those that are named must have seen the log', async () => {
+    const served = await scene();
+    const key = verifierKey(sha256, 'witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
+    await visit(served, `/verify/${served.id}`, async (watched) => {
+      await watched.page.click('text=Witnesses that you trust');
+      await watched.page.fill('#witnesses', `${key}\n`);
+      assert.deepEqual((await paste(watched, served.response)).failed, ['Witnesses']);
+      await watched.page.fill('#quorum', '2');
+      const { summary } = await paste(watched, served.response);
+      assert.equal(summary, 'Not checked. Witnesses: the quorum is 1 to 1, not "2".');
+    });
+  });
+
+  it('the log: the page pins it, sees it grow, and finds a fork, from the service and as a file', async () => {
+    const log = await scene();
+    const text = (watched: WatchedPage, selector: string) => watched.page.textContent(selector);
+    const read = async (watched: WatchedPage, served: Scene, selector: string) => {
+      current = served;
+      await watched.page.click('#watch-button');
+      await watched.page.waitForSelector(selector);
+    };
+    const more = await scene({ answers: 22 });
+    const fork = await scene({ answers: 22, data: { values: [0] } });
+    for (const path of ['/log', new URL('../../dist/log-watch.html', import.meta.url).href]) {
+      current = log;
+      const watched = await openPage(browser);
+      await watched.page.goto(path === '/log' ? `${server.origin}${path}` : path);
+      if (path !== '/log') await watched.page.fill('#address', server.origin);
+      await read(watched, log, '#verdict .good');
+      assert.equal(await text(watched, '#size'), '21');
+      await read(watched, more, 'text=The log only grew.');
+      assert.equal(await text(watched, '#size'), '22');
+      await read(watched, fork, '#verdict .bad');
+      assert.match((await text(watched, '#verdict')) ?? '', /The log signed two trees of 22 leaves\.$/);
+      const found: unknown = JSON.parse(await watched.page.inputValue('#finding-text'));
+      assert.equal((await checkFinding(found)).holds, true);
+      assert.deepEqual(watched.complaints, []);
+      await watched.close();
+    }
   });
 
   it('a changed answer: what was changed is named', async () => {

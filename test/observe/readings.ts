@@ -123,5 +123,6 @@ export const SOUND: Readings = {
   diskFreeBytes: 50 * 2 ** 30,
   keptAnswerBytes: 3 * 2 ** 20,
   logEntries: 12,
+  witnesses: [],
   use: { cpuSeconds: 1, residentBytes: 1 },
 };

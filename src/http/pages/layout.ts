@@ -2,6 +2,7 @@ import { utf8Bytes } from '../../core/bytes.ts';
 import type { Reply } from '../error-reply.ts';
 import { type Field, headOf } from '../head.ts';
 import type { PageAssets } from './assets.ts';
+import { LOG_PAGE_PATH } from './log-watch.ts';
 
 export interface Page {
   readonly status: number;
@@ -92,6 +93,7 @@ ${main}
 <footer class="site">
 <p>Public record: <a href="/log/checkpoint">signed checkpoint of the log</a>,
 <a href="/.well-known/qrn-keys.json">its public keys</a>,
+<a href="${LOG_PAGE_PATH}">its growth, watched in the browser</a>,
 <a href="/assets/qrn-verify.mjs" download>the verifier as one file</a>.
 This page needs no key and shows no random value.</p>
 </footer>

@@ -10,6 +10,7 @@ import type { PlainRoute } from '../router.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { CAPABILITY_FIELDS, html, type Markup, pageReply } from './layout.ts';
+import { logPageRoute } from './log-watch.ts';
 import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
@@ -38,6 +39,7 @@ export function verifyRoutes(
   return {
     exact: [
       ...assets.routes,
+      logPageRoute(),
       { ...open, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
     ],
     prefixes: [

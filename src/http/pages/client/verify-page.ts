@@ -1,5 +1,6 @@
 import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
 import { verifyAnswer } from '../../../certificate/verify.ts';
+import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { type BrowserElement, element, made } from './browser.ts';
 import { type Checked, certificateOf, keysOfLog, member, report, Trouble, troubleBanner } from './checks.ts';
 
@@ -14,6 +15,8 @@ const form = element('check');
 const answer = element('answer');
 const file = element('file');
 const octetsFile = element('octets');
+const witnesses = element('witnesses');
+const quorumField = element('quorum');
 const button = element('check-button');
 const result = element('result');
 
@@ -109,6 +112,7 @@ async function verify(text: string, octets: Uint8Array | undefined): Promise<Che
   const verification = await verifyAnswer({
     certificate,
     keys,
+    ...witnessesGiven(),
     ...(response === undefined ? {} : { response }),
   });
   return {
@@ -127,8 +131,17 @@ async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> 
   }
   const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
   const given = response === undefined ? { salt: text } : { response };
-  const verification = await verifyAnswer({ certificate, keys, octets, ...given });
+  const verification = await verifyAnswer({ certificate, keys, octets, ...witnessesGiven(), ...given });
   return { verification, hasAnswer: true, status: member(certificate, 'certificate', 'status') };
+}
+
+/** Nothing when no witness is named. */
+function witnessesGiven(): { readonly witnesses?: WitnessPolicy } {
+  const [keys, quorum] = [witnesses.value.trim(), quorumField.value.trim()];
+  if (keys === '' && quorum === '') return {};
+  const policy = readWitnessPolicy(keys, quorum);
+  if (typeof policy === 'string') throw new Trouble(`Witnesses: ${policy}.`);
+  return { witnesses: policy };
 }
 
 function parsed(text: string): unknown {

@@ -1,0 +1,196 @@
+import { checkFinding } from '../../../certificate/finding.ts';
+import { type FollowState, pollLog } from '../../../certificate/follow.ts';
+import { LogUnavailable, type ReadPath } from '../../../certificate/log-source.ts';
+import { member, text, timeText } from '../../../certificate/members.ts';
+import { element, isSecure, made } from './browser.ts';
+
+/*
+ * The script of log-watch.html: follows the log of the service that gave the page, or of another when the page is a file,
+ * as qrn log watch does. What it has seen stays in this browser.
+ */
+
+interface Seen {
+  /** Milliseconds since 1970 of the first poll. */
+  readonly sinceMs: number;
+  readonly state: FollowState;
+}
+
+/** What of a browser only this page uses. Reading `localStorage` throws where a browser keeps nothing. */
+const browser = globalThis as unknown as {
+  readonly localStorage: {
+    getItem(key: string): string | null;
+    setItem(key: string, value: string): void;
+    removeItem(key: string): void;
+  };
+  readonly location: { readonly protocol: string; readonly origin: string };
+};
+const { location } = browser;
+
+const INTERVAL_MS = 60_000;
+const ANSWER_DEADLINE_MS = 10_000;
+const ANSWER_BYTES_MAX = 1024 * 1024;
+const isFile = location.protocol === 'file:';
+
+const address = element('address');
+const button = element('watch-button');
+const form = element('watch');
+const verdict = element('verdict');
+let next: ReturnType<typeof setTimeout> | undefined;
+
+form.hidden = false;
+element('address-part').hidden = !isFile;
+if (!isFile) address.value = location.origin;
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  watch();
+});
+element('forget').onclick = () => {
+  kept((storage) => storage.removeItem(keyOf(originOf())));
+  tell('wait', 'Forgotten.', 'The next reading pins the keys anew and begins at the first leaf.');
+  for (const id of ['facts', 'withdrawals', 'finding']) element(id).hidden = true;
+};
+if (!isFile) watch();
+
+async function watch(): Promise<void> {
+  clearTimeout(next);
+  button.disabled = true;
+  try {
+    if (await pollOnce(originOf())) next = setTimeout(watch, INTERVAL_MS);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function originOf(): string {
+  return URL.canParse(address.value) ? new URL(address.value).origin : location.origin;
+}
+
+/** False when there is nothing more to read: something was found. */
+async function pollOnce(origin: string): Promise<boolean> {
+  if (!isSecure) {
+    tell('wait', 'Not read.', 'A browser checks signatures only on pages from https or from this computer.');
+    return false;
+  }
+  const nowMs = Date.now();
+  let poll: Awaited<ReturnType<typeof pollLog>>;
+  const seen = readSeen(origin);
+  try {
+    poll = await pollLog(seen?.state, { read: readerOf(origin), url: origin, nowMs });
+  } catch (error) {
+    if (!(error instanceof LogUnavailable)) {
+      tell('bad', 'The check itself failed.', String(error));
+      throw error; // a fault of this script belongs into the browser's console too
+    }
+    tell('wait', 'The log cannot be read.', `${error.message}. It is asked again in a minute.`);
+    return true;
+  }
+  if ('finding' in poll) {
+    const { finding } = poll;
+    const { holds, isSigned, why } = await checkFinding(finding);
+    tell('bad', 'The log is not what it was.', finding.what);
+    const who = isSigned
+      ? "The log's own signatures show it."
+      : 'Part of it is the word of this browser alone.';
+    element('finding-check').textContent = holds ? `${why} ${who}` : why;
+    element('finding-text').value = JSON.stringify(finding, null, 2);
+    element('finding').hidden = false;
+    return false;
+  }
+  const { state, size, atS, isStale } = poll;
+  const sinceMs = seen?.sinceMs ?? nowMs;
+  const isKept = keepSeen(origin, { sinceMs, state });
+  element('finding').hidden = true;
+  showState({ sinceMs, state }, size, atS);
+  const at = new Date(nowMs).toISOString();
+  if (isStale)
+    tell('wait', 'An older state was shown.', `It is part of what was seen before. Read at ${at}.`);
+  else if (!isKept)
+    tell('wait', 'All holds, and nothing is kept.', 'This browser keeps no data for this page.');
+  else if (seen === undefined)
+    tell(
+      'good',
+      'The log holds together.',
+      `Its keys were pinned at ${at}. From now on it is compared with this.`,
+    );
+  else
+    tell(
+      'good',
+      'The log only grew.',
+      `Read at ${at}; compared with what was seen since ${timeOf(sinceMs)}.`,
+    );
+  return true;
+}
+
+function showState({ sinceMs, state }: Seen, size: number, atS: number | undefined): void {
+  const listed = member(state.keys, 'keys');
+  const ids = (Array.isArray(listed) ? listed : []).map((key) => text(member(key, 'key_id')));
+  const values = {
+    origin: text(member(state.keys, 'origin')) ?? '',
+    keys: ids.join(', '),
+    size: String(size),
+    signed: atS === undefined ? 'it does not say' : timeText(atS),
+    lots: String(Object.keys(state.lots).length),
+    since: timeOf(sinceMs),
+  };
+  for (const [id, value] of Object.entries(values)) element(id).textContent = value;
+  const items = state.withdrawals.map((leaf) => {
+    const told: unknown = JSON.parse(leaf);
+    const part = (name: string) => text(member(told, name)) ?? '';
+    return made('li', `${part('lot_id')} at ${part('revoked_at')}: ${part('reason')}`);
+  });
+  element('withdrawn').replaceChildren(...items.reverse());
+  element('none-withdrawn').hidden = items.length > 0;
+  for (const id of ['facts', 'withdrawals']) element(id).hidden = false;
+}
+
+function readerOf(origin: string): ReadPath {
+  return async (path) => {
+    try {
+      const response = await fetch(`${origin}${path}`, {
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
+      });
+      if (!response.ok) throw new LogUnavailable(`${path} answered ${response.status}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      if (bytes.length > ANSWER_BYTES_MAX) throw new LogUnavailable(`${path} answered too much`);
+      return bytes;
+    } catch (error) {
+      throw error instanceof LogUnavailable ? error : new LogUnavailable(`${path}: ${String(error)}`);
+    }
+  };
+}
+
+function readSeen(origin: string): Seen | undefined {
+  const found = kept((storage) => storage.getItem(keyOf(origin)));
+  return typeof found === 'string' ? (JSON.parse(found) as Seen) : undefined;
+}
+
+/** False where the browser keeps nothing, or no more. */
+function keepSeen(origin: string, seen: Seen): boolean {
+  return kept((storage) => storage.setItem(keyOf(origin), JSON.stringify(seen))) !== false;
+}
+
+function kept<T>(use: (storage: typeof browser.localStorage) => T): T | false {
+  try {
+    return use(browser.localStorage);
+  } catch {
+    return false;
+  }
+}
+
+function keyOf(origin: string): string {
+  return `qrn-log ${origin}`;
+}
+
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+function tell(kind: 'good' | 'wait' | 'bad', title: string, told: string): void {
+  const words = made('p');
+  words.append(made('strong', title), ` ${told}`);
+  const box = made('div');
+  box.className = `banner ${kind}`;
+  box.append(words);
+  verdict.replaceChildren(box);
+}
