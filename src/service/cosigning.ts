@@ -32,11 +32,12 @@ export interface CosigningOptions {
   readonly quorum: number;
   readonly clock: Clock;
   readonly report: Log;
+  /** A witness that has not answered by then is left out of the round; 3 s when nothing is said. */
+  readonly answerDeadlineMs?: number;
 }
 
 /** A certificate is witnessed about this long after it was logged. */
 const ROUND_INTERVAL_MS = 1_000;
-/** A witness that has not answered by then is left out of the round. */
 const ANSWER_DEADLINE_MS = 3_000;
 /** A witness that fails is asked again after 1, 2, 4 … rounds, and after this many at most. */
 const ROUNDS_SKIPPED_MAX = 60;
@@ -170,7 +171,7 @@ export class Cosigning {
   async #post(witness: KnownWitness, note: Note, size: number, signal?: AbortSignal) {
     const proof = await this.#options.log.consistencyProof(Math.min(witness.size, size), size);
     const lines = [`old ${witness.size}`, ...proof.map(toBase64)].map((line) => `${line}\n`).join('');
-    const deadline = AbortSignal.timeout(ANSWER_DEADLINE_MS);
+    const deadline = AbortSignal.timeout(this.#options.answerDeadlineMs ?? ANSWER_DEADLINE_MS);
     const response = await fetch(`${witness.url}/add-checkpoint`, {
       method: 'POST',
       body: `${lines}\n${formatNote(note)}`,

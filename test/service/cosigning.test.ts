@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -14,9 +14,13 @@ import type { Log } from '../../src/core/log.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import {
   COSIGNATURE_TYPE,
+  cosignatureText,
+  formatNote,
+  noteKeyId,
   parseCheckpoint,
   parseNote,
   parseProof,
+  timestampedSignature,
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
@@ -60,6 +64,15 @@ async function liarOf(t: TestContext, seed: number, listener: RequestListener) {
   return { key: text, address: `${text}@${await serve(t, listener)}` };
 }
 
+/** The line of a cosignature, as a witness answers it. */
+function cosignatureLine(name: string, seed: number, text: string, { clock }: LogWorld): string {
+  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
+  const atS = Math.floor(clock.wallMs() / 1_000);
+  const signature = timestampedSignature(atS, key.sign(Buffer.from(cosignatureText(atS, text))));
+  const keyId = noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+  return formatNote({ text, signatures: [{ name, keyId, signature }] }).split('\n\n')[1];
+}
+
 async function scene() {
   const w = new LogWorld();
   w.lots.set(LOT.id, LOT);
@@ -97,14 +110,21 @@ async function scene() {
   const note = (facts: object, message: string) => warned.push(`${JSON.stringify(facts)} ${message}`);
   const report = { warn: note, error: note } as unknown as Log;
   const cosigning = (quorum: number, ...witnesses: readonly { address: string }[]) =>
+    cosigningWithin(60_000, quorum, ...witnesses);
+  const cosigningWithin = (
+    answerDeadlineMs: number,
+    quorum: number,
+    ...witnesses: readonly { address: string }[]
+  ) =>
     new Cosigning({
       log,
       witnesses: witnesses.map(({ address }) => address),
       quorum,
       clock: w.clock,
       report,
+      answerDeadlineMs,
     });
-  return { w, log, grow, verified, cosigning, warned };
+  return { w, log, grow, verified, cosigning, cosigningWithin, warned };
 }
 
 function sizeOf(proof: string | undefined): number | undefined {
@@ -206,6 +226,116 @@ describe('cosigned checkpoints', () => {
     await fork.grow(2);
     await fork.cosigning(1, witness).round();
     assert.match(fork.warned.join(), /it answered 422/);
+  });
+
+  it('wait for no witness: the log grows and proves while one does not answer', async (t) => {
+    const { w, log, grow, cosigning, warned } = await scene();
+    const one = await witnessOf(t, w, 11);
+    let asked = () => {};
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const waiting: ServerResponse[] = [];
+    const silent = await liarOf(t, 21, (_, response) => {
+      waiting.push(response);
+      asked();
+    });
+    const cosigned = cosigning(1, one, silent);
+    await grow(3);
+    let isOver = false;
+    const round = cosigned.round().then(() => {
+      isOver = true;
+    });
+    await wasAsked;
+    const segment = await grow(4);
+    assert.equal(sizeOf(await log.proofOf(segment, 0)), 7);
+    assert.equal(isOver, false, 'the witness still has not answered');
+    for (const response of waiting) response.destroy();
+    await round;
+    assert.equal(warned.length, 1);
+    const [kept, failing] = cosigned.states();
+    assert.deepEqual([kept.size, kept.failure], [3, null]);
+    assert.equal(kept.cosignedAtS, Math.floor(w.clock.wallMs() / 1_000));
+    assert.deepEqual([failing.name, failing.size], ['liar.example/w21', null]);
+    assert.notEqual(failing.failure, null);
+  });
+
+  it('count for nothing when they come too late', async (t) => {
+    const { grow, verified, cosigningWithin, warned } = await scene();
+    const silent = await liarOf(t, 21, () => {});
+    const segment = await grow(3);
+    await cosigningWithin(20, 1, silent).round();
+    assert.match(warned.join(), /liar\.example\/w21.*timeout/);
+    assert.equal((await verified(segment, [silent.key], 1)).ok, false);
+  });
+
+  it('are of this checkpoint, once, and lines of other keys are left out', async (t) => {
+    const { w, log, grow, verified, cosigning, warned } = await scene();
+    const one = await witnessOf(t, w, 11);
+    const other = await scene();
+    await other.grow(2);
+    const of = (lines: (checkpoint: string) => string) => (body: string) => {
+      const checkpoint = body.slice(body.indexOf('\n\n') + 2);
+      return lines(checkpoint);
+    };
+    const cosign = (seed: number, text: string) => cosignatureLine(`liar.example/w${seed}`, seed, text, w);
+    const textIn = (checkpoint: string) => parseNote(checkpoint)?.text ?? '';
+    const answering = (seed: number, reply: (body: string) => string) =>
+      liarOf(t, seed, async (request, response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+        response.end(reply(Buffer.concat(chunks).toString('utf8')));
+      });
+    const foreign = await answering(22, () => cosign(22, textIn(other.log.checkpoint)));
+    const malformed = await answering(
+      23,
+      of((checkpoint) => `${cosign(23, textIn(checkpoint))}— x\n`),
+    );
+    const doubled = await answering(
+      24,
+      of((checkpoint) => cosign(99, textIn(checkpoint)) + cosign(24, textIn(checkpoint)).repeat(2)),
+    );
+    const segment = await grow(3);
+    await cosigning(2, one, foreign, malformed, doubled).round();
+    assert.deepEqual(warned.map((each) => /w2\d/.exec(each)?.[0]).sort(), ['w22', 'w23']);
+    const keys = [one, foreign, malformed, doubled].map(({ key }) => key);
+    const { ok, why } = await verified(segment, keys, 2);
+    assert.ok(ok, why);
+    assert.match((await verified(segment, keys, 3)).why, /^2 of the 3 witnesses/);
+    assert.equal((await log.proofOf(segment, 0))?.match(/liar\.example\/w24 /g)?.length, 1);
+    assert.ok(!(await log.proofOf(segment, 0))?.includes('w99'));
+  });
+
+  it('of three witnesses hold with one cut off and one rolled back, and not on a fork', async (t) => {
+    const { w, log, grow, verified, cosigning } = await scene();
+    const directory = temporaryFolder(t);
+    const [one, back] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12, directory)];
+    const { key: awayKey } = await witnessOf(t, w, 13);
+    const away = { key: awayKey, address: `${awayKey}@http://127.0.0.1:9` };
+    const keys = [one.key, back.key, away.key];
+    const fork = await scene();
+    await grow(3);
+    await fork.grow(3);
+    await cosigning(2, one, back, away).round();
+    const [file] = readdirSync(directory);
+    const early = readFileSync(join(directory, file));
+    await grow(3);
+    await cosigning(2, one, back, away).round();
+    writeFileSync(join(directory, file), early); // its disk was set back
+    const rolledBack = await witnessOf(t, w, 12, directory);
+    const segment = await grow(3);
+    await cosigning(2, one, rolledBack, away).round();
+    const honest = await verified(segment, keys, 2);
+    assert.ok(honest.ok, honest.why);
+    assert.equal(sizeOf(await log.proofOf(segment, 0)), 9);
+    // the operator shows another history from where the witness was set back to
+    writeFileSync(join(directory, file), early);
+    const again = await witnessOf(t, w, 12, directory);
+    const forked = await fork.grow(9);
+    await fork.cosigning(2, one, again, away).round();
+    assert.match((await fork.verified(forked, keys, 2)).why, /^0 of the 2 witnesses/, 'it has no quorum');
+    await fork.cosigning(1, again).round();
+    assert.ok((await fork.verified(forked, keys, 1)).ok, 'one witness alone would have been fooled');
   });
 
   it('count for nothing when a witness lies', async (t) => {
