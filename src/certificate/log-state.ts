@@ -98,6 +98,28 @@ function signaturesOf(text: string, keys: LogKeys, sealedAtS: number): Note['sig
   ];
 }
 
+/** The checkpoint that the new key and the one before it have signed, for whoever missed it. */
+export function voucherRecord({ checkpoint }: LogState, { currentKeyId }: LogKeys): TileRecord {
+  return { key: voucherKey(currentKeyId), value: utf8Bytes(checkpoint) };
+}
+
+/** Those checkpoints by the id of the new key; keys of earlier releases have none. */
+export async function readVouchers(
+  store: Pick<LogStore, 'getLog'>,
+  { published }: Pick<LogKeys, 'published'>,
+): Promise<ReadonlyMap<string, string>> {
+  const vouchers = new Map<string, string>();
+  for (const { key_id: keyId } of published) {
+    const record = await store.getLog(voucherKey(keyId));
+    if (record !== undefined) vouchers.set(keyId, textOf(record));
+  }
+  return vouchers;
+}
+
+function voucherKey(keyId: string): string {
+  return `voucher/${keyId}`;
+}
+
 export function isSignedBy(checkpoint: string, keyId: string): boolean {
   return noteOf(checkpoint).signatures.some((signature) => signature.keyId === keyId);
 }

@@ -32,6 +32,7 @@ import {
   signCheckpoint,
   stateRecords,
   textOf,
+  voucherRecord,
 } from './log-state.ts';
 import { lotLeafText, statementText } from './lot-leaf.ts';
 import {
@@ -171,16 +172,14 @@ export class CertificateLog {
       // The key was rotated: what the old key vouched for, the new one does too, beside it.
       const sealedAtS = Math.max(nowS, state.sealedAtS);
       state = { ...state, checkpoint: addSignatures(state.checkpoint, keys, sealedAtS), sealedAtS };
-      await store.putLog(stateRecords(state, ids, keys));
+      await store.putLog([...stateRecords(state, ids, keys), voucherRecord(state, keys)]);
     }
     options.anchored?.(state.checkpoint);
-    let published = await loadPublicState(store);
-    if (published === undefined) {
-      const collected = (await collectPublicLeaves(store, state.sealedAtS)).finish(state.sealedAtS);
-      await store.putLog(collected.records);
-      published = collected.state;
-    }
-    return new CertificateLog(options, state, published);
+    const published = await loadPublicState(store);
+    if (published !== undefined) return new CertificateLog(options, state, published);
+    const collected = (await collectPublicLeaves(store, state.sealedAtS)).finish(state.sealedAtS);
+    await store.putLog(collected.records);
+    return new CertificateLog(options, state, collected.state);
   }
 
   /** Leaves in the newest checkpoint. */

@@ -23,7 +23,7 @@ import {
 } from './incarnation.ts';
 import { keysDocument } from './keys-document.ts';
 import { CertificateLog } from './log.ts';
-import { CertificateLogError, storedStateOf } from './log-state.ts';
+import { CertificateLogError, readVouchers, storedStateOf } from './log-state.ts';
 
 /**
  * Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for
@@ -84,7 +84,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
-  const document = keysDocument(keys, incarnations);
+  const document = keysDocument(keys, incarnations, await readVouchers(store, keys));
   const certificates = certificateService(archive, log, document, held);
   return { certificates, log: isHeld ? undefined : log, held };
 }

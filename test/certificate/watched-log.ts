@@ -2,6 +2,7 @@ import { CertificateArchive, certificateService } from '../../src/certificate/ar
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import type { CertificateLog } from '../../src/certificate/log.ts';
 import { LogUnavailable } from '../../src/certificate/log-source.ts';
+import { readVouchers } from '../../src/certificate/log-state.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -59,7 +60,8 @@ export class WatchedLog {
     const { world, log } = this;
     const books = { segment: async (each: number) => world.segments.get(each) };
     const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
-    const { exact, prefixes } = logRoutes(certificateService(archive, log, keysDocument(world.keys)));
+    const keys = keysDocument(world.keys, [], await readVouchers(world.store, world.keys));
+    const { exact, prefixes } = logRoutes(certificateService(archive, log, keys));
     const route =
       exact.find((each) => each.path === place) ?? prefixes.find((each) => place.startsWith(each.path));
     if (route === undefined) throw new LogUnavailable(`there is no ${path}`);

@@ -264,18 +264,29 @@ const problem = object(
 );
 
 const logKeys = listOf(
-  object({
-    key_id: { type: 'string', pattern: '^[0-9a-f]{8}$' },
-    algorithm: { type: 'string', const: 'ed25519' },
-    public_key: { type: 'string', contentEncoding: 'base64' },
-    verifier_key: text,
-    cosigner_key: described(
-      orNull(text),
-      'The same key as cosigner: every checkpoint it signs has a time. Null for a key of a release that gave none.',
-    ),
-    created_at: described(time, 'From when on it signs.'),
-    retired_at: described(orNull(time), 'By when it had signed for the last time; null for the key in use.'),
-  }),
+  object(
+    {
+      key_id: { type: 'string', pattern: '^[0-9a-f]{8}$' },
+      algorithm: { type: 'string', const: 'ed25519' },
+      public_key: { type: 'string', contentEncoding: 'base64' },
+      verifier_key: text,
+      cosigner_key: described(
+        orNull(text),
+        'The same key as cosigner: every checkpoint it signs has a time. Null for a key of a release that gave none.',
+      ),
+      created_at: described(time, 'From when on it signs.'),
+      retired_at: described(
+        orNull(time),
+        'By when it had signed for the last time; null for the key in use.',
+      ),
+    },
+    {
+      vouched_by: described(
+        text,
+        'The checkpoint that the key before it signed together with it: a signed note. The first key has none.',
+      ),
+    },
+  ),
 );
 
 const keys = object(
