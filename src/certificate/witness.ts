@@ -185,7 +185,8 @@ function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['sign
     const key = keys.find(({ name, keyId }) => name === signature.name && keyId === signature.keyId);
     if (key === undefined) continue;
     if (!verifyEd25519(key.publicKey, utf8Bytes(note.text), signature.signature)) return undefined;
-    trusted.push(signature);
+    // one line a key is enough to keep
+    if (!trusted.some(({ name, keyId }) => name === key.name && keyId === key.keyId)) trusted.push(signature);
   }
   return trusted;
 }

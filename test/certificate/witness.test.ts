@@ -139,6 +139,31 @@ describe('a witness', () => {
     );
   });
 
+  it('leaves out signatures of unknown keys, keeps a doubled one once, and refuses malformed ones', (t) => {
+    const { start } = world(t);
+    const line = `— ${LOG} ${SIGNATURES[1]}\n`;
+    const unknown = `— other.example/log ${toBase64(new Uint8Array(68).fill(1))}\n`;
+    const wrong = `— ${LOG} ${SIGNATURES[3]}\n`;
+    const cases: [what: string, more: string, status: number][] = [
+      ['a line that is no signature', '— x\n', 400],
+      ['a signature that is no base64', `— ${LOG} *\n`, 400],
+      ['an empty line behind them', '\n', 400],
+      ['no newline at the end', '— x y', 400],
+      ['a right and a wrong signature of the same key', wrong, 403],
+      ['an unknown key, and the same signature twice', unknown + line, 200],
+    ];
+    for (const [what, more, status] of cases) {
+      const witness = start();
+      const reply = witness.addCheckpoint(request(0, [], 1) + more);
+      assert.equal(reply.status, status, `${what}: ${reply.body}`);
+      if (status === 200) {
+        const kept = witness.checkpoint(sha256Hex(Buffer.from(LOG))).body;
+        assert.equal(kept, `${LOG}\n1\n${ROOTS[1]}\n\n${line}${reply.body}`);
+        assert.equal(parseNote(kept)?.signatures.length, 2);
+      }
+    }
+  });
+
   it('refuses a fork of the same size, a smaller tree, and both after a restart', (t) => {
     const { directory, clock } = world(t);
     const log = SigningKey.fromSeed(new Uint8Array(32).fill(6));
