@@ -59,11 +59,15 @@ export async function assertTakesBodiesAsTheyCome(target: Target, count: number)
   await target.untilCalm();
 }
 
-const TRICKLE_BYTES = 32 * 1024;
+/**
+ * So much that the send buffer of the service, up to 4 MB, is writable again within the 10 s after which uWebSockets.js closes
+ * a connection without progress, and so little that 30 MB are not through after the 30 s that a reply may take.
+ */
+const TRICKLE_BYTES = 256 * 1024;
 const TRICKLE_MS = 500;
 
 /**
- * Readers of a large answer who take 64 KB a second, and others who take a byte: progress or not, they are cut by the
+ * Readers of a large answer who take 512 KB a second, and others who take a byte: progress or not, they are cut by the
  * deadline of a reply at the latest, and others are served meanwhile.
  */
 export async function assertKeepsReplyDeadline(target: Target, readers: number): Promise<void> {
