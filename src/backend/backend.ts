@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import type { Origin } from '../core/vocabulary.ts';
+import { isQuantum, type Origin } from '../core/vocabulary.ts';
 
 /**
  * The seam of entropy sources. A backend gives raw noise and says exactly where it came from; it never tests,
@@ -9,11 +9,19 @@ import type { Origin } from '../core/vocabulary.ts';
  */
 export type Backend = JobBackend | StreamBackend;
 
+/** Whether the origin of a backend is a quantum one that its operator declares and nothing attests. */
+export function isDeclaredQuantum({ origin, isDeclared }: BackendIdentity): boolean {
+  return isDeclared === true && isQuantum(origin);
+}
+
 interface BackendIdentity {
   /** The name under which it is configured, e.g. `simulator`. */
   readonly name: string;
   readonly origin: Origin;
-  /** True when nobody but the operator says what the origin is: it is declared, and nothing attests it. */
+  /**
+   * True when nobody but the operator says what the origin is: it was typed in, or the address of the provider
+   * was. See `isDeclaredQuantum`.
+   */
   readonly isDeclared?: boolean;
   /** `quantum_backend` of answers, e.g. `simulator-statevector`. */
   readonly quantumBackend: string;

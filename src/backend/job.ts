@@ -27,6 +27,8 @@ interface JobSource {
   readonly quantumBackend: string;
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
+  /** True when calls go to an address that the operator gave in place of the provider's own. */
+  readonly isDeclared: boolean;
 }
 
 /** The shots of a job, part by part, before they are put together. */
@@ -54,6 +56,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   readonly quantumBackend: string;
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
+  readonly isDeclared: boolean;
   abstract readonly origin: Origin;
   protected readonly clock: Clock;
   protected readonly memory: SourceMemory;
@@ -64,6 +67,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     this.quantumBackend = source.quantumBackend;
     this.claimedMinEntropyPerBit = source.claimedMinEntropyPerBit;
     this.lotRawBits = source.lotRawBits;
+    this.isDeclared = source.isDeclared;
     this.clock = clock;
     this.memory = memory;
     this.#seen = new SeenResults(memory);

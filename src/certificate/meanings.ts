@@ -1,4 +1,4 @@
-import type { EntropyMode, Origin, SystemGenerator } from '../core/vocabulary.ts';
+import { type EntropyMode, isQuantum, type Origin, type SystemGenerator } from '../core/vocabulary.ts';
 import type { EvidenceLevel, LotRecord } from '../ledger/records.ts';
 
 /**
@@ -41,7 +41,7 @@ const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
 
 /** A declaration is no attestation, and one declared lot among several makes the whole declared. */
 export function originMeaning(origin: Origin, lots: readonly LotRecord[]): string {
-  const isDeclared = origin === 'qrng-device' && lots.some((lot) => lot.isDeclared === true);
+  const isDeclared = isQuantum(origin) && lots.some((lot) => lot.isDeclared === true);
   return isDeclared
     ? 'Raw bits: from a device that its operator declares to be quantum; nothing attests it.'
     : ORIGIN_MEANINGS[origin];

@@ -10,6 +10,11 @@ export type EntropyMode = (typeof ENTROPY_MODES)[number];
 export const ORIGINS = ['quantum-processor', 'qrng-device', 'simulated', 'replay', 'system'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
+/** Whether raw bits of this origin are said to be measured on something quantum. */
+export function isQuantum(origin: Origin): boolean {
+  return origin === 'quantum-processor' || origin === 'qrng-device';
+}
+
 export const TIERS = ['free', 'developer', 'pro', 'business', 'enterprise'] as const;
 export type Tier = (typeof TIERS)[number];
 

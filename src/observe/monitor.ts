@@ -103,6 +103,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
     sources: sources.map((source) => ({
       name: source.name,
       origin: source.origin,
+      isDeclared: source.isDeclared,
       backend: source.lastLot?.quantumBackend ?? null,
       state: source.state,
       newestLot: source.lastLot === undefined ? null : newestLot(source.lastLot),

@@ -94,7 +94,7 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
 ];
 
 function stateCheck(source: SourceReading, all: readonly SourceReading[]): HealthCheck {
-  const { name, origin, state, reads, lastError } = source;
+  const { name, origin, isDeclared, state, reads, lastError } = source;
   return {
     componentType: 'component',
     status: STATE_STATUS[state],
@@ -103,6 +103,7 @@ function stateCheck(source: SourceReading, all: readonly SourceReading[]): Healt
     details: {
       name,
       origin,
+      ...(isDeclared ? { declared: true } : {}),
       reads,
       share_of_lots: shareOf(source, all, ({ lotsAccepted }) => lotsAccepted),
       share_of_bytes: shareOf(source, all, ({ conditionedBytes }) => conditionedBytes),

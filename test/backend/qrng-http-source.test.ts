@@ -71,6 +71,20 @@ test('a service without a size to ask for gives the same for every call', async 
   assert.equal(backend.origin, 'simulated');
 });
 
+test('the origin of a preset is declared once the operator puts another service in its place', () => {
+  const preset = { preset: 'anu', api_key: 'k' };
+  assert.equal(source(preset).isDeclared, false);
+  assert.equal(source({ ...preset, calls: '2' }).isDeclared, false);
+  for (const change of [
+    { base_url: 'https://example.org' },
+    { device: 'another' },
+    { origin: 'qrng-device' },
+  ]) {
+    assert.equal(source({ ...preset, ...change }).isDeclared, true, JSON.stringify(change));
+  }
+  assert.equal(source({ ...preset, origin: 'simulated' }).isDeclared, false);
+});
+
 test('a preset takes other values for what it says', async () => {
   const backend = source({
     preset: 'qrypt',

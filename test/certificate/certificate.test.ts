@@ -448,6 +448,8 @@ describe('version 3', () => {
     );
     assert.match(provenance.meaning, /operator declares to be quantum; nothing attests it\./);
     assert.doesNotMatch(provenance.meaning, /from a quantum random number device/);
+    const processor = assessed('a', { origin: 'quantum-processor', isDeclared: true });
+    assert.match(issue([processor], PURE).provenance.meaning, /operator declares to be quantum/);
     assert.match(
       issue([assessed('b', device)], PURE).provenance.meaning,
       /from a quantum random number device/,

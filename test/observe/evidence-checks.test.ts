@@ -29,6 +29,7 @@ function status(changes: Partial<SourceStatus> = {}): SourceStatus {
   return {
     name: 'test',
     origin: 'simulated',
+    isDeclared: false,
     state: 'ok',
     lastError: '',
     lastLot: undefined,

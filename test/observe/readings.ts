@@ -28,6 +28,7 @@ const EVEN = { passed: true, sequences: 3, p: 1, counts: [56, 57, 56, 57, 56, 57
 export const SOURCE: SourceReading = {
   name: 'simulator',
   origin: 'simulated',
+  isDeclared: false,
   state: 'ok',
   lastError: '',
   lastLot: LOT,

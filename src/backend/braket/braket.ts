@@ -73,6 +73,7 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
         name,
         quantumBackend: `braket-${device.name.replace('/', '-').toLowerCase()}`,
         claimedMinEntropyPerBit: claimOf(options),
+        isDeclared: options.endpoint !== undefined || options.s3_endpoint !== undefined,
         lotRawBits: qubits * shots,
       },
       parts,

@@ -103,7 +103,13 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
 
   constructor(name: string, options: IbmOptions, claimedMinEntropyPerBit: number, parts: SourceParts) {
     super(
-      { name, quantumBackend: options.device, claimedMinEntropyPerBit, lotRawBits: options.bits_per_job },
+      {
+        name,
+        quantumBackend: options.device,
+        claimedMinEntropyPerBit,
+        lotRawBits: options.bits_per_job,
+        isDeclared: options.api_url !== 'auto',
+      },
       parts,
     );
     this.#options = options;

@@ -72,6 +72,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
         quantumBackend: `ionq-${backend.replace('.', '-')}`,
         claimedMinEntropyPerBit: claimOf(options),
         lotRawBits: qubits * shots,
+        isDeclared: options.base_url !== ionqOptions.base_url.fallback,
       },
       parts,
     );

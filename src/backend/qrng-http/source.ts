@@ -97,18 +97,23 @@ export function createQrngHttp(name: string, values: Values, parts: QrngHttpPart
   return new QrngHttp(name, { service, key, callTimeoutMs: values.call_timeout_ms }, parts);
 }
 
+/** With one of these a preset is no longer the service that it is known to be: its origin is what the operator says. */
+const RENAMING = ['origin', 'url', 'base_url', 'provider', 'device'] as const;
+
 /** The preset with what the operator put in its place. */
 function described(values: Values): QrngService {
   const preset = QRNG_PRESETS.get(values.preset);
   const url = required('url', values.url ?? preset?.url);
   const decoder = required('decoder', values.decoder ?? preset?.decoder);
+  // Nobody but the operator knows what an unknown service is made of.
+  const origin = required('origin', values.origin ?? preset?.origin);
   return {
     provider: values.provider ?? preset?.provider ?? hostOf(url),
     device: values.device ?? preset?.device ?? 'QRNG service',
     quantumBackend: preset?.quantumBackend ?? 'qrng-http',
-    // Nobody but the operator knows what an unknown service is made of.
-    origin: required('origin', values.origin ?? preset?.origin),
-    isDeclared: values.origin === 'qrng-device',
+    origin,
+    isDeclared:
+      origin === 'qrng-device' && (preset === undefined || RENAMING.some((each) => values[each] !== null)),
     method: values.method ?? preset?.method ?? 'GET',
     url: values.base_url === null ? url : url.replace(/^https?:\/\/[^/?#]*/, values.base_url),
     body: values.body ?? preset?.body ?? '',

@@ -1,4 +1,4 @@
-import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
+import { type EntropyMode, isQuantum, type Origin } from '../../core/vocabulary.ts';
 import type { EvidenceLevel } from '../../ledger/records.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
@@ -36,6 +36,8 @@ export interface StatusFacts {
 export interface StatusSource {
   readonly name: string;
   readonly origin: Origin;
+  /** Nobody but the operator says what the origin is. */
+  readonly isDeclared: boolean;
   /** The processor that the newest lot came from. */
   readonly backend: string | null;
   readonly state: string;
@@ -140,20 +142,24 @@ ${lot.claim === null ? null : html`<div><h3>What it is evidence of</h3>${evidenc
 /** The one source, or the loudest of several: what is not quantum is said before what is. */
 function sourceBanner({ sources }: StatusFacts): Markup {
   const [first] = sources;
+  const declared = sources.filter(({ isDeclared }) => isDeclared);
+  if (declared.length > 0 && sources.every(({ origin }) => isQuantum(origin))) {
+    return banner(
+      'wait',
+      'DECLARED: the origin of a source is not attested.',
+      `The operator says that ${declared.map(({ name }) => name).join(', ')} ${declared.length === 1 ? 'is quantum' : 'are quantum'}; nothing attests it, and every answer of it says so. ${stateWords(sources)}`,
+    );
+  }
   if (sources.every(({ origin }) => origin === first.origin)) return originBanner(first, sources);
-  const others = sources.filter(({ origin }) => !isQuantum(origin));
+  const others = sources.filter(({ origin, isDeclared }) => isDeclared || !isQuantum(origin));
   if (others.length === 0) {
     return banner('good', 'Quantum processors and devices are the sources.', stateWords(sources));
   }
   return banner(
     'wait',
     'MIXED: not every source is a quantum one.',
-    `${others.map(({ name, origin }) => `${name} is ${ORIGIN_WORDS[origin]}`).join('; ')}. Every answer names the origin of what it drew on.`,
+    `${others.map((source) => `${source.name} is ${originWords(source)}`).join('; ')}. Every answer names the origin of what it drew on.`,
   );
-}
-
-function isQuantum(origin: Origin): boolean {
-  return origin === 'quantum-processor' || origin === 'qrng-device';
 }
 
 const ORIGIN_WORDS: Readonly<Record<Origin, string>> = {
@@ -163,6 +169,10 @@ const ORIGIN_WORDS: Readonly<Record<Origin, string>> = {
   replay: 'a replay of bits recorded earlier',
   system: 'the generator of the operating system',
 };
+
+function originWords({ origin, isDeclared }: StatusSource): string {
+  return isDeclared ? 'declared to be quantum by its operator' : ORIGIN_WORDS[origin];
+}
 
 /** All sources have the origin of `first`. */
 function originBanner(first: StatusSource, sources: readonly StatusSource[]): Markup {
@@ -207,7 +217,8 @@ function stateWords(sources: readonly StatusSource[]): string {
 }
 
 function sourceList({ sources }: StatusFacts): Markup {
-  return html`<dl>${sources.map(({ name, origin, state, share, lastLotAtMs }) => {
+  return html`<dl>${sources.map((source) => {
+    const { name, state, share, lastLotAtMs } = source;
     const works = state === 'ok' || state === 'standby';
     const given = share === null ? '' : `, gave ${Math.round(100 * share)} % of the bytes since the start`;
     const last =
@@ -215,7 +226,7 @@ function sourceList({ sources }: StatusFacts): Markup {
         ? html`, no lot yet`
         : html`, newest lot <time datetime="${isoOf(lastLotAtMs)}">${utcText(lastLotAtMs)}</time>`;
     return html`<div><dt><code>${name}</code></dt>
-<dd><strong class="${works ? 'works' : 'closed'}">${state}</strong>, ${ORIGIN_WORDS[origin]}${given}${last}</dd></div>`;
+<dd><strong class="${works ? 'works' : 'closed'}">${state}</strong>, ${originWords(source)}${given}${last}</dd></div>`;
   })}</dl>`;
 }
 

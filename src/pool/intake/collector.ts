@@ -1,4 +1,4 @@
-import { type Backend, BackendError, type RawRead } from '../../backend/backend.ts';
+import { type Backend, BackendError, isDeclaredQuantum, type RawRead } from '../../backend/backend.ts';
 import { RecentEntries } from '../../backend/seen.ts';
 import { wipe } from '../../core/bytes.ts';
 import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
@@ -34,6 +34,8 @@ type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
 export interface SourceStatus extends LotTrendsState {
   readonly name: string;
   readonly origin: Backend['origin'];
+  /** Nobody but the operator says what the origin is. */
+  readonly isDeclared: boolean;
   readonly state: SourceState;
   /** Why the last step failed; empty when it did not. */
   readonly lastError: string;
@@ -181,6 +183,7 @@ export class Collector {
     return {
       name: this.#options.backend.name,
       origin: this.#options.backend.origin,
+      isDeclared: isDeclaredQuantum(this.#options.backend),
       state: this.#state,
       lastError: this.#lastError,
       lastLot: this.#lastLot,

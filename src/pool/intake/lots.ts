@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Backend, Provenance, RawRead } from '../../backend/backend.ts';
+import { type Backend, isDeclaredQuantum, type Provenance, type RawRead } from '../../backend/backend.ts';
 import { assert } from '../../core/assert.ts';
 import { concatBytes, toHex, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -310,7 +310,7 @@ function recordOf(
     id: newLotId(clock),
     source: backend.name,
     origin: backend.origin,
-    ...(backend.isDeclared === true ? { isDeclared: true } : {}),
+    ...(isDeclaredQuantum(backend) ? { isDeclared: true } : {}),
     deterministic: backend.deterministic,
     quantumBackend: backend.quantumBackend,
     rawBits: read.width * read.shots,

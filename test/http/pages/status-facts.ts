@@ -15,6 +15,7 @@ export const POINT: StatusPoint = {
 export const SOURCE: StatusSource = {
   name: 'simulator',
   origin: 'simulated',
+  isDeclared: false,
   backend: 'simulator-statevector',
   state: 'ok',
   lastLotAtMs: NOW,

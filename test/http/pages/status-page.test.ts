@@ -11,6 +11,16 @@ const sourceOf = (...changes: Partial<StatusSource>[]) =>
   pageOf({ sources: changes.map((change) => ({ ...SOURCE, ...change })) });
 
 describe('the status page', () => {
+  it('says of a declared device that nothing attests it, alone and among others', () => {
+    const declared = { name: 'card', origin: 'qrng-device', isDeclared: true } as const;
+    const processor = { name: 'ibm', origin: 'quantum-processor' } as const;
+    for (const text of [sourceOf(declared), sourceOf(processor, declared), sourceOf({}, declared)]) {
+      assert.match(text, /card(?:<\/code>.*?| is )declared to be quantum by its operator/s);
+      assert.doesNotMatch(text, /quantum (devices?|processors?( and devices)?) (is|are) the source/i);
+    }
+    assert.match(sourceOf(declared), /banner wait"><p><strong>DECLARED: /);
+  });
+
   it('names a quantum source only where there is one', () => {
     for (const origin of ORIGINS) {
       const text = sourceOf({ origin });
