@@ -17,7 +17,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { runQrn } from '../support/server.ts';
 
 const NEVER = new AbortController().signal;
-const BITS = 1_200_000;
+const BITS = 1_000_000;
 const SIMULATOR = {
   circuit: 'superposition',
   qubits: 4,
