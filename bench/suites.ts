@@ -41,6 +41,11 @@ export const SUITES: readonly Suite[] = [
     summary: 'ms of the Toeplitz hash of a whole lot, by output length',
     byDefault: false,
   }),
+  scriptSuite({
+    name: 'lot',
+    summary: 'CPU of a lot of 4 Mbit from raw bits to blocks, part by part',
+    byDefault: false,
+  }),
   scriptSuite(
     { name: 'ledger', summary: 'certificates made durable per second, time of a commit', byDefault: true },
     ['--seconds', '0.5'],
