@@ -19,7 +19,7 @@ const NOTHING: Charge = { requests: 0, credits: 0 };
  * What each account was charged in the calendar month `period`, by account number: the usage of its days, charges that
  * left the month of their issue, and what an operator moved since.
  */
-export function chargesIn(tables: Tables, period: number): Map<number, Charge> {
+function chargesIn(tables: Tables, period: number): Map<number, Charge> {
   const { first, after } = daysOfPeriod(period);
   const charges = new Map<number, Charge>();
   const add = (accountNumber: number, charge: Charge, sign: 1 | -1) => {
