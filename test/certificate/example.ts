@@ -245,10 +245,17 @@ async function addFixed(add: Add): Promise<void> {
     ['fixed'],
   );
   await add(
-    'opening-of-octets',
-    'an answer that was sent as octets: it had no place for an opening',
+    'opening-null',
+    'an opening of null in an answer whose certificate is not of octets',
     pure,
     (s) => ({ response: changed(s.response, 'opening', null) }),
+    ['fixed'],
+  );
+  await add(
+    'opening-of-octets',
+    'an answer that was sent as octets: it had no place for an opening',
+    { ...pure, octets: { type: 'int32', body: INT32 } },
+    ({ response: { opening: _, ...response } }) => ({ response, octets: toHex(INT32) }),
   );
   await add(
     'values-not-drawn',

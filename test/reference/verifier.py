@@ -278,7 +278,8 @@ class Verifier:
         return rightful and all(at >= self.issued_ms // 1000 for at in seconds)
 
     def check_fixed(self):
-        opening = self.answer.get("opening", None if self.octets is not None else {})
+        bare = "media_type" in self.issued
+        opening = self.answer.get("opening")
         self.opened, self.path = [], [] if not opening else chunks(base64.b64decode(opening["path"]), 32)
         if opening:
             self.opened = list(zip(chunks(base64.b64decode(opening["bytes"]), 16), chunks(base64.b64decode(opening["salts"]), 16), strict=True))
@@ -289,7 +290,7 @@ class Verifier:
         if self.issued["provenance"]["seed"] or not all(lot["committed"] for lot in self.lots):
             return True
         if not opening:
-            return opening is None or sum(each["bytes"] for each in self.issued["provenance"]["drawn"]) > 2048
+            return bare or sum(each["bytes"] for each in self.issued["provenance"]["drawn"]) > 2048
         return not self.opened and not self.path and self.values_are(drawn)
 
     def lot_fixed(self, place, lot, is_open):

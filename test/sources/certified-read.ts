@@ -103,12 +103,15 @@ async function assertAnswer(
     [response.metadata['lang_circuit'], response.metadata['lang_version']],
     [given.circuit, given.circuitVersion],
   );
-  assert.equal(certificate.version, 3);
+  assert.equal(certificate.version, 4);
   assert.equal(certificate.status, 'valid');
   assert.equal(provenance.lots.length, 1);
   // pure bytes come from the hardware alone; a seed is mixed with the system's entropy
   const mixed = mode === 'quantum-seeded' ? { system_entropy: 'kernel' } : {};
   assert.deepEqual(provenanceOf(provenance), { ...provenanceFor(given), ...mixed });
+  // which bytes of the lot: those of pure, or the seed
+  const isPure = mode === 'pure';
+  assert.deepEqual([Array.isArray(provenance.drawn), provenance.seed === null], [isPure, isPure]);
   assert.deepEqual(lot.read, readFor(given));
   assert.deepEqual(
     [lot.origin, lot.quantum_backend, lot.job_id, lot.deterministic],
@@ -145,7 +148,14 @@ function headersFor({ origin, quantumBackend, circuit, circuitVersion }: GivenRe
 type Provenance = CertificateDocument['certificate']['provenance'];
 
 /** What the certificate says once for all of its lots. */
-function provenanceOf({ lots: _, meaning: __, generation: ___, ...named }: Provenance) {
+function provenanceOf({
+  lots: _,
+  meaning: __,
+  generation: ___,
+  seed: ____,
+  drawn: _____,
+  ...named
+}: Provenance) {
   return named;
 }
 
