@@ -69,6 +69,11 @@ describe('usage', () => {
       bitstring: none,
       shuffle: none,
       batch: none,
+      sample: none,
+      weighted: none,
+      strings: none,
+      sequences: none,
+      permutations: none,
     });
     assert.deepEqual(byMode, {
       'quantum-seeded': none,

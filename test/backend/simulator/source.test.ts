@@ -87,9 +87,10 @@ describe('the simulator as a source', () => {
     const clock = new ManualClock();
     const made = simulatorWith('simulator', optionValues(simulatorBackend, {}), clock, fixedBytes('same'));
     const known = createSimulator({ clock, testBytes: fixedBytes('same') });
-    const { describe: _, read: __, ...identity } = made;
+    const { describe: _, read: __, lotRawBits, ...identity } = made;
     const { describe: ___, read: ____, ...expected } = known;
     assert.deepEqual(identity, expected);
+    assert.equal(lotRawBits, 2 ** 22);
     assert.deepEqual(await made.read(4096, NEVER), await known.read(4096, NEVER));
     const real = simulatorBackend.create('a', optionValues(simulatorBackend, {}), {
       clock,
