@@ -899,6 +899,7 @@ function keysOfLog(log) {
     if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
       return "A key is not an Ed25519 public key.";
     }
+    if (known.some((other) => other.keyId === keyId)) return `Key ${keyId} is listed twice.`;
     if (keyId !== noteKeyId(sha2562, origin, publicKey))
       return `Key ${keyId} is not the key it is named after.`;
     if (member(key, "verifier_key") !== verifierKey(sha2562, origin, publicKey))

@@ -272,7 +272,7 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
   async silent(evidence) {
     const [a, b] = await two(evidence);
     const isLong = (b.atS ?? 0) - (a.atS ?? Number.POSITIVE_INFINITY) > SILENCE_MAX_S;
-    const why = `The log grew until ${timeText(b.atS ?? 0)}, and listed no public leaf since ${timeText(a.atS ?? 0)}.`;
+    const why = `The log grew until ${timeText(b.atS ?? 0)}, and listed no leaf that says which lots were withdrawn since ${timeText(a.atS ?? 0)}.`;
     return shown(isLong && b.checkpoint.size > a.checkpoint.size, why, false);
   },
 
@@ -323,7 +323,8 @@ export function keysFailure(pinned: unknown, served: unknown): string | undefine
     const id = text(member(key, 'key_id'));
     const now = listed.find((each) => member(each, 'key_id') === id) as unknown;
     if (now === undefined) return `The key ${id} is no longer among the keys of ${origin}.`;
-    const same = ['public_key', 'created_at'].every((name) => member(now, name) === member(key, name));
+    const facts = ['public_key', 'cosigner_key', 'created_at'];
+    const same = facts.every((name) => (member(now, name) ?? null) === (member(key, name) ?? null));
     const retired = member(key, 'retired_at') ?? null;
     if (!same || (retired !== null && member(now, 'retired_at') !== retired))
       return `The facts of the key ${id} were changed.`;
@@ -343,7 +344,8 @@ export function rootsOf(
 ): { readonly beginning: Hash; readonly whole: Hash } | undefined {
   const range = rangeOf(from, before);
   const levels = nodesCovering(from, to);
-  if (range === undefined || from === 0 || levels.length !== after.length) return undefined;
+  // of two trees the second must be the larger: else the nodes of a smaller one would pass for those of the first
+  if (range === undefined || from === 0 || from >= to || levels.length !== after.length) return undefined;
   const stack: { level: number; hash: Hash }[] = [];
   let rest = from;
   for (const hash of before) {

@@ -128,13 +128,31 @@ class Follower {
     const state = this.#state;
     const now = await this.#signed(note);
     const before = state && (await this.#signed(state.checkpoint));
-    if (now.atS !== undefined && now.atS * 1_000 > this.#nowMs + AHEAD_MAX_S * 1_000)
-      throw new LogUnavailable(`the log says that it is ${timeText(now.atS)}: compare the clocks`);
-    if (before !== undefined) {
-      const isOlder = this.#compare(before, now);
-      if (state !== undefined && isOlder) return this.#result(state, before, true);
+    if (state !== undefined && before !== undefined && this.#compare(before, now)) {
+      await this.#checkBeginning(now, before);
+      return this.#result(state, before, true);
     }
-    return this.#result(await this.#extend(before, now), now, false);
+    // of a log that is followed a time that is ahead must not hide another history
+    if (before === undefined) this.#checkClock(now);
+    const next = await this.#extend(before, now);
+    this.#checkClock(now);
+    return this.#result(next, now, false);
+  }
+
+  #checkClock({ atS }: SignedCheckpoint): void {
+    if (atS !== undefined && atS * 1_000 > this.#nowMs + AHEAD_MAX_S * 1_000)
+      throw new LogUnavailable(`the log says that it is ${timeText(atS)}: compare the clocks`);
+  }
+
+  /** An older checkpoint must be of a beginning of the tree that is known. */
+  async #checkBeginning(older: SignedCheckpoint, known: SignedCheckpoint): Promise<void> {
+    const [from, to] = [older.checkpoint, known.checkpoint];
+    if (from.size === 0 || from.size >= to.size) return;
+    const nodes = await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
+    const roots = rootsOf(from.size, to.size, nodes.before, nodes.after);
+    if (roots === undefined || !equal(roots.whole, to.root))
+      throw new LogUnavailable(`the tiles do not give the ${to.size} leaves that the log has signed before`);
+    if (!equal(roots.beginning, from.root)) throw this.#rewritten(older, known, nodes);
   }
 
   #result(state: FollowState, { checkpoint, atS }: SignedCheckpoint, isStale: boolean): Poll {
@@ -272,7 +290,10 @@ class Follower {
     for (const leaf of withdrawals) counted.append(leafHash(sha256, utf8.encode(leaf)), () => {});
     for (const [index, leaf] of listed)
       await this.#takeLeaf({ index, leaf }, hashes.get(index), { before, now, lots, withdrawals, counted });
-    const lastPublic = await this.#lastPublic(before, now, listed.size > 0);
+    const isTold = [...listed.values()].some(
+      (leaf) => withdrawalsIn(leaf) !== undefined || member(leafOf(leaf), 'type') === 'revocation',
+    );
+    const lastPublic = await this.#lastPublic(before, now, isTold);
     return {
       version: 1,
       keys: this.#keys,
@@ -363,7 +384,7 @@ class Follower {
     const { atS: lastAtS } = await this.#signed(last);
     const hasGrown = now.checkpoint.size > before.checkpoint.size;
     if (hasGrown && now.atS !== undefined && now.atS - (lastAtS ?? now.atS) > SILENCE_MAX_S) {
-      const what = `The log grew until ${timeText(now.atS)}, and listed no public leaf since ${timeText(lastAtS ?? 0)}.`;
+      const what = `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(lastAtS ?? 0)}.`;
       throw this.#found('silent', what, { checkpoints: [last, formatNote(now.note)] });
     }
     return last;
@@ -404,10 +425,19 @@ class Follower {
     const roots = rootsOf(from.size, to.size, other.before, other.after);
     if (roots === undefined || !equal(roots.whole, to.root) || equal(roots.beginning, from.root))
       throw this.#tilesFound(now, range);
-    const what = `The first ${from.size} leaves of the tree of ${to.size} are not those that were signed before.`;
-    throw this.#found('rewritten', what, {
+    throw this.#rewritten(before, now, other);
+  }
+
+  #rewritten(
+    before: SignedCheckpoint,
+    now: SignedCheckpoint,
+    nodes: { readonly before: readonly Hash[]; readonly after: readonly Hash[] },
+  ): Found {
+    const [from, to] = [before.checkpoint.size, now.checkpoint.size];
+    const what = `The first ${from} leaves of the tree of ${to} are not those of the checkpoint of ${from}.`;
+    return this.#found('rewritten', what, {
       checkpoints: [formatNote(before.note), formatNote(now.note)],
-      nodes: { before: other.before.map(toBase64), after: other.after.map(toBase64) },
+      nodes: { before: nodes.before.map(toBase64), after: nodes.after.map(toBase64) },
     });
   }
 

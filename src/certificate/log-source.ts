@@ -52,7 +52,8 @@ export class LogSource {
       if (page.length === 0) break;
       for (const each of page) {
         const [index, leaf] = [member(each, 'index'), text(member(each, 'leaf'))];
-        if (typeof index !== 'number' || !(index >= next) || leaf === undefined)
+        const isPlace = typeof index === 'number' && Number.isSafeInteger(index) && index >= next;
+        if (!isPlace || leaf === undefined)
           throw new LogUnavailable('/log/leaves is not in the order of the log');
         if (index < before) leaves.set(index, leaf);
         next = index + 1;

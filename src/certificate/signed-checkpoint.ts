@@ -88,6 +88,7 @@ function keysOfLog(log: unknown): KnownKey[] | string {
     if (publicKey?.length !== 32 || member(key, 'algorithm') !== 'ed25519' || keyId === undefined) {
       return 'A key is not an Ed25519 public key.';
     }
+    if (known.some((other) => other.keyId === keyId)) return `Key ${keyId} is listed twice.`;
     if (keyId !== noteKeyId(sha256, origin, publicKey))
       return `Key ${keyId} is not the key it is named after.`;
     if (member(key, 'verifier_key') !== verifierKey(sha256, origin, publicKey))

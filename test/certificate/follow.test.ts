@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkFinding, type Finding, type FindingKind } from '../../src/certificate/finding.ts';
+import { checkFinding, type Finding, type FindingKind, readSigned } from '../../src/certificate/finding.ts';
 import { type FollowState, pollLog } from '../../src/certificate/follow.ts';
-import { LogUnavailable } from '../../src/certificate/log-source.ts';
+import { LogUnavailable, type ReadPath } from '../../src/certificate/log-source.ts';
 import { signCheckpoint } from '../../src/certificate/log-state.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
-import { CompactRange } from '../../src/crypto/merkle.ts';
+import { CompactRange, leafHash } from '../../src/crypto/merkle.ts';
 import { logKeys } from './log-world.ts';
 import { WatchedLog } from './watched-log.ts';
 
@@ -118,6 +118,35 @@ describe('a monitor of a log', () => {
     await finding(fork, state, 'shrunk', true);
   });
 
+  it('finds another history behind an older checkpoint, and refuses one that it cannot compare', async () => {
+    const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+    await fork.grow(3, 1);
+    service.world.clock.advance(10_000);
+    await service.grow(10);
+    const { state } = await poll(service);
+    await assert.rejects(
+      poll(fork, state),
+      LogUnavailable,
+      'it does not give the tree that was signed before',
+    );
+    service.lies.set('/log/checkpoint', () => fork.log.checkpoint);
+    await finding(service, state, 'rewritten', true);
+  });
+
+  it('finds another history whose time is ahead', async () => {
+    const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+    await service.grow(5);
+    const { state } = await poll(service);
+    fork.world.clock.advance(1_200_000);
+    await fork.grow(5, 1);
+    for (const kind of ['fork', 'rewritten'] as const) {
+      const nowMs = service.world.clock.wallMs();
+      const polled = await pollLog(state, { read: fork.read, url: URL_OF_LOG, nowMs });
+      assert.equal('finding' in polled && polled.finding.kind, kind);
+      await fork.grow(5, 1);
+    }
+  });
+
   it('finds times that go back', async () => {
     const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
     service.world.clock.advance(10_000);
@@ -153,6 +182,25 @@ describe('a monitor of a log', () => {
     service.world.clock.advance(1_000_000);
     await service.grow(1);
     await finding(service, state, 'silent', false);
+  });
+
+  it('does not take leaves that count no withdrawals for those that do', async () => {
+    const service = await WatchedLog.open();
+    const lot = await service.addLot('b');
+    const { state } = await poll(service);
+    service.world.clock.advance(3_600_000 + 301_000);
+    const text = JSON.stringify({ type: 'lot', version: 2, lot_id: 'lot_y' });
+    const range = new CompactRange(sha256, service.log.size, await rootsOf(service));
+    range.append(leafHash(sha256, Buffer.from(text)), () => {});
+    const atS = Math.floor(service.world.clock.wall / 1_000);
+    const tile = await service.read('/log/tile/0/000.p/1');
+    service.read = reading(service, {
+      '/log/checkpoint': signCheckpoint(service.world.keys, range, atS),
+      '/log/leaves?from=1': JSON.stringify({ leaves: [{ index: 1, leaf: text }] }),
+      '/log/tile/0/000.p/2': Buffer.concat([tile, leafHash(sha256, Buffer.from(text))]),
+    });
+    const found = await finding(service, state, 'silent', false);
+    assert.ok(found.checkpoints.length === 2 && lot in state.lots);
   });
 
   it('finds a text that is not the leaf, and a lot that was logged twice', async () => {
@@ -216,6 +264,14 @@ describe('a monitor of a log', () => {
     service.lies.set('/.well-known/qrn-keys.json', (truth) => truth.replaceAll('vouched_by', 'nothing'));
     await finding(service, state, 'signature', false);
     service.lies.clear();
+    for (const [name, to] of [
+      ['"cosigner_key":"', '"cosigner":"'],
+      ['"created_at":"2026', '"created_at":"2025'],
+    ]) {
+      service.lies.set('/.well-known/qrn-keys.json', (truth) => truth.replaceAll(name, to));
+      await finding(service, state, 'keys', false);
+    }
+    service.lies.clear();
     service.world.keys = logKeys(3);
     await finding(service, state, 'keys', false);
   });
@@ -228,6 +284,7 @@ describe('a monitor of a log', () => {
     for (const [path, lie] of [
       ['/log/leaves', '{"leaves":[{"index":1,"leaf":"{}"}]}'],
       ['/log/leaves', '[]'],
+      ['/log/leaves', '{"leaves":[{"index":5.5,"leaf":"{}"}]}'],
       ['/.well-known/qrn-keys.json', 'no'],
     ]) {
       service.lies.set(path, () => lie);
@@ -238,6 +295,48 @@ describe('a monitor of a log', () => {
     await assert.rejects(poll(service, state), /compare the clocks/);
   });
 });
+
+describe('a finding that somebody made up', () => {
+  it('of two checkpoints of an honest log does not hold, in whatever order they are given', async () => {
+    const service = await WatchedLog.open();
+    await service.grow(2);
+    const small = service.log.checkpoint;
+    const [root] = await rootsOf(service);
+    await service.grow(2);
+    const large = service.log.checkpoint;
+    const keys = JSON.parse(Buffer.from(await service.read('/.well-known/qrn-keys.json')).toString());
+    const common = { type: 'qrn-log-finding', version: 1, what: '', url: URL_OF_LOG, found_at: '', keys };
+    // trees of 2 and of 4 leaves have one complete subtree each
+    const nodes = { before: [toBase64(root)], after: [] };
+    for (const checkpoints of [
+      [large, small],
+      [small, large],
+      [small, small],
+    ]) {
+      for (const kind of ['rewritten', 'fork', 'shrunk']) {
+        const { holds, why } = await checkFinding({ ...common, kind, checkpoints, nodes });
+        assert.equal(holds, false, `${kind}: ${why}`);
+      }
+    }
+  });
+
+  it('with a key that is listed twice does not hold', async () => {
+    const service = await WatchedLog.open();
+    await service.grow(2);
+    const keys = JSON.parse(Buffer.from(await service.read('/.well-known/qrn-keys.json')).toString()) as {
+      keys: object[];
+    };
+    const twice = { ...keys, keys: [...keys.keys, { ...keys.keys[0], cosigner_key: null }] };
+    assert.match(String(await readSigned(twice, service.log.checkpoint)), /is listed twice/);
+    assert.equal(typeof (await readSigned(keys, service.log.checkpoint)), 'object');
+  });
+});
+
+/** What the service answers, with other answers to some paths. */
+function reading({ read }: WatchedLog, answers: Readonly<Record<string, string | Uint8Array>>): ReadPath {
+  return async (path) =>
+    Object.hasOwn(answers, path) ? new Uint8Array(Buffer.from(answers[path] as string)) : await read(path);
+}
 
 /** The roots of the whole log. */
 async function rootsOf(service: WatchedLog) {

@@ -54,7 +54,7 @@ export class WatchedLog {
   }
 
   /** As a monitor reads it. */
-  readonly read = async (path: string): Promise<Uint8Array> => {
+  read = async (path: string): Promise<Uint8Array> => {
     this.paths.push(path);
     const [place, query = ''] = path.split('?');
     const { world, log } = this;
