@@ -20,6 +20,13 @@ const GROUPS: readonly (readonly string[])[] = [
 ];
 /** Folders whose files run one to a process. */
 const ALONE: readonly string[] = ['adversary', 'secrets'];
+/** Those that take longest are begun first, so that none runs on by itself at the end. */
+const FIRST: readonly string[] = [
+  'test/adversary/sim/sim.test.ts',
+  'test/adversary/crash/crash.test.ts',
+  'test/adversary/soak/soak.test.ts',
+  'test/adversary/liars/service.test.ts',
+];
 /** Every thread that a test starts takes its sources without types too. */
 const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];
 const TEST_TIMEOUT_MS = 180_000;
@@ -49,10 +56,15 @@ async function lane(): Promise<void> {
 function tasks(): string[][] {
   const folderOf = (file: string) => file.split('/')[1];
   const inGroup = GROUPS.map((folders) => files.filter((file) => folders.includes(folderOf(file))));
-  const alone = files.filter((file) => ALONE.includes(folderOf(file))).map((file) => [file]);
-  const known = new Set([...inGroup, ...alone].flat());
+  const first = FIRST.filter((file) => files.includes(file)).map((file) => [file]);
+  const alone = files
+    .filter((file) => ALONE.includes(folderOf(file)) && !FIRST.includes(file))
+    .map((file) => [file]);
+  const known = new Set([...inGroup, ...first, ...alone].flat());
   const rest = files.filter((file) => !known.has(file));
-  return [...inGroup, ...alone, rest].filter((task) => task.length > 0);
+  return [...inGroup.slice(0, 2), ...first, ...inGroup.slice(2), ...alone, rest].filter(
+    (task) => task.length > 0,
+  );
 }
 
 /** Runs test files in one process and prints what it wrote when it has ended. */

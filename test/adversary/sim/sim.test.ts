@@ -65,17 +65,17 @@ const FOUND: Readonly<Record<string, Hint>> = {
   'generations are counted from one again after a restart': { seed: 1, steps: 30 },
   'credits are not given back': { seed: 2, steps: 40 },
   'the quota is not given back': { seed: 3, steps: 10 },
-  'what was used is forgotten at a restart': { seed: 2, steps: 40 },
+  'what was used is forgotten at a restart': { seed: 1, steps: 60 },
   'the limiter forgets at a restart': { seed: 7, steps: 60 },
-  'the origin is that of the first lot alone': { seed: 4, steps: 20, likely: SOURCES_FAIL },
+  'the origin is that of the first lot alone': { seed: 12, steps: 20, likely: SOURCES_FAIL },
   'pure turns into csprng when there is none': { seed: 2, steps: 10 },
   'withdrawn lots go on': { seed: 2, steps: 20 },
   'the first answer is not kept': { seed: 13, steps: 60 },
   'segments are numbered anew after a restart': { seed: 5, steps: 40, likely: RESTARTS },
   'a job is asked for before its intention is on disk': { seed: 1, steps: 40, likely: RESTARTS },
   'open jobs are forgotten at a restart': { seed: 2, steps: 30 },
-  'a revoked key goes on': { seed: 1, steps: 60, likely: KEYS_CHANGE },
-  'the log drops what was not logged before a restart': { seed: 5, steps: 40 },
+  'a revoked key goes on': { seed: 3, steps: 40, likely: KEYS_CHANGE },
+  'the log drops what was not logged before a restart': { seed: 6, steps: 20 },
 };
 
 describe('the simulation finds a planted bug:', () => {
