@@ -1081,6 +1081,8 @@ async function fixedLot(input, lot) {
     ({ key, atS: at }) => at === void 0 && (key.retiredMs === null || atS * 1e3 <= key.retiredMs)
   );
   if (!isRightful) return `Lot ${id}: the key that signed the checkpoint had been retired before.`;
+  if (!(Math.floor(timeOf(member(lot, "finished_at")) / 1e3) <= atS))
+    return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
   if (!(atS * 1e3 <= issuedMs))
     return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
   if (witnesses !== void 0) {
@@ -1148,7 +1150,7 @@ function pureFinding(certificate, fixed, response) {
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
     return { holds: "Not shown of its bytes: an answer in octets carries no opening." };
   if (opening !== void 0 && opening !== null) return openingFinding(ranges, response);
-  return total > OPENED_BYTES_MAX ? { holds: "The answer is too long to carry what shows that its bytes are those." } : { failure: "The answer lacks the opening that shows which bytes it was made of." };
+  return (plainBytes(member(response, "data")) ?? total) > OPENED_BYTES_MAX ? { holds: "The answer is too long to carry what shows that its bytes are those." } : { failure: "The answer lacks the opening that shows which bytes it was made of." };
 }
 function boundRange(range, fixed, told) {
   const { offset, bytes } = range;
@@ -1198,10 +1200,20 @@ function derivedFinding(bytes, response) {
     holds: isDerived ? "Its values are bytes that the lots committed to." : "It was made of bytes that the lots committed to."
   };
 }
+function plainBytes(data) {
+  const encoded = text(member(data, "bytes"));
+  if (encoded !== void 0)
+    return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
+  const bits = text(member(data, "bitstring"));
+  if (bits !== void 0) return Math.ceil(bits.length / 8);
+  const uuids = member(data, "uuids");
+  return Array.isArray(uuids) ? 16 * uuids.length : void 0;
+}
 function isDrawn(drawn, data) {
   const encoded = text(member(data, "bytes"));
   const count = member(data, "count");
-  if (encoded !== void 0 && typeof count === "number") {
+  if (encoded !== void 0) {
+    if (!isCount2(count)) return false;
     const bytes = drawn.subarray(0, count);
     const asked = member(data, "encoding") === "hex" ? bytesToHex(bytes) : toBase64(bytes);
     return bytes.length === count && encoded === asked;
@@ -1442,6 +1454,8 @@ function checkLots(document) {
   const lots = member(document, "provenance", "lots");
   if (!Array.isArray(lots) || lots.length === 0) return check("lots", "The certificate names no lot.", "");
   const failures = [];
+  if (!VERSIONS.includes(member(document, "version")))
+    failures.push(`The version is ${show(member(document, "version"))}; this verifier knows 1 to 4.`);
   for (const name of ["raw_output", "processed"]) {
     const certified = member(document, "hashes", name);
     const digests = lots.map((lot) => text(member(lot, name)) ?? "");
@@ -1471,6 +1485,7 @@ async function checkFixed({ response, octets, certificate, keys, witnesses }, do
   });
   return "failure" in finding ? check("fixed", finding.failure, "") : check("fixed", void 0, finding.holds.trim());
 }
+var VERSIONS = [1, 2, 3, 4];
 function versionOf(document) {
   const version = member(document, "version");
   return typeof version === "number" ? version : 0;

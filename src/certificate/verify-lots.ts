@@ -117,6 +117,9 @@ async function fixedLot(input: FixedInput, lot: unknown): Promise<FixedLot | str
     ({ key, atS: at }) => at === undefined && (key.retiredMs === null || atS * 1_000 <= key.retiredMs),
   );
   if (!isRightful) return `Lot ${id}: the key that signed the checkpoint had been retired before.`;
+  // the log's time has whole seconds
+  if (!(Math.floor(timeOf(member(lot, 'finished_at')) / 1_000) <= atS))
+    return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
   if (!(atS * 1_000 <= issuedMs))
     return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
   if (witnesses !== undefined) {
@@ -193,7 +196,8 @@ function pureFinding(
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
     return { holds: 'Not shown of its bytes: an answer in octets carries no opening.' };
   if (opening !== undefined && opening !== null) return openingFinding(ranges, response);
-  return total > OPENED_BYTES_MAX
+  // a certificate that draws more than the values take does not free the answer of its opening
+  return (plainBytes(member(response, 'data')) ?? total) > OPENED_BYTES_MAX
     ? { holds: 'The answer is too long to carry what shows that its bytes are those.' }
     : { failure: 'The answer lacks the opening that shows which bytes it was made of.' };
 }
@@ -253,11 +257,23 @@ function derivedFinding(bytes: Uint8Array, response: unknown): Finding {
   };
 }
 
+/** How many bytes the values are, where they are drawn bytes; undefined for values that must be sampled. */
+function plainBytes(data: unknown): number | undefined {
+  const encoded = text(member(data, 'bytes'));
+  if (encoded !== undefined)
+    return Math.floor(encoded.length * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4));
+  const bits = text(member(data, 'bitstring'));
+  if (bits !== undefined) return Math.ceil(bits.length / 8);
+  const uuids = member(data, 'uuids');
+  return Array.isArray(uuids) ? 16 * uuids.length : undefined;
+}
+
 /** Undefined for values that must be sampled. */
 function isDrawn(drawn: Uint8Array, data: unknown): boolean | undefined {
   const encoded = text(member(data, 'bytes'));
   const count = member(data, 'count');
-  if (encoded !== undefined && typeof count === 'number') {
+  if (encoded !== undefined) {
+    if (!isCount(count)) return false;
     const bytes = drawn.subarray(0, count);
     const asked = member(data, 'encoding') === 'hex' ? bytesToHex(bytes) : toBase64(bytes);
     return bytes.length === count && encoded === asked;

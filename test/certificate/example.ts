@@ -169,7 +169,13 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     'checkpoint-older',
     'signed with a time before that of the certificate',
     {},
-    (s) => ({ certificate: changed(s.document, 'certificate.proof', resigned(s, TIME_MS / 1000 - 60)) }),
+    (s) => ({
+      certificate: changed(
+        s.document,
+        'certificate.proof',
+        resigned(s, s.document.certificate.proof, TIME_MS / 1000 - 60),
+      ),
+    }),
     ['dates'],
   );
   await add(
@@ -190,6 +196,13 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     certificate: changed(s.document, 'certificate.proof', untimed(s)),
     keys: changed(s.keys, 'keys.0.cosigner_key', null),
   }));
+  await add(
+    'version-as-text',
+    'a version that is no number, to get by without the checks of version 4',
+    { lots: [lot('a', { evidence: lotEvidence('simulated') })], drawn: [{ lot: 0, offset: 96, bytes: 32 }] },
+    (s) => ({ certificate: changed(s.document, 'certificate.version', '3') }),
+    ['lots', 'inclusion'],
+  );
   await addFixed(add);
   return cases.map((each) => JSON.parse(JSON.stringify(each)) as VerificationCase);
 }
@@ -242,6 +255,40 @@ async function addFixed(add: Add): Promise<void> {
     'no opening in a short answer',
     pure,
     ({ response: { opening: _, ...response } }) => ({ response }),
+    ['fixed'],
+  );
+  await add(
+    'opening-overdrawn',
+    'no opening in a short answer of bytes, and a certificate that draws far more for it',
+    {
+      ...pure,
+      data: { ...data, bytes: Buffer.concat(committedBlocks(one.id)).subarray(0, 40).toString('hex') },
+      drawn: [{ lot: 0, offset: 0, bytes: 4_096 }],
+    },
+    () => ({}),
+    ['fixed'],
+  );
+  await add(
+    'seed-for-pure',
+    'a seed of the lot for an answer that says it is pure',
+    seeded,
+    (s) => ({
+      response: changed(s.response, 'data.metadata.entropy_mode', 'pure'),
+      certificate: changed(s.document, 'certificate.entropy_mode', 'pure'),
+    }),
+    ['delivered', 'inclusion', 'fixed'],
+  );
+  await add(
+    'lot-logged-before-it-ended',
+    'a lot whose leaf was signed with a time before the lot ended',
+    seeded,
+    (s) => ({
+      certificate: changed(
+        s.document,
+        'lots.0.proof',
+        resigned(s, s.document.lots?.[0].proof, TIME_MS / 1000 - 60),
+      ),
+    }),
     ['fixed'],
   );
   await add(
@@ -307,8 +354,7 @@ async function exampleCase(): Promise<VerificationCase> {
 }
 
 /** The proof with the log's true signatures of another time. */
-function resigned({ document, world }: Scene, atS: number): string | undefined {
-  const { proof } = document.certificate;
+function resigned({ world }: Scene, proof: string | null | undefined, atS: number): string | undefined {
   const parsed = parseProof(proof ?? '');
   const note = parseNote(parsed?.note ?? '');
   if (parsed === undefined || note === undefined) return undefined;

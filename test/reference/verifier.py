@@ -195,7 +195,7 @@ class Verifier:
 
     def failures(self):
         names = ["certificate id", "request id", "metadata", "delivered", "lots", "status", "keys", "inclusion"]
-        names += ["signature", "dates"] + (["fixed"] if self.issued["version"] >= 4 else [])
+        names += ["signature", "dates"] + (["fixed"] if self.issued["version"] not in (1, 2, 3) else [])
         return [name for name in names if not self.holds(getattr(self, "check_" + name.replace(" ", "_")))]
 
     @staticmethod
@@ -233,6 +233,8 @@ class Verifier:
         return len(salt) == 32 and hexed(sha256(salt, content)) == self.issued["hashes"]["delivered"]
 
     def check_lots(self):
+        if type(self.issued["version"]) is not int or not 1 <= self.issued["version"] <= 4:
+            return False
         for name in ("raw_output", "processed"):
             digests = [bytes.fromhex(lot[name].removeprefix("sha256:")) for lot in self.lots]
             if self.issued["hashes"][name] != hexed(digests[0] if len(digests) == 1 else sha256(*digests)):
@@ -285,12 +287,17 @@ class Verifier:
             self.opened = list(zip(chunks(base64.b64decode(opening["bytes"]), 16), chunks(base64.b64decode(opening["salts"]), 16), strict=True))
         drawn = b"".join(piece for piece, _ in self.opened)
         for place, lot in enumerate(self.lots):
-            if lot["committed"] and not self.lot_fixed(place, lot, bool(opening)):
+            if lot["committed"] is not False and not self.lot_fixed(place, lot, bool(opening)):
                 return False
-        if self.issued["provenance"]["seed"] or not all(lot["committed"] for lot in self.lots):
+        if self.issued["entropy_mode"] != "pure" or not all(lot["committed"] for lot in self.lots):
             return True
         if not opening:
-            return bare or sum(each["bytes"] for each in self.issued["provenance"]["drawn"]) > 2048
+            data, total = self.answer["data"], sum(each["bytes"] for each in self.issued["provenance"]["drawn"])
+            if "bytes" in data:
+                total = len(data["bytes"]) * (2 if data["encoding"] == "hex" else 3) // 4
+            elif "bitstring" in data or "uuids" in data:
+                total = len(data["bitstring"]) / 8 if "bitstring" in data else 16 * len(data["uuids"])
+            return bare or total > 2048
         return not self.opened and not self.path and self.values_are(drawn)
 
     def lot_fixed(self, place, lot, is_open):
@@ -303,7 +310,8 @@ class Verifier:
         assert leaf["facts"] == hexed(sha256(canonical(lot))) and canonical(leaf) == given["leaf"].encode()
         assert held.includes(given["leaf"].encode()) and at <= self.issued_ms
         assert held.origin != self.proof.origin or held.index < self.proof.index
-        if source["seed"]:
+        assert at >= milliseconds(lot["finished_at"]) // 1000 * 1000
+        if self.issued["entropy_mode"] != "pure":
             (run,), tree, expected = given["runs"], leaf["seeds"], source["seed"]["index"]
             path = hashes(run["path"])
             root = run_root(tree["count"], run["first"], hashes(run["hashes"]), path)

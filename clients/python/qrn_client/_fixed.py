@@ -90,6 +90,9 @@ def _lot(lot: Any, document: Any, certificate: Any, logged: Union[Logged, str], 
     if isinstance(signed, str):
         raise _Failure(f"Lot {name}: {signed}")
     times, issued = [each.at for each in signed if each.at is not None], time_of(member(certificate, "issued_at"))
+    ended = time_of(member(lot, "finished_at"))
+    if times and (ended is None or ended // 1_000 > min(times)):
+        raise _Failure(f"The log says that it held lot {name} at {time_text(min(times))}, before the lot ended.")
     if not times or issued is None or min(times) * 1_000 > issued:
         raise _Failure(f"The log held lot {name} not before the answer was issued.")
     plain = [each.key for each in signed if each.at is None]
@@ -145,7 +148,9 @@ def _pure(certificate: Any, lots: Sequence[Optional[_Lot]], response: Any) -> st
         return "Not shown of its bytes: an answer in octets carries no opening."
     if opening is not MISSING and opening is not None:
         return _opened(ranges, opening, response)
-    if total > _OPENED_BYTES_MAX:
+    # a certificate that draws more than the values take does not free the answer of its opening
+    plain = _plain_bytes(member(response, "data"))
+    if (total if plain is None else plain) > _OPENED_BYTES_MAX:
         return "The answer is too long to carry what shows that its bytes are those."
     raise _Failure("The answer lacks the opening that shows which bytes it was made of.")
 
@@ -187,10 +192,22 @@ def _opened(ranges: Sequence[_Range], opening: Any, response: Any) -> str:
     return f"{'It was made of' if derived is None else 'Its values are'} bytes that the lots committed to."
 
 
+def _plain_bytes(data: Any) -> Optional[int]:
+    """How many bytes the values are, where they are drawn bytes; None for values that must be sampled."""
+    told, bits, uuids = text(member(data, "bytes")), text(member(data, "bitstring")), member(data, "uuids")
+    if told is not None:
+        return len(told) // 2 if member(data, "encoding") == "hex" else len(told) * 3 // 4
+    if bits is not None:
+        return -(-len(bits) // 8)
+    return 16 * len(uuids) if isinstance(uuids, list) else None
+
+
 def _is_drawn(drawn: bytes, data: Any) -> Optional[bool]:
     """None for values that must be sampled."""
     told, count = text(member(data, "bytes")), member(data, "count")
-    if told is not None and _is_count(count):
+    if told is not None:
+        if not _is_count(count):
+            return False
         octets = drawn[:count]
         return len(octets) == count and told == (octets.hex() if member(data, "encoding") == "hex" else _encoded(octets))
     bits = text(member(data, "bitstring"))

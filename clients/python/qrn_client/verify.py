@@ -184,6 +184,8 @@ def _check_lots(document: Any) -> Check:
     if not isinstance(lots, list) or not lots:
         return _check("lots", "The certificate names no lot.", "")
     failures = []
+    if _version(document) not in (1, 2, 3, 4):
+        failures.append(f"The version is {show(member(document, 'version'))}; this verifier knows 1 to 4.")
     for name in ("raw_output", "processed"):
         digests = [text(member(lot, name)) or "" for lot in lots]
         if not all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for digest in digests):
