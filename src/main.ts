@@ -118,7 +118,9 @@ async function confirm(question: string): Promise<boolean> {
 
 // a reader that has seen enough (`qrn keys list | head`) closes the pipe: no failure
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  context.talk(`qrn: cannot write to stdout: ${error.message}\n`);
+  process.exit(1);
 });
 
 const args = process.argv.slice(2);

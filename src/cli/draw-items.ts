@@ -20,7 +20,9 @@ const SHUFFLED_MAX = 10_000;
 
 export const shuffle: Command = action({
   path: 'shuffle',
-  summary: 'The items in a random order, each order equally likely.',
+  summary:
+    'The items in a random order, each order equally likely. They are sent to the service in one request of at most 64 KiB;\n' +
+    'qrn pick with the --count of all items orders longer ones, and sends none of them.',
   operands: [ITEMS],
   options: DRAW_OPTIONS,
   run: async (input, context) => {

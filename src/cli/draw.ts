@@ -197,5 +197,6 @@ function numberOption(input: Input, name: string): number | undefined {
 
 export function modeOf(input: Input): EntropyMode | undefined {
   const text = input.option('mode');
+  if (text === 'hybrid') return 'quantum-seeded'; // its alias, also at the service
   return text === undefined ? undefined : oneOf('mode', text, ENTROPY_MODES);
 }

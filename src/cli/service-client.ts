@@ -23,10 +23,11 @@ const NOT_CHECKED = 2;
 /** The service that the command speaks to. Throws a CommandError when there is no key for it. */
 export function connect(input: Input, context: CommandContext): { client: QrnClient; url: string } {
   const { environment } = context;
-  const given = input.option('url') ?? environment['QRN_URL'];
+  // an empty variable is one that is not set, as in the libraries
+  const given = input.option('url') ?? (environment['QRN_URL'] || undefined);
   const url = given ?? localUrl(context);
   // the demo key is never sent to another service than the one of this data folder
-  const key = environment['QRN_KEY'] ?? (given === undefined ? demoKey(context) : undefined);
+  const key = environment['QRN_KEY'] || (given === undefined ? demoKey(context) : undefined);
   if (key === undefined || key === '') {
     const also =
       given === undefined ? ', or start the service once: it writes a demo key into its data folder' : '';

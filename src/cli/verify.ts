@@ -75,14 +75,24 @@ export const verify = action({
     },
   },
   run: async (input, context) => {
-    requireOneAnswer(input);
-    const verifier = new Verifier(input, context);
-    if (input.has('watch')) return watchFolder(input.operands[0], verifier, context);
-    let found: Found = VERIFIED;
-    for (const path of input.operands) found = worse(found, await verifier.verify(path));
-    return found;
+    try {
+      return await verifyAll(input, context);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      context.talk(`qrn verify: ${oneLine(error)}\n`);
+      return NOT_CHECKED; // whatever went wrong, nothing was found to be tampered with
+    }
   },
 });
+
+async function verifyAll(input: Input, context: CommandContext): Promise<Found> {
+  requireOneAnswer(input);
+  const verifier = new Verifier(input, context);
+  if (input.has('watch')) return watchFolder(input.operands[0], verifier, context);
+  let found: Found = VERIFIED;
+  for (const path of input.operands) found = worse(found, await verifier.verify(path));
+  return found;
+}
 
 /** The exit status that an answer comes to, and the worse of two. */
 const VERIFIED = 0;
@@ -130,7 +140,7 @@ class Verifier {
     try {
       verification = await this.#check(path);
     } catch (error) {
-      if (!(error instanceof CommandError) || error instanceof UsageError) throw error;
+      if (error instanceof UsageError) throw error;
       if (isJson) out(json({ file: path, ok: null, why: oneLine(error) }));
       talk(`qrn verify: ${oneLine(error)}\n`);
       return NOT_CHECKED;

@@ -209,6 +209,30 @@ describe('qrn as a client', () => {
     }
   });
 
+  it('says in one line that the disk is full', async () => {
+    for (const command of ['integers 5', 'bytes 3000']) {
+      const { code, talk } = await shell(`qrn ${command} --raw > /dev/full`);
+      assert.equal(code, 1, talk);
+      assert.match(talk, /^qrn: cannot write to stdout: ENOSPC[^\n]*\n$/);
+    }
+  });
+
+  it('takes an empty variable for one that is not set, and hybrid for quantum-seeded', async () => {
+    const { code, stdout, stderr } = await runQrn(
+      server.dataDir,
+      ['integers', '--mode', 'hybrid', '--json'],
+      { QRN_PORT: new URL(server.baseUrl).port, QRN_URL: '', QRN_KEY: '' },
+    );
+    assert.equal(code, 0, stderr);
+    assert.equal(JSON.parse(stdout).data.metadata.entropy_mode, 'quantum-seeded');
+  });
+
+  it('says that items are too long for one request', async () => {
+    const { code, talk } = await shell('seq 1000000000000 1000000009999 | qrn shuffle');
+    assert.equal(code, 1);
+    assert.match(talk, /^qrn shuffle: head_too_large: [^\n]*64 KiB[^\n]*\n$/);
+  });
+
   it('has completions that each shell can read', async () => {
     const reply = ' echo "$'.concat('{COMPREPLY[@]}"; ');
     const { out, code } = await shell(

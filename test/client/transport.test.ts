@@ -172,6 +172,15 @@ describe('an error', () => {
     fake.script({ status: 404, body: '<html>' });
     const error = await errorOf(client.integers());
     assert.deepEqual([error.code, error.status], ['invalid_answer', 404]);
+    fake.script({ status: 431, body: '<html>' });
+    const long = await errorOf(client.integers());
+    assert.deepEqual([long.code, long.constructor], ['head_too_large', InvalidRequestError]);
+  });
+
+  it('names the option and the variable of a base URL that is none', () => {
+    for (const baseUrl of ['nonsense', 'localhost:3000', 'ftp://x/v1', 'http://x/v2', 'http://x/v1?a=b']) {
+      assert.throws(() => new QrnClient({ baseUrl, key: 'k' }), /^TypeError: baseUrl \(or QRN_URL\): /);
+    }
   });
 
   it('names a binary answer that is not one', async () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import operator
 import os
 import platform
 import re
@@ -37,6 +38,7 @@ _BACKOFF_FIRST = 0.25
 _BACKOFF_MAX = 8.0
 #: Answers that mean "later", of the service or of a proxy before it (RFC 9110 §15.6.3, §15.6.5).
 _LATER_STATUSES = (429, 502, 503, 504)
+_HEAD_TOO_LARGE = "The request line and headers are too long: send at most 64 KiB, with fewer or shorter items."
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 
 _PACKAGE = __name__.partition(".")[0]
@@ -138,7 +140,7 @@ def draw(
         target = f"{settings.base_path}/{endpoint}{query_of({**parameters, **common})}"
         return Request("GET", target, _headers(settings, accept), idempotency_key=idempotency_key)
     members = {name: value for name, value in {**parameters, **common}.items() if value is not None}
-    body = json.dumps(members).encode()
+    body = json.dumps(members, default=operator.index).encode()  # numpy's integers too
     headers = {**_headers(settings, accept), "Content-Type": "application/json"}
     return Request("POST", f"{settings.base_path}/batch", headers, body, idempotency_key)
 
@@ -170,6 +172,8 @@ def query_of(parameters: Query) -> str:
             text = "true" if value else "false"
         elif isinstance(value, (str, int, float)):
             text = quote(str(value), safe="")
+        elif hasattr(value, "__index__"):  # an integer of numpy
+            text = str(operator.index(value))
         else:
             text = ",".join(quote(item, safe="") for item in value)
         pairs.append(f"{name}={text}")
@@ -214,6 +218,8 @@ def error_of(reply: RawResponse) -> QrnError:
     error: Mapping[str, Any] = member if isinstance(member, dict) else {}
     code, message = error.get("code"), error.get("message")
     if not isinstance(code, str) or not isinstance(message, str):
+        if reply.status == 431:  # refused before the service reads it, so that its body is not the service's
+            return class_of("head_too_large", 431)(_HEAD_TOO_LARGE, code="head_too_large", status=431)
         what = f"HTTP {reply.status} without an error of the service: is the URL right, or a proxy in the way?"
         return InvalidAnswerError(what, code="invalid_answer", status=reply.status, retry_after=wait)
     request_id, details = error.get("request_id"), error.get("details")

@@ -123,6 +123,12 @@ class Failures(unittest.TestCase):
                     with self.assertRaises(errors.InvalidAnswerError):
                         call(server.url, retries=0)
 
+    def test_name_a_head_that_is_too_long(self) -> None:
+        for call in BOTH:
+            with self.subTest(call.__name__), ScriptedServer([http_reply(431, b"<html>")]) as server:
+                with self.assertRaises(errors.HeadTooLargeError):
+                    call(server.url)
+
     def test_name_a_service_that_is_not_there(self) -> None:
         for call in BOTH:
             with self.assertRaisesRegex(errors.ConnectionFailedError, "No answer: "):
@@ -233,6 +239,17 @@ class Interface(unittest.TestCase):
     def test_gives_a_code_of_a_newer_service_the_class_of_its_status(self) -> None:
         for status in (400, 401, 402, 403, 404, 406, 409, 422, 429, 500, 503):
             self.assertIs(errors.class_of("new", status), _kind(status))
+
+    def test_takes_integers_of_other_types(self) -> None:
+        class Five:  # as numpy's are
+            def __index__(self) -> int:
+                return 5
+
+        settings = _wire.Settings.of("http://127.0.0.1:1", "k", 1, 0, 0)
+        self.assertEqual(_wire.query_of({"count": Five()}), "?count=5")  # type: ignore[dict-item]
+        parameters = _wire.batch_parameters("integers", Five(), {"max": Five()})  # type: ignore[arg-type]
+        body = _wire.draw(settings, "batch", parameters, entropy_mode=None).body or b""
+        self.assertEqual(json.loads(body), {"type": "integers", "count": 5, "params": {"max": 5}})
 
     def test_writes_queries_as_the_service_reads_them(self) -> None:
         self.assertEqual(_wire.query_of({"a": None}), "")

@@ -373,12 +373,22 @@ function requestOf({ accept = 'application/json', body = null, ...request }: Par
 }
 
 function baseUrlOf(text: string): string {
-  const url = new URL(text);
-  const path = url.pathname.replace(/\/$/, '') || '/v1';
-  if (!/^https?:$/.test(url.protocol) || !path.endsWith('/v1') || url.search !== '' || url.hash !== '') {
+  const url = urlOf(text);
+  const path = url?.pathname.replace(/\/$/, '') || '/v1';
+  const isBase = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (!isBase || !path.endsWith('/v1')) {
     throw new TypeError(`baseUrl (or QRN_URL): ${text} is not an http or https URL that ends in /v1`);
   }
   return url.origin + path;
+}
+
+/** Undefined for what is no URL: early versions of Node 18 have no URL.canParse. */
+function urlOf(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function atLeast(min: number, value: number, name: string): number {

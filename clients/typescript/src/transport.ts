@@ -153,6 +153,9 @@ function networkMessage(error: unknown): string {
   return `No answer: ${reasons.join(': ') || String(error)}.`;
 }
 
+const HEAD_TOO_LARGE =
+  'The request line and headers are too long: send at most 64 KiB, with fewer or shorter items.';
+
 /** The service's error in a reply, or `invalid_answer` when there is none. */
 function errorOf(response: RawResponse): QrnError {
   const { status, headers, body } = response;
@@ -161,6 +164,8 @@ function errorOf(response: RawResponse): QrnError {
   const code = memberOf(error, 'code');
   const message = memberOf(error, 'message');
   if (typeof code !== 'string' || typeof message !== 'string') {
+    // refused before the service reads it, so that its body is not the service's
+    if (status === 431) return serviceError('head_too_large', { message: HEAD_TOO_LARGE, status, response });
     const what = `HTTP ${status} without an error of the service: is the base URL right, or a proxy in the way?`;
     return clientError('invalid_answer', { message: what, status, retryAfterMs: waitMs, response });
   }
