@@ -20,7 +20,7 @@ export const DIGEST_BYTES = 32;
  * when it is hashed.
  */
 export const DATA_START = 32;
-/** Room before the values of a MessagePack reply for all that precedes them (text.ts holds it to it). */
+/** Room before the values of a MessagePack reply for what precedes them; a longer reply is copied (text.ts). */
 export const PACKED_HEAD_BYTES_MAX = 4_096;
 /** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
 export const REPLY_TAIL_BYTES_MAX = 2_048;

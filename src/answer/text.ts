@@ -105,8 +105,8 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
 }
 
 /**
- * Completes a MessagePack reply in place before its values, which start at `valuesStart` and are one MessagePack value
- * behind `valuesHead`; returns the whole reply.
+ * Completes a MessagePack reply before its values, which are one MessagePack value behind their head; returns the whole
+ * reply: in place where there is room, else in memory of its own.
  */
 export function completePacked(
   answer: PrintedAnswer,
@@ -121,8 +121,9 @@ export function completePacked(
     packedUpTo(valueKey, { ...members, metadata: dataMetadata(mode, quantumBackend) }),
     values.head,
   );
-  if (answer.opening !== undefined) return concatBytes(head, bytes.subarray(values.start, values.end));
-  assert(head.length <= PACKED_HEAD_BYTES_MAX, 'what precedes the values fits the room kept for it');
+  // an alphabet that the answer echoes may be longer than the room before the values
+  const isLong = answer.opening !== undefined || head.length > PACKED_HEAD_BYTES_MAX;
+  if (isLong) return concatBytes(head, bytes.subarray(values.start, values.end));
   const replyStart = values.start - head.length;
   bytes.set(head, replyStart);
   return bytes.subarray(replyStart, values.end);

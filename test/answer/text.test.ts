@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DATA_START, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
+import { pack, unpack } from 'msgpackr';
+import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
-import { completeJson, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
+import { completeJson, completePacked, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
 import { AnswerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
@@ -55,6 +56,21 @@ describe('the envelope of an answer', () => {
     const longest = 'x'.repeat(REPLY_TAIL_BYTES_MAX - rest);
     assert.equal(new EnvelopeTemplate(FROM, longest).lengthMax, REPLY_TAIL_BYTES_MAX);
     assert.throws(() => new EnvelopeTemplate(FROM, `${longest}x`), /fits the room/);
+  });
+
+  it('precedes the values in MessagePack, however long the alphabet that is echoed', () => {
+    const [each] = fc.sample(facts, { numRuns: 1, seed: 7 });
+    const packed = pack(['a', 'b']);
+    for (const characters of [2, 1_000]) {
+      const members = { alphabet: '𝄞'.repeat(characters), count: 2, length: 1 };
+      const bytes = new Uint8Array(PACKED_HEAD_BYTES_MAX + packed.length);
+      bytes.set(packed, PACKED_HEAD_BYTES_MAX);
+      const values = { head: new Uint8Array(0), start: PACKED_HEAD_BYTES_MAX, end: bytes.length };
+      const reply = completePacked(each, 'Lang', { valueKey: 'values', members }, values, bytes);
+      const { data, ...rest } = unpack(reply);
+      assert.deepEqual([data.alphabet, data.values], [members.alphabet, ['a', 'b']]);
+      assert.deepEqual(rest, envelopeObject(each, 'Lang'));
+    }
   });
 
   it('has a head that carries the moment, and nothing of the answer before', () => {
