@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { platform, uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
 
@@ -90,13 +90,12 @@ export class GuardedClock implements Clock {
   }
 }
 
-/** Milliseconds since the machine booted, sleep included; undefined where the system does not tell. */
+/**
+ * Milliseconds since the machine booted, sleep included; undefined but on Linux, where no wall clock moves it. Not read
+ * from /proc/uptime, which the systemd unit hides (ProcSubset=pid).
+ */
 function sinceBoot(): number | undefined {
-  try {
-    return Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1_000;
-  } catch {
-    return undefined; // not Linux
-  }
+  return platform() === 'linux' ? uptime() * 1_000 : undefined;
 }
 
 /**

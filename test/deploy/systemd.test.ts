@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -8,6 +8,16 @@ import { missing } from '../support/programs.ts';
 
 const unit = readFileSync(new URL('../../deploy/systemd/qrn.service', import.meta.url), 'utf8');
 const NODE = '/opt/qrn/node_modules/.bin/node';
+
+describe('what the systemd unit hides of /proc', () => {
+  it('is nothing that the service reads', () => {
+    assert.match(unit, /^ProcSubset=pid$/m);
+    const source = new URL('../../src/', import.meta.url);
+    for (const path of globSync('**/*.ts', { cwd: source })) {
+      assert.doesNotMatch(readFileSync(new URL(path, source), 'utf8'), /['"`]\/proc\/(?!self\b)/, path);
+    }
+  });
+});
 
 describe('the systemd unit', { skip: missing('systemd-analyze', 'systemd') }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-unit-'));
