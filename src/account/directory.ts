@@ -30,6 +30,8 @@ export interface AccountDirectoryOptions {
 
 /** What the first start calls its account. */
 export const DEMO_ACCOUNT_NAME = 'demo';
+/** A demo key that was printed or left in a file is of no use to anybody a day after the last start. */
+export const DEMO_KEY_LIFE_MS = 24 * 60 * 60_000;
 /** Four looks a second: a command that revokes a key waits for the next one. */
 const POLL_INTERVAL_MS = 250;
 /** Look-ups of unknown keys in one second: whoever makes keys up must not keep the ledger busy. */
@@ -180,14 +182,19 @@ export class AccountDirectory {
 
   /**
    * The account that the first start made to show the service, while its key is good: a start without the demo ends
-   * the key. The oldest account of the name is meant, since a later one may be anybody's.
+   * the key. The oldest account of the name is meant, since a later one may be anybody's. A key of its that lives longer
+   * than a demo key tells that an operator gave the name to a customer, who must not pay for visitors of the status page.
    */
   demo(): Account | undefined {
     const named = [...this.accounts()].filter(({ record }) => record.name === DEMO_ACCOUNT_NAME);
     const [oldest] = named.sort((a, b) => a.record.number - b.record.number);
     if (oldest === undefined) return undefined;
-    const keys = [...this.#view.keysById.values()];
-    return keys.some((key) => key.accountId === oldest.record.id && this.#isLive(key)) ? oldest : undefined;
+    const keys = [...this.#view.keysById.values()].filter(
+      (key) => key.accountId === oldest.record.id && this.#isLive(key),
+    );
+    const latestEndMs = this.#clock.wallMs() + DEMO_KEY_LIFE_MS;
+    const areShortLived = keys.every(({ expiresAtMs }) => expiresAtMs !== null && expiresAtMs <= latestEndMs);
+    return keys.length > 0 && areShortLived ? oldest : undefined;
   }
 
   /** The rate limits that a restart must know of, for Books.saveRates. */

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
 import { parseKey } from '../account/api-keys.ts';
-import { DEMO_ACCOUNT_NAME } from '../account/directory.ts';
+import { DEMO_ACCOUNT_NAME, DEMO_KEY_LIFE_MS } from '../account/directory.ts';
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
 import { loadConfig } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
@@ -17,9 +17,6 @@ import { requireOwnFolder } from './data-folder.ts';
 const STOP_DEADLINE_MS = 4_500;
 const DEMO_KEY_FILE = 'demo-key';
 const DEMO_TIER = 'pro';
-
-/** A demo key that was printed or left in a file is of no use to anybody a day after the last start. */
-const DEMO_KEY_LIFE_MS = 24 * 60 * 60_000;
 
 export const serve = action({
   path: 'serve',

@@ -25,7 +25,7 @@ export interface DemoSources {
 }
 
 /**
- * The same answer goes to everybody who asks within this time. However many ask, a front draws one answer a second, and
+ * The same answer or refusal goes to everybody who asks within this time. However many ask, a front draws one answer a second, and
  * the demo account's own rate and quota of the month limit what is drawn over time.
  */
 const SHARED_FOR_MS = 1_000;
@@ -40,8 +40,14 @@ const DRAWS: readonly [path: string, endpoint: DataEndpointDefinition, query: st
 export function demoRoutes(sources: DemoSources): PlainRoute[] {
   return DRAWS.map(([path, endpoint, query]): PlainRoute => {
     const { request } = endpoint.parse({ query, contentType: '', body: new Uint8Array(0) });
-    const draw = atMostEvery(SHARED_FOR_MS, sources.clock, () => drawn(sources, request));
-    return { path, methods: ['POST'], scope: null, limited: false, handler: draw };
+    // a refusal is shared too: finding the demo account looks at every account
+    const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
+      const reply = drawn(sources, request);
+      await Promise.allSettled([reply]);
+      return { reply };
+    });
+    const handler = async () => (await draw()).reply;
+    return { path, methods: ['POST'], scope: null, limited: false, handler };
   });
 }
 
@@ -76,6 +82,7 @@ class DemoAsker implements Asker {
   readonly ignored = '';
   mode: EntropyMode | undefined = undefined;
   readonly isGone = false;
+  readonly isAnswered = false;
   readonly idempotencyKey = undefined;
   readonly body: Promise<Uint8Array<ArrayBuffer>>;
   readonly #record: RequestRecord;

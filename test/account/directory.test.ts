@@ -10,7 +10,12 @@ import {
 } from '../../src/account/administration.ts';
 import { mintKey } from '../../src/account/api-keys.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
-import { AccountDirectory, type AccountDirectoryOptions } from '../../src/account/directory.ts';
+import {
+  AccountDirectory,
+  type AccountDirectoryOptions,
+  DEMO_ACCOUNT_NAME,
+  DEMO_KEY_LIFE_MS,
+} from '../../src/account/directory.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -316,5 +321,24 @@ describe('the view of accounts', () => {
     const restarted = await OwnedCells.open(ledger, clock);
     const again = await AccountDirectory.open({ directory: ledger, cells: restarted, clock, log: silentLog });
     assert.equal(again.account(record.id)!.meter.peek(clock.monotonicMs()).remaining, 749);
+  });
+});
+
+describe('the demo account', () => {
+  it('is none that an operator called so: visitors of the status page spend nothing of a customer', async () => {
+    const { clock, ledger, open } = await world();
+    const { id: accountId } = await createAccount(ledger, clock, { name: DEMO_ACCOUNT_NAME, tier: 'pro' });
+    const expiresAtMs = clock.wallMs() + DEMO_KEY_LIFE_MS;
+    await createKey(ledger, clock, { accountId, expiresAtMs });
+    const directory = await open();
+    assert.equal(directory.demo()?.record.id, accountId);
+    const { record } = await createKey(ledger, clock, { accountId });
+    await directory.refresh();
+    assert.equal(directory.demo(), undefined);
+    await revokeKey(ledger, clock, record.keyId);
+    await directory.refresh();
+    assert.equal(directory.demo()?.record.id, accountId);
+    clock.advance(DEMO_KEY_LIFE_MS);
+    assert.equal(directory.demo(), undefined, 'its key has ended');
   });
 });

@@ -67,10 +67,16 @@ describe('the samples of the status page', () => {
       endTurn(): void {},
     } as unknown as Answers;
     const record = { answered: () => {} } as unknown as DemoSources['record'];
-    const directory = { demo: () => account };
+    let looks = 0;
+    const directory = {
+      demo() {
+        looks++;
+        return account;
+      },
+    };
     const [die] = demoRoutes({ answers, directory, record, clock, random: SYSTEM_RANDOM });
     const roll = async () => (await die.handler({} as Exchange)).body[0];
-    return { clock, roll, drawn: () => drawn };
+    return { clock, roll, drawn: () => drawn, looks: () => looks };
   };
 
   it('draw one answer a second, however many ask', async () => {
@@ -94,5 +100,15 @@ describe('the samples of the status page', () => {
     assert.equal(await codeOf(limited.roll), 'rate_limited');
     assert.equal(limited.drawn(), 0);
     assert.equal(await codeOf(drawing(undefined).roll), 'not_found');
+  });
+
+  it('share a refusal for a second too, so that nobody has all accounts looked at again and again', async () => {
+    const { clock, roll, looks } = drawing(undefined);
+    const refused = () => Promise.all(Array.from({ length: 100 }, () => assert.rejects(roll(), ApiError)));
+    await refused();
+    assert.equal(looks(), 1);
+    clock.advance(1_000);
+    await refused();
+    assert.equal(looks(), 2);
   });
 });
