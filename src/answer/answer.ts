@@ -32,6 +32,8 @@ export interface Asker {
   mode: EntropyMode | undefined;
   /** It has left: whatever it is told now reaches nobody. */
   readonly isGone: boolean;
+  /** It was told that its answer comes too late. */
+  readonly isAnswered: boolean;
   /** The value of Idempotency-Key; undefined without one. */
   readonly idempotencyKey: string | undefined;
   /** What must be equal for a request to be a retry of this one. */

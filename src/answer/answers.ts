@@ -68,9 +68,15 @@ export class Answers {
 
   /**
    * Answers the asker. Never throws. What is reserved was reserved by the caller; it is released here when it
-   * is not used.
+   * is not used. `drawnAtOnce` is what is drawn at once of a quoted stream.
    */
-  answer(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
+  answer(
+    asker: Asker,
+    account: Account,
+    reservation: Reservation,
+    request: DataRequest,
+    drawnAtOnce = request,
+  ): void {
     let answer: Answer;
     try {
       // a replay needs no quota, and whether the request is one is not known before its key was looked up
@@ -78,7 +84,7 @@ export class Answers {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       asker.mode = mode;
       const plan = this.#planOf(request);
-      if (mode === 'pure') this.#requirePossible(plan);
+      if (mode === 'pure') this.#requirePossible(this.#planOf(drawnAtOnce));
       if (request.dryRun) {
         this.#quote(asker, account, reservation, request);
         return;
@@ -335,7 +341,7 @@ export class Answers {
           : { head: octetsHead(octets, dataEnd - dataStart), start: dataStart, end: dataEnd };
       answer.body = completePacked(answer, poweredBy, request, values, bytes);
     }
-    // a body with an opening is longer than the room that it was made in
+    // a body with an opening or a long alphabet is longer than the room that it was made in
     if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));
   }
 
@@ -370,11 +376,12 @@ export class Answers {
 }
 
 /**
- * A client that left while its request waited, for a seed, for pure bytes or for the ledger, gets no answer: nothing is
- * drawn for it and it pays nothing. Nobody reads the error.
+ * A client that left while its request waited, for a seed, for pure bytes or for the ledger, or was refused past the
+ * deadline, gets no answer: nothing is drawn for it and it pays nothing. Nobody reads the error.
  */
 function requirePresent({ asker }: Answer): void {
-  if (asker.isGone) throw new ApiError('overloaded', { message: 'The client left before the draw.' });
+  if (asker.isGone || asker.isAnswered)
+    throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 
 function fromSystem(): DrawOrder {

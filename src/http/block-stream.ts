@@ -89,6 +89,11 @@ export class BlockStream {
     return new Block(this, this.#next, requestId, atMs, startedMonotonicMs);
   }
 
+  /** The front refused the request while its first block was made, because that took too long. */
+  get isRefused(): boolean {
+    return !this.#hasBegun && this.exchange.isAnswered;
+  }
+
   /** A block that is durable and charged. */
   answered(answer: Answer): void {
     this.#host.record.answered(answer);
@@ -113,7 +118,7 @@ export class BlockStream {
 
   #deliver(body: Uint8Array, fields: readonly Field[] | undefined, owner: BodyOwner): void {
     this.#isMaking = false;
-    if (this.#isOver || this.exchange.isAborted) {
+    if (this.#isOver || this.exchange.isAborted || this.isRefused) {
       owner.release();
       return;
     }
@@ -280,6 +285,10 @@ class Block implements Asker {
 
   get isGone(): boolean {
     return this.#stream.exchange.isGone;
+  }
+
+  get isAnswered(): boolean {
+    return this.#stream.isRefused;
   }
 
   /** Each block is kept under the stream's key and its own number. */

@@ -365,8 +365,9 @@ export class Router {
     }
     exchange.ignored = parsed.ignored;
     const { request, stream } = parsed;
-    if (stream === undefined || request.dryRun) answers.answer(exchange, account, reservation, request);
-    else {
+    if (stream === undefined || request.dryRun) {
+      answers.answer(exchange, account, reservation, request, stream?.requestOf(stream.first));
+    } else {
       const { idempotencyKey = '' } = exchange;
       if (idempotencyKey.length > STREAM_KEY_LENGTH_MAX) {
         reservation.release();

@@ -229,6 +229,17 @@ function streamContract(engine: 'uws' | 'node'): void {
     assert.equal(await requestsOf(key), 1);
   });
 
+  it('is quoted in pure mode when each block is possible, however much all of them are', async () => {
+    const ask = async (block: number) => {
+      const query = `type=bytes&length=1000&total=1000&block=${block}&entropy_mode=pure&dry_run=true`;
+      return (
+        await local.ask<{ data?: { required_bytes: number }; error?: { code: string } }>(`/stream?${query}`)
+      ).body;
+    };
+    assert.equal((await ask(10)).data?.required_bytes, 1_000_000);
+    assert.equal((await ask(1_000)).error?.code, 'pure_too_large');
+  });
+
   it('draws and charges nothing more while its reader rests, goes on with it, and ends when it leaves', async (t) => {
     const key = await account('enterprise');
     const { asked, reply } = await openStream(

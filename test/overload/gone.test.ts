@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
@@ -26,10 +27,12 @@ function contract(engine: EngineName): void {
   /** Of an account without a seed; it comes when `seedCame` is called. */
   let seedless: string;
   let seedCame: ((isThere: boolean) => void) | undefined;
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
 
   before(async () => {
     const askForSeed = () => new Promise<boolean>((resolve) => (seedCame = resolve));
-    front = await OverloadedFront.start(systemClock, 40, { engine, askForSeed });
+    front = await OverloadedFront.start(clock, 40, { engine, askForSeed });
     key = await front.account();
     seedless = await front.account({ seedIntervalMs: 7_000 });
   });
@@ -84,7 +87,7 @@ function contract(engine: EngineName): void {
   }
 
   /** Holds the ledger's calls of this name until it is released. */
-  function hold(call: 'claimBlocks' | 'storedAnswer') {
+  function hold(call: 'claimBlocks' | 'storedAnswer' | 'commit') {
     const waiting: (() => void)[] = [];
     const own = front.ledger[call].bind(front.ledger) as (...args: unknown[]) => Promise<unknown>;
     const held = async (...args: unknown[]) => {
@@ -93,7 +96,7 @@ function contract(engine: EngineName): void {
     };
     Object.assign(front.ledger, { [call]: held });
     return {
-      isWaiting: () => waiting.length > 0,
+      isWaiting: (calls = 1) => waiting.length >= calls,
       release: () => {
         Object.assign(front.ledger, { [call]: own });
         for (const go of waiting.splice(0)) go();
@@ -135,5 +138,43 @@ function contract(engine: EngineName): void {
     });
     assert.deepEqual(await books(seedless), before);
     assert.equal((await front.get(seedless, '/bytes')).status, 200);
+  });
+
+  /** Asks, waits until as many calls are held, and is refused because the deadline has passed. */
+  async function refusedAsLate(
+    paths: readonly string[],
+    isWaiting: (calls: number) => boolean,
+    calls: number,
+  ): Promise<void> {
+    const asked = paths.map((path) => front.get(key, path, { 'idempotency-key': path }));
+    while (!isWaiting(calls)) await turn();
+    aheadMs += 2 * LIMITS.answerDeadlineMs;
+    assert.deepEqual(
+      (await Promise.all(asked)).map(({ status }) => status),
+      paths.map(() => 503),
+    );
+  }
+
+  const STREAM = '/stream?type=uuid&total=9&block=3';
+
+  it('that was refused past the deadline while its request waited does not pay', async () => {
+    const before = await books();
+    const { isWaiting, release } = hold('storedAnswer');
+    await refusedAsLate(['/bytes', STREAM], isWaiting, 2);
+    release();
+    for (let i = 0; i < 4; i++) await turn();
+    assert.deepEqual(await books(), before);
+    const again = await front.get(key, '/bytes', { 'idempotency-key': '/bytes' });
+    assert.equal(again.status, 200, 'the key is free again');
+  });
+
+  it('of a stream that was refused past the deadline pays for no block after the one that was late', async () => {
+    const before = await books();
+    const { isWaiting, release } = hold('commit');
+    await refusedAsLate([`${STREAM}&min=1`], isWaiting, 1);
+    release();
+    for (let i = 0; i < 20; i++) await turn();
+    assert.equal((await books()).requests, before.requests + 1);
+    assert.equal(front.stack.admission.replyBytes, 0, 'nothing is held for it');
   });
 }
