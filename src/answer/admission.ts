@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import { listCount } from '../values/lists.ts';
+import { listCount, listDraws, listTextMax } from '../values/lists.ts';
 import type { ListRequest, ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
@@ -58,7 +58,7 @@ const START_NS: Averages = {
     bitstring: 1,
     shuffle: 60,
     sample: 60,
-    weighted: 100,
+    weighted: 10,
     strings: 15,
     sequences: 60,
     permutations: 60,
@@ -74,7 +74,7 @@ const START_NS: Averages = {
     bitstring: 1,
     shuffle: 60,
     sample: 60,
-    weighted: 100,
+    weighted: 10,
     strings: 15,
     sequences: 60,
     permutations: 60,
@@ -90,7 +90,7 @@ const START_NS: Averages = {
     bitstring: 2,
     shuffle: 90,
     sample: 90,
-    weighted: 130,
+    weighted: 14,
     strings: 20,
     sequences: 80,
     permutations: 80,
@@ -347,10 +347,12 @@ function unitsOf(values: ValueRequest): number {
     case 'strings':
       return values.count * (values.length + 4); // four for what each string costs beside its characters
     case 'shuffle':
+      return listCount(values);
     case 'weighted':
+      return 8 * values.count + listTextMax(values); // few items may make a long text
     case 'sequences':
     case 'permutations':
-      return listCount(values);
+      return listCount(values) + 25 * listDraws(values); // many short lists cost what their draws do
     default:
       return values.count;
   }

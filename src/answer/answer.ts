@@ -147,7 +147,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     const isPackedToo = this.form === 'msgpack' && octets === undefined;
     this.replyBytesMax =
       this.valuesBytesMax + (isPackedToo ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0);
-    this.isLarge = isLarge(this.valuesBytesMax);
+    this.isLarge = plan.hasManyDraws || isLarge(this.valuesBytesMax);
     this.#admission = admission;
     this.salt = salt;
     this.delivered = delivered;

@@ -8,6 +8,7 @@ import {
   type TextType,
   type Tier,
 } from '../core/vocabulary.ts';
+import { isList, listDraws } from '../values/lists.ts';
 import { textBytesMax } from '../values/text-lines.ts';
 import {
   entropyBytesMax,
@@ -73,6 +74,9 @@ export function entropyBytes(values: ValueRequest): number {
  */
 export const HOP_ABOVE_BYTES = 96 * 1024;
 
+/** So many draws take about as long as the numbers of a text of that size. */
+const HOP_ABOVE_DRAWS = 400;
+
 /** Whether a worker makes an answer whose values take so many bytes. */
 export function isLarge(valuesBytesMax: number): boolean {
   return valuesBytesMax > HOP_ABOVE_BYTES;
@@ -85,6 +89,8 @@ export class Plan {
   readonly #textBytesMax: number;
   /** What usage counts. */
   readonly valueCount: number;
+  /** A worker makes it however short it is: so many draws would hold up the front. */
+  readonly hasManyDraws: boolean;
   #drawBytesMax = -1;
   #templateMode: EntropyMode | undefined;
   #templateSource = '';
@@ -94,6 +100,7 @@ export class Plan {
     this.request = request;
     this.#textBytesMax = jsonBytesMax(request.values);
     this.valueCount = valueCount(request.values);
+    this.hasManyDraws = isList(request.values) && listDraws(request.values) > HOP_ABOVE_DRAWS;
   }
 
   /** Bytes that the bare values take, or without a type the values as JSON, at most. */

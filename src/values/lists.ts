@@ -170,6 +170,18 @@ export function listCount(request: ListRequest): number {
   }
 }
 
+/** Draws that are made one after the other: each costs as much as some 25 numbers of a long one. */
+export function listDraws(request: ListRequest): number {
+  switch (request.kind) {
+    case 'sequences':
+      return request.count * request.ranges.length;
+    case 'permutations':
+      return request.count;
+    default:
+      return 1;
+  }
+}
+
 /** The independent choices that the answer is made of: what it is priced by. */
 export function listBits(request: ListRequest): number {
   return bitsOfChoices(choicesOf(request));
@@ -221,9 +233,10 @@ export function listEntropyBytesMax(request: ListRequest, securityBits: number):
 export function listTextMax(request: ListRequest): number {
   switch (request.kind) {
     case 'shuffle':
-      // no order of the items changes the size: brackets and commas, and the items themselves
-      return request.items.reduce((bytes, item) => bytes + jsonStringBytes(item), 1 + request.items.length);
+      // no order of the items changes the size
+      return wholeListText(request.items);
     case 'sample':
+      return Math.min(wholeListText(request.items), 2 + request.count * (1 + longest(request.items)));
     case 'weighted':
       return 2 + request.count * (1 + longest(request.items));
     case 'strings':
@@ -240,6 +253,11 @@ export function listTextMax(request: ListRequest): number {
     case 'permutations':
       return 2 + request.count * (3 + request.length * (String(request.length - 1).length + 1));
   }
+}
+
+/** Bytes of all items as JSON: brackets and commas, and the items themselves. */
+function wholeListText(items: readonly string[]): number {
+  return items.reduce((bytes, item) => bytes + jsonStringBytes(item), 1 + items.length);
 }
 
 /** Bytes of the longest text as a JSON string. */

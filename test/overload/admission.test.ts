@@ -115,8 +115,12 @@ describe('what an answer is thought to cost', () => {
         { ...bytes, count: 10_000, length: 98 },
         { kind: 'bitstring', length: 100_000 },
         { kind: 'shuffle', items: new Array(10_000).fill('') },
+        { kind: 'weighted', count: 10_000, items: ['a', 'b'], weights: [1, 2] },
+        { kind: 'weighted', count: 10_000, items: ['a'.repeat(1_600), 'b'], weights: [1, 2] },
+        { kind: 'permutations', count: 1, length: 10_000 },
+        { kind: 'permutations', count: 5_000, length: 2 },
       ]),
-      [150, 900, 600, 200, 4_000, 100, 600],
+      [150, 900, 600, 200, 4_000, 100, 600, 1_201, 161_101, 602, 8_100],
     );
   });
 

@@ -44,6 +44,23 @@ describe('what goes to a worker', () => {
     assert.equal(firstLarge(undefined), Math.floor((HOP_ABOVE_BYTES - 2) / 25) + 1);
     assert.equal(firstLarge('float64'), HOP_ABOVE_BYTES / 8 + 1);
   });
+
+  it('is an answer of many short lists too, each of which is a draw', () => {
+    const range = { length: 1, min: 0, max: 9, unique: true };
+    const requests: [ValueRequest, boolean][] = [
+      [{ kind: 'sequences', count: 156, ranges: Array(64).fill(range), sort: 'none' }, true],
+      [
+        { kind: 'sequences', count: 1, ranges: [{ ...range, length: 10_000, unique: false }], sort: 'none' },
+        false,
+      ],
+      [{ kind: 'permutations', count: 5_000, length: 2 }, true],
+      [{ kind: 'permutations', count: 1, length: 10_000 }, false],
+    ];
+    for (const [values, hasManyDraws] of requests) {
+      const plan = new Plan({ ...REQUEST, values });
+      assert.deepEqual([isLarge(plan.valuesBytesMax(undefined)), plan.hasManyDraws], [false, hasManyDraws]);
+    }
+  });
 });
 
 describe('workers', () => {

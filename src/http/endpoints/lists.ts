@@ -59,6 +59,9 @@ export const WEIGHTED_PARAMS = [
   },
 ] as const satisfies readonly ParameterDefinition[];
 
+/** Items that are picked again and again make a long answer of a short request: a worker writes this much in half a second. */
+const WEIGHTED_BYTES_MAX = 16 * 1024 * 1024;
+
 export function weightedRequest(
   { items, weights }: ValuesOf<typeof WEIGHTED_PARAMS>,
   count: number,
@@ -83,10 +86,10 @@ export function weightedRequest(
   }
   const request = { kind: 'weighted', count, items, weights } as const;
   const bytes = jsonBytesMax(request) + ENVELOPE_BYTES_MAX;
-  if (bytes <= LIMITS.replyBytesMax) return request;
+  if (bytes <= WEIGHTED_BYTES_MAX) return request;
   throw new ApiError('invalid_count', {
-    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(LIMITS.replyBytesMax)} are sent. Lower count or shorten the items.`,
-    details: { parameter: 'count', bytes, limit: LIMITS.replyBytesMax },
+    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(WEIGHTED_BYTES_MAX)} are sent. Lower count or shorten the items.`,
+    details: { parameter: 'count', bytes, limit: WEIGHTED_BYTES_MAX },
   });
 }
 
