@@ -489,6 +489,26 @@ export function ledgerContract(
         await assertSound(again, { creditsSpent: 1_116 });
       }));
 
+    test('the latest month is known after all charges were moved to one before any usage', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        const sources = [{ mode: 'pure', lotIds: [], generation: null } as const];
+        const ahead = { mode: 'pure', issuedAtMs: NOON_MS + 366 * DAY_MS } as const;
+        await ledger.commit([segment(1, [entry(1, { ...ahead, credits: 10 })], { sources })], []);
+        await ledger.correctPeriods(202_611);
+        assert.equal(await ledger.latestPeriod(), 202_611);
+        // once more under the wrong clock, then a charge to the month that it began, then a month later
+        await ledger.commit([segment(2, [entry(2, { ...ahead, credits: 20 })], { sources })], []);
+        await ledger.commit([segment(3, [entry(3, { mode: 'pure', credits: 3 })], { sources }, 202_711)], []);
+        const moved = await ledger.correctPeriods(202_612);
+        assert.ok(
+          moved.every(({ requests, credits }) => requests >= 0 && credits >= 0),
+          'nothing is moved back',
+        );
+        const again = await reopen();
+        assert.equal(await again.latestPeriod(), 202_612);
+        await assertSound(again, { creditsSpent: 33 });
+      }));
+
     test('seed generations count up for each tier, across restarts', (t) =>
       withLedger(t, async ({ ledger, reopen }) => {
         assert.equal(await ledger.nextSeedGeneration('pro'), 1);

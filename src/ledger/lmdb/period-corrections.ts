@@ -51,9 +51,9 @@ export function balancesIn(tables: Tables, period: number): Balance[] {
 /** As Books.latestPeriod. */
 export function latestPeriodOf(tables: Tables): number {
   const named = latestNamed(tables);
-  const isCorrected = [...tables.periodCorrections.entries({ limit: 1 })].length > 0;
-  if (!isCorrected) return named;
-  const first = periodOfDay(count(tables.meta, 'firstUsageDay'));
+  const [corrected] = tables.periodCorrections.entries({ limit: 1 }); // that of the first month
+  if (corrected === undefined) return named;
+  const first = Math.min(corrected.key[0], periodOfDay(count(tables.meta, 'firstUsageDay')));
   for (let period = named; period >= first; period = monthBefore(period)) {
     if ([...chargesIn(tables, period).values()].some(({ requests }) => requests > 0)) return period;
   }
@@ -89,7 +89,9 @@ export function correctPeriodsAfter(tables: Tables, period: number, atMs: number
     for (const { key, value } of issuedBefore) {
       const [, issued, accountNumber] = key;
       const before = tables.periodCorrections.get([issued, from, accountNumber]) ?? NOTHING;
-      move(issued, accountNumber, sumOf(value, before, -1));
+      // what was moved there before may also have been dated in `from`: nothing is ever moved back
+      const { requests, credits } = sumOf(value, before, -1);
+      move(issued, accountNumber, { requests: Math.max(0, requests), credits: Math.max(0, credits) });
     }
     for (const [accountNumber, charge] of [...rest]) move(period, accountNumber, charge);
   }
