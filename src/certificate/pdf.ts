@@ -150,8 +150,10 @@ function drawFacts(sheet: Sheet, { certificate }: Document, from: number): numbe
   const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
   const words = Math.max(tests, lots) + GAP;
   const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
-  const box = { width: WIDTH, leading: 12, linesMax: 3 };
-  return bottom + sheet.paragraph(provenance.meaning, MARGIN, bottom + 12, VALUE, box);
+  // Of platforms without a kernel's generator: four lines in the height of three.
+  const isLong = sheet.wrapped(provenance.meaning, VALUE, WIDTH).length > 3;
+  const box = { width: WIDTH, leading: isLong ? 9 : 12, linesMax: isLong ? 4 : 3 };
+  return bottom + sheet.paragraph(provenance.meaning, MARGIN, bottom + 12, isLong ? SMALL : VALUE, box);
 }
 
 function answerRows(certificate: Document['certificate']): Row[] {

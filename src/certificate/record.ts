@@ -129,7 +129,7 @@ interface CertifiedExtraction {
   readonly seed: string;
   readonly input_bits: number;
   readonly output_bits: number;
-  /** The output is within 2^-epsilon_bits of uniform, under the assumptions of the evidence. */
+  /** Of the lot's error alone, before the output is tested and hashes of it are public; under the assumptions of the evidence. */
   readonly epsilon_bits: number;
 }
 

@@ -117,7 +117,7 @@ const replay = action({
     const published = readFileSync(input.operands[0]);
     const { record, shots } = parsePublished(new Uint8Array(published));
     const made = await recomputeLot(record, shots, context.clock);
-    const figures = replayedFigures(record, made, shots.read.bits);
+    const figures = replayedFigures(record, made, shots.read);
     const path = input.option('certificate');
     if (path !== undefined)
       figures.push(certifiedFigure(path, { ...made, finishedAtMs: record.finishedAtMs }));

@@ -158,7 +158,10 @@ export interface LotExtraction {
   readonly seed: string;
   readonly inputBits: number;
   readonly outputBits: number;
-  /** The output is within 2^-epsilonBits of uniform, given the seed and everything the adversary holds. */
+  /**
+   * The output is within 2^-epsilonBits of uniform, given the seed, what this record says of the raw bits, and everything
+   * the adversary holds. It is said before the output is tested and hashes of it are public (docs/evidence.md).
+   */
   readonly epsilonBits: number;
 }
 

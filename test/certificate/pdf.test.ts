@@ -4,6 +4,7 @@ import { inflateSync } from 'node:zlib';
 import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
+import { evidenceMeaning, modeMeaning, originMeaning } from '../../src/certificate/meanings.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
@@ -164,6 +165,16 @@ describe('the certificate as a page', () => {
       const words = lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' ');
       assert.equal(words, document.certificate.provenance.meaning, 'not cut');
     }
+    // The longest: of a platform without a kernel's generator, the evidence at its end.
+    const long = structuredClone(await withLots([lotWithEvidence('a', 'calibrated')], 'detector fault'));
+    const meaning = `${modeMeaning('quantum-seeded', 'openssl')} ${originMeaning('qrng-device', [lotRecord('a', { isDeclared: true })])} ${evidenceMeaning('calibrated')}`;
+    const document = {
+      certificate: { ...long.certificate, provenance: { ...long.certificate.provenance, meaning } },
+    };
+    const pdf = await certificatePdf(document);
+    await assertWellSet(pdf);
+    const lines = linesOf(pdf);
+    assert.equal(lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' '), meaning);
     const before = linesOf(await certificatePdf(await withLots([lotRecord('a')])));
     assert.ok(!before.includes('Evidence'), 'version 1 does not speak of it');
   });

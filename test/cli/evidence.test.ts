@@ -54,8 +54,8 @@ describe('a lot computed again from its raw shots', () => {
       assert.equal(lot.record.extraction !== undefined, circuit === 'x-check');
       const kept = decodeRawShots(encodeRawShots(shots));
       const made = await recomputeLot(lot.record, kept, clock);
-      for (const { name, isEqual, notShown } of replayedFigures(lot.record, made, kept.read.bits)) {
-        assert.ok(isEqual || notShown !== undefined, name);
+      for (const { name, isEqual, notShown } of replayedFigures(lot.record, made, kept.read)) {
+        assert.ok(isEqual && notShown === undefined, name);
       }
       assert.equal(made.processedSha256, lot.record.processedSha256);
       assert.deepEqual(certifiedLot(made, 3), certifiedLot(lot.record, 3));
@@ -67,7 +67,7 @@ describe('a lot computed again from its raw shots', () => {
     const differing = async (record = lot.record, changed = encodeRawShots(shots)) => {
       const kept = decodeRawShots(changed);
       const made = await recomputeLot(record, kept, clock);
-      const figures = replayedFigures(record, made, kept.read.bits);
+      const figures = replayedFigures(record, made, kept.read);
       return figures
         .filter(({ isEqual, notShown }) => !isEqual && notShown === undefined)
         .map(({ name }) => name);
@@ -90,9 +90,53 @@ describe('a lot computed again from its raw shots', () => {
   it('says of a short lot that its pooled estimate is not shown', async () => {
     const { lot, shots, clock } = await lotOf('superposition', 60_000);
     const made = await recomputeLot(lot.record, shots, clock);
-    const figures = replayedFigures(lot.record, made, shots.read.bits);
+    const figures = replayedFigures(lot.record, made, shots.read);
     assert.match(figures.find(({ name }) => name.startsWith('min-entropy'))?.notShown ?? '', /short lot/);
-    assert.ok(figures.every(({ isEqual, notShown }) => isEqual || notShown !== undefined));
+    assert.ok(figures.every(({ isEqual }) => isEqual));
+    const forged = { ...lot.record, minEntropyPerBit: 0.95 };
+    const again = replayedFigures(forged, await recomputeLot(forged, shots, clock), shots.read);
+    const differing = again.filter(({ isEqual, notShown }) => !isEqual && notShown === undefined);
+    assert.deepEqual(
+      differing.map(({ name }) => name),
+      ['min-entropy per bit (SP 800-90B)'],
+      'above the estimate of its own bits',
+    );
+  });
+
+  it('is computed again when it has fewer shots than the startup tests ask for', async () => {
+    const { lot, shots, clock } = await lotOf('superposition', 40_000);
+    const { bits } = shots.read;
+    const read = { ...shots.read, bits: bits.slice(0, 500), shots: 1000 };
+    const passed = {
+      ...lot.record,
+      rawBits: 4000,
+      shots: 1000,
+      health: { ...lot.record.health, samples: 4000 },
+    };
+    const made = await recomputeLot(passed, { ...shots, read }, clock);
+    assert.deepEqual(made.health, passed.health);
+    assert.doesNotMatch(made.rejection, /startup/);
+  });
+
+  it('differs when test shots, tail bits or what its blocks are held to were changed and no figure shows it', async () => {
+    const { lot, shots, clock } = await lotOf('x-check');
+    const { read } = shots;
+    assert.ok(read.witness?.kind === 'x-basis');
+    const differing = async (record = lot.record, changed = read) => {
+      const made = await recomputeLot(record, { ...shots, read: changed }, clock);
+      return replayedFigures(record, made, changed)
+        .filter(({ isEqual, notShown }) => !isEqual && notShown === undefined)
+        .map(({ name }) => name);
+    };
+    // The same test shots in another order give the same figures.
+    const bits = read.witness.bits.toReversed();
+    for (let at = 0; at < bits.length; at++) bits[at] = ((bits[at] & 0x0f) << 4) | (bits[at] >>> 4);
+    const reordered = { ...read, witness: { ...read.witness, bits } };
+    assert.deepEqual(await differing(lot.record, reordered), ['raw_output']);
+    const { commitment } = lot.record;
+    assert.ok(commitment !== undefined);
+    const other = { ...lot.record, commitment: { ...commitment, seedHashes: commitment.blockRoots } };
+    assert.deepEqual(await differing(other), ['what the blocks are held to']);
   });
 });
 

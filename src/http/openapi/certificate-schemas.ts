@@ -110,7 +110,7 @@ const extraction = described(
       epsilon_bits: count,
     }),
   ),
-  'Version 3: the Toeplitz hash of the whole lot under a public seed; null where pieces of it were conditioned.',
+  'Version 3: the Toeplitz hash of the whole lot under a public seed; null where pieces of it were conditioned. `epsilon_bits` is of this lot, before its output was tested; errors of several lots add up.',
 );
 
 const lot = object(

@@ -45,6 +45,11 @@ export function rounded(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
 }
 
+/** A figure of six decimals that is promised as a least, to three decimals: never rounded up. */
+export function roundedDown(value: number): string {
+  return String(Math.floor(Math.round(value * 1e6) / 1000) / 1000);
+}
+
 interface Step {
   /** The side on which the sibling stands. */
   readonly side: 'left' | 'right';

@@ -3,7 +3,7 @@ import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
-import { merklePath, rounded, smallestPPlot, timeLine } from './certificate-drawings.ts';
+import { merklePath, rounded, roundedDown, smallestPPlot, timeLine } from './certificate-drawings.ts';
 import { evidenceLadder } from './evidence-ladder.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
@@ -259,7 +259,10 @@ function extractionRows(extraction: Lot['extraction']): Row[] {
   if (extraction === undefined || extraction === null) return [];
   const { seed, input_bits: input, output_bits: output, epsilon_bits: epsilon } = extraction;
   return [
-    ['Hashed as a whole', `${grouped(input)} bits to ${grouped(output)}, within 2^-${epsilon} of uniform`],
+    [
+      'Hashed as a whole',
+      `${grouped(input)} bits to ${grouped(output)}, within 2^-${epsilon} of uniform before windows that failed SP 800-22 were erased`,
+    ],
     ['Public seed of the hash', code(seed)],
   ];
 }
@@ -298,7 +301,10 @@ function evidenceRows(evidence: Lot['evidence']): Row[] {
   const listed = Object.entries(figures).map(([name, value]) => `${name} ${rounded(value)}`);
   return [
     ['Evidence', claim],
-    ['Min-entropy by this evidence', figure === null ? 'none' : `at least ${rounded(figure)} per raw bit`],
+    [
+      'Min-entropy by this evidence',
+      figure === null ? 'none' : `at least ${roundedDown(figure)} per raw bit`,
+    ],
     ['How', text(method)],
     ['Assumed', text(assumptions)],
     listed.length === 0 ? null : ['Figures', text(listed.join(', '))],

@@ -5,14 +5,17 @@ import { html, type Markup } from './layout.ts';
 const STEPS: Readonly<Record<EvidenceLevel, readonly [name: string, meaning: string]>> = {
   simulated: ['Simulated', 'A program computed the bits. No quantum hardware was involved.'],
   statistical: ['Statistical', 'The bits passed the tests. Tests cannot tell where bits come from.'],
-  calibrated: ['Calibrated', 'The provider’s calibration bounds what its readout errors add.'],
+  calibrated: [
+    'Calibrated',
+    'Published readout errors and the lot’s own shots, if its bits are independent and identically distributed.',
+  ],
   'source-independent': [
     'Source-independent',
-    'Test rounds bound the min-entropy whatever state was prepared; the measurement is trusted.',
+    'Test rounds bound the min-entropy whatever state was prepared, if the state does not depend on the basis; the measurement is trusted.',
   ],
   'bell-witness': [
     'Bell witness',
-    'Test rounds violated a Bell inequality, which no classical model of one qubit pair does.',
+    'Test rounds violated a Bell inequality. Devices whose sides neither signal nor know the settings beforehand need quantum states for that; one controller may know both. It gives no min-entropy.',
   ],
 };
 

@@ -21,7 +21,7 @@ import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts
 import { condition, rawBitsFor } from './conditioner.ts';
 import { onesPerChannel } from './evidence/counts.ts';
 import { evidenceOf } from './evidence/evidence.ts';
-import { extractableBits } from './extractor.ts';
+import { extractableBits, publishedBits } from './extractor.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 import { commitmentOf } from './lot-commitment.ts';
 import { ShortLots } from './short-lots.ts';
@@ -94,7 +94,7 @@ export async function makeLot(
   // A bound on a lot says nothing of a piece of it: only the whole may be hashed under that claim.
   const isJoint = evidence.claim === 'source-independent';
   const { output, extraction } = isJoint
-    ? await extracted(read.bits, rawBits, least, assessor, drawKey)
+    ? await extracted(read, least, assessor, drawKey)
     : { output: await conditionInSlices(read.bits, rawBits, least), extraction: undefined };
   let isAccepted = false;
   try {
@@ -198,13 +198,14 @@ const EPSILON_BITS = 38;
 
 /** The whole lot through one Toeplitz matrix, whose seed is drawn here: the raw bits have been hashed. */
 async function extracted(
-  bits: Uint8Array,
-  inputBits: number,
+  { bits, width, shots }: RawRead,
   minEntropyPerBit: number,
   assessor: Assessor,
   drawKey: () => Uint8Array<ArrayBuffer>,
 ): Promise<{ readonly output: Uint8Array<ArrayBuffer>; readonly extraction?: LotExtraction }> {
-  const extractable = extractableBits(Math.floor(inputBits * minEntropyPerBit), EXTRACTION_ERROR_BITS);
+  const inputBits = width * shots;
+  const left = Math.floor(inputBits * minEntropyPerBit) - publishedBits(width, shots);
+  const extractable = extractableBits(Math.max(0, left), EXTRACTION_ERROR_BITS);
   const outputBits = extractable - (extractable % (8 * SEED_BLOCK_BYTES));
   if (outputBits === 0) return { output: new Uint8Array(0) };
   const key = drawKey();

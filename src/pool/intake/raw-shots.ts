@@ -69,11 +69,17 @@ function parsedHead(text: string): RawHead | undefined {
   }
 }
 
-function partsOf(witness: Witness | undefined): Uint8Array[] {
+/** What a source delivers behind the raw bits: test shots, or settings. */
+export function deliveredBehind(witness: Witness | undefined): Uint8Array[] {
   if (witness === undefined) return [];
-  if (witness.kind === 'x-basis') return [witness.bits];
+  return [witness.kind === 'x-basis' ? witness.bits : witness.settings];
+}
+
+function partsOf(witness: Witness | undefined): Uint8Array[] {
+  const delivered = deliveredBehind(witness);
+  if (witness?.kind !== 'chsh') return delivered;
   const { buffer, byteOffset, byteLength } = witness.clusterShots;
-  return [witness.settings, new Uint8Array(buffer, byteOffset, byteLength)];
+  return [...delivered, new Uint8Array(buffer, byteOffset, byteLength)];
 }
 
 function headOf(witness: Witness | undefined): Head {

@@ -5,6 +5,7 @@ import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
 import {
   merklePath,
   rounded,
+  roundedDown,
   smallestPPlot,
   stepsOf,
   timeLine,
@@ -85,6 +86,18 @@ describe('the drawings of a certificate', () => {
       '0',
       '1.2e-7',
       '0.5',
+    ]);
+  });
+});
+
+describe('a figure that is promised as a least', () => {
+  it('is never rounded up', () => {
+    assert.deepEqual([0.5086, 0.732_999, 0.289, 0.0129, 1].map(roundedDown), [
+      '0.508',
+      '0.732',
+      '0.289',
+      '0.012',
+      '1',
     ]);
   });
 });

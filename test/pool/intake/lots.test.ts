@@ -192,10 +192,11 @@ describe('a lot that may serve', () => {
     const { evidence, minEntropyPerBit } = lot.record;
     assert.equal(evidence?.claim, 'source-independent');
     assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
-    // Hashed as a whole: N h - 80 bits, rounded down to whole seeds.
+    // Hashed as a whole: N h - 80 bits less what the record publishes of the raw bits, rounded down to whole seeds.
     const { extraction } = lot.record;
     const inputBits = 2 * MEBIBIT;
-    const bits = Math.floor(inputBits * evidence.minEntropyPerBit) - 80;
+    const published = 4096 + read.width * Math.ceil(Math.log2(read.shots + 1));
+    const bits = Math.floor(inputBits * evidence.minEntropyPerBit) - 80 - published;
     assert.equal(extraction?.outputBits, bits - (bits % 256));
     assert.deepEqual([extraction.inputBits, extraction.epsilonBits], [inputBits, 38]);
     const seed = toeplitzSeed(fromHex(extraction.seed), inputBits, extraction.outputBits);
