@@ -25,6 +25,8 @@ const LABEL_WIDTH = 64;
 const ROW = 15;
 /** From the end of a group to the heading of the next. */
 const GAP = 20;
+/** The same under three banners, which would press what follows into the foot. */
+const CLOSE_GAP = 13;
 
 const INK = rgb(0.09, 0.11, 0.16);
 const GREY = rgb(0.4, 0.43, 0.5);
@@ -57,10 +59,12 @@ export async function certificatePdf(document: Document): Promise<Uint8Array> {
     at: new Date(certificate.issued_at),
   });
   let y = drawHead(sheet, document);
-  for (const banner of bannersOf(document)) y = drawBanner(sheet, banner, y);
-  y = drawFacts(sheet, document, y);
-  y = drawHashes(sheet, document, y);
-  drawLog(sheet, document, y);
+  const banners = bannersOf(document);
+  for (const banner of banners) y = drawBanner(sheet, banner, y);
+  const gap = banners.length > 2 ? CLOSE_GAP : GAP;
+  y = drawFacts(sheet, document, y, gap);
+  y = drawHashes(sheet, document, y + gap);
+  drawLog(sheet, document, y + gap);
   drawFoot(sheet, document);
   return sheet.bytes();
 }
@@ -138,17 +142,17 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
   return y + height + 6;
 }
 
-function drawFacts(sheet: Sheet, { certificate }: Document, from: number): number {
+function drawFacts(sheet: Sheet, { certificate }: Document, from: number, gap: number): number {
   const y = from + 16;
   const { provenance, verification } = certificate;
   const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
   const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance), RIGHT, y);
-  const below = Math.max(left, right) + GAP;
+  const below = Math.max(left, right) + gap;
   const rows = testRows(verification, provenance.lots);
   const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
   drawLadder(sheet, provenance.lots, MARGIN + LABEL_WIDTH, tests - 9);
   const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
-  const words = Math.max(tests, lots) + GAP;
+  const words = Math.max(tests, lots) + gap;
   const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
   // Of platforms without a kernel's generator: four lines in the height of three.
   const isLong = sheet.wrapped(provenance.meaning, VALUE, WIDTH).length > 3;
@@ -268,7 +272,7 @@ function drawHashes(sheet: Sheet, { certificate }: Document, from: number): numb
     ['processed', `the bytes after conditioning${joined}`, hashes.processed],
     ['delivered', 'salt and data of the answer; the salt is in the answer alone', hashes.delivered],
   ];
-  const bottom = drawHeading(sheet, 'Hashes', MARGIN, from + GAP, WIDTH);
+  const bottom = drawHeading(sheet, 'Hashes', MARGIN, from, WIDTH);
   rows.forEach(([name, meaning, hash], i) => {
     const y = bottom + 12 + i * 26;
     sheet.line(name, MARGIN, y, { ...LABEL, font: 'bold', color: INK });
@@ -279,7 +283,7 @@ function drawHashes(sheet: Sheet, { certificate }: Document, from: number): numb
 }
 
 function drawLog(sheet: Sheet, { certificate }: Document, from: number): void {
-  const bottom = drawHeading(sheet, 'Signed log', MARGIN, from + GAP, WIDTH);
+  const bottom = drawHeading(sheet, 'Signed log', MARGIN, from, WIDTH);
   logLines(certificate.proof).forEach(([label, value], i) => {
     const y = bottom + 12 + i * 14;
     sheet.line(label, MARGIN, y, LABEL);
