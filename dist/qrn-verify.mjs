@@ -713,6 +713,12 @@ function show(value) {
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
+function printable(words) {
+  return words.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => {
+    const code = each.codePointAt(0) ?? 0;
+    return `\\u{${code.toString(16)}}`;
+  });
+}
 function canonical(value) {
   return isJson(value) ? canonicalize(value) : void 0;
 }
@@ -1684,9 +1690,9 @@ function bytesOfUuid(uuid) {
 function verificationText({ checks, notCovered: notCovered2 }) {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(
-    ({ name, ok, why }) => `${ok ? "ok    " : "FAILED"}  ${name.padEnd(width)}  ${why}`
+    ({ name, ok, why }) => `${ok ? "ok    " : "FAILED"}  ${name.padEnd(width)}  ${printable(why)}`
   );
-  if (notCovered2.length > 0) lines.push(`no certificate speaks of ${notCovered2.join(", ")}`);
+  if (notCovered2.length > 0) lines.push(`no certificate speaks of ${printable(notCovered2.join(", "))}`);
   return lines.map((line) => `${line}
 `).join("");
 }

@@ -23,6 +23,14 @@ export function show(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
+/** In one line of a terminal, which obeys control characters: those and the ones that turn the direction are escaped. */
+export function printable(words: string): string {
+  return words.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => {
+    const code = each.codePointAt(0) ?? 0;
+    return `\\u{${code.toString(16)}}`;
+  });
+}
+
 /** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */
 export function canonical(value: unknown): string | undefined {
   return isJson(value) ? canonicalize(value) : undefined;

@@ -105,7 +105,7 @@ export class Witness {
     if (signatures === undefined || signatures.length === 0)
       return refusal(403, 'the checkpoint is not signed by a key of the log that is known here');
     if (oldSize > size) return refusal(400, 'the old size is larger than the checkpoint');
-    const latest = this.#cosigned.get(origin)?.checkpoint;
+    const latest = this.#latest(origin)?.checkpoint;
     const known = latest?.size ?? 0;
     if (oldSize !== known) return { status: 409, contentType: 'text/x.tlog.size', body: `${known}\n` };
     const isConsistent =
@@ -128,6 +128,14 @@ export class Witness {
         return { status: 200, contentType: 'text/plain; charset=utf-8', body: note };
     }
     return refusal(404, 'no checkpoint of this log was cosigned');
+  }
+
+  /** From the disk each time: another process on this folder would otherwise cosign another history. */
+  #latest(origin: string): CosignedLog | undefined {
+    const path = this.#pathOf(origin);
+    const kept = this.#cosigned.get(origin);
+    const stored = existsSync(path) ? readCosigned(path, origin) : undefined;
+    return stored === undefined || (kept?.checkpoint.size ?? 0) > stored.checkpoint.size ? kept : stored;
   }
 
   #cosign(note: Note): Note['signatures'][number] {

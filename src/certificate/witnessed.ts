@@ -1,7 +1,8 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
+import { formatNote } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
-import { textOf } from './log-state.ts';
+import { noteOf, textOf } from './log-state.ts';
 import { paddedNumber } from './tiles.ts';
 
 /**
@@ -28,16 +29,31 @@ export interface WitnessState {
 
 const COUNT_KEY = 'witnessed/count';
 
-/** Stores a cosigned checkpoint. The same size replaces what was stored of it; a smaller one is a mistake. */
+/**
+ * Stores a cosigned checkpoint. Of the same size, cosignatures are added to those that are stored, which say when the
+ * tree was first seen; a smaller size is a mistake.
+ */
 export async function putWitnessed(store: LogStore, { size, note }: Witnessed): Promise<void> {
   const count = await countOf(store);
   const last = count === 0 ? undefined : await readWitnessed(store, count - 1);
   assert(last === undefined || last.size <= size, 'witnessed sizes ascend');
-  const n = last?.size === size ? count - 1 : count;
+  const isSame = last?.size === size;
+  const n = isSame ? count - 1 : count;
+  const stored: Witnessed = { size, note: isSame ? withThoseOf(last.note, note) : note };
   await store.putLog([
-    { key: keyOf(n), value: utf8Bytes(JSON.stringify({ size, note } satisfies Witnessed)) },
+    { key: keyOf(n), value: utf8Bytes(JSON.stringify(stored)) },
     { key: COUNT_KEY, value: utf8Bytes(String(n + 1)) },
   ]);
+}
+
+/** The first note with the signatures of the second whose keys have not signed the first. */
+function withThoseOf(first: string, second: string): string {
+  const [{ text, signatures }, later] = [noteOf(first), noteOf(second)];
+  if (text !== later.text) return second;
+  const added = later.signatures.filter(
+    ({ name, keyId }) => !signatures.some((each) => each.name === name && each.keyId === keyId),
+  );
+  return formatNote({ text, signatures: [...signatures, ...added] });
 }
 
 /** The smallest witnessed checkpoint of at least `size` leaves and its number, by halving. */

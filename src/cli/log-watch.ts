@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkFinding, type Finding } from '../certificate/finding.ts';
 import { type FollowEvent, type FollowState, pollLog } from '../certificate/follow.ts';
 import { LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
-import { isObject, member } from '../certificate/members.ts';
+import { isObject, member, printable } from '../certificate/members.ts';
 import { replaceFile } from '../core/replace-file.ts';
 import { type ExposedFamily, exposition, gauge, knownGauge, labelled } from '../observe/exposition.ts';
 import { action, type CommandContext, CommandError, duration, json, UsageError } from './command.ts';
@@ -95,7 +95,8 @@ export const check = action({
       const by = isSigned
         ? `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`
         : 'Part of it is not signed: it is the word of whoever watched. Watch the log yourself to confirm it.';
-      context.out(holds ? `holds: ${why}\n${by}\n` : `does not hold: ${why}\n`);
+      const told = printable(why);
+      context.out(holds ? `holds: ${told}\n${by}\n` : `does not hold: ${told}\n`);
     }
     return holds ? 0 : 1;
   },
@@ -168,7 +169,7 @@ export class LogWatcher {
     if (asJson)
       context.out(json({ event: 'finding', kind: finding.kind, what: finding.what, file: findingPath }));
     context.talk(
-      `FINDING ${finding.kind}: ${finding.what} Check it again with qrn log check ${findingPath}\n`,
+      `FINDING ${finding.kind}: ${printable(finding.what)} Check it again with qrn log check ${findingPath}\n`,
     );
     return 'finding';
   }
@@ -180,7 +181,9 @@ export class LogWatcher {
       context.out(json({ event: kind, ...rest }));
     } else if (event.kind === 'withdrawal') {
       const { lotId, revokedAt, reason, index } = event;
-      context.out(`withdrawn ${lotId} at ${revokedAt}: ${JSON.stringify(reason)} (leaf ${index})\n`);
+      context.out(
+        `${printable(`withdrawn ${lotId} at ${revokedAt}: ${JSON.stringify(reason)} (leaf ${index})`)}\n`,
+      );
     } else if (event.kind === 'key') {
       context.talk(`the key ${event.keyId} is new; a pinned key vouches for it\n`);
     } else if (event.kind === 'incarnation') {

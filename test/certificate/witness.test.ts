@@ -178,7 +178,10 @@ describe('a witness', () => {
     };
     const root = (fill: number) => new Uint8Array(32).fill(fill);
     let witness = start();
+    const second = start(); // another process on the same folder, begun before there was anything in it
     assert.equal(witness.addCheckpoint(body(0, 7, root(1))).status, 200);
+    assert.equal(second.addCheckpoint(body(0, 7, root(2))).status, 409, 'a fork for another process');
+    assert.equal(second.addCheckpoint(body(7, 7, root(2))).status, 422, 'a fork for another process');
     for (let life = 0; life < 2; life++) {
       assert.equal(witness.addCheckpoint(body(7, 7, root(2))).status, 422, 'a fork');
       assert.equal(witness.addCheckpoint(body(0, 3, root(3))).status, 409, 'a smaller tree');

@@ -66,6 +66,17 @@ describe('qrn verify with files', () => {
     assert.match(out, /^FAILED {2}status +A lot was withdrawn: detector fault\.$/m);
   });
 
+  it('keeps what a certificate says to one line, whatever it would tell the terminal', async () => {
+    const s = await scene({ revoked: 'a fault\n\u001b[2Aok \u202edetfiw\u009b2K' });
+    const { status, out } = await runCommand(verify, offline(s));
+    assert.equal(status, 1);
+    assert.match(
+      out,
+      /^FAILED {2}status .*: a fault\\u\{a\}\\u\{1b\}\[2Aok \\u\{202e\}detfiw\\u\{9b\}2K\.$/m,
+    );
+    assert.doesNotMatch(out, /[^\P{Cc}\n]/u);
+  });
+
   it('takes the bare certificate too, and gives JSON', async () => {
     const s = await scene();
     const args = offline(s);

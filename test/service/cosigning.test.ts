@@ -175,6 +175,18 @@ describe('cosigned checkpoints', () => {
     assert.deepEqual(sizes, [7, 7, 12, 13]);
   });
 
+  it('say when the tree was first seen, also after the service has asked again', async (t) => {
+    const { w, grow, verified, cosigning } = await scene();
+    const [one, two] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12)];
+    const segment = await grow(3);
+    await cosigning(1, one).round();
+    w.clock.advance(3_600_000);
+    // a restart: nothing is known of what was cosigned
+    await cosigning(1, one, two).round();
+    const { why } = await verified(segment, [one.key, two.key], 2);
+    assert.match(why, /w11 at 2026-11-21T08:30:02.000Z, \S+w12 at 2026-11-21T09:30:02.000Z: logged between/);
+  });
+
   it('need the quorum', async (t) => {
     const { w, log, grow, cosigning } = await scene();
     const one = await witnessOf(t, w, 11);
