@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { basename } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
@@ -14,11 +15,17 @@ export interface Mutant {
   readonly what: string;
 }
 
+/** The path of this file, for `node --import`. */
+export const PLANT = fileURLToPath(import.meta.url);
+/** The environment variable that carries a mutant as JSON. */
+export const VARIABLE = 'MUTANT_PLANTED';
+
 /**
- * Preloaded by the process that tests a mutant (`node --import`): its file is read with the change in it, by every thread.
+ * Preloaded by the process that tests a mutant (`node --import`): its file is read with the change in it, by every thread,
+ * and by the services that it starts (TestServer).
  * The other modules of the service are untouched, and so is the file on disk.
  */
-const planted = process.env['QRN_MUTANT'];
+const planted = process.env[VARIABLE];
 if (planted !== undefined) {
   const { file, start, end, text } = JSON.parse(planted) as Mutant;
   registerHooks({
@@ -32,11 +39,16 @@ if (planted !== undefined) {
   });
 }
 
-/** A reporter that ends the process with the first test that fails: the mutant is found. */
+/**
+ * A reporter that writes the name of the first test that fails, then ends the process. It ends by a signal: after
+ * `process.exit(1)` Node 22 still sets the exit status from the tests that have ended, often to 0.
+ */
 export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
     if (event.type !== 'test:fail') continue;
-    yield `${event.data.name}\n`;
-    process.exit(1);
+    const { name, file = '' } = event.data;
+    writeSync(1, `${basename(file)} "${name}"\n`);
+    process.kill(process.pid, 'SIGKILL');
+    yield ''; // a reporter is a generator
   }
 }

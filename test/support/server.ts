@@ -14,8 +14,15 @@ const READY_DEADLINE_MS = 120_000;
 /** Settings of the service; undefined leaves one at the service's own default. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Set by `npm run test:mutants`: the change that test/mutants/plant.ts makes in one source. */
+const MUTANT = process.env['MUTANT_PLANTED'];
+
 /** Options of Node for a child that loads the service: it takes sources whose types were stripped before. */
-export const STRIPPED: readonly string[] = ['--import', `${root}scripts/stripped.mjs`];
+export const STRIPPED: readonly string[] = [
+  '--import',
+  `${root}scripts/stripped.mjs`,
+  ...(MUTANT === undefined ? [] : ['--import', `${root}test/mutants/plant.ts`]),
+];
 
 /** Raw bits of a small lot, see withSmallPool. */
 export const SMALL_LOT_BITS = 2_000_000;
@@ -98,6 +105,7 @@ export class TestServer {
       cwd: root,
       env: {
         PATH: process.env['PATH'],
+        MUTANT_PLANTED: MUTANT,
         QRN_DATA_DIR: dataDir,
         QRN_PORT: '0',
         ...withSmallPool(environment),

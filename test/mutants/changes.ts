@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+import type { Mutant } from './plant.ts';
+
+const SWAPS: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '%': '*',
+  '&&': '||',
+  '||': '&&',
+  '??': '&&',
+  '&': '|',
+  '|': '&',
+  '<<': '>>>',
+  '>>': '<<',
+  '>>>': '<<',
+  '+=': '-=',
+  '-=': '+=',
+};
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every change that is tried of a file: operators, conditions, numbers, booleans, and calls that are left out. */
+export function mutantsOf(path: string): Mutant[] {
+  const file = resolve(path);
+  const source = readFileSync(file, 'utf8');
+  const mutants: Mutant[] = [];
+  const types: Span[] = [];
+  const add = ({ start, end }: Span, text: string) => {
+    const line = source.slice(0, start).split('\n').length;
+    const what = `${source.slice(start, end).split('\n')[0].slice(0, 60)} -> ${text || 'nothing'}`;
+    mutants.push({ file, line, start, end, text, what });
+  };
+  /** The operator stands between its operands. */
+  const swap = (node: { readonly left: Span; readonly right: Span; readonly operator: string }) => {
+    const to = SWAPS[node.operator];
+    if (to === undefined) return;
+    const start = source.indexOf(node.operator, node.left.end);
+    if (start < node.right.start) add({ start, end: start + node.operator.length }, to);
+  };
+  const condition = (test: Span) => {
+    add(test, 'true');
+    add(test, 'false');
+  };
+  new Visitor({
+    BinaryExpression: swap,
+    LogicalExpression: swap,
+    AssignmentExpression: swap,
+    IfStatement: ({ test }) => condition(test),
+    ConditionalExpression: ({ test }) => condition(test),
+    UnaryExpression: (node) => {
+      if (node.operator === '!') add({ start: node.start, end: node.start + 1 }, '');
+    },
+    ExpressionStatement: (node) => {
+      if (node.expression.type === 'CallExpression' || node.expression.type === 'AwaitExpression')
+        add(node, ';');
+    },
+    TSLiteralType: (node) => {
+      types.push(node);
+    },
+    Literal: (node) => {
+      if (typeof node.value === 'boolean') add(node, String(!node.value));
+      if (typeof node.value === 'number') add(node, String(node.value + 1));
+    },
+  }).visit(parseSync(path, source).program);
+  const isType = ({ start }: Mutant) => types.some((type) => type.start <= start && start < type.end);
+  return mutants.filter((mutant) => !isType(mutant) && !isAssertion(source, mutant.start));
+}
+
+/** An assertion guards against bugs of other code, so that no test can make it fail. */
+function isAssertion(source: string, at: number): boolean {
+  const line = source.slice(source.lastIndexOf('\n', at) + 1, at);
+  return /^\s*assert[.(]/.test(line) || /^\s*import /.test(line);
+}
