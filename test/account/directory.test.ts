@@ -92,6 +92,27 @@ describe('authentication', () => {
     assert.notEqual(directory.authenticate(text), undefined);
   });
 
+  it('refuses a key whose account it has not read yet', async () => {
+    const { ledger, clock, text } = await world();
+    let accounts: Awaited<ReturnType<MemoryLedger['accounts']>> = [];
+    const directory = await AccountDirectory.open({
+      directory: {
+        directoryVersion: () => ledger.directoryVersion(),
+        directoryApplied: async () => {},
+        accounts: async () => accounts,
+        keys: () => ledger.keys(),
+      },
+      cells: await OwnedCells.open(ledger, clock),
+      clock,
+      log: silentLog,
+    });
+    assert.equal(directory.authenticate(text), undefined);
+    accounts = await ledger.accounts();
+    await createAccount(ledger, clock, { name: 'Bob', tier: 'free' });
+    await directory.refresh();
+    assert.notEqual(directory.authenticate(text), undefined);
+  });
+
   it('a key ends with its expiry, also when it was used before', async () => {
     const { open, ledger, clock, record } = await world();
     const { text } = await createKey(ledger, clock, {

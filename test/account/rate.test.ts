@@ -87,6 +87,17 @@ describe('the rate limit', () => {
     );
   });
 
+  it('decides as its definition when its ring of admissions has gone around', () => {
+    const slots = rateLimitOf(10).burst; // the smallest ring that is exact
+    const limiter = new Limiter(10, slots);
+    const plain = new PlainRateLimit(10);
+    for (let nowMs = 1; nowMs < 3_600_000; nowMs += 1_500) {
+      assert.equal(limiter.admit(nowMs).allowed, plain.admit(nowMs));
+      assert.equal(limiter.peek(nowMs).remaining, plain.remaining(nowMs));
+    }
+    assert.ok(plain.admittedAtMs.length > 10 * slots);
+  });
+
   it('goes on over restarts as if there had been none', () => {
     fc.assert(
       fc.property(schedule, ({ perMinute, steps }) => {

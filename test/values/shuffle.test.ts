@@ -94,6 +94,7 @@ describe('fillDescending', () => {
     const out = new Uint32Array(1);
     fillDescending(top, DESCENDING_BOUND_MAX, out, 32);
     assert.equal(out[0], DESCENDING_BOUND_MAX - 1);
+    assert.ok(Number.isSafeInteger((2 ** 32 - 1) * DESCENDING_BOUND_MAX), 'a product is exact in a double');
     assert.throws(() => fillDescending(top, DESCENDING_BOUND_MAX + 1, out, 32));
     assert.throws(() => fillDescending(top, 3, new Uint32Array(4), 32));
   });
