@@ -1,7 +1,5 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { basename } from 'node:path';
-import type { TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
 /** A change of one file: `text` stands in the place of its characters from `start` to `end`. */
@@ -37,18 +35,4 @@ if (planted !== undefined) {
       return { format: 'module-typescript', source: changed, shortCircuit: true };
     },
   });
-}
-
-/**
- * A reporter that writes the name of the first test that fails, then ends the process. It ends by a signal: after
- * `process.exit(1)` Node 22 still sets the exit status from the tests that have ended, often to 0.
- */
-export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  for await (const event of events) {
-    if (event.type !== 'test:fail') continue;
-    const { name, file = '' } = event.data;
-    writeSync(1, `${basename(file)} "${name}"\n`);
-    process.kill(process.pid, 'SIGKILL');
-    yield ''; // a reporter is a generator
-  }
 }

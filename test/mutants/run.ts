@@ -1,6 +1,9 @@
-// `npm run test:mutants -- [ROOM...] [--sample N] [--seed N] [--file TEXT] [--parallel N]`: breaks the code of a room in one
-// place at a time and runs the tests on it that can load the broken file, until one fails. What survives is printed: it needs
-// a test, or the reason why it is no bug. test/mutants/README.md has the last results.
+// `npm run test:mutants -- [ROOM...] [--sample N] [--seed N] [--file TEXT] [--runs N] [--limit S] [--parallel N]`: breaks the code of
+// a room in one place at a time and runs the tests on it that can load the broken file, until one fails. What survives is
+// printed: it needs a test, or the reason why it is no bug. test/mutants/README.md has the last results.
+//
+// `--runs 1` runs only the tests that import the broken file or have its name: the quickest, which notice the fewest mutants.
+// `--limit S` gives each run S seconds, and takes it as known that the tests pass on the code as it is.
 //
 // Stryker works on this code, but its TAP runner starts a process for each test file and mutant, which for one room of 2,000
 // lines takes a night. Here the tests of a step (guards.ts) share a process that ends with the first failure, and `--sample`
@@ -13,6 +16,7 @@ import { parseArgs } from 'node:util';
 import { Chance } from '../support/chance.ts';
 import { STRIPPED } from '../support/server.ts';
 import { mutantsOf } from './changes.ts';
+import { FIRST_FAILURE } from './first-failure.ts';
 import { filesOf, guardsOf, ROOMS } from './guards.ts';
 import { type Mutant, PLANT, VARIABLE } from './plant.ts';
 
@@ -33,7 +37,7 @@ function tested(files: readonly string[], mutant: Mutant | undefined, timeoutMs:
   const startedMs = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'qrn-mutant-'));
   const preloaded = [...STRIPPED, '--import', PLANT];
-  const options = ['--experimental-test-isolation=none', `--test-reporter=${PLANT}`, '--no-warnings'];
+  const options = ['--experimental-test-isolation=none', `--test-reporter=${FIRST_FAILURE}`, '--no-warnings'];
   const child = spawn(process.execPath, [...preloaded, '--test', ...options, ...files], {
     env: { ...process.env, TMPDIR: folder, ...(mutant && { [VARIABLE]: JSON.stringify(mutant) }) },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -76,6 +80,7 @@ interface Step {
 function stepOf(room: string, tests: readonly string[]): Step {
   let measured: Promise<number> | undefined;
   const measure = async () => {
+    if (values.limit !== undefined) return (Number(values.limit) * 1_000 - TIMEOUT_MIN_MS) / TIMEOUT_FACTOR;
     const { verdict, tookMs, failure } = await tested(tests, undefined, WHOLE_TIMEOUT_MS);
     if (verdict !== 'passed')
       throw new Error(`the tests of ${room} ${verdict} on the code as it is: ${failure}`);
@@ -87,11 +92,13 @@ function stepOf(room: string, tests: readonly string[]): Step {
 
 /** The outcome of the first run that notices a mutant, or `undefined` when it survives every step. */
 async function noticed(mutant: Mutant, steps: readonly Step[]): Promise<Outcome | undefined> {
-  for (const { tests, tookMs } of steps) {
-    for (const guards of guardsOf(relative(process.cwd(), mutant.file), tests)) {
-      const outcome = await tested(guards, mutant, TIMEOUT_MIN_MS + TIMEOUT_FACTOR * (await tookMs()));
-      if (outcome.verdict !== 'passed') return outcome;
-    }
+  const source = relative(process.cwd(), mutant.file);
+  const runs = steps.flatMap(({ tests, tookMs }) =>
+    guardsOf(source, tests).map((guards) => ({ guards, tookMs })),
+  );
+  for (const { guards, tookMs } of runs.slice(0, Number(values.runs))) {
+    const outcome = await tested(guards, mutant, TIMEOUT_MIN_MS + TIMEOUT_FACTOR * (await tookMs()));
+    if (outcome.verdict !== 'passed') return outcome;
   }
   return undefined;
 }
@@ -127,6 +134,8 @@ const { values, positionals } = parseArgs({
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
     file: { type: 'string', default: '' },
+    runs: { type: 'string', default: 'Infinity' },
+    limit: { type: 'string' },
     parallel: { type: 'string', default: String(availableParallelism()) },
   },
   allowPositionals: true,
