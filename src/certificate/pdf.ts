@@ -1,18 +1,40 @@
-import { type Color, rgb } from '@cantoo/pdf-lib';
+import type { Color } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
-import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
 import { EVIDENCE_LEVELS, weakestEvidence } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
+import { grouped, rounded, roundedDown } from './drawings.ts';
+import { drawDrawings } from './pdf-drawings.ts';
 import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
+import {
+  ACCENT,
+  AMBER,
+  AMBER_TINT,
+  drawHeading,
+  GREEN,
+  GREY,
+  HAIRLINE,
+  HASH,
+  HEADING,
+  INK,
+  LABEL,
+  LABEL_WIDTH,
+  MARGIN,
+  RED,
+  RED_TINT,
+  type Row,
+  SMALL,
+  VALUE,
+  WHITE,
+  WIDTH,
+} from './pdf-style.ts';
 
 /**
- * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing
- * stronger; what does not fit (a seventh lot, a very long device name) is cut visibly and stands in the JSON
- * in full.
+ * The certificate as two A4 pages that a person files: what it says, then its place
+ * in the log and drawings (pdf-drawings.ts). They say what
+ * the JSON says, no more and nothing stronger; what does not fit (a fourth lot, a very long device name) is cut visibly
+ * and stands in the JSON in full. Each page has the status and the banners' titles, since pages get separated.
  */
 
-const MARGIN = 48;
-const WIDTH = PAGE.width - 2 * MARGIN;
 const GUTTER = 24;
 const COLUMN = (WIDTH - GUTTER) / 2;
 const RIGHT = MARGIN + COLUMN + GUTTER;
@@ -21,34 +43,13 @@ const FOOT = 700;
 const QR_SIDE = 94;
 /** More lots than this are counted, not listed. */
 const LOTS_LISTED = 3;
-const LABEL_WIDTH = 64;
 const ROW = 15;
 /** From the end of a group to the heading of the next. */
 const GAP = 20;
-/** The same under three banners, which would press what follows into the foot. */
-const CLOSE_GAP = 13;
-
-const INK = rgb(0.09, 0.11, 0.16);
-const GREY = rgb(0.4, 0.43, 0.5);
-const ACCENT = rgb(0.16, 0.27, 0.55);
-const HAIRLINE = rgb(0.82, 0.84, 0.88);
-const WHITE = rgb(1, 1, 1);
-const GREEN = rgb(0.07, 0.43, 0.26);
-const RED = rgb(0.7, 0.11, 0.13);
-const AMBER = rgb(0.6, 0.36, 0);
-const RED_TINT = rgb(0.99, 0.93, 0.93);
-const AMBER_TINT = rgb(1, 0.96, 0.88);
-
-const LABEL: TextStyle = { font: 'regular', size: 8, color: GREY };
-const VALUE: TextStyle = { font: 'regular', size: 9, color: INK };
-const HEADING: TextStyle = { font: 'bold', size: 7.5, color: ACCENT, tracking: 0.8 };
-const HASH: TextStyle = { font: 'mono', size: 8.5, color: INK };
-const SMALL: TextStyle = { font: 'regular', size: 8, color: INK };
 
 type Document = CertificateDocument;
-type Row = readonly [label: string, value: string];
 
-/** Draws the certificate: a PDF of one page, the same bytes for the same document. */
+/** Draws the certificate: a PDF of two pages, the same bytes for the same document. */
 export async function certificatePdf(document: Document): Promise<Uint8Array> {
   const { certificate } = document;
   const sheet = await Sheet.create({
@@ -58,14 +59,15 @@ export async function certificatePdf(document: Document): Promise<Uint8Array> {
     producer: 'Quantum Random Number Service',
     at: new Date(certificate.issued_at),
   });
-  let y = drawHead(sheet, document);
   const banners = bannersOf(document);
+  let y = drawHead(sheet, document, 1);
   for (const banner of banners) y = drawBanner(sheet, banner, y);
-  const gap = banners.length > 2 ? CLOSE_GAP : GAP;
-  y = drawFacts(sheet, document, y, gap);
-  y = drawHashes(sheet, document, y + gap);
-  drawLog(sheet, document, y + gap);
+  drawHashes(sheet, document, drawFacts(sheet, document, y));
   drawFoot(sheet, document);
+  sheet.turn();
+  y = drawHead(sheet, document, 2);
+  for (const banner of banners) y = drawBannerTitle(sheet, banner, y);
+  drawDrawings(sheet, document, y);
   return sheet.bytes();
 }
 
@@ -75,10 +77,14 @@ const STATUS: Readonly<Record<Document['certificate']['status'], { word: string;
   test: { word: 'TEST SOURCE', color: AMBER },
 };
 
-function drawHead(sheet: Sheet, { certificate }: Document): number {
+const PAGES = 2;
+
+function drawHead(sheet: Sheet, { certificate }: Document, page: number): number {
   const mark: TextStyle = { font: 'bold', size: 7.5, color: GREY, tracking: 1.2 };
   sheet.box(0, 0, PAGE.width, 6, ACCENT);
   sheet.line('QUANTUM RANDOM NUMBER SERVICE', MARGIN, 50, mark);
+  const numbered = `PAGE ${page} OF ${PAGES}`;
+  sheet.line(numbered, PAGE.width - MARGIN - sheet.widthOf(numbered, mark), 50, mark);
   sheet.line('Certificate of provenance', MARGIN, 78, { font: 'bold', size: 24, color: INK });
   sheet.line(certificate.id, MARGIN, 96, { font: 'mono', size: 11, color: INK });
   const { word, color } = STATUS[certificate.status];
@@ -142,17 +148,26 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
   return y + height + 6;
 }
 
-function drawFacts(sheet: Sheet, { certificate }: Document, from: number, gap: number): number {
+/** A banner in one line, for the second page; returns where the next one begins. */
+function drawBannerTitle(sheet: Sheet, { title, color, tint }: Banner, y: number): number {
+  const height = 22;
+  sheet.box(MARGIN, y, WIDTH, height, tint);
+  sheet.box(MARGIN, y, 4, height, color);
+  sheet.line(title, MARGIN + 16, y + 14.5, { font: 'bold', size: 9.5, color }, WIDTH - 28);
+  return y + height + 4;
+}
+
+function drawFacts(sheet: Sheet, { certificate }: Document, from: number): number {
   const y = from + 16;
   const { provenance, verification } = certificate;
   const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
   const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance), RIGHT, y);
-  const below = Math.max(left, right) + gap;
+  const below = Math.max(left, right) + GAP;
   const rows = testRows(verification, provenance.lots);
   const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
   drawLadder(sheet, provenance.lots, MARGIN + LABEL_WIDTH, tests - 9);
   const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
-  const words = Math.max(tests, lots) + gap;
+  const words = Math.max(tests, lots) + GAP;
   const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
   // Of platforms without a kernel's generator: four lines in the height of three.
   const isLong = sheet.wrapped(provenance.meaning, VALUE, WIDTH).length > 3;
@@ -210,7 +225,7 @@ function evidenceRows(lots: Lots): Row[] {
   const evidence = lots.map((lot) => lot.evidence).filter((each) => each !== undefined);
   if (evidence.length < lots.length) return [];
   const figures = evidence.map((each) => each.min_entropy_per_bit).filter((each) => each !== null);
-  const figure = figures.length < lots.length ? '' : `, ${rounded(Math.min(...figures))} per raw bit`;
+  const figure = figures.length < lots.length ? '' : `, ${roundedDown(Math.min(...figures))} per raw bit`;
   return [
     ['Evidence', `${weakestEvidence(evidence.map(({ claim }) => claim))}${figure}`],
     ['Its level', ''], // drawn
@@ -258,13 +273,7 @@ function drawGroup(sheet: Sheet, title: string, rows: readonly Row[], x: number,
   return bottom + rows.length * ROW;
 }
 
-function drawHeading(sheet: Sheet, title: string, x: number, y: number, width: number): number {
-  sheet.line(title.toUpperCase(), x, y, HEADING, width);
-  sheet.rule(x, y + 6, width, HAIRLINE);
-  return y + 8;
-}
-
-function drawHashes(sheet: Sheet, { certificate }: Document, from: number): number {
+function drawHashes(sheet: Sheet, { certificate }: Document, from: number): void {
   const { hashes } = certificate;
   const joined = certificate.provenance.lots.length > 1 ? ', of all lots joined' : '';
   const rows: readonly [name: string, meaning: string, hash: string][] = [
@@ -272,43 +281,13 @@ function drawHashes(sheet: Sheet, { certificate }: Document, from: number): numb
     ['processed', `the bytes after conditioning${joined}`, hashes.processed],
     ['delivered', 'salt and data of the answer; the salt is in the answer alone', hashes.delivered],
   ];
-  const bottom = drawHeading(sheet, 'Hashes', MARGIN, from, WIDTH);
+  const bottom = drawHeading(sheet, 'Hashes', MARGIN, from + GAP, WIDTH);
   rows.forEach(([name, meaning, hash], i) => {
     const y = bottom + 12 + i * 26;
     sheet.line(name, MARGIN, y, { ...LABEL, font: 'bold', color: INK });
     sheet.line(meaning, MARGIN + LABEL_WIDTH, y, LABEL);
     sheet.line(hash, MARGIN + LABEL_WIDTH, y + 11, HASH, WIDTH - LABEL_WIDTH);
   });
-  return bottom + rows.length * 26;
-}
-
-function drawLog(sheet: Sheet, { certificate }: Document, from: number): void {
-  const bottom = drawHeading(sheet, 'Signed log', MARGIN, from, WIDTH);
-  logLines(certificate.proof).forEach(([label, value], i) => {
-    const y = bottom + 12 + i * 14;
-    sheet.line(label, MARGIN, y, LABEL);
-    sheet.line(value, MARGIN + LABEL_WIDTH, y, label === 'Root' ? HASH : VALUE, WIDTH - LABEL_WIDTH);
-  });
-}
-
-/**
- * Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does
- * that.
- */
-function logLines(proofText: string | null): Row[] {
-  const proof = proofText === null ? undefined : parseProof(proofText);
-  const note = proof && parseNote(proof.note);
-  const checkpoint = note && parseCheckpoint(note.text);
-  if (proof === undefined || note === undefined || checkpoint === undefined)
-    return [['Entry', 'Being logged: fetch the certificate again in a moment for its signed proof.']];
-  const signers = plainSignatures(note)
-    .map(({ name, keyId }) => `${keyId} of ${name}`)
-    .join(', ');
-  return [
-    ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`],
-    ['Root', `base64:${Buffer.from(checkpoint.root).toString('base64')}`],
-    ['Signed by', `Ed25519 key ${signers}`],
-  ];
 }
 
 const PROVES =
@@ -336,13 +315,4 @@ function drawFoot(sheet: Sheet, { certificate }: Document): void {
   const notes = `Certificate form ${certificate.version}. Status as of when this page was made; the address above says what holds now.`;
   const legend = sheet.hasCodePoints ? ' {U+…}: a character by its Unicode number.' : '';
   sheet.line(`${notes}${legend}`, MARGIN, 824, { ...LABEL, size: 7 }, WIDTH);
-}
-
-/** For people; the exact figure stands in the JSON. */
-function rounded(value: number): string {
-  return String(Number(value.toPrecision(3)));
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
 }

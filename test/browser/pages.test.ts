@@ -124,6 +124,24 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     await close();
   });
 
+  it('checks a sample on the page that checks answers, and shows the answer that it checked', async () => {
+    const { page, complaints, requests, close } = await openPage(browser);
+    await page.goto(`${server.origin}/verify`);
+    await page.click('#sample-button');
+    await page.locator('#result[aria-busy="false"] .banner').waitFor();
+    assert.match((await page.textContent('#result .banner'))!, /^Everything holds\./);
+    const sample = JSON.parse(await page.inputValue('#answer'));
+    assert.ok([1, 2, 3, 4, 5, 6].includes(sample.data.values[0]));
+    const paths = requests.map((each) => new URL(each.split(' ')[1]).pathname);
+    assert.ok(paths.includes('/demo/die') && paths.includes(`/verify/${sample.metadata.certificate_id}`));
+    assert.deepEqual(complaints, []);
+    // the page of a certificate checks answers of that certificate alone
+    await page.goto(`${server.origin}${paths.find((path) => path.startsWith('/verify/cert_'))}`);
+    await page.locator('#check').waitFor();
+    assert.ok(!(await page.locator('#sample-button').isVisible()));
+    await close();
+  });
+
   it('gives a reader a page where there is none, and a program the error of the API', async () => {
     const get = (path: string, accept: string) => fetch(`${server.origin}${path}`, { headers: { accept } });
     for (const path of ['/nothing', '/assets/0/nothing', '/lots/nothing']) {

@@ -4,8 +4,10 @@ import { inflateSync } from 'node:zlib';
 import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
+import { stepsOf } from '../../src/certificate/drawings.ts';
 import { evidenceMeaning, modeMeaning, originMeaning } from '../../src/certificate/meanings.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
+import { parseProof } from '../../src/crypto/note.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
 import { changed, scene } from './scene.ts';
@@ -19,10 +21,10 @@ interface SetText {
   readonly text: string;
 }
 
-/** Every piece of text in the file's content streams, where it stands. */
-function textsOf(pdf: Uint8Array): SetText[] {
+/** Every piece of text of the pages, where it stands; `only` a page, from 0, or all. */
+function textsOf(pdf: Uint8Array, only?: number): SetText[] {
   const texts: SetText[] = [];
-  for (const content of contentsOf(pdf)) {
+  for (const content of only === undefined ? contentsOf(pdf) : [contentsOf(pdf)[only]]) {
     for (const [, x, y, hex] of content.matchAll(/1 0 0 1 (\S+) (\S+) Tm\s+<([0-9A-F]*)> Tj/g)) {
       // WinAnsiEncoding is windows-1252
       const text = new TextDecoder('windows-1252').decode(Buffer.from(hex, 'hex'));
@@ -32,6 +34,7 @@ function textsOf(pdf: Uint8Array): SetText[] {
   return texts;
 }
 
+/** The content streams, page after page. */
 function contentsOf(pdf: Uint8Array): string[] {
   const contents: string[] = [];
   const file = Buffer.from(pdf);
@@ -39,36 +42,77 @@ function contentsOf(pdf: Uint8Array): string[] {
     const start = at + '\nstream\n'.length;
     contents.push(inflateSync(file.subarray(start, file.indexOf('\nendstream', start))).toString('latin1'));
   }
-  return contents;
+  return contents.filter((content) => content.includes(' Tj'));
 }
 
-function linesOf(pdf: Uint8Array): string[] {
-  return textsOf(pdf).map(({ text }) => text);
+function linesOf(pdf: Uint8Array, only?: number): string[] {
+  return textsOf(pdf, only).map(({ text }) => text);
 }
 
-/** What must hold of every page: one, A4, all of it inside, nothing set over anything else. */
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Discs are lines without length and with round ends. */
+interface Discs {
+  readonly color: string;
+  readonly width: number;
+  readonly centres: readonly Place[];
+}
+
+/** What the second page draws by lines: the discs, and the lines between points. */
+function strokesOf(pdf: Uint8Array): { discs: Discs[]; lines: Place[][] } {
+  const discs: Discs[] = [];
+  const lines: Place[][] = [];
+  for (const [, color, width, path] of contentsOf(pdf)[1].matchAll(
+    /q\n([\d. ]+) RG\n([\d.]+) w\n1 J\n1 j\n((?:[\d.]+ [\d.]+ [ml]\n)+)S\nQ/g,
+  )) {
+    const paths = path.split(/(?=^\S+ \S+ m$)/m).map((each) =>
+      each
+        .trim()
+        .split('\n')
+        .map((point): Place => ({ x: Number(point.split(' ')[0]), y: Number(point.split(' ')[1]) })),
+    );
+    if (paths.every(([from, to]) => from.x === to.x && from.y === to.y))
+      discs.push({ color, width: Number(width), centres: paths.map(([centre]) => centre) });
+    else lines.push(...paths);
+  }
+  return { discs, lines };
+}
+
+const COLORS = { accent: '0.16 0.27 0.55', grey: '0.4 0.43 0.5' };
+
+/** What must hold of every certificate: two pages of A4, all of it inside, nothing set over anything else. */
 async function assertWellSet(pdf: Uint8Array): Promise<void> {
   const document = await PDFDocument.load(pdf);
-  assert.equal(document.getPageCount(), 1);
-  assert.deepEqual(document.getPage(0).getSize(), PAGE);
-  const texts = textsOf(pdf);
-  assert.ok(texts.length > 40);
-  for (const { x, y, text } of texts) {
-    assert.ok(x >= 48 && x < PAGE.width - 48 && y > 12 && y < PAGE.height - 40, `${text} is on the page`);
+  assert.equal(document.getPageCount(), 2);
+  for (const [page, footLine, footText] of [
+    [0, 700, 'CHECK IT YOURSELF'],
+    [1, 796, 'Times and figures on this page are rounded for people; the exact ones stand in the JSON.'],
+  ] as const) {
+    assert.deepEqual(document.getPage(page).getSize(), PAGE);
+    const texts = textsOf(pdf, page);
+    assert.ok(texts.length > 10);
+    for (const { x, y, text } of texts)
+      assert.ok(x >= 48 && x < PAGE.width - 48 && y > 12 && y < PAGE.height - 40, `${text} is on the page`);
+    const foot = texts.findIndex(({ text }) => text === footText);
+    assert.ok(foot > 0);
+    for (const { y, text } of texts.slice(0, foot))
+      assert.ok(y >= PAGE.height - footLine + 3, `${text} ends above the foot of page ${page + 1}`);
+    const places = texts.map(({ x, y }) => `${x} ${y}`);
+    assert.equal(new Set(places).size, places.length, 'no two texts in one place');
   }
-  const foot = texts.find(({ text }) => text === 'CHECK IT YOURSELF');
-  const signed = texts.find(({ text }) => text === 'SIGNED LOG');
-  assert.ok(foot && signed);
-  assert.ok(signed.y - 60 > foot.y + 20, 'the log lines end above the foot');
-  const places = texts.map(({ x, y }) => `${x} ${y}`);
-  assert.equal(new Set(places).size, places.length, 'no two texts in one place');
+  const { discs, lines } = strokesOf(pdf);
+  for (const { x, y } of [...discs.flatMap(({ centres }) => centres), ...lines.flat()])
+    assert.ok(x >= 48 && x <= PAGE.width - 48 && y > PAGE.height - 796 && y < PAGE.height - 118);
 }
 
 async function withLots(lots: readonly LotRecord[], revoked?: string): Promise<CertificateDocument> {
   return (await scene({ lots, mode: 'pure', ...(revoked === undefined ? {} : { revoked }) })).document;
 }
 
-describe('the certificate as a page', () => {
+describe('the certificate as a PDF', () => {
   it('says what the certificate says, hashes and id in full', async () => {
     const { document } = await scene();
     const pdf = await certificatePdf(document);
@@ -114,10 +158,14 @@ describe('the certificate as a page', () => {
     assert.ok(annotations?.lookup(0)?.toString().includes(Buffer.from(url).toString('hex')));
   });
 
-  it('says so when the source is simulated, replayed, of the system or for tests', async () => {
+  it('says on both pages when the source is simulated, declared, replayed, of the system or for tests', async () => {
     const banner = async (changes: Partial<LotRecord>) => {
-      const lines = linesOf(await certificatePdf(await withLots([lotRecord('a', changes)])));
-      return lines.filter((line) => /source:|No quantum origin/.test(line));
+      const pdf = await certificatePdf(await withLots([lotRecord('a', changes)]));
+      const [first, second] = [0, 1].map((page) =>
+        linesOf(pdf, page).filter((line) => /source:|No quantum origin/.test(line)),
+      );
+      assert.deepEqual(second, first, 'both pages say so');
+      return first;
     };
     assert.deepEqual(await banner({ origin: 'simulated' }), [
       'Simulated source: no quantum hardware was involved.',
@@ -126,6 +174,15 @@ describe('the certificate as a page', () => {
       'Replayed source: recorded bits were played back.',
     ]);
     assert.deepEqual(await banner({ origin: 'system' }), ['No quantum origin.']);
+    assert.deepEqual(
+      await banner({
+        origin: 'quantum-processor',
+        isDeclared: true,
+        evidence: lotEvidence('statistical'),
+        rawWindows: 2,
+      }),
+      ['Declared source: its origin is not attested.'],
+    );
     assert.deepEqual(await banner({ origin: 'quantum-processor' }), []);
     assert.deepEqual(await banner({ origin: 'qrng-device', deterministic: true }), [
       'Test source: this answer is not random.',
@@ -134,7 +191,8 @@ describe('the certificate as a page', () => {
 
   it('says that it is revoked, when and why', async () => {
     const lines = linesOf(await certificatePdf(await withLots([lotRecord('a')], 'detector fault')));
-    assert.ok(lines.includes('REVOKED') && !lines.includes('VALID'));
+    assert.equal(lines.filter((line) => line === 'REVOKED').length, 2, 'on both pages');
+    assert.ok(!lines.includes('VALID'));
     assert.ok(lines.includes('Revoked 2026-11-21T08:31:00.123Z: do not rely on this answer.'));
     assert.ok(lines.includes(`Lot ${lotRecord('a').id} was withdrawn: detector fault`));
   });
@@ -144,6 +202,110 @@ describe('the certificate as a page', () => {
     const lines = linesOf(await certificatePdf(document));
     assert.ok(lines.includes('Being logged: fetch the certificate again in a moment for its signed proof.'));
     assert.ok(!lines.some((line) => line.startsWith('Ed25519 key')));
+    assert.ok(!lines.includes('root'), 'no path is drawn');
+  });
+
+  it('draws the smallest p-value of every window where the web page draws it', async () => {
+    const of = (name: 'raw' | 'conditioned', smallestP: number) => {
+      const [raw, conditioned] = lotRecord('a').assessments;
+      const window = name === 'raw' ? raw : conditioned;
+      return { ...window, sp80022: { ...window.sp80022, smallestP } };
+    };
+    const assessments = [of('raw', 0.0123), of('conditioned', 0.5), of('raw', 1e-4), of('conditioned', 0)];
+    const pdf = await certificatePdf(await withLots([lotRecord('a', { assessments })]));
+    const { discs, lines } = strokesOf(pdf);
+    const windows = (color: string) =>
+      discs.find((each) => each.color === color && each.width === 7 && each.centres.length === 2)?.centres;
+    const [served, raw] = [windows(COLORS.accent), windows(COLORS.grey)];
+    assert.ok(served && raw);
+    const across = lines.filter(([from, to]) => from.y === to.y && to.x - from.x > 400);
+    const [top, counted, bottom, failing] = across.map(([from]) => from.y);
+    const decade = (top - bottom) / 8;
+    assert.ok(Math.abs(top - 2 * decade - counted) < 0.02 && Math.abs(top - 6 * decade - failing) < 0.02);
+    const decadesOf = (place: Place) => Number(((top - place.y) / decade).toFixed(2));
+    assert.deepEqual(raw.map(decadesOf), [1.91, 4]);
+    assert.deepEqual(served.map(decadesOf), [0.4, 7.6], 'kept within the plot');
+    const [from, to] = across[0];
+    const columns = [raw[0], served[0], raw[1], served[1]].map(({ x }) => (x - from.x) / (to.x - from.x));
+    assert.deepEqual(
+      columns.map((column) => column.toFixed(3)),
+      ['0.125', '0.375', '0.625', '0.875'],
+    );
+    const texts = linesOf(pdf, 1);
+    assert.ok(
+      texts.includes('2 of what answers are drawn from') && texts.includes('2 of raw noise, may be biased'),
+    );
+    assert.ok(texts.some((line) => line.endsWith('the least is 0. A window fails below 0.000001.')));
+    const without = linesOf(await certificatePdf(await withLots([lotRecord('a', { assessments: [] })])), 1);
+    assert.ok(without.includes('No window was tested.'));
+  });
+
+  it('draws each sibling of the Merkle path on its side, and the way up to the root', async () => {
+    const { document } = await scene();
+    const pdf = await certificatePdf(document);
+    const proof = parseProof(document.certificate.proof!)!;
+    const steps = stepsOf(proof, 21);
+    assert.equal(steps.length, 5);
+    const texts = textsOf(pdf, 1);
+    const { lines } = strokesOf(pdf);
+    const way = lines.find((points) => points.length === steps.length + 1);
+    assert.ok(way, 'one line from the leaf to the root');
+    assert.equal(new Set(way.map(({ x }) => x)).size, 1, 'straight up');
+    steps.forEach(({ side, sibling }, i) => {
+      const label = texts.find(({ text }) => text === `${sibling.slice(0, 8)}…`);
+      assert.ok(label, sibling);
+      assert.ok(Math.abs(label.y - way[i].y) < 4, 'beside the node that it is hashed with');
+      const edge = lines.find(
+        ([from, to]) => from.y === way[i].y && to.x === way[i + 1].x && from.x !== to.x,
+      );
+      assert.ok(edge);
+      assert.deepEqual(edge[1], way[i + 1], 'leads to the node above');
+      const sides = [edge[0].x < way[0].x, label.x < edge[0].x].map((isLeft) => (isLeft ? 'left' : 'right'));
+      assert.deepEqual(sides, [side, side], 'the sibling, and its label further out');
+    });
+    const root = texts.find(({ text }) => text === 'root');
+    assert.ok(root && Math.abs(root.y - way[steps.length].y) < 4);
+    assert.ok(texts.some(({ text }) => text === 'From leaf 13 up to the signed root of 21 entries'));
+  });
+
+  it('draws what happened in the order of time, with the times between', async () => {
+    const pdf = await certificatePdf(await withLots([lotRecord('a')], 'fault'));
+    const texts = textsOf(pdf, 1);
+    const placed = (text: string) => texts.find((each) => each.text === text)?.x ?? Number.NaN;
+    const expected = [
+      '2026-11-21 08:29:56 UTC',
+      '4 seconds later',
+      '2026-11-21 08:30:00 UTC',
+      '60 seconds later',
+      '2026-11-21 08:31:00 UTC',
+    ].map(placed);
+    assert.ok(
+      expected.every((x, i) => i === 0 || x > expected[i - 1]),
+      String(expected),
+    );
+    assert.equal(placed('The lot was read and tested'), expected[0]);
+    assert.equal(placed('The answer was issued'), expected[2]);
+    assert.equal(placed('The operator withdrew a lot'), expected[4]);
+    assert.ok(
+      strokesOf(pdf).discs.some(({ color, centres }) => color === COLORS.accent && centres.length === 3),
+    );
+  });
+
+  it('draws the path of a leaf of 2^40 below every banner', async () => {
+    const evidence = lotEvidence('simulated');
+    const lots = ['a', 'b', 'c', 'd'].map((name) => lotRecord(name, { deterministic: true, evidence }));
+    const document = await withLots(lots, 'x '.repeat(200));
+    const [head, ...rest] = document.certificate.proof!.split('\n\n');
+    const hash = head.split('\n')[2];
+    const deep = [head.split('\n')[0], 'index 733007751850', ...Array<string>(40).fill(hash)].join('\n');
+    const grown = [deep, rest[0].replace('\n21\n', '\n1099511627776\n'), ...rest.slice(1)].join('\n\n');
+    let long = changed(document, 'certificate.proof', grown);
+    long = changed(long, 'certificate.provenance.lots.0.declared', true);
+    long = changed(long, 'certificate.provenance.meaning', 'word '.repeat(300));
+    long = changed(long, 'certificate.media_type', 'application/octet-stream');
+    const pdf = await certificatePdf(long);
+    await assertWellSet(pdf);
+    assert.ok(strokesOf(pdf).lines.some((points) => points.length === 41));
   });
 
   it('prints a csprng certificate without quantum facts', async () => {
@@ -179,7 +341,7 @@ describe('the certificate as a page', () => {
     assert.ok(!before.includes('Evidence'), 'version 1 does not speak of it');
   });
 
-  it('keeps to one page with many lots, long texts and every banner', async () => {
+  it('keeps to its pages with many lots, long texts and every banner', async () => {
     const lots = Array.from({ length: 40 }, (_, i) =>
       lotRecord(`x${i}`, {
         deterministic: true,
@@ -213,7 +375,7 @@ describe('the certificate as a page', () => {
     assert.ok(!plain.some((line) => line.includes('U+')));
   });
 
-  it('any text in any place: one well-set page', async () => {
+  it('sets any text in any place well', async () => {
     const { document } = await scene({ revoked: 'x' });
     const places = [
       'quantum_backend',

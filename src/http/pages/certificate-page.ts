@@ -1,9 +1,10 @@
 import { type CertificateDocument, drawnText } from '../../certificate/document.ts';
+import { grouped, rounded, roundedDown } from '../../certificate/drawings.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
-import { merklePath, rounded, roundedDown, smallestPPlot, timeLine } from './certificate-drawings.ts';
+import { merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';
 import { evidenceLadder } from './evidence-ladder.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
@@ -338,10 +339,6 @@ function code(value: string): Markup {
 
 function time(iso: string): Markup {
   return html`<time datetime="${iso}">${iso}</time>`;
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
 }
 
 /**

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { rounded, roundedDown, stepsOf } from '../../../src/certificate/drawings.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
 import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
-import {
-  merklePath,
-  rounded,
-  roundedDown,
-  smallestPPlot,
-  stepsOf,
-  timeLine,
-} from '../../../src/http/pages/certificate-drawings.ts';
+import { merklePath, smallestPPlot, timeLine } from '../../../src/http/pages/certificate-drawings.ts';
 import { scene } from '../../certificate/scene.ts';
 
 /** The tree head and the path of a leaf by the definitions of RFC 9162, 2.1.1 and 2.1.3.1. */
