@@ -135,13 +135,11 @@ var witnesses = element("witnesses");
 var quorumField = element("quorum");
 var button = element("check-button");
 var result = element("result");
-element("check-off").hidden = true;
-form.hidden = false;
+button.disabled = false;
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   run(async () => answer.value);
 });
-element("sample-button").hidden = form.dataset["certificate"] !== "";
 element("sample-button").addEventListener("click", () => {
   run(async () => {
     answer.value = await sampleAnswer();

@@ -34,6 +34,21 @@ async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** How far what was drawn has moved since (the Layout Instability API), once the scripts have run and their work is drawn. */
+function shiftOf(page: Page): Promise<number> {
+  return page.evaluate(`new Promise((resolve) => {
+    let shift = 0;
+    const add = (list) => list.getEntries().forEach(({ value }) => (shift += value));
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(shift), 100)));
+  })`);
+}
+
+/** Fields and buttons of less than 24 px that can be seen. */
+const LOW_CONTROLS = `[...document.querySelectorAll('button, input, select, textarea, summary')]
+  .filter((each) => each.checkVisibility() && !each.closest('.tabs') && each.offsetHeight < 24)
+  .map((each) => each.outerHTML.slice(0, 80))`;
+
 describe('every page in Chromium', { skip: noBrowser() }, () => {
   let browser: Browser;
   let server: TestServer;
@@ -65,11 +80,13 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     for (const path of paths) {
       const { page, complaints, requests, close } = await openPage(browser, { bypassCSP: true }); // axe is no script of ours
       await page.goto(`${server.origin}${path}`);
+      assert.equal(await shiftOf(page), 0, `${path} moves while it loads`);
       await page.evaluate(axe.source);
       await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
       // one template makes the endpoints: the plainest, and those with a body and with a document, stand for all
       const others = '.endpoint:not(#integers, #batch, #certificate)';
       await page.evaluate(`for (const each of document.querySelectorAll("${others}")) each.remove()`);
+      assert.deepEqual(await page.evaluate(LOW_CONTROLS), [], `${path} has controls below 24 px`);
       for (const { width, colorScheme, isExamined } of VIEWS) {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme });

@@ -343,7 +343,7 @@ function time(iso: string): Markup {
 
 /**
  * The form that checks an answer in the browser. Its fields have no names, so that no browser could send
- * them, and it stays hidden until its script runs. `certificateId` is '' where the answer itself has to say.
+ * them, and its button waits for the script. It has its place from the start, so that nothing moves. `certificateId` is '' where the answer itself has to say.
  */
 export function checkForm(certificateId: string): Markup {
   const what =
@@ -354,17 +354,17 @@ export function checkForm(certificateId: string): Markup {
         'Nothing of it leaves this browser.';
   return html`<section class="check" aria-labelledby="check-title">
 <h2 id="check-title">Check it in this browser</h2>
-<p id="check-off">Checking runs as a script in your browser, and scripts are off or still loading.
+<p class="unscripted">Checking runs as a script in your browser, and scripts are off.
 Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or use
 <a href="${VERIFIER_PATH}" download>the verifier as one file</a> with Node or Deno.</p>
-<form id="check" data-certificate="${certificateId}" hidden>
+<form class="scripted" id="check" data-certificate="${certificateId}">
 <label for="answer">The answer</label>
 <p class="hint" id="answer-hint">${what}</p>
 <textarea id="answer" rows="7" spellcheck="false" autocomplete="off" autocapitalize="off"
  aria-describedby="answer-hint"></textarea>
 <div class="actions">
-<button type="submit" id="check-button">Check</button>
-<button type="button" class="second" id="sample-button">Try it with a sample</button>
+<button type="submit" id="check-button" disabled>Check</button>
+<button type="button" class="second" id="sample-button"${certificateId === '' ? null : html` hidden`}>Try it with a sample</button>
 <label class="file" for="file">or choose or drop a file <input class="file-input" type="file" id="file" accept="application/json,.json,.txt"></label>
 </div>
 <details class="octets"><summary>An answer in octets</summary>

@@ -218,9 +218,10 @@ describe('/verify alone', () => {
       text,
       /<form class="open" method="get" action="\/verify">[\s\S]*<input class="open-id" id="id" name="id"/,
     );
-    const check = text.slice(text.indexOf('<form id="check"'));
+    const check = text.slice(text.indexOf('id="check"'));
     assert.ok(!/\sname=/.test(check), 'what has no name is never sent');
-    assert.match(text, /<form id="check" data-certificate="" hidden>/);
+    assert.match(text, /<form class="scripted" id="check" data-certificate="">/);
+    assert.match(text, /<button type="submit" id="check-button" disabled>/, 'waits for its script');
   });
 
   it('leads to the page of an id, however it was pasted', async () => {

@@ -20,15 +20,12 @@ const quorumField = element('quorum');
 const button = element('check-button');
 const result = element('result');
 
-element('check-off').hidden = true;
-form.hidden = false;
+button.disabled = false;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   run(async () => answer.value);
 });
-// only where the page is of no certificate: a sample has one of its own
-element('sample-button').hidden = form.dataset['certificate'] !== '';
 element('sample-button').addEventListener('click', () => {
   run(async () => {
     answer.value = await sampleAnswer();
