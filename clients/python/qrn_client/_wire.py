@@ -113,7 +113,7 @@ class Request:
     also_answers: Sequence[int] = ()
 
 
-Query = Mapping[str, Union[str, int, bool, None, Sequence[str]]]
+Query = Mapping[str, Union[str, int, bool, None, Sequence[str], Sequence[int]]]
 
 
 def draw(
@@ -175,7 +175,7 @@ def query_of(parameters: Query) -> str:
         elif hasattr(value, "__index__"):  # an integer of numpy
             text = str(operator.index(value))
         else:
-            text = ",".join(quote(item, safe="") for item in value)
+            text = ",".join(quote(str(item), safe="") for item in value)
         pairs.append(f"{name}={text}")
     return "?" + "&".join(pairs) if pairs else ""
 

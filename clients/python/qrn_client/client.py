@@ -135,6 +135,73 @@ class QrnClient:
         reply = self._draw("shuffle", {"items": list(items)}, entropy_mode, idempotency_key)
         return _wire.answer_of(reply, _wire.items_of)
 
+    def sample(
+        self,
+        items: Sequence[str],
+        count: Optional[int] = None,
+        *,
+        entropy_mode: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Answer[List[str]]:
+        """`count` of 2 to 10,000 texts in the order drawn, none twice."""
+        parameters = {"count": count, "items": list(items)}
+        return _wire.answer_of(self._draw("sample", parameters, entropy_mode, idempotency_key), _wire.items_of)
+
+    def weighted(
+        self,
+        items: Sequence[str],
+        weights: Sequence[int],
+        count: Optional[int] = None,
+        *,
+        entropy_mode: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Answer[List[str]]:
+        """Independent picks: each text with probability weight / sum, exactly. Weights are whole numbers from 1 on."""
+        parameters = {"count": count, "items": list(items), "weights": [int(weight) for weight in weights]}
+        return _wire.answer_of(self._draw("weighted", parameters, entropy_mode, idempotency_key), _wire.items_of)
+
+    def strings(
+        self,
+        count: Optional[int] = None,
+        *,
+        length: Optional[int] = None,
+        alphabet: Optional[str] = None,
+        entropy_mode: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Answer[List[str]]:
+        """1 to 10,000 texts of `length` characters, each equally likely to be any of the alphabet."""
+        parameters = {"count": count, "length": length, "alphabet": alphabet}
+        return _wire.answer_of(self._draw("strings", parameters, entropy_mode, idempotency_key), _wire.values_of)
+
+    def sequences(
+        self,
+        count: Optional[int] = None,
+        *,
+        length: Sequence[int],
+        min: Sequence[int],
+        max: Sequence[int],
+        unique: Optional[bool] = None,
+        sort: Optional[str] = None,
+        entropy_mode: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Answer[List[List[List[int]]]]:
+        """`count` times one list for each entry of `length`, `min` and `max`."""
+        ranges: Dict[str, Any] = {"length": list(length), "min": list(min), "max": list(max)}
+        parameters = {"count": count, **ranges, "unique": unique, "sort": sort}
+        return _wire.answer_of(self._draw("sequences", parameters, entropy_mode, idempotency_key), _wire.values_of)
+
+    def permutations(
+        self,
+        length: int,
+        count: Optional[int] = None,
+        *,
+        entropy_mode: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Answer[List[List[int]]]:
+        """The numbers from 0 to length - 1 in a random order, `count` times."""
+        parameters = {"count": count, "length": length}
+        return _wire.answer_of(self._draw("permutations", parameters, entropy_mode, idempotency_key), _wire.values_of)
+
     def batch(
         self,
         type: str,

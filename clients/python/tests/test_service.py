@@ -45,6 +45,11 @@ def draws(client: Any) -> List[Any]:
         client.batch_octets("floats", 4, precision=3),
         client.batch_octets("bytes", 4, length=3, entropy_mode="pure"),
         client.batch_octets("uuid", 4),
+        client.sample(["é", "b,c", ""], 2),
+        client.weighted(["a", "b,c"], [1, 2**52], 3),
+        client.strings(2, length=5, alphabet="é,+"),
+        client.sequences(2, length=[3, 1], min=[0, -7], max=[2, -6], unique=True, sort="ascending"),
+        client.permutations(4, 2),
     ]
 
 
@@ -68,7 +73,13 @@ class Answers(unittest.TestCase):
             self.assertEqual(answer.metadata.entropy_origin, "system" if answer is answers[3] else "simulated")
             self.assertGreater(answer.rate_limit.reset_at, 0)
             self.assertEqual(answer.response.status, 200)
-        octets = answers[11:]
+        sample, weighted, strings, sequences, permutations = (answer.values for answer in answers[18:])
+        self.assertEqual(len(set(sample) & {"é", "b,c", ""}), 2)
+        self.assertEqual(weighted, ["b,c"] * 3)
+        self.assertEqual([(len(text), set(text) <= set("é,+")) for text in strings], [(5, True)] * 2)
+        self.assertEqual([(row[0], len(row[1]), row[1][0] in (-7, -6)) for row in sequences], [([0, 1, 2], 1, True)] * 2)
+        self.assertEqual([sorted(each) for each in permutations], [[0, 1, 2, 3]] * 2)
+        octets = answers[11:18]
         self.assertEqual([each.values.format for each in octets], ["B", "i", "d", "d", "d", "B", "B"])
         self.assertTrue(all(-9 <= value <= 9 for value in octets[1].values))
         self.assertEqual((octets[5].values.shape, octets[6].values.shape), ((4, 3), (4, 16)))

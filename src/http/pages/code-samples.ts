@@ -31,11 +31,16 @@ const CLIENT_METHODS = [
   'bitstring',
   'shuffle',
   'batch',
+  'sample',
+  'weighted',
+  'strings',
+  'sequences',
+  'permutations',
   'certificate',
   'health',
   'usage',
 ];
-const DRAWING = CLIENT_METHODS.slice(0, 7);
+const DRAWING = CLIENT_METHODS.slice(0, 12);
 
 export function languagesOf(name: string): readonly Language[] {
   return CLIENT_METHODS.includes(name) ? ['curl', 'typescript', 'python'] : ['curl'];

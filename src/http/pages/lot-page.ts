@@ -1,4 +1,5 @@
 import type { LotOfRecord, PublicLot } from '../../certificate/archive.ts';
+import { roundedDown } from '../../certificate/drawings.ts';
 import { certifiedFacts } from '../../certificate/record.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
@@ -65,7 +66,7 @@ function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
   if (named.length === 0) return html`<p>Not recorded: the lot is too short, or of an earlier release.</p>`;
   const label = 'Bits per bit, of the window that scored least';
   return html`${barPlot(label, named, 1, (value) => value.toFixed(3))}
-<p class="hint">Certified: ${minEntropyPerBit ?? 'not assessed'}. The least estimator counts, and never more than the source claims.</p>`;
+<p class="hint">Certified: ${minEntropyPerBit === null ? 'not assessed' : roundedDown(minEntropyPerBit)}. The least estimator counts, and never more than the source claims.</p>`;
 }
 
 function channelPlot({ onesShares }: LotRecord): Markup {

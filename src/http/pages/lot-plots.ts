@@ -65,12 +65,13 @@ function lineOverLots(
 /** Ten bars, and the height at which all would stand if the p-values were exactly uniform. */
 export function histogram(label: string, { counts, blocks, p }: PValueCounts): Markup {
   const uniformity = p === null ? '' : `uniformity p ${p.toPrecision(2)}`;
+  const blocksText = blocks === 1 ? '1 block' : `${blocks} blocks`;
   const total = counts.reduce((sum, count) => sum + count, 0);
   const shares = counts.map((count) => (total === 0 ? 0 : Math.round((100 * count) / total)));
   const words =
     total === 0
       ? `${label}: no block was tested yet.`
-      : `${label}, ${total} of ${blocks} blocks, by tenths of 0 to 1: ${shares.join(', ')} %${p === null ? '' : `; ${uniformity}`}.`;
+      : `${label}, ${total} of ${blocksText}, by tenths of 0 to 1: ${shares.join(', ')} %${p === null ? '' : `; ${uniformity}`}.`;
   const most = Math.max(1, ...counts);
   const step = WIDTH / counts.length;
   const bars = counts.map((count, i) => {
@@ -81,7 +82,7 @@ export function histogram(label: string, { counts, blocks, p }: PValueCounts): M
   const line = total === 0 ? null : html`<path class="line" d="M0 ${even}H${WIDTH}"/>`;
   return figure(label, total === 0 ? '–' : uniformity || `${total} rows`, words, html`${bars}${line}`, [
     'p = 0',
-    `${blocks} blocks`,
+    blocksText,
     'p = 1',
   ]);
 }

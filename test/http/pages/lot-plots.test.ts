@@ -21,7 +21,7 @@ describe('plots of the last lots', () => {
     assert.match(text, /aria-label="Drift of lab over 3 lots: last 2\.0 bits, alarm at 20/);
     assert.match(
       text,
-      /aria-label="P-values of lab, 100 of 1 blocks, by tenths of 0 to 1: 10, 12, .*; uniformity p 0\.25\."/,
+      /aria-label="P-values of lab, 100 of 1 block, by tenths of 0 to 1: 10, 12, .*; uniformity p 0\.25\."/,
     );
     assert.equal(text.match(/<rect /g)?.length, 10);
   });
