@@ -118,7 +118,7 @@ export class LeafHasher {
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => LotRecord): LeafTemplate {
     const source = segment.sources[cursor.source];
     const { endpoint, octets } = cursor.entry();
-    const { verifyUrlBase, poweredBy, systemGenerator } = segment.context;
+    const { verifyUrlBase, poweredBy, systemGenerator, newestVersion } = segment.context;
     const name = JSON.stringify([
       endpoint,
       octets,
@@ -129,6 +129,7 @@ export class LeafHasher {
       verifyUrlBase,
       poweredBy,
       systemGenerator,
+      newestVersion,
     ]);
     let template = this.#templates.get(name);
     if (template === undefined) {

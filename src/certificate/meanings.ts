@@ -47,9 +47,12 @@ export function originMeaning(origin: Origin, lots: readonly LotRecord[]): strin
     : ORIGIN_MEANINGS[origin];
 }
 
-/** The claim and what it rests on, in a sentence; the lots have the assumptions in full. */
-export function evidenceMeaning(level: EvidenceLevel): string {
-  return EVIDENCE_MEANINGS[level];
+/** The claim and what it rests on; the lots have the assumptions in full. */
+export function evidenceMeaning(level: EvidenceLevel, version: number): string {
+  const meaning = EVIDENCE_MEANINGS[level];
+  return version < 5
+    ? meaning
+    : `${meaning} The lots claim different levels, and all of them reach this one.`;
 }
 
 const EVIDENCE_MEANINGS: Readonly<Record<EvidenceLevel, string>> = {

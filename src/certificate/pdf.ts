@@ -1,6 +1,6 @@
 import type { Color } from '@cantoo/pdf-lib';
 import type { Origin } from '../core/vocabulary.ts';
-import { EVIDENCE_LEVELS, weakestEvidence } from '../ledger/records.ts';
+import { EVIDENCE_LEVELS, type EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 import { grouped, rounded, roundedDown } from './drawings.ts';
 import { drawDrawings } from './pdf-drawings.ts';
@@ -159,13 +159,13 @@ function drawBannerTitle(sheet: Sheet, { title, color, tint }: Banner, y: number
 
 function drawFacts(sheet: Sheet, { certificate }: Document, from: number): number {
   const y = from + 16;
-  const { provenance, verification } = certificate;
+  const { provenance } = certificate;
   const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
   const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance), RIGHT, y);
   const below = Math.max(left, right) + GAP;
-  const rows = testRows(verification, provenance.lots);
+  const rows = testRows(certificate);
   const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
-  drawLadder(sheet, provenance.lots, MARGIN + LABEL_WIDTH, tests - 9);
+  drawLadder(sheet, provenance.evidence, MARGIN + LABEL_WIDTH, tests - 9);
   const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
   const words = Math.max(tests, lots) + GAP;
   const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
@@ -201,7 +201,8 @@ function sourceRows(provenance: Document['certificate']['provenance']): Row[] {
 
 type Lots = Document['certificate']['provenance']['lots'];
 
-function testRows(verification: Document['certificate']['verification'], lots: Lots): Row[] {
+function testRows({ provenance, verification }: Document['certificate']): Row[] {
+  const { lots, evidence } = provenance;
   const total = (count: (lot: Lots[number]) => number) => lots.reduce((sum, lot) => sum + count(lot), 0);
   const failures = total((lot) => lot.health.rct_failures + lot.health.apt_failures);
   const entropy = verification.min_entropy_per_bit;
@@ -213,30 +214,27 @@ function testRows(verification: Document['certificate']['verification'], lots: L
     ['Min-entropy', entropy === null ? 'not assessed' : `${rounded(entropy)} per raw bit`],
     ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
     ['Dieharder', verification.dieharder],
-    ...evidenceRows(lots),
+    ...evidenceRows(lots, evidence),
   ];
 }
 
-/**
- * The weakest claim and, where every lot has a figure, the least of them; a certificate of version 1 has
- * none.
- */
-function evidenceRows(lots: Lots): Row[] {
-  const evidence = lots.map((lot) => lot.evidence).filter((each) => each !== undefined);
-  if (evidence.length < lots.length) return [];
-  const figures = evidence.map((each) => each.min_entropy_per_bit).filter((each) => each !== null);
+/** The claim of all lots and, where every lot has a figure, the least of them; a certificate of version 1 has none. */
+function evidenceRows(lots: Lots, claim: EvidenceLevel | undefined): Row[] {
+  if (claim === undefined) return [];
+  const figures = lots
+    .map((lot) => lot.evidence?.min_entropy_per_bit)
+    .filter((each) => each !== null && each !== undefined);
   const figure = figures.length < lots.length ? '' : `, ${roundedDown(Math.min(...figures))} per raw bit`;
   return [
-    ['Evidence', `${weakestEvidence(evidence.map(({ claim }) => claim))}${figure}`],
+    ['Evidence', `${claim}${figure}`],
     ['Its level', ''], // drawn
   ];
 }
 
 /** The level of evidence as steps, those that are reached filled, in the last row of the tests. */
-function drawLadder(sheet: Sheet, lots: Lots, x: number, y: number): void {
-  const claims = lots.map((lot) => lot.evidence?.claim).filter((each) => each !== undefined);
-  if (lots.length === 0 || claims.length < lots.length) return;
-  const place = EVIDENCE_LEVELS.indexOf(weakestEvidence(claims));
+function drawLadder(sheet: Sheet, claim: EvidenceLevel | undefined, x: number, y: number): void {
+  if (claim === undefined) return;
+  const place = EVIDENCE_LEVELS.indexOf(claim);
   EVIDENCE_LEVELS.forEach((_, i) => {
     sheet.box(x + i * 18, y - 1 - i, 15, 3 + i, i <= place ? ACCENT : HAIRLINE);
   });

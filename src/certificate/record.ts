@@ -23,6 +23,7 @@ import {
   nistVerified,
   SEED_BLOCK_BYTES,
   type SegmentContext,
+  sharedEvidence,
   verifyingBlock,
   weakestEvidence,
 } from '../ledger/records.ts';
@@ -43,9 +44,12 @@ import { evidenceMeaning, modeMeaning, originMeaning, testsMeaning } from './mea
  *
  * Version 4 says where in its lots an answer was drawn, and whether those bytes were committed to in the log before.
  * It names no tier. It has what the lots have of versions 2 and 3.
+ *
+ * Version 5 is version 4 for an answer from several lots whose weakest claim is not one that all of them reach:
+ * its evidence is the strongest that they share.
  */
 export interface Certificate {
-  readonly version: 1 | 2 | 3 | 4;
+  readonly version: 1 | 2 | 3 | 4 | 5;
   readonly id: string;
   readonly issued_at: string;
   readonly request_id: string;
@@ -86,7 +90,7 @@ interface CertifiedProvenance {
   readonly system_entropy?: SystemGenerator;
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertifiedLot[];
-  /** Version 2: the weakest claim of the lots. */
+  /** Versions 2 to 4: the weakest claim of the lots; version 5: the strongest that every lot reaches. */
   readonly evidence?: EvidenceLevel;
   readonly meaning: string;
 }
@@ -233,7 +237,7 @@ export function issueCertificate(
     lots.length === source.lotIds.length && lots.every((lot, i) => lot.id === source.lotIds[i]),
     'the lots are those the source names',
   );
-  const version = versionOf(source, lots);
+  const version = versionOf(facts);
   return {
     version,
     id: members.id,
@@ -272,8 +276,15 @@ export function originOf(lots: readonly LotRecord[]): Origin {
   return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
 }
 
-function versionOf({ mode, drawn }: DrawSource, lots: readonly LotRecord[]): Certificate['version'] {
-  if (drawn !== undefined) return 4;
+/** The newest version of certificates that this release issues. */
+export const NEWEST_VERSION = 5;
+
+function versionOf({ source, lots, context }: CertificateFacts): Certificate['version'] {
+  const { mode, drawn } = source;
+  if (drawn !== undefined) {
+    const isShared = context.newestVersion === undefined || context.newestVersion < 5 || !hasEvidence(lots);
+    return isShared || evidenceOfAll(lots, 4) === evidenceOfAll(lots, 5) ? 4 : 5;
+  }
   if (mode !== 'csprng' && !hasEvidence(lots)) return 1;
   if (lots.every((lot) => lot.rawWindows !== undefined)) return 3;
   return hasEvidence(lots) ? 2 : 1;
@@ -282,6 +293,19 @@ function versionOf({ mode, drawn }: DrawSource, lots: readonly LotRecord[]): Cer
 /** Lots that all say what they are evidence of. */
 function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & { evidence: LotEvidence })[] {
   return lots.every((lot) => lot.evidence !== undefined);
+}
+
+function evidenceOfAll(
+  lots: readonly (LotRecord & { evidence: LotEvidence })[],
+  version: Certificate['version'],
+): EvidenceLevel {
+  if (version < 5) return weakestEvidence(lots.map((lot) => lot.evidence.claim));
+  return sharedEvidence(
+    lots.map(({ evidence: { claim, notReached } }) => ({
+      claim,
+      notReached: notReached.map((each) => each.claim),
+    })),
+  );
 }
 
 /**
@@ -297,7 +321,7 @@ function provenanceOf(
   const origin = originOf(lots);
   // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
   const quantum = source.mode !== 'csprng';
-  const evidence = hasEvidence(lots) ? weakestEvidence(lots.map((lot) => lot.evidence.claim)) : undefined;
+  const evidence = hasEvidence(lots) ? evidenceOfAll(lots, version) : undefined;
   const meaning = `${modeMeaning(source.mode, generator)} ${originMeaning(origin, lots)}`;
   return {
     lang_circuit: quantum ? first.circuit : 'none',
@@ -316,7 +340,7 @@ function provenanceOf(
     lots: lots.map((lot) => certifiedLot(lot, version)),
     ...(evidence === undefined
       ? { meaning }
-      : { evidence, meaning: `${meaning} ${evidenceMeaning(evidence)}` }),
+      : { evidence, meaning: `${meaning} ${evidenceMeaning(evidence, version)}` }),
   };
 }
 

@@ -2,7 +2,13 @@ import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOfBase32 } from '../core/ids.ts';
 import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
-import { allowsEvidence, type EvidenceLevel, isEvidenceLevel, weakestEvidence } from '../ledger/records.ts';
+import {
+  allowsEvidence,
+  isEvidenceLevel,
+  type ReachedEvidence,
+  sharedEvidence,
+  weakestEvidence,
+} from '../ledger/records.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
 import { knownKeys, type LoggedAt, readProof, readSignatures, type Signed } from './signed-checkpoint.ts';
 import { fixedFinding } from './verify-lots.ts';
@@ -216,7 +222,7 @@ function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Arra
 
 /**
  * One lot's hashes stand alone; those of several are joined in order and hashed (decisions, Certificates,
- * lot). What is claimed of all of them is what the weakest claims.
+ * lot). What is claimed of all of them is what the weakest claims or, from version 5 on, what each of them reaches.
  */
 function checkLots(document: unknown): Check {
   const lots = member(document, 'provenance', 'lots');
@@ -224,7 +230,7 @@ function checkLots(document: unknown): Check {
   const failures: string[] = [];
   // another form is for another verifier: this one would leave checks out
   if (!VERSIONS.includes(member(document, 'version')))
-    failures.push(`The version is ${show(member(document, 'version'))}; this verifier knows 1 to 4.`);
+    failures.push(`The version is ${show(member(document, 'version'))}; this verifier knows 1 to 5.`);
   for (const name of ['raw_output', 'processed']) {
     const certified = member(document, 'hashes', name);
     const digests = lots.map((lot) => text(member(lot, name)) ?? '');
@@ -267,7 +273,7 @@ async function checkFixed(
     : check('fixed', undefined, finding.holds.trim());
 }
 
-const VERSIONS: readonly unknown[] = [1, 2, 3, 4];
+const VERSIONS: readonly unknown[] = [1, 2, 3, 4, 5];
 
 function versionOf(document: unknown): number {
   const version = member(document, 'version');
@@ -286,27 +292,47 @@ function noEvidence(document: unknown): string | undefined {
     : 'It speaks of evidence that one of its lots does not have.';
 }
 
+/** Up to version 4 the claim of several lots may be one that not all of them reach. */
 function evidenceText(document: unknown): string {
   const claim = text(member(document, 'provenance', 'evidence'));
-  return claim === undefined ? '' : `, and so is the evidence: ${claim}`;
+  if (claim === undefined) return '';
+  const reached = reachedEvidence(member(document, 'provenance', 'lots'));
+  const shared = typeof reached === 'string' ? claim : sharedEvidence(reached);
+  const caution = shared === claim ? '' : ` is the weakest claim, and all lots reach only ${shared}`;
+  return `, and so is the evidence: ${claim}${caution}`;
 }
 
 /**
- * From version 2 on: every lot has a claim that its origin allows, and the weakest of them stands for all.
+ * From version 2 on: every lot has a claim that its origin allows. The weakest of them stands for all; from version 5
+ * on, the strongest that all reach.
  */
 function checkEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
-  const claims: EvidenceLevel[] = [];
-  for (const lot of lots) {
+  const reached = reachedEvidence(lots);
+  if (typeof reached === 'string') return reached;
+  const certified = member(document, 'provenance', 'evidence');
+  if (versionOf(document) >= 5) {
+    const shared = sharedEvidence(reached);
+    if (certified === shared) return undefined;
+    return `The evidence is ${show(certified)}, the strongest that all lots reach is ${show(shared)}.`;
+  }
+  const weakest = weakestEvidence(reached.map(({ claim }) => claim));
+  if (certified === weakest) return undefined;
+  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
+}
+
+/** What each lot claims and what it does not reach; a text says why that cannot be. */
+function reachedEvidence(lots: unknown): ReachedEvidence[] | string {
+  const reached: ReachedEvidence[] = [];
+  for (const lot of Array.isArray(lots) ? (lots as unknown[]) : []) {
     const claim = member(lot, 'evidence', 'claim');
     if (!isEvidenceLevel(claim)) return 'A lot has no evidence.';
     const origin = member(lot, 'origin');
     if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
-    claims.push(claim);
+    const listed = member(lot, 'evidence', 'not_reached');
+    const notReached = Array.isArray(listed) ? listed.map((each) => member(each, 'claim')) : [];
+    reached.push({ claim, notReached: notReached.filter(isEvidenceLevel) });
   }
-  const certified = member(document, 'provenance', 'evidence');
-  const weakest = weakestEvidence(claims);
-  if (certified === weakest) return undefined;
-  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
+  return reached;
 }
 
 function joined(digests: readonly string[]): string {

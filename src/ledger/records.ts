@@ -195,9 +195,29 @@ export function isEvidenceLevel(value: unknown): value is EvidenceLevel {
   return EVIDENCE_LEVELS.some((claim) => claim === value);
 }
 
-/** What a draw from several lots is evidence of: the weakest of their claims. No claim is ever promoted. */
+/**
+ * The weakest of the claims, which certificates up to version 4 state for a draw from several lots. The levels are
+ * not nested: a lot with a Bell test need not reach `source-independent`. See `sharedEvidence`.
+ */
 export function weakestEvidence(claims: readonly EvidenceLevel[]): EvidenceLevel {
   return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
+}
+
+/** What a lot claims, and which claims it did not reach. */
+export interface ReachedEvidence {
+  readonly claim: EvidenceLevel;
+  readonly notReached: readonly EvidenceLevel[];
+}
+
+/**
+ * The strongest level that every lot of a draw reaches: a draw from several lots is evidence of nothing more, since each
+ * level holds under assumptions of its own. No claim is ever promoted.
+ */
+export function sharedEvidence(lots: readonly ReachedEvidence[]): EvidenceLevel {
+  const shared = EVIDENCE_LEVELS.filter((level) =>
+    lots.every(({ claim, notReached }) => rankOf(level) <= rankOf(claim) && !notReached.includes(level)),
+  );
+  return shared.at(-1) ?? 'simulated';
 }
 
 /** Whether a lot of this origin may make the claim at all, whatever its figures are. */
@@ -384,6 +404,8 @@ export interface SegmentContext {
   readonly poweredBy: string;
   /** Where the front's system entropy came from; absent in segments of releases that asked OpenSSL alone. */
   readonly systemGenerator?: SystemGenerator;
+  /** The newest version of certificates that the release issued; absent in segments of releases up to version 4. */
+  readonly newestVersion?: number;
 }
 
 /** The first answer to an Idempotency-Key, sealed for its owner. */

@@ -8,6 +8,7 @@ import {
   type DataEndpoint,
   ENTROPY_MODES,
   type EntropyMode,
+  SYSTEM_GENERATORS,
   TIERS,
   type Tier,
 } from '../core/vocabulary.ts';
@@ -405,17 +406,22 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
   };
 }
 
-/** The generator comes last, and not at all in segments of earlier releases. */
-function packedContext({ verifyUrlBase, poweredBy, systemGenerator }: SegmentContext): string[] {
+/** Segments of earlier releases have neither the generator nor, behind it, the newest version of certificates. */
+function packedContext(context: SegmentContext): (string | number)[] {
+  const { verifyUrlBase, poweredBy, systemGenerator, newestVersion } = context;
+  if (newestVersion !== undefined) return [verifyUrlBase, poweredBy, systemGenerator ?? '', newestVersion];
   return [verifyUrlBase, poweredBy, ...(systemGenerator === undefined ? [] : [systemGenerator])];
 }
 
 function contextOf(packed: readonly unknown[]): SegmentContext | undefined {
-  const [verifyUrlBase, poweredBy, systemGenerator] = packed;
-  if (typeof verifyUrlBase !== 'string' || typeof poweredBy !== 'string') return undefined;
-  if (packed.length === 2) return { verifyUrlBase, poweredBy };
-  const isKnown = systemGenerator === 'kernel' || systemGenerator === 'openssl';
-  return packed.length === 3 && isKnown ? { verifyUrlBase, poweredBy, systemGenerator } : undefined;
+  const [verifyUrlBase, poweredBy, generator = '', newestVersion] = packed;
+  if (packed.length > 4 || typeof verifyUrlBase !== 'string' || typeof poweredBy !== 'string')
+    return undefined;
+  const systemGenerator = SYSTEM_GENERATORS.find((each) => each === generator);
+  if (systemGenerator === undefined && (generator !== '' || packed.length === 3)) return undefined;
+  const context = { verifyUrlBase, poweredBy, ...(systemGenerator && { systemGenerator }) };
+  if (packed.length < 4) return context;
+  return typeof newestVersion === 'number' ? { ...context, newestVersion } : undefined;
 }
 
 function displacedOf(packed: unknown): DisplacedCharge[] | undefined {

@@ -272,6 +272,46 @@ describe('version 2', () => {
   });
 });
 
+describe('version 5', () => {
+  const drawn = [
+    { lot: 0, offset: 0, bytes: 16 },
+    { lot: 1, offset: 0, bytes: 16 },
+  ];
+  const lotOf = (name: string, claim: EvidenceLevel, notReached: readonly EvidenceLevel[]) =>
+    lotWithEvidence(name, claim, {
+      evidence: lotEvidence(claim, {
+        notReached: notReached.map((each) => ({ claim: each, why: 'not tried' })),
+      }),
+    });
+  const tested = lotOf('a', 'source-independent', ['bell-witness']);
+  const bell = lotOf('b', 'bell-witness', ['calibrated', 'source-independent']);
+  const now = { ...CONTEXT, newestVersion: 5 };
+
+  it('names the strongest level that every lot reaches, in whatever order', () => {
+    for (const lots of [
+      [tested, bell],
+      [bell, tested],
+    ]) {
+      const { version, provenance } = issueWith(now, lots, { ...PURE, drawn });
+      assert.deepEqual([version, provenance.evidence], [5, 'statistical']);
+      assert.match(provenance.meaning, /statistical tests alone.* all of them reach this one\.$/);
+    }
+    const alike = issueWith(now, [tested, lotOf('c', 'calibrated', ['source-independent'])], {
+      ...PURE,
+      drawn,
+    });
+    assert.deepEqual([alike.version, alike.provenance.evidence], [4, 'calibrated']);
+  });
+
+  it('leaves certificates of earlier releases, and of lots that agree, as they are', () => {
+    const before = issueWith(CONTEXT, [tested, bell], { ...PURE, drawn });
+    assert.deepEqual([before.version, before.provenance.evidence], [4, 'source-independent']);
+    const same = [bell, lotOf('c', 'bell-witness', ['calibrated', 'source-independent'])];
+    const source = { ...PURE, drawn };
+    assert.equal(leafText(issueWith(now, same, source)), leafText(issueWith(CONTEXT, same, source)));
+  });
+});
+
 describe('status', () => {
   it('is valid, test for a deterministic source, and revoked when any lot was withdrawn', () => {
     const lots = [lotRecord('a'), lotRecord('b')];

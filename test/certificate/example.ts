@@ -10,7 +10,7 @@ import {
   parseProof,
   timestampedSignature,
 } from '../../src/crypto/note.ts';
-import type { LotRecord } from '../../src/ledger/records.ts';
+import type { EvidenceLevel, LotRecord } from '../../src/ledger/records.ts';
 import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
 
@@ -239,6 +239,7 @@ async function addFixed(add: Add): Promise<void> {
       { lot: 1, offset: 0, bytes: 32 },
     ],
   });
+  await addShared(add);
   await add('fixed-not', 'version 4: a lot of an earlier release, which has no leaf and no evidence', {
     lots: [lot('a')],
     drawn: [{ lot: 0, offset: 96, bytes: 32 }],
@@ -344,6 +345,39 @@ async function addFixed(add: Add): Promise<void> {
     { ...seeded, fixedAtMs: TIME_MS + 30_000, sealedAtMs: TIME_MS + 40_000 },
     () => ({}),
     ['fixed'],
+  );
+}
+
+/** Version 5: two lots whose levels are not nested share a lower one. */
+async function addShared(add: Add): Promise<void> {
+  const missing = (claim: EvidenceLevel) => ({ claim, why: 'not tried' });
+  const ofLevel = (name: string, claim: EvidenceLevel, notReached: readonly EvidenceLevel[]) =>
+    committedLot(
+      lot(name, {
+        origin: 'quantum-processor',
+        evidence: lotEvidence(claim, { notReached: notReached.map(missing) }),
+      }),
+    );
+  const tested = await ofLevel('a', 'source-independent', ['bell-witness']);
+  const bell = await ofLevel('b', 'bell-witness', ['calibrated', 'source-independent']);
+  const drawn = [
+    { lot: 0, offset: 8_688, bytes: 16 },
+    { lot: 1, offset: 0, bytes: 32 },
+  ];
+  const mixed: SceneOptions = { lots: [tested, bell], mode: 'pure', drawn };
+  const now: SceneOptions = { ...mixed, newestVersion: 5 };
+  await add(
+    'evidence-weakest',
+    'version 4: the weakest claim of two lots, which one of them does not reach',
+    mixed,
+  );
+  await add('evidence-shared', 'version 5: the strongest level that both lots reach', now);
+  await add(
+    'evidence-not-shared',
+    'version 5: the weakest claim of two lots, which one of them does not reach',
+    now,
+    (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'source-independent') }),
+    ['lots', 'inclusion'],
   );
 }
 

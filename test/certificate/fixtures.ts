@@ -6,6 +6,7 @@ import type {
   EvidenceLevel,
   LotEvidence,
   LotRecord,
+  SegmentContext,
   SegmentRecord,
 } from '../../src/ledger/records.ts';
 import { SegmentWriter } from '../../src/ledger/segment.ts';
@@ -121,10 +122,11 @@ export function segmentRecord(
   sequence: number,
   sources: readonly DrawSource[],
   entries: readonly AnswerEntry[],
+  context: SegmentContext = CONTEXT,
 ): SegmentRecord {
   const writer = new SegmentWriter();
   for (const entry of entries) writer.append(entry);
-  return { sequence, committedAtMs: TIME_MS, sources, context: CONTEXT, ...writer.finish() };
+  return { sequence, committedAtMs: TIME_MS, sources, context, ...writer.finish() };
 }
 
 /** The pure blocks of a lot made by `committedLot`: three, the last of 512 bytes; the same in every run. */

@@ -329,7 +329,7 @@ describe('the certificate as a PDF', () => {
     }
     // The longest: of a platform without a kernel's generator, the evidence at its end.
     const long = structuredClone(await withLots([lotWithEvidence('a', 'calibrated')], 'detector fault'));
-    const meaning = `${modeMeaning('quantum-seeded', 'openssl')} ${originMeaning('qrng-device', [lotRecord('a', { isDeclared: true })])} ${evidenceMeaning('calibrated')}`;
+    const meaning = `${modeMeaning('quantum-seeded', 'openssl')} ${originMeaning('qrng-device', [lotRecord('a', { isDeclared: true })])} ${evidenceMeaning('calibrated', 4)}`;
     const document = {
       certificate: { ...long.certificate, provenance: { ...long.certificate.provenance, meaning } },
     };

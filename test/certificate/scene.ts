@@ -58,6 +58,8 @@ export interface SceneOptions {
   readonly sealedAtMs?: number;
   /** Which bytes of the lots were drawn, or which seed: makes a certificate of version 4. */
   readonly drawn?: readonly DrawnRange[];
+  /** The newest version of certificates that the release knew; absent: 4. */
+  readonly newestVersion?: number;
   /** Where the clock stands when the lots are logged. */
   readonly fixedAtMs?: number;
 }
@@ -97,7 +99,9 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     world.clock.wall = options.sealedAtMs ?? TIME_MS + 500;
   }
   const from = options.drawn === undefined ? source : { ...source, drawn: options.drawn };
-  world.commit(segmentRecord(SEGMENT, [from], entries));
+  const { newestVersion } = options;
+  const context = newestVersion === undefined ? CONTEXT : { ...CONTEXT, newestVersion };
+  world.commit(segmentRecord(SEGMENT, [from], entries, context));
   if (options.unlogged !== true) await log.seal();
   if (options.revoked !== undefined) {
     world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });

@@ -151,6 +151,19 @@ suite('stored segments', () => {
     assert.deepEqual(decodeSegment(encodeSegment(filledSegment(1, 0))), filledSegment(1, 0));
   });
 
+  test('keeps the system generator and the newest version of certificates, and their absence', () => {
+    const context = { verifyUrlBase: 'https://verify.example', poweredBy: 'test circuits' };
+    for (const added of [
+      {},
+      { systemGenerator: 'kernel' as const },
+      { newestVersion: 5 },
+      { systemGenerator: 'openssl' as const, newestVersion: 5 },
+    ]) {
+      const written = { ...sample(), context: { ...context, ...added } };
+      assert.deepEqual(decodeSegment(encodeSegment(written)).context, written.context);
+    }
+  });
+
   test('the version byte leads, and another version is named', () => {
     const stored = encodeSegment(sample());
     assert.equal(stored[0], 1);

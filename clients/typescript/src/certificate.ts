@@ -57,7 +57,7 @@ export interface CertificateProvenance {
   readonly system_entropy?: 'kernel' | 'openssl';
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertificateLot[];
-  /** The weakest claim of the lots; from version 2 on. */
+  /** The weakest claim of the lots; from version 2 on. In version 5 the strongest that every lot reaches. */
   readonly evidence?: EvidenceLevel;
   /** What all this means, in a sentence or two. */
   readonly meaning: string;

@@ -168,8 +168,8 @@ export const LOG_SCHEMAS: Readonly<Record<string, Schema>> = {
 const certificate = object(
   {
     version: described(
-      { type: 'integer', enum: [1, 2, 3, 4] },
-      '4 says where in its lots an answer was drawn; 3 names the tested windows of every lot and the system’s generator; 2 has the evidence of every lot; 1 is of lots that have none.',
+      { type: 'integer', enum: [1, 2, 3, 4, 5] },
+      '5 names the evidence that all lots of a mixture reach; 4 says where in its lots an answer was drawn; 3 names the tested windows of every lot and the system’s generator; 2 has the evidence of every lot; 1 is of lots that have none.',
     ),
     id: certificateId,
     status: oneOfWords(['valid', 'revoked', 'test']),
@@ -195,7 +195,10 @@ const certificate = object(
         meaning: text,
       },
       {
-        evidence: described(claim, 'Version 2: the weakest claim of the lots.'),
+        evidence: described(
+          claim,
+          'Versions 2 to 4: the weakest claim of the lots. Version 5: the strongest that every lot reaches.',
+        ),
         system_entropy: described(
           oneOfWords(SYSTEM_GENERATORS),
           'Version 3, not of pure: the generator that was mixed in, or that gave the values of csprng.',
