@@ -17,8 +17,9 @@ import type { BodyOwner } from './sender.ts';
 
 /*
  * A stream is a reply of many answers, each of which went the whole way of a request: key, rate, quota, draw, commit and
- * entry. A block is asked for when the socket has taken all blocks but one, so a reader that stops is charged for no
- * more than two blocks that it does not read, beside what its connection buffers. Its deadline is that of any reply, for each block.
+ * entry. Blocks are made ahead of the socket, so that workers, disk and network are busy at the same time: at most
+ * BLOCKS_AHEAD of them are under way or wait for the socket, in pure mode PURE_BLOCKS_AHEAD. A reader that stops is
+ * charged for no more than those, beside what its connection buffers. Its deadline is that of any reply, for each block.
  */
 
 /** What a stream needs of the router. */
@@ -33,8 +34,13 @@ export interface StreamHost {
   readonly random: RandomBytes;
 }
 
-/** Blocks that are made and that the socket has not taken when the next is asked for. */
-const UNTAKEN_MAX = 1;
+/** Blocks of a stream that are under way or that the socket has not taken: two workers make what one connection reads. */
+const BLOCKS_AHEAD = 3;
+/**
+ * In pure mode each block costs credits, and one that waits for entropy may be refused while the next is served. So one
+ * is under way at a time, beside the one that is sent.
+ */
+const PURE_BLOCKS_AHEAD = 2;
 /** Written at once; a stalled reader makes the library hold so much. */
 const PIECE_BYTES = 128 * 1024;
 /**
@@ -58,9 +64,10 @@ export class BlockStream {
   readonly exchange: Exchange;
   readonly plan: StreamPlan;
   readonly #host: StreamHost;
-  /** The block that is made next. */
+  /** The block that is sent next. */
   #next: number;
-  #isMaking = false;
+  /** Blocks that were asked for and are not delivered, in their order. */
+  readonly #coming: Block[] = [];
   #hasBegun = false;
   /** The last part is in `#parts` or was sent. */
   #isEnding = false;
@@ -83,10 +90,9 @@ export class BlockStream {
 
   /** The first block, which is asked for with the reservation of the request itself. */
   begin(): Asker {
-    this.#isMaking = true;
     this.exchange.onAbort = () => this.#end();
     const { requestId, atMs, startedMonotonicMs } = this.exchange;
-    return new Block(this, this.#next, requestId, atMs, startedMonotonicMs);
+    return this.#newBlock(requestId, atMs, startedMonotonicMs);
   }
 
   /** The front refused the request while its first block was made, because that took too long. */
@@ -95,44 +101,67 @@ export class BlockStream {
   }
 
   /** A block that is durable and charged. */
-  answered(answer: Answer): void {
+  answered(block: Block, answer: Answer): void {
     this.#host.record.answered(answer);
-    this.#deliver(answer.body, answer.fields, answer);
+    this.#made(block, answer.body, answer.fields, answer);
   }
 
   /** The block was delivered before, under the same Idempotency-Key. */
-  replayed({ fields, body }: FirstAnswer): void {
+  replayed(block: Block, { fields, body }: FirstAnswer): void {
     if (this.#isOver) return;
-    this.#deliver(body, fields, this.exchange.bookedBytes(body.length));
+    this.#made(block, body, fields, this.exchange.bookedBytes(body.length));
   }
 
-  refused(error: unknown, requestId: RequestId): void {
-    this.#isMaking = false;
-    if (this.#isOver) return;
-    if (this.#hasBegun) this.#breakOff(error, requestId);
-    else {
+  refused(block: Block, error: unknown): void {
+    if (this.#isOver || this.#isEnding) return;
+    if (this.#hasBegun) {
+      block.outcome = { error };
+      this.#deliver();
+    } else {
       this.exchange.onAbort = undefined;
       this.exchange.refused(error);
     }
   }
 
-  #deliver(body: Uint8Array, fields: readonly Field[] | undefined, owner: BodyOwner): void {
-    this.#isMaking = false;
-    if (this.#isOver || this.exchange.isAborted || this.isRefused) {
+  #made(block: Block, body: Uint8Array, fields: readonly Field[] | undefined, owner: BodyOwner): void {
+    if (this.#isOver || this.#isEnding || this.exchange.isAborted || this.isRefused) {
       owner.release();
       return;
     }
-    this.#next++;
-    this.#untaken++;
+    block.outcome = { parts: this.#partsOf(body, fields, owner) };
+    this.#deliver();
+  }
+
+  #partsOf(body: Uint8Array, fields: readonly Field[] | undefined, owner: BodyOwner): Part[] {
     if (this.exchange.octets === undefined) {
-      this.#parts.push({ bytes: body, owner, endsBlock: false });
-      this.#parts.push({ bytes: NEWLINE, owner: undefined, endsBlock: true });
-    } else {
-      const head = frameHead(Object.fromEntries(fields!), body.length);
-      this.#parts.push({ bytes: head, owner: undefined, endsBlock: false });
-      this.#parts.push({ bytes: body, owner, endsBlock: true });
+      return [
+        { bytes: body, owner, endsBlock: false },
+        { bytes: NEWLINE, owner: undefined, endsBlock: true },
+      ];
     }
-    if (this.#untaken === 1 && this.#hasBegun) this.exchange.restartDeadline();
+    const head = frameHead(Object.fromEntries(fields!), body.length);
+    return [
+      { bytes: head, owner: undefined, endsBlock: false },
+      { bytes: body, owner, endsBlock: true },
+    ];
+  }
+
+  /** Sends the blocks that are made, in their order, up to the first that is not. */
+  #deliver(): void {
+    const wasIdle = this.#untaken === 0;
+    for (;;) {
+      const block = this.#coming[0];
+      if (block?.outcome === undefined) break;
+      if ('error' in block.outcome) {
+        this.#breakOff(block.outcome.error, block.requestId);
+        return;
+      }
+      this.#coming.shift();
+      this.#parts.push(...block.outcome.parts);
+      this.#next++;
+      this.#untaken++;
+    }
+    if (wasIdle && this.#untaken > 0 && this.#hasBegun) this.exchange.restartDeadline();
     this.#send();
   }
 
@@ -142,7 +171,9 @@ export class BlockStream {
     this.#pushLast({ end: { first, blocks: this.#next - first, of: blocks } });
   }
 
+  /** Ends the stream with an error in the place of the next block; what was made behind that is dropped. */
   #breakOff(thrown: unknown, requestId: RequestId): void {
+    this.#dropComing();
     const error = this.#host.explain(thrown);
     const { retryAfterS } = error.facts;
     this.#host.record.brokeOff(error.code);
@@ -202,20 +233,39 @@ export class BlockStream {
   }
 
   #askForNext(): void {
-    if (this.#isMaking || this.#isEnding || this.#untaken > UNTAKEN_MAX || this.exchange.isGone) return;
     const { clock, random } = this.#host;
-    const atMs = clock.wallMs();
-    const requestId = newRequestId(random, atMs);
-    if (this.#next === this.plan.blocks) {
+    while (this.#mayAsk()) {
+      const index = this.#next + this.#coming.length;
+      const atMs = clock.wallMs();
+      const requestId = newRequestId(random, atMs);
+      if (this.exchange.isDraining) {
+        if (this.#coming.length === 0)
+          this.#breakOff(new ApiError('shutting_down', { retryAfterS: 1 }), requestId);
+        return;
+      }
+      const block = this.#newBlock(requestId, atMs, clock.monotonicMs());
+      this.#host.ask(block, this.#requestOf(index));
+    }
+    if (this.#next === this.plan.blocks && !this.#isEnding && !this.exchange.isGone) {
       this.#finish();
       this.#send();
-    } else if (this.exchange.isDraining) {
-      this.#breakOff(new ApiError('shutting_down', { retryAfterS: 1 }), requestId);
-    } else {
-      this.#isMaking = true;
-      const block = new Block(this, this.#next, requestId, atMs, clock.monotonicMs());
-      this.#host.ask(block, this.#requestOf(this.#next));
     }
+  }
+
+  #mayAsk(): boolean {
+    const { exchange, plan } = this;
+    const underWay = this.#coming.length;
+    if (this.#isEnding || exchange.isGone || this.#next + underWay === plan.blocks) return false;
+    // none behind one that is refused
+    if (this.#coming.some(({ outcome }) => outcome !== undefined && 'error' in outcome)) return false;
+    if (exchange.mode === 'pure') return underWay === 0 && this.#untaken < PURE_BLOCKS_AHEAD;
+    return underWay + this.#untaken < BLOCKS_AHEAD;
+  }
+
+  #newBlock(requestId: RequestId, atMs: number, startedMonotonicMs: number): Block {
+    const block = new Block(this, this.#next + this.#coming.length, requestId, atMs, startedMonotonicMs);
+    this.#coming.push(block);
+    return block;
   }
 
   #requestOf(index: number): DataRequest {
@@ -238,13 +288,24 @@ export class BlockStream {
   /** The connection is gone: gives back what was not sent. */
   #end(): void {
     this.#isOver = true;
+    this.#dropComing();
     for (const { owner } of this.#parts) owner?.release();
     this.#parts.length = 0;
+  }
+
+  #dropComing(): void {
+    for (const { outcome } of this.#coming) {
+      if (outcome !== undefined && 'parts' in outcome)
+        for (const { owner } of outcome.parts) owner?.release();
+    }
+    this.#coming.length = 0;
   }
 }
 
 /** One block of a stream as the asker of an answer. */
 class Block implements Asker {
+  /** What came of it, until its turn comes. */
+  outcome: { readonly parts: readonly Part[] } | { readonly error: unknown } | undefined;
   readonly requestId: RequestId;
   readonly atMs: number;
   readonly startedMonotonicMs: number;
@@ -310,11 +371,11 @@ class Block implements Asker {
   }
 
   answered(answer: Answer): void {
-    this.#stream.answered(answer);
+    this.#stream.answered(this, answer);
   }
 
   replayed(first: FirstAnswer): void {
-    this.#stream.replayed(first);
+    this.#stream.replayed(this, first);
   }
 
   quoted(quote: Quote): void {
@@ -322,7 +383,7 @@ class Block implements Asker {
   }
 
   refused(error: unknown): void {
-    this.#stream.refused(error, this.requestId);
+    this.#stream.refused(this, error);
   }
 }
 

@@ -1,0 +1,162 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { cpuTime, residentMemory } from './support/process-usage.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Service, startService } from './support/server.ts';
+import type { Report, Row, Suite, Table } from './support/suite.ts';
+
+const TOTAL = 10_000_000;
+const BLOCK = 100_000;
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
+const BATCH_BODY = JSON.stringify({ type: 'floats', count: BLOCK });
+const STREAM = 'GET /v1/stream';
+const ONE = 'POST /v1/batch, one connection';
+const TWO = 'POST /v1/batch, two connections';
+
+/** Ten million floats as octets, as one stream and as a hundred batches. */
+export const stream: Suite = {
+  name: 'stream',
+  summary: `GET /v1/stream: time, CPU and memory of 10^7 floats as octets, beside the same by batches`,
+  byDefault: false,
+  async run(run): Promise<Report> {
+    run.talk('starting the service');
+    const service = await startService(run.subjects[0]);
+    try {
+      const contenders = [
+        contender(service, STREAM, () => readStream(service)),
+        contender(service, ONE, () => readBatches(service, 1)),
+        contender(service, TWO, () => readBatches(service, 2)),
+      ];
+      const rounds = await alternate(contenders, run.rounds);
+      return { tables: [tableOf(rounds)] };
+    } finally {
+      await service.stop();
+    }
+  },
+};
+
+function contender(service: Service, name: string, read: () => Promise<void>): Contender {
+  return {
+    name,
+    async measure() {
+      forgetPeak(service.pid);
+      const beforeMib = residentMemory(service.pid)?.nowMib;
+      const before = cpuTime(service.pid);
+      const clientBefore = process.cpuUsage();
+      const startedMs = performance.now();
+      await read();
+      const ms = performance.now() - startedMs;
+      const after = cpuTime(service.pid);
+      const client = process.cpuUsage(clientBefore);
+      const peak = residentMemory(service.pid);
+      return {
+        ms,
+        cpuMs: before && after && (after.allNs - before.allNs) / 1e6,
+        frontMs: before && after && (after.mainNs - before.mainNs) / 1e6,
+        clientMs: (client.user + client.system) / 1e3,
+        grownMib: peak && beforeMib && peak.peakMib - beforeMib,
+        peakMib: peak?.peakMib,
+      };
+    },
+  };
+}
+
+/** Sets the highest resident set back to what is resident now, where /proc allows it (Linux). */
+function forgetPeak(pid: number): void {
+  const path = `/proc/${pid}/clear_refs`;
+  if (existsSync(path)) writeFileSync(path, '5');
+}
+
+/** Asks the same `times` over on one connection; of each reply it keeps nothing but the number of its bytes. */
+function exchange(service: Service, request: string, times: number): Promise<void> {
+  const { hostname, port } = new URL(service.origin);
+  return new Promise((resolve, reject) => {
+    let received = 0;
+    let wholeBytes = 0;
+    let replies = 0;
+    const ask = () => {
+      received = 0;
+      socket.write(request);
+    };
+    const take = (count: number, memory: Uint8Array): boolean => {
+      const piece = Buffer.from(memory.buffer, memory.byteOffset, count);
+      if (received === 0) {
+        const headBytes = piece.indexOf('\r\n\r\n') + 4;
+        const head = piece.toString('latin1', 0, headBytes);
+        if (!head.startsWith('HTTP/1.1 200')) socket.destroy(new Error(head));
+        wholeBytes = headBytes + Number(/^content-length: (\d+)/im.exec(head)?.[1]); // NaN of a reply in chunks
+      }
+      received += count;
+      const isWhole = Number.isNaN(wholeBytes)
+        ? received > 8 * TOTAL && piece.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+        : received >= wholeBytes;
+      if (!isWhole) return true;
+      if (++replies < times) ask();
+      else {
+        socket.destroy();
+        resolve();
+      }
+      return true;
+    };
+    const onread = { buffer: Buffer.alloc(1 << 20), callback: take };
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
+    socket.on('error', reject);
+    socket.on('connect', ask);
+  });
+}
+
+function headOf(service: Service, line: string, fields: Readonly<Record<string, string>>): string {
+  const all = {
+    Host: new URL(service.origin).host,
+    Accept: 'application/octet-stream',
+    ...service.headers,
+    ...fields,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return [`${line} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+}
+
+function readStream(service: Service): Promise<void> {
+  const request = headOf(service, `GET /v1/stream?type=floats&total=${TOTAL}`, {});
+  return exchange(service, request, 1);
+}
+
+async function readBatches(service: Service, connections: number): Promise<void> {
+  const fields = { 'Content-Type': 'application/json', 'Content-Length': String(BATCH_BODY.length) };
+  const request = headOf(service, 'POST /v1/batch', fields) + BATCH_BODY;
+  const times = TOTAL / BLOCK / connections;
+  await Promise.all(Array.from({ length: connections }, () => exchange(service, request, times)));
+}
+
+function tableOf(rounds: Rounds): Table {
+  const rows = rounds.names.map(
+    (name): Row => ({
+      label: name,
+      cells: [
+        rounds.of(name, 'ms'),
+        rounds.ratio(name, ONE, 'ms'),
+        rounds.of(name, 'cpuMs'),
+        rounds.of(name, 'frontMs'),
+        rounds.of(name, 'clientMs'),
+        rounds.of(name, 'grownMib'),
+        rounds.of(name, 'peakMib'),
+      ],
+    }),
+  );
+  return {
+    title: '10^7 float64 as octets in blocks of 100,000, durability fsync',
+    note:
+      'ms: from the first request to the last byte. x one connection: time against the batches one after the other, in ' +
+      'the same round.\ngrown MiB: the highest memory of the service while it answers, less what it had before.',
+    columns: [
+      { title: 'ms', spread: true },
+      { title: 'x one connection', spread: true },
+      { title: 'CPU ms' },
+      { title: 'front ms' },
+      { title: 'client CPU ms' },
+      { title: 'grown MiB' },
+      { title: 'peak MiB' },
+    ],
+    rows,
+  };
+}
