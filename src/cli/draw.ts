@@ -131,7 +131,7 @@ export const bytes: Command = action({
         throw new UsageError('--raw goes with neither --json nor --encoding');
       return streaming(input, context, (client) => streamBytes(count, entropyMode, input, client, context));
     }
-    if (count > ANSWER_BYTES_MAX) throw new UsageError('more than 1,024 bytes are sent with --raw alone');
+    if (count > ANSWER_BYTES_MAX) throw tooMany(input, '1,024 bytes');
     const encoding = oneOf('encoding', input.option('encoding') ?? 'hex', ['hex', 'base64'] as const);
     const parameters = { count, encoding, entropyMode };
     return drawn(input, context, 'bytes', parameters, async (client) => {
@@ -175,7 +175,15 @@ function streaming(
 function isTooMany(input: Input, count: number): boolean {
   if (count <= ANSWER_VALUES_MAX) return false;
   if (input.has('raw') && !input.has('dry-run')) return true;
-  throw new UsageError('more than 10,000 values are sent with --raw alone');
+  throw tooMany(input, '10,000 values');
+}
+
+function tooMany(input: Input, most: string): UsageError {
+  return new UsageError(
+    input.has('dry-run')
+      ? `--dry-run asks for the price of one answer, which holds at most ${most}`
+      : `more than ${most} are sent with --raw alone`,
+  );
 }
 
 function countOf(input: Input): number {

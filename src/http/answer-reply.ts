@@ -181,12 +181,14 @@ interface QuotedRequest {
   readonly requestUuid: string;
   readonly requestIdText: string;
   readonly atMs: number;
+  /** As X-Ignored-Parameters tells them, or ''. */
+  readonly ignored: string;
 }
 
 /** The answer to `dry_run`. */
 export function quoteReply(
   quote: Quote,
-  { requestUuid, requestIdText, atMs }: QuotedRequest,
+  { requestUuid, requestIdText, atMs, ignored }: QuotedRequest,
   form: AnswerForm,
   rate: RateFacts | undefined,
 ): Reply {
@@ -204,6 +206,7 @@ export function quoteReply(
     ['X-Request-ID', requestUuid],
     ...rateFields(rate),
   ];
+  if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
   const bytes = form === 'msgpack' ? new Uint8Array(pack(body)) : utf8Bytes(JSON.stringify(body));
   return { status: 200, head: headOf(200, fields), body: bytes };
 }

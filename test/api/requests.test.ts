@@ -46,6 +46,8 @@ describe('a parameter that the endpoint does not have', () => {
     const response = await server.get('/uuid?cache=1&count=1');
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('x-ignored-parameters'), 'cache');
+    const quote = await server.get('/uuid?cache=1&count=1&dry_run=true');
+    assert.equal(quote.headers.get('x-ignored-parameters'), 'cache');
   });
 
   it('is refused with unknown_parameter when they are, and counts nothing', async () => {

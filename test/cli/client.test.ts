@@ -191,6 +191,11 @@ describe('qrn as a client', () => {
         2,
         /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/,
       ],
+      [
+        ['bytes', '64K', '--raw', '--dry-run'],
+        2,
+        /--dry-run asks for the price of one answer, which holds at most 1,024 bytes; see /,
+      ],
       [['integers', '--mun', '1'], 2, /Unknown option '--mun'; did you mean --min\?/],
       [['intgers'], 2, /^qrn: there is no command "intgers"; did you mean integers\? The commands are /],
       [['bytes', '2Q'], 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],

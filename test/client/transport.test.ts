@@ -54,6 +54,15 @@ describe('a request', () => {
     assert.deepEqual(answer.credits, { remaining: 5, used: 0, total: 5 });
   });
 
+  it('rejects text that UTF-8 cannot write, and sends nothing', async () => {
+    const sent = fake.requests.length;
+    await assert.rejects(client.shuffle({ items: ['a', 'b\ud83d'] }), {
+      name: 'TypeError',
+      message: /^items: "b\\ud83d" is no Unicode text/,
+    });
+    assert.equal(fake.requests.length, sent);
+  });
+
   it('sends items between bare commas, and a comma in an item as %2C', async () => {
     fake.script(someAnswer());
     await client.shuffle({ items: ['a,b', '', 'é&=', 'c'], entropyMode: 'csprng' });

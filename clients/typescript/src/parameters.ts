@@ -158,10 +158,17 @@ export function queryOf(
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(parameters)) {
     if (value === undefined) continue;
-    const text = Array.isArray(value)
-      ? value.map((item) => encodeURIComponent(item)).join(',')
-      : encodeURIComponent(String(value));
-    pairs.push(`${name}=${text}`);
+    const texts = Array.isArray(value) ? value.map(String) : [String(value)];
+    pairs.push(`${name}=${texts.map((text) => encoded(name, text)).join(',')}`);
   }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+function encoded(name: string, text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    // half of a surrogate pair, as a cut through a character leaves it
+    throw new TypeError(`${name}: ${JSON.stringify(text)} is no Unicode text, and UTF-8 cannot write it`);
+  }
 }

@@ -35,7 +35,7 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocu
       title: 'Quantum Random Number Service',
       version,
       summary:
-        'Random numbers from a quantum processor, each answer with a certificate that anyone can check.',
+        'Random numbers, each answer with a certificate that states where its entropy came from and that anyone can check.',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -84,7 +84,7 @@ export function statusMain(facts: StatusFacts, hasDemo: boolean): Markup {
   const texts = liveTexts(facts);
   const live = (key: string) => html`<span data-live="${key}">${texts[key]}</span>`;
   return html`<h1>Quantum Random Number Service</h1>
-<p class="lead">Random numbers over HTTP whose entropy comes from a quantum processor, each answer with a certificate that anyone can
+<p class="lead">Random numbers over HTTP, each answer with a certificate that states where its entropy came from and that anyone can
 check.</p>
 ${sourceBanner(facts)}
 ${statusBanner(facts)}
