@@ -21,7 +21,16 @@ import type { AuditReport, Ledger } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { PeriodCorrection } from '../ledger/records.ts';
 import { serverHasApplied } from '../ledger/server-lock.ts';
-import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  facts,
+  group,
+  type Input,
+  json,
+  UsageError,
+} from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 
 const audit = action({
@@ -156,14 +165,20 @@ const correctPeriod = action({
   summary:
     'Moves what was charged to a later month than the present one back, after the service was started under a clock that was\n' +
     'ahead: to the month of each answer, and to the present month where the wrong clock dated the answer too, so that no quota\n' +
-    'and no credits are renewed. The ledger keeps a record of what was moved. The service must be stopped and the clock right.',
+    'and no credits are renewed. The ledger keeps a record of what was moved. The service must be stopped. The clock must be right:\n' +
+    'the command cannot tell a clock that is behind, so it does nothing when the system clock is not in the month of --month.',
   options: {
+    month: {
+      value: 'YYYY-MM',
+      required: true,
+      meaning: 'the present month (UTC), from a clock that you trust',
+    },
     json: { meaning: 'one JSON object: period, moved (account_number, from, to, requests, credits)' },
   },
-  irreversible: async (_input, context) =>
-    `This charges to ${periodOf(context.clock.wallMs())} or before what the ledger in ${ledgerPath(context)} charged to later months.`,
+  irreversible: async (input, context) =>
+    `This charges to ${presentPeriod(input, context)} or before what the ledger in ${ledgerPath(context)} charged to later months.`,
   run: async (input, context) => {
-    const period = periodOf(context.clock.wallMs());
+    const period = presentPeriod(input, context);
     const moved = await asServer(context, ({ ledger }) => ledger.correctPeriods(period));
     if (input.has('json')) context.out(json({ period, moved: moved.map(describeMove) }));
     else
@@ -175,6 +190,19 @@ const correctPeriod = action({
     return 0;
   },
 });
+
+/** The month of the system clock, which the operator must name too. */
+function presentPeriod(input: Input, context: CommandContext): number {
+  const named = input.option('month') ?? '';
+  const period = periodOf(context.clock.wallMs());
+  const shown = `${Math.trunc(period / 100)}-${String(period % 100).padStart(2, '0')}`;
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(named))
+    throw new UsageError(`--month is the present month as YYYY-MM, not ${named}`);
+  if (named === shown) return period;
+  throw new CommandError(
+    `the system clock is in ${shown} (UTC) and --month says ${named}: set the clock, or name the month that it is`,
+  );
+}
 
 export const ledger = group('qrn ledger', 'Audits, backs up, restores and compacts the ledger.', [
   audit,

@@ -165,6 +165,8 @@ export type CorrectionKey = readonly [to: number, from: number, accountNumber: n
 
 /** Charges that an operator moved from one month to another, and when the last of them were moved (Unix ms). */
 export interface CorrectedCharge extends Charge {
+  /** The part that went back to the month of its issue. Records of earlier releases do not tell it. */
+  readonly returned?: Charge;
   readonly atMs: number;
 }
 

@@ -13,7 +13,8 @@ import { entry, NOON_MS, segment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from './run-command.ts';
 
-const YEAR_MS = 366 * 86_400_000;
+const DAY_MS = 86_400_000;
+const YEAR_MS = 366 * DAY_MS;
 
 it('corrects the usage period after a start under a clock that was a year ahead', async (t) => {
   const dataDir = temporaryFolder(t);
@@ -45,18 +46,28 @@ it('corrects the usage period after a start under a clock that was a year ahead'
   }
 
   assert.deepEqual(await atStart(), [202_711, 240], 'what is to be repaired');
-  const before = await runCommand(ledger, ['correct-period', '--dry-run'], environment, right);
+  const correct = (clock: ManualClock, ...args: string[]) =>
+    runCommand(ledger, ['correct-period', ...args], environment, clock);
+  const present = ['--month', '2026-11'];
+  const before = await correct(right, ...present, '--dry-run');
   assert.equal(before.status, 0);
   assert.match(before.out, /to 202611 or before/);
   assert.deepEqual(await atStart(), [202_711, 240]);
+  const behind = new ManualClock(NOON_MS - 30 * DAY_MS);
+  const refused = await correct(behind, ...present, '--yes');
+  assert.deepEqual([refused.status, refused.out], [1, '']);
+  assert.match(refused.talk, /the system clock is in 2026-10 \(UTC\) and --month says 2026-11/);
+  for (const month of [[], ['--month', '2026-13'], ['--month', '202611']])
+    assert.equal((await correct(right, ...month, '--yes')).status, 2, month.join(' '));
+  assert.deepEqual(await atStart(), [202_711, 240]);
 
-  const done = await runCommand(ledger, ['correct-period', '--yes', '--json'], environment, right);
+  const done = await correct(right, ...present, '--yes', '--json');
   assert.deepEqual([done.status, done.talk], [0, '']);
   const moved = [{ account_number: 1, from: 202_711, to: 202_611, requests: 1, credits: 10_000 }];
   assert.deepEqual(JSON.parse(done.out), { period: 202_611, moved });
   assert.deepEqual(await atStart(), [202_611, 240], 'the credits are not renewed');
 
-  const again = await runCommand(ledger, ['correct-period', '--yes'], environment, right);
+  const again = await correct(right, ...present, '--yes');
   assert.deepEqual([again.status, again.out], [0, '']);
   assert.match(again.talk, /^Nothing is charged to a later month than 202611\./);
   const audit = await runCommand(ledger, ['audit', '--json'], environment, right);

@@ -489,8 +489,8 @@ export function ledgerContract(
         await assertSound(again, { creditsSpent: 1_116 });
       }));
 
-    test('the latest month is known after all charges were moved to one before any usage', (t) =>
-      withLedger(t, async ({ ledger, reopen }) => {
+    test('a second correction moves each charge to its own month, and a clock that is behind moves none', (t) =>
+      withLedger(t, async ({ ledger, clock, reopen }) => {
         const sources = [{ mode: 'pure', lotIds: [], generation: null } as const];
         const ahead = { mode: 'pure', issuedAtMs: NOON_MS + 366 * DAY_MS } as const;
         await ledger.commit([segment(1, [entry(1, { ...ahead, credits: 10 })], { sources })], []);
@@ -499,14 +499,25 @@ export function ledgerContract(
         // once more under the wrong clock, then a charge to the month that it began, then a month later
         await ledger.commit([segment(2, [entry(2, { ...ahead, credits: 20 })], { sources })], []);
         await ledger.commit([segment(3, [entry(3, { mode: 'pure', credits: 3 })], { sources }, 202_711)], []);
-        const moved = await ledger.correctPeriods(202_612);
-        assert.ok(
-          moved.every(({ requests, credits }) => requests >= 0 && credits >= 0),
-          'nothing is moved back',
-        );
+        clock.wall -= 1;
+        await assert.rejects(ledger.correctPeriods(202_612), /later than the system clock now/);
+        clock.wall += 1;
+        const order = (a: PeriodCorrection, b: PeriodCorrection) => a.to - b.to;
+        assert.deepEqual((await ledger.correctPeriods(202_612)).sort(order), [
+          { accountNumber: 1, from: 202_711, to: 202_611, requests: 1, credits: 3 },
+          { accountNumber: 1, from: 202_711, to: 202_612, requests: 1, credits: 20 },
+        ]);
+        // and a third time, in the month of the first charge
+        await ledger.commit([segment(4, [entry(4, { mode: 'pure', credits: 4 })], { sources }, 202_711)], []);
+        assert.deepEqual(await ledger.correctPeriods(202_612), [
+          { accountNumber: 1, from: 202_711, to: 202_611, requests: 1, credits: 4 },
+        ]);
         const again = await reopen();
         assert.equal(await again.latestPeriod(), 202_612);
-        await assertSound(again, { creditsSpent: 33 });
+        const creditsIn = async (month: number) =>
+          (await again.balances(month)).map(({ credits }) => credits);
+        assert.deepEqual([await creditsIn(202_611), await creditsIn(202_612)], [[17], [20]]);
+        await assertSound(again, { creditsSpent: 37 });
       }));
 
     test('seed generations count up for each tier, across restarts', (t) =>

@@ -48,6 +48,7 @@ interface MutableUsageDay {
  */
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
+  #correctedAtMs = 0;
   readonly #holdsLots: boolean;
   #directoryVersion = 0;
   readonly #accounts = new Map<string, AccountRecord>();
@@ -306,6 +307,10 @@ export class MemoryLedger implements Ledger {
   }
 
   async correctPeriods(period: number): Promise<PeriodCorrection[]> {
+    const nowMs = this.#clock.wallMs();
+    if (this.#correctedAtMs > nowMs)
+      throw new LedgerError('refused', 'charges were corrected later than the system clock now');
+    this.#correctedAtMs = nowMs;
     const moved = new Map<string, PeriodCorrection>();
     for (const entry of this.#entries) {
       const { accountNumber, chargedPeriod: from, credits } = entry;

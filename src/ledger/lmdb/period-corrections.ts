@@ -1,7 +1,9 @@
+import { LedgerError } from '../ledger.ts';
 import type { Balance, PeriodCorrection } from '../records.ts';
 import {
   accountOfKey,
   type Charge,
+  type CorrectedCharge,
   type CorrectionKey,
   creditsOf,
   type DisplacedKey,
@@ -70,32 +72,48 @@ function latestNamed({ displaced, meta }: Tables): number {
 /**
  * Moves what was charged to months after `period`, inside a write transaction, and gives what was moved: to the month of
  * its issue where that is not later than `period`, and to `period` where a wrong clock dated the answer too. The records
- * of usage stay as they are, because certificates carry those dates.
+ * of usage stay as they are, because certificates carry those dates. Throws when an earlier correction is later than `atMs`:
+ * the clock is then behind, and charges of the present month would move to a month that has passed.
  */
 export function correctPeriodsAfter(tables: Tables, period: number, atMs: number): PeriodCorrection[] {
-  const moved: PeriodCorrection[] = [];
+  for (const { value } of tables.periodCorrections.entries()) {
+    if (value.atMs <= atMs) continue;
+    const before = new Date(value.atMs).toISOString();
+    throw new LedgerError(
+      'refused',
+      `charges were corrected at ${before}, which is later than the system clock now: the clock is behind. Set it and repeat the command`,
+    );
+  }
+  const moved = new Map<string, PeriodCorrection>();
   for (let from = latestNamed(tables); from > period; from = monthBefore(from)) {
     const rest = chargesIn(tables, from);
-    const move = (to: number, accountNumber: number, { requests, credits }: Charge) => {
-      if (requests === 0 && credits === 0) return;
+    const move = (to: number, accountNumber: number, charge: Charge, isReturned: boolean) => {
+      if (charge.requests === 0 && charge.credits === 0) return;
       const key: CorrectionKey = [to, from, accountNumber];
       const known = tables.periodCorrections.get(key);
       if (known === undefined) increase(tables.meta, 'periodCorrections', 1);
-      tables.periodCorrections.put(key, { ...sumOf(known ?? NOTHING, { requests, credits }, 1), atMs });
-      rest.set(accountNumber, sumOf(rest.get(accountNumber) ?? NOTHING, { requests, credits }, -1));
-      moved.push({ accountNumber, from, to, requests, credits });
+      const returned = sumOf(returnedBy(known), isReturned ? charge : NOTHING, 1);
+      tables.periodCorrections.put(key, { ...sumOf(known ?? NOTHING, charge, 1), returned, atMs });
+      rest.set(accountNumber, sumOf(rest.get(accountNumber) ?? NOTHING, charge, -1));
+      const sum = sumOf(moved.get(key.join(' ')) ?? NOTHING, charge, 1);
+      moved.set(key.join(' '), { accountNumber, from, to, ...sum });
     };
-    const issuedBefore = [...tables.displaced.entries({ from: [from, 0, 0], before: [from, period, 0] })];
+    const issuedBefore = [...tables.displaced.entries({ from: [from, 0, 0], before: [from, period + 1, 0] })];
     for (const { key, value } of issuedBefore) {
       const [, issued, accountNumber] = key;
-      const before = tables.periodCorrections.get([issued, from, accountNumber]) ?? NOTHING;
-      // what was moved there before may also have been dated in `from`: nothing is ever moved back
+      const before = returnedBy(tables.periodCorrections.get([issued, from, accountNumber]));
       const { requests, credits } = sumOf(value, before, -1);
-      move(issued, accountNumber, { requests: Math.max(0, requests), credits: Math.max(0, credits) });
+      // a record of an earlier release may name more than was issued then: nothing is ever moved back
+      move(issued, accountNumber, { requests: Math.max(0, requests), credits: Math.max(0, credits) }, true);
     }
-    for (const [accountNumber, charge] of [...rest]) move(period, accountNumber, charge);
+    for (const [accountNumber, charge] of [...rest]) move(period, accountNumber, charge, false);
   }
-  return moved;
+  return [...moved.values()];
+}
+
+/** What was moved back to the month of its issue; a record of an earlier release may hold other charges too. */
+function returnedBy(correction: CorrectedCharge | undefined): Charge {
+  return correction === undefined ? NOTHING : (correction.returned ?? correction);
 }
 
 function sumOf(a: Charge, b: Charge, sign: 1 | -1): Charge {
