@@ -1,4 +1,7 @@
-// `npm run test:abuse [-- SEED]`: the long form of test/adversary/abuse/*.test.ts, with memory and processor time.
+/*
+ * The long form of test/adversary/abuse/*.test.ts, with memory and processor time:
+ *   node test/adversary/abuse/run.ts [SEED] [ENGINE ...]   ENGINE is uws or node; both unless named. About 5 minutes each.
+ */
 import assert from 'node:assert/strict';
 import { uniforms } from '../../support/chance.ts';
 import { noProc, Target } from '../../support/raw-http.ts';
@@ -21,10 +24,12 @@ import {
 } from './http-long.ts';
 import { CaseRunner, SilentCases } from './http-malformed.ts';
 import { hostileCases } from './http-table.ts';
+import { besideLookUps } from './look-ups.ts';
 
 assert.equal(noProc, false, 'the long form needs /proc of Linux');
 const seed = Number(process.argv[2] ?? 1);
-const NO_ACCESS_LOG = { QRN_ACCESS_LOG_SAMPLE: '0' };
+const named = process.argv.slice(3);
+const ENGINES = ['uws', 'node'].filter((engine) => named.length === 0 || named.includes(engine));
 
 /**
  * Generous bounds on growth: what a run of this file took, tripled at least. Memory that grows with each attack, or by
@@ -42,6 +47,9 @@ const GROWTH_MB_MAX = {
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
+/** Long enough for the 99th percentile, and short enough that both see the same machine. */
+const LOOK_UP_WINDOWS = { rounds: 12, windowMs: 700 };
+
 /** Runs an attack under its bound of memory. */
 async function bounded(target: Target, name: keyof typeof GROWTH_MB_MAX, attack: () => Promise<unknown>) {
   let told: unknown;
@@ -52,61 +60,85 @@ async function bounded(target: Target, name: keyof typeof GROWTH_MB_MAX, attack:
   assert.ok(grown < GROWTH_MB_MAX[name], `${name}: ${grown} MB`);
 }
 
-const server = await TestServer.start(NO_ACCESS_LOG);
-try {
-  const { key } = await server.account('enterprise', '--credits-per-month', '1000000000');
-  const target = new Target(server, key);
-  const cases = hostileCases(key);
-  const silent = await SilentCases.send(
-    target,
-    cases.filter(({ connection }) => connection === 'waits'),
-  );
-  const runner = new CaseRunner(target);
-  for (const each of cases) if (each.connection !== 'waits') await runner.assertAnswer(each);
-  await silent.assertCut();
-  say(`table: ${cases.length} cases`);
-  const cuts = await assertCutsChangeNothing(target, 10, uniforms(seed));
-  say(`cut into packets: ${cuts} cases, seed ${seed}`);
-  await bounded(target, 'leavers', async () => `${await assertSurvivesLeavers(target, 40)} clients`);
-  await bounded(target, 'flood', async () => `${await assertWithstandsFlood(target, 400)} refusals`);
-  await bounded(target, 'bodies', () => assertTakesBodiesAsTheyCome(target, 4_000));
-  await bounded(target, 'endless', async () => `${await assertCutsEndless(target, 10)} clients`);
-  await bounded(
-    target,
-    'idle',
-    async () => `${await assertServesBesideIdle(target, 10_000, 500)} connections`,
-  );
-  await bounded(target, 'slow', async () => {
-    const slow = await SlowClients.start(target, 800);
-    await slow.assertCut();
-    await target.untilCalm();
-    return '4000 connections';
-  });
-  await bounded(target, 'readers', async () => {
-    // one account: replies beyond 128 MiB are refused to it (test/overload/stalled.test.ts)
-    await assertHoldsForReaders(target, 5);
-    await assertKeepsReplyDeadline(target, 3);
-    return '5 of 20 MB that rest, 3 of 30 MB that trickle';
-  });
-  const { answers } = await target.books();
-  const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json'));
-  assert.deepEqual([audit.ok, audit.certificates], [true, answers]);
-  assert.deepEqual(target.logLines('"level":50'), []);
-  say(`books: ${answers} answers, as many certificates`);
-} finally {
-  await server.stop();
+/** What look-ups must leave to paid requests: half of the rate, and three times the time. */
+async function assertLookUpsYield(server: TestServer): Promise<void> {
+  for (const { path, rateShare, p99Factor, answered, shed } of await besideLookUps(server, LOOK_UP_WINDOWS)) {
+    const told = `${Math.round(100 * rateShare)} % of the paid rate, ${p99Factor.toFixed(1)} times the p99`;
+    say(`look-ups of ${path}: ${told}; ${answered} answered, ${shed} shed`);
+    assert.ok(rateShare >= 0.5 && p99Factor <= 3, told);
+  }
 }
 
-const poor = await TestServer.start(NO_ACCESS_LOG, undefined, { descriptors: 120 });
-try {
-  const target = new Target(poor, poor.key);
-  const away = await assertOutlivesCrowd(target, 120, 2_000);
-  await new Promise((resolve) => setTimeout(resolve, 10_000)); // the pool is full by then
-  const share = await cpuShareBesideCrowd(target, 1_000, 15);
-  say(
-    `120 descriptors: ${away} of 2000 turned away, ${(100 * share).toFixed(0)} % of a processor beside 1000`,
-  );
-  assert.ok(share < 0.5, 'the service does not spin');
-} finally {
-  await poor.stop();
+for (const engine of ENGINES) {
+  say(`on ${engine}`);
+  await withstands(engine);
+  await outlivesCrowd(engine);
+}
+
+async function withstands(engine: string): Promise<void> {
+  const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
+  const server = await TestServer.start(environment);
+  try {
+    const { key } = await server.account('enterprise', '--credits-per-month', '1000000000');
+    const target = new Target(server, key);
+    const cases = hostileCases(key);
+    const runner = new CaseRunner(target);
+    if (engine === 'uws') {
+      const silent = await SilentCases.send(
+        target,
+        cases.filter(({ connection }) => connection === 'waits'),
+      );
+      for (const each of cases) if (each.connection !== 'waits') await runner.assertAnswer(each);
+      await silent.assertCut();
+      const cuts = await assertCutsChangeNothing(target, 10, uniforms(seed));
+      say(`cut into packets: ${cuts} cases, seed ${seed}`);
+    } else for (const each of cases) await runner.assertBooked(each); // the table says what uWebSockets.js answers
+    say(`table: ${cases.length} cases`);
+    await bounded(target, 'leavers', async () => `${await assertSurvivesLeavers(target, 40)} clients`);
+    await bounded(target, 'flood', async () => `${await assertWithstandsFlood(target, 400)} refusals`);
+    await bounded(target, 'bodies', () => assertTakesBodiesAsTheyCome(target, 4_000));
+    await bounded(target, 'endless', async () => `${await assertCutsEndless(target, 10)} clients`);
+    await bounded(
+      target,
+      'idle',
+      async () => `${await assertServesBesideIdle(target, 10_000, 500)} connections`,
+    );
+    await bounded(target, 'slow', async () => {
+      const slow = await SlowClients.start(target, 800);
+      await slow.assertCut();
+      await target.untilCalm();
+      return '4000 connections';
+    });
+    await bounded(target, 'readers', async () => {
+      // one account: replies beyond 128 MiB are refused to it (test/overload/stalled.test.ts)
+      await assertHoldsForReaders(target, 5);
+      await assertKeepsReplyDeadline(target, 3);
+      return '5 of 20 MB that rest, 3 of 30 MB that trickle';
+    });
+    await assertLookUpsYield(server);
+    const { answers } = await target.books();
+    const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json'));
+    assert.deepEqual([audit.ok, audit.certificates], [true, answers]);
+    assert.deepEqual(target.logLines('"level":50'), []);
+    say(`books: ${answers} answers, as many certificates`);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function outlivesCrowd(engine: string): Promise<void> {
+  const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
+  const poor = await TestServer.start(environment, undefined, { descriptors: 120 });
+  try {
+    const target = new Target(poor, poor.key);
+    const away = await assertOutlivesCrowd(target, 120, 2_000);
+    await new Promise((resolve) => setTimeout(resolve, 10_000)); // the pool is full by then
+    const share = await cpuShareBesideCrowd(target, 1_000, 15);
+    say(
+      `120 descriptors: ${away} of 2000 turned away, ${(100 * share).toFixed(0)} % of a processor beside 1000`,
+    );
+    assert.ok(share < 0.5, 'the service does not spin');
+  } finally {
+    await poor.stop();
+  }
 }

@@ -71,10 +71,8 @@ export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...KEY_WAYS) },
 );
 
-/** The form of a 200. */
 /** The form that is answered; undefined where nothing is acceptable, which is 406. */
-export function formOf({ wants }: Accept, endpoint: string): Form | undefined {
-  const hasOctets = endpoint === 'bytes' || endpoint === 'batch';
+export function formOf({ wants }: Accept, hasOctets: boolean): Form | undefined {
   return wants.find((form) => form !== 'octet-stream' || hasOctets);
 }
 

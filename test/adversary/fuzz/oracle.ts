@@ -47,7 +47,7 @@ export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
   }
   const code = holdRefusal(world, fuzzed, outcome, reply);
   world.saw(code);
-  const isUnacceptable = 'refused' in outcome && formOf(fuzzed.accept, 'quote') === undefined;
+  const isUnacceptable = 'refused' in outcome && formOf(fuzzed.accept, false) === undefined;
   if (isUnacceptable && outcome.refused === 'mode_not_allowed' && code === 'not_acceptable') return;
   if (await mayRefuse(world, code, outcome, actor, reply)) return;
   assert.equal(code, 'refused' in outcome ? outcome.refused : 'an answer', textOf(reply));
@@ -64,10 +64,14 @@ function acceptable(outcome: Expected, { accept }: FuzzCase): Expected {
 }
 
 /** The form of the answer; undefined where nothing is acceptable. */
-function formFor({ endpoint, format, dryRun }: Asked, accept: Accept): Form | Format | undefined {
+function formFor({ endpoint, values, format, dryRun }: Asked, accept: Accept): Form | Format | undefined {
   if (format !== undefined) return dryRun ? 'json' : format;
-  return formOf(accept, dryRun ? 'quote' : endpoint);
+  const hasOctets = endpoint === 'bytes' || (endpoint === 'batch' && OCTET_KINDS.has(values.kind));
+  return formOf(accept, !dryRun && hasOctets);
 }
+
+/** The kinds of values that have octets (SPEC-NOTES). */
+const OCTET_KINDS: ReadonlySet<string> = new Set(['integers', 'floats', 'uuid', 'bytes']);
 
 type Expected = Outcome | { readonly allows: string };
 

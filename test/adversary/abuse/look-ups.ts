@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { TestServer } from '../../support/server.ts';
+
+/** Look-ups that need no key beside requests of a paying account: what is left of the latter's rate and time. */
+
+const PAYERS = 8;
+const KEYLESS = 32;
+/** Answers in the log before anything is measured: proofs are then as long as those of a service in use. */
+const LOGGED = 3_000;
+
+/** A client that asks again as soon as it is answered. Counts its answers by status and notes their times. */
+class Client {
+  readonly #socket: Socket;
+  readonly #next: () => string;
+  readonly statuses = new Map<number, number>();
+  readonly latenciesMs: number[] = [];
+  #askedAtMs = 0;
+  #stopped = false;
+
+  private constructor(socket: Socket, next: () => string) {
+    this.#socket = socket;
+    this.#next = next;
+  }
+
+  static async start(port: number, next: () => string): Promise<Client> {
+    const socket = connect(port, '127.0.0.1').setNoDelay();
+    await once(socket, 'connect');
+    const client = new Client(socket, next);
+    socket.on('data', (chunk: Buffer) => client.#take(chunk));
+    socket.on('error', () => {}); // the count of answers shows it
+    client.#ask();
+    return client;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#socket.destroy();
+  }
+
+  #ask(): void {
+    this.#askedAtMs = performance.now();
+    this.#socket.write(this.#next());
+  }
+
+  #take(chunk: Buffer): void {
+    if (chunk.toString('latin1', 0, 9) !== 'HTTP/1.1 ') return; // the rest of a body
+    const status = Number(chunk.toString('latin1', 9, 12));
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    this.latenciesMs.push(performance.now() - this.#askedAtMs);
+    if (!this.#stopped) this.#ask();
+  }
+}
+
+function clients(count: number, port: number, next: () => string): Promise<Client[]> {
+  return Promise.all(Array.from({ length: count }, () => Client.start(port, next)));
+}
+
+export interface BesideLookUps {
+  /** What was looked up. */
+  readonly path: string;
+  /** Paid requests a second beside the look-ups, and the 99th percentile of their time, as parts of those without them. */
+  readonly rateShare: number;
+  readonly p99Factor: number;
+  /** Look-ups that were answered, and refused with 503 `overloaded`. */
+  readonly answered: number;
+  readonly shed: number;
+}
+
+/**
+ * Paid requests without and beside 32 connections that look up, in turns of `windowMs`, so that both see the same machine.
+ * Every paid request must be answered 200, and every look-up 200 or 503.
+ */
+export async function besideLookUps(
+  server: TestServer,
+  { rounds, windowMs }: { readonly rounds: number; readonly windowMs: number },
+): Promise<BesideLookUps[]> {
+  const port = Number(new URL(server.origin).port);
+  const { key } = await server.account('enterprise');
+  const paid = `GET /v1/integers?count=1&entropy_mode=csprng HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`;
+
+  async function pay(durationMs: number): Promise<number[]> {
+    const payers = await clients(PAYERS, port, () => paid);
+    await new Promise((resolve) => setTimeout(resolve, durationMs));
+    for (const payer of payers) payer.stop();
+    for (const { statuses } of payers) assert.deepEqual([...statuses.keys()], [200]);
+    return payers.flatMap(({ latenciesMs }) => latenciesMs);
+  }
+
+  const logSize = async () =>
+    Number((await (await fetch(`${server.origin}/log/checkpoint`)).text()).split('\n')[1]);
+  while ((await logSize()) < LOGGED) await pay(300);
+  const size = await logSize();
+  const answer = await fetch(`${server.origin}/v1/uuid`, { headers: { 'x-api-key': server.key } });
+  const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
+  const paths: readonly (() => string)[] = [
+    () => `/log/consistency?from=${1 + Math.floor(Math.random() * (size - 1))}&to=${size}`,
+    () => `/verify/${metadata.certificate_id}`,
+  ];
+  const measured: BesideLookUps[] = [];
+  for (const path of paths) {
+    const alone: number[] = [];
+    const beside: number[] = [];
+    const statuses = { 200: 0, 503: 0 };
+    for (let round = 0; round < rounds; round++) {
+      alone.push(...(await pay(windowMs)));
+      const request = () => `GET ${path()} HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n\r\n`;
+      const others = await clients(KEYLESS, port, request);
+      beside.push(...(await pay(windowMs)));
+      for (const other of others) other.stop();
+      for (const [status, count] of others.flatMap((other) => [...other.statuses])) {
+        assert.ok(status === 200 || status === 503, `a look-up is answered ${status}`);
+        statuses[status] += count;
+      }
+    }
+    measured.push({
+      path: path(),
+      rateShare: beside.length / alone.length,
+      p99Factor: percentile(beside, 0.99) / percentile(alone, 0.99),
+      answered: statuses[200],
+      shed: statuses[503],
+    });
+  }
+  return measured;
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
