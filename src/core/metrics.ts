@@ -215,6 +215,16 @@ export const COMMIT_MAX = gauge(
   'max',
 );
 export const CONNECTIONS = gauge('qrn_http_connections', 'Open connections.', 'sum');
+export const IDLE_CONNECTIONS = gauge(
+  'qrn_http_connections_without_request',
+  'Open connections that wait for a request: they are idle, or the head of their request is not complete.',
+  'sum',
+);
+export const UNFINISHED_HEAD_BYTES_MAX = gauge(
+  'qrn_http_unfinished_head_bytes_max',
+  'The most bytes that unfinished heads hold now. The HTTP libraries do not tell how many, so each connection without a request counts as one with a head of 66 KiB.',
+  'sum',
+);
 export const WAITING_REQUESTS = gauge(
   'qrn_http_waiting_requests',
   'Requests that are not answered yet.',

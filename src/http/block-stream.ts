@@ -24,7 +24,7 @@ import type { BodyOwner } from './sender.ts';
 
 /** What a stream needs of the router. */
 export interface StreamHost {
-  /** Takes a block through key, rate, quota and answer, as a request of its own. Never throws. */
+  /** Takes a block through key, rate, quota and answer, as a request of its own. Never throws or rejects. */
   readonly ask: (block: Asker, request: DataRequest) => void;
   /** What a client is told of anything thrown; logs a fault. */
   readonly explain: (error: unknown) => ApiError;

@@ -1,10 +1,10 @@
-import type { AccountDirectory } from '../account/directory.ts';
+import type { Account, AccountDirectory } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
 import type { Answer, Asker } from '../answer/answer.ts';
 import type { Answers } from '../answer/answers.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { InvariantError } from '../core/assert.ts';
-import { atMostEvery, type Clock, periodOf } from '../core/clock.ts';
+import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
@@ -26,7 +26,7 @@ export interface DemoSources {
 
 /**
  * The same answer or refusal goes to everybody who asks within this time. However many ask, a front draws one answer a second, and
- * the demo account's own rate and quota of the month limit what is drawn over time.
+ * no more over time than the visitors' share of the demo account's rate and quota.
  */
 const SHARED_FOR_MS = 1_000;
 
@@ -55,6 +55,7 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
   const { answers, directory, clock } = sources;
   const account = directory.demo();
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
+  requireShare(account, clock);
   const asker = new DemoAsker(sources);
   const reservation = account.meter.enter(clock.monotonicMs(), periodOf(asker.atMs));
   if (!reservation.isAllowed) {
@@ -68,6 +69,36 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
   ]);
   return { status: 200, head, body: await asker.body };
 }
+
+/**
+ * Throws `rate_limited` beyond the share that visitors have of the demo account, so that they cannot lock out whoever holds its
+ * key: half of the burst, and half of the month's requests, of which each day brings another part. What the holder of the key
+ * uses counts too.
+ */
+function requireShare({ meter, allowance }: Account, clock: Clock): void {
+  const wallMs = clock.wallMs();
+  const { remaining } = meter.peek(clock.monotonicMs());
+  if (remaining <= meter.limit.burst * VISITORS_SHARE)
+    throw new ApiError('rate_limited', {
+      message: SHARE_USED,
+      retryAfterS: Math.ceil(SHARED_FOR_MS / 1_000),
+    });
+  const { requestsPerMonth } = allowance;
+  const used = requestsPerMonth - meter.requestsRemaining(periodOf(wallMs));
+  const shareNow = (requestsPerMonth * VISITORS_SHARE * new Date(wallMs).getUTCDate()) / DAYS_OF_MONTH_MAX;
+  if (used < shareNow) return;
+  const nextDayMs = (dayOf(wallMs) + 1) * DAY_MS;
+  throw new ApiError('rate_limited', {
+    message: SHARE_USED,
+    retryAfterS: Math.ceil((nextDayMs - wallMs) / 1_000),
+  });
+}
+
+const VISITORS_SHARE = 1 / 2;
+const DAYS_OF_MONTH_MAX = 31;
+const DAY_MS = 24 * 60 * 60_000;
+const SHARE_USED =
+  'Visitors have used their share of the demo account for now; retry after Retry-After, or use a key.';
 
 const NO_DEMO =
   'The service has no demo account with a live key, for which the samples of its page are drawn.';

@@ -13,6 +13,12 @@ import { eventOf } from './pages/status-live.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import type { PlainRoute } from './router.ts';
 
+/**
+ * The text of the metrics: one that all share for a second, or one that is made now. Whoever may ask for the latter can keep
+ * the main thread busy, so only clients on this machine may.
+ */
+export type MetricsText = (isFresh: boolean) => Promise<string>;
+
 export interface InfoRouteSources {
   readonly clock: Clock;
   readonly status: () => Promise<StatusFacts>;
@@ -21,7 +27,7 @@ export interface InfoRouteSources {
   /** Of the service; its base URL is known once it listens. */
   readonly facts: () => OpenApiFacts;
   /** Undefined when metrics are served elsewhere or not at all. */
-  readonly metrics: (() => Promise<string>) | undefined;
+  readonly metrics: MetricsText | undefined;
   /** Metrics are sent to anybody; else to clients on this machine alone. */
   readonly areMetricsPublic: boolean;
 }
@@ -42,9 +48,6 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
   );
   const event = atMostEvery(FRESH_MS, clock, async () => eventReply(await facts()));
   const { areMetricsPublic } = sources;
-  const exposed = metrics && (async () => metricsReply(await metrics()));
-  // anybody may ask for public ones, so they are not made for each who does
-  const metricsNow = areMetricsPublic && exposed ? atMostEvery(FRESH_MS, clock, exposed) : exposed;
   const docs = once(() => pageReply(docsPage(sources.facts().baseUrl), assets));
   const document = once(() => openApiReply(openApiDocument(sources.facts())));
   return [
@@ -52,19 +55,23 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
     { ...open, path: '/events', handler: event },
     { ...open, path: '/docs', handler: docs },
     { ...open, path: '/openapi.json', handler: document },
-    ...(metricsNow === undefined
+    ...(metrics === undefined
       ? []
       : [
           {
             ...open,
             path: '/metrics',
             handler: (exchange: Exchange) => {
-              if (areMetricsPublic || exchange.isFromThisMachine) return metricsNow();
+              if (areMetricsPublic || exchange.isFromThisMachine) return metricsOf(metrics, exchange);
               throw new ApiError('not_found', { message: METRICS_ARE_LOCAL });
             },
           },
         ]),
   ];
+}
+
+async function metricsOf(metrics: MetricsText, exchange: Exchange): Promise<Reply> {
+  return metricsReply(await metrics(exchange.asksForFresh && exchange.isFromThisMachine));
 }
 
 /** How long a page that is made of what the service does now is sent again. */
@@ -102,13 +109,13 @@ function statusPage(facts: StatusFacts, hasDemo: boolean): Page {
 /**
  * Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it.
  */
-export function metricsHandler(metrics: () => Promise<string>): (exchange: Exchange) => Promise<void> {
+export function metricsHandler(metrics: MetricsText): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
       throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
     }
-    const { head, body } = compressed(metricsReply(await metrics()), exchange.acceptEncoding);
+    const { head, body } = compressed(await metricsOf(metrics, exchange), exchange.acceptEncoding);
     exchange.send(head, body);
   };
 }

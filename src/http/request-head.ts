@@ -33,6 +33,7 @@ let lastHost = '';
 const DIGITS = /^[0-9]{1,15}$/;
 /** `close` among connection options, in any case (RFC 9110 §7.6.1). The library knows it only alone. */
 const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const NO_CACHE = /(?:^|,)[\t ]*no-cache[\t ]*(?:,|$)/i;
 
 /**
  * The head that is being read. forEach takes one callback; one for all requests, instead of a closure for
@@ -57,6 +58,8 @@ export class RequestHead {
   accept = '';
   contentType = '';
   acceptEncoding = '';
+  /** `Cache-Control: no-cache`: the client wants nothing that was made before it asked (RFC 9111 §5.2.1.4). */
+  asksForFresh = false;
   /** Undefined without the field; '' also for bytes that are no text. */
   idempotencyKey: string | undefined = undefined;
   /** '' also when it was sent twice: W3C Trace Context then ignores it. */
@@ -177,6 +180,7 @@ export class RequestHead {
         if (name === 'authorization' && head.#once(AUTHORIZATION, 'Authorization'))
           head.authorization = value;
         else if (name === 'if-none-match') head.ifNoneMatch = value;
+        else if (name === 'cache-control' && NO_CACHE.test(value)) head.asksForFresh = true;
         break;
       case 14:
         if (name === 'content-length' && head.#once(CONTENT_LENGTH, 'Content-Length')) {

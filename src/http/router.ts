@@ -378,12 +378,16 @@ export class Router {
     }
   }
 
-  /** A block is a request: its key may have been revoked, its account changed, its rate or quota used up. */
+  /**
+   * A block is a request: its key may have been revoked, its account changed, its rate or quota used up. Where the view of keys
+   * is too old to tell, the ledger is asked first, as for any request.
+   */
   #streamHost(exchange: Exchange, route: Route): StreamHost {
-    const { record, clock, random, answers } = this.#options;
+    const { record, clock, random, answers, directory } = this.#options;
     return {
-      ask: (block, request) => {
+      ask: async (block, request) => {
         try {
+          if (directory.isOutdated) await directory.refreshInTime();
           if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
           const account = exchange.account!;
           const reservation = account.meter.enter(clock.monotonicMs(), periodOf(block.atMs));

@@ -1,6 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CommitListener, Committer } from '../answer/commit.ts';
 import type { EntropySupply } from '../answer/supply.ts';
+import { LIMITS } from '../core/limits.ts';
 import { takeLostLogLines } from '../core/log.ts';
 import {
   COMMIT_DURATION,
@@ -8,6 +9,7 @@ import {
   COMMIT_MAX,
   CONNECTIONS,
   HELD_BYTES,
+  IDLE_CONNECTIONS,
   LOG_LINES_LOST,
   LOOP_DELAY_MAX,
   LOOP_DELAY_P99,
@@ -15,6 +17,7 @@ import {
   PENDING_ANSWERS,
   PURE_RING,
   SENDING_REPLIES,
+  UNFINISHED_HEAD_BYTES_MAX,
   WAITING_REQUESTS,
   WORKERS_QUEUE,
 } from '../core/metrics.ts';
@@ -25,6 +28,9 @@ import type { Workers } from '../workers/dispatch.ts';
 const PUBLISH_INTERVAL_MS = 1_000;
 /** The delay of the event loop is measured with a timer of this period: 50 wake-ups a second. */
 const LOOP_RESOLUTION_MS = 20;
+
+/** The longest head that an HTTP library waits for. */
+const HEAD_BYTES_MAX = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
 
 export interface GaugeSources {
   readonly front: Front;
@@ -66,6 +72,9 @@ export class FrontGauges {
   #publish({ front, committer, workers, supply }: GaugeSources): void {
     const shard = this.#shard;
     shard.set(CONNECTIONS, front.openConnections);
+    const withoutRequest = Math.max(0, front.openConnections - front.waitingRequests - front.sendingReplies);
+    shard.set(IDLE_CONNECTIONS, withoutRequest);
+    shard.set(UNFINISHED_HEAD_BYTES_MAX, withoutRequest * HEAD_BYTES_MAX);
     shard.set(WAITING_REQUESTS, front.waitingRequests);
     shard.set(SENDING_REPLIES, front.sendingReplies);
     shard.set(HELD_BYTES, front.heldBytes);

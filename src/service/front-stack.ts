@@ -22,7 +22,7 @@ import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import { demoRoutes } from '../http/demo-routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
-import { infoRoutes } from '../http/info-routes.ts';
+import { infoRoutes, type MetricsText } from '../http/info-routes.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
@@ -61,7 +61,7 @@ export interface MainThread extends RunningKeys {
   askForSeed(group: SeedGroup): Promise<boolean>;
   health(): Promise<HealthReport>;
   /** The text that Prometheus reads. */
-  metrics(): Promise<string>;
+  metrics: MetricsText;
   status(): Promise<StatusFacts>;
 }
 
@@ -201,7 +201,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
           metrics:
             typeof config.metricsPort === 'number' || config.metricsPort === 'off'
               ? undefined
-              : () => mainThread.metrics(),
+              : (isFresh) => mainThread.metrics(isFresh),
           areMetricsPublic: config.metricsPort === 'public',
           clock,
         },

@@ -6,7 +6,7 @@ import type { EntropySupply } from '../answer/supply.ts';
 import type { Backend } from '../backend/backend.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
-import { type Clock, every, GuardedClock } from '../core/clock.ts';
+import { atMostEvery, type Clock, every, GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createMetricMemory } from '../core/metrics.ts';
@@ -64,6 +64,8 @@ const CLOCK_JUMPED =
 /** How often a piece of one seeded stream, delivered to nobody, is tested. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
+/** The text of the metrics is made at most so often for those who do not ask for a fresh one. */
+const METRICS_SHARED_MS = 1_000;
 /**
  * Few ask for metrics; their connections are among the descriptors that the service needs itself
  * (front-stack.ts).
@@ -148,6 +150,8 @@ async function startOn(
   started.push(async () => journal.close());
   const metricMemory = createMetricMemory(config.fronts);
   const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
+  const metricsNow = async () => watching().metrics();
+  const sharedMetrics = atMostEvery(METRICS_SHARED_MS, clock, metricsNow);
   const mainThread: MainThread = {
     hold: (...args) => running.hold(...args),
     reserve: (...args) => running.reserve(...args),
@@ -155,7 +159,7 @@ async function startOn(
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     health: async () => watching().health(),
-    metrics: async () => watching().metrics(),
+    metrics: (isFresh) => (isFresh ? metricsNow() : sharedMetrics()),
     status: async () => watching().status(),
   };
   let pool: Pool | undefined;

@@ -13,7 +13,7 @@ before(async () => {
 after(() => server.stop());
 
 async function scrape(): Promise<{ text: string; families: Map<string, ParsedFamily> }> {
-  const response = await fetch(`${server.origin}/metrics`);
+  const response = await fetch(`${server.origin}/metrics`, { headers: { 'cache-control': 'no-cache' } });
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
   const text = await response.text();
@@ -155,10 +155,25 @@ describe('metrics on the main port', () => {
     }
   });
 
-  it('are sent to anybody when they are public, and made at most once a second', async () => {
+  it('are made at most once a second for clients on this machine, unless they ask for fresh ones', async () => {
+    const answered = async (headers: Record<string, string>) => {
+      await ask('/integers');
+      const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
+      return total(parseExposition(text), 'qrn_http_requests_total', { endpoint: 'integers', code: '200' });
+    };
+    const startedAtMs = performance.now();
+    const shared: number[] = [];
+    for (let i = 0; i < 20; i++) shared.push(await answered({}));
+    const made = new Set(shared).size;
+    assert.ok(made <= 2 + (performance.now() - startedAtMs) / 1_000, `${made} texts`);
+    const first = await answered({ 'cache-control': 'no-cache' });
+    assert.equal(await answered({ 'cache-control': 'max-age=0, no-cache' }), first + 1);
+  });
+
+  it('are sent to anybody when they are public, and made at most once a second for all', async () => {
     const open = await TestServer.start({ QRN_METRICS_PORT: 'public' });
     try {
-      const headers = { 'x-forwarded-for': '198.51.100.7' };
+      const headers = { 'x-forwarded-for': '198.51.100.7', 'cache-control': 'no-cache' };
       const texts = await Promise.all(
         Array.from({ length: 20 }, async () => {
           const response = await fetch(`${open.origin}/metrics`, { headers });

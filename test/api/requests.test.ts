@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { freshMetrics } from '../support/prometheus.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Requests as real clients and their libraries write them, over a real socket. */
@@ -90,7 +91,7 @@ describe('an Accept header that nothing satisfies', () => {
 
 describe('a HEAD request', () => {
   const drawn = async () => {
-    const text = await (await fetch(`${server.origin}/metrics`)).text();
+    const text = await freshMetrics(server.origin);
     return [...text.matchAll(/^qrn_entropy_consumed_bytes_total\S* (\d+)$/gm)].reduce(
       (sum, [, n]) => sum + Number(n),
       0,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort, missing } from '../support/programs.ts';
+import { freshMetrics } from '../support/prometheus.ts';
 import { TestServer } from '../support/server.ts';
 
 const NGINX = '/usr/sbin/nginx';
@@ -143,7 +144,7 @@ ${temp.join('\n')}
     // ours to read the metrics, and that of nginx, which it keeps for 8 s after its last use
     let open = 0;
     for (let tries = 0; tries < 60 && open < 2; tries++) {
-      const metrics = await (await fetch(`${service.origin}/metrics`)).text();
+      const metrics = await freshMetrics(service.origin);
       open = Number(/^qrn_http_connections (\d+)$/m.exec(metrics)?.[1]);
       await new Promise((resolve) => setTimeout(resolve, 50)); // fronts write their gauges down once a second
     }

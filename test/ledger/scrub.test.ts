@@ -10,6 +10,7 @@ import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
 import { damageMiddle, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { freshMetrics } from '../support/prometheus.ts';
 import { TestServer } from '../support/server.ts';
 
 const SEGMENTS = 500;
@@ -129,7 +130,7 @@ suite('the scrub', () => {
     const { status, output } = await report();
     assert.equal(status, 'fail');
     assert.match(output ?? '', /segments \d+: the stored value does not match its checksum/);
-    const metrics = await (await fetch(new URL('/metrics', server.baseUrl))).text();
+    const metrics = await freshMetrics(server.origin);
     assert.match(metrics, /^qrn_ledger_scrub_damaged_total [1-9]/m);
     assert.equal((await server.get('/bytes?count=64', { authorization: `Bearer ${key}` })).status, 200);
   });

@@ -41,6 +41,26 @@ describe('look-ups with a key', () => {
     assert.equal((await front.get(greedy, '/usage')).status, 200);
   });
 
+  it('are made for a stream whose view of keys grew old between two blocks', async () => {
+    const { stack } = front;
+    const authenticate = stack.directory.authenticate.bind(stack.directory);
+    let blocks = 0;
+    stack.directory.authenticate = (keyText) => {
+      const found = authenticate(keyText);
+      if (++blocks < 4) clock.advance(6_000); // the view is too old for the next block
+      return found;
+    };
+    try {
+      const url = `${stack.baseUrl}/stream?type=uuid&total=9&block=3`;
+      const reply = await fetch(url, { headers: { 'x-api-key': other } });
+      const last = (await reply.text()).trimEnd().split('\n').at(-1)!;
+      assert.deepEqual(JSON.parse(last), { end: { first: 0, blocks: 3, of: 3 } });
+      assert.ok(blocks >= 3);
+    } finally {
+      stack.directory.authenticate = authenticate;
+    }
+  });
+
   it('and all other requests are served after a turn of the loop that took six seconds', async () => {
     for (const path of ['/usage', '/uuid', '/usage']) {
       clock.advance(6_000); // longer than a view of keys serves, and its timer has not had its turn since

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { LineWriter, personLine } from '../../src/core/log.ts';
+import { freshMetrics } from '../support/prometheus.ts';
 import { STRIPPED, withSmallPool } from '../support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -83,7 +84,7 @@ describe('a log that cannot be written', () => {
       let lost = 0;
       for (let tries = 0; tries < 50 && lost < 40; tries++) {
         await new Promise((resolve) => setTimeout(resolve, 100));
-        const text = await (await fetch(`${origin}/metrics`)).text();
+        const text = await freshMetrics(origin);
         lost = Number(/^qrn_log_lines_lost_total (\d+)$/m.exec(text)?.[1]);
       }
       assert.ok(lost >= 40, `${lost} lines are counted as lost`);

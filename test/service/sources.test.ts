@@ -8,6 +8,7 @@ import { silentLog } from '../../src/core/log.ts';
 import { startService } from '../../src/service/service.ts';
 import { deadBackend, soundBackend, stallingBackend } from '../support/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { freshMetrics } from '../support/prometheus.ts';
 import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
 import { temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
@@ -46,7 +47,7 @@ describe('several sources', () => {
       ({ details }) => (details as { share_of_lots: number }).share_of_lots,
     );
     assert.deepEqual(shares.slice(0, 2), [0, 1]);
-    const text = await (await fetch(`${new URL(service.baseUrl).origin}/metrics`)).text();
+    const text = await freshMetrics(new URL(service.baseUrl).origin);
     assert.match(text, /^qrn_source_state\{source="first",origin="simulated",state="closed"\} 1$/m);
     assert.match(text, /^qrn_lots_total\{source="second",verdict="accepted"\} [1-9]/m);
   });

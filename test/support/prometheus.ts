@@ -73,3 +73,11 @@ function parseLabels(text: string, line: string): Map<string, string> {
   }
   return labels;
 }
+
+/**
+ * The metrics as they are now: without `no-cache` a text of the last second is sent again. `origin` is that of the service.
+ */
+export async function freshMetrics(origin: string): Promise<string> {
+  const response = await fetch(`${origin}/metrics`, { headers: { 'cache-control': 'no-cache' } });
+  return response.text();
+}

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { parseExposition } from './prometheus.ts';
+import { freshMetrics, parseExposition } from './prometheus.ts';
 import type { TestServer } from './server.ts';
 
 /** What one account has used, and what the service has drawn for all. */
@@ -110,8 +110,7 @@ export class Target {
 
   /** A sum over the samples of a family. */
   async #metrics(): Promise<(family: string) => number> {
-    const response = await fetch(`${this.server.origin}/metrics`);
-    const families = parseExposition(await response.text());
+    const families = parseExposition(await freshMetrics(this.server.origin));
     return (family) => {
       const samples = families.get(family)?.samples.get(family) ?? [];
       return samples.reduce((sum, { value }) => sum + value, 0);

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
-import { type ParsedFamily, parseExposition } from './prometheus.ts';
+import { freshMetrics, type ParsedFamily, parseExposition } from './prometheus.ts';
 import { type Environment, until, withSmallPool } from './server.ts';
 
 export interface Asked<Body = unknown> {
@@ -87,7 +87,7 @@ export class LocalService {
   };
 
   async metrics(): Promise<Map<string, ParsedFamily>> {
-    return parseExposition(await (await fetch(`${this.origin}/metrics`)).text());
+    return parseExposition(await freshMetrics(this.origin));
   }
 
   /** Resolves when it follows its books so far that it knows the key. */

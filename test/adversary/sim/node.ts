@@ -272,7 +272,7 @@ function remoteMainThread(mainThread: MainThread, there: Line, back: Line): Main
     release: (...args) => ask(() => mainThread.release(...args)),
     askForSeed: (group) => ask(() => mainThread.askForSeed(structuredClone(group))),
     health: () => ask(() => mainThread.health()),
-    metrics: () => ask(() => mainThread.metrics()),
+    metrics: (isFresh) => ask(() => mainThread.metrics(isFresh)),
     status: () => ask(() => mainThread.status()),
   };
 }

@@ -4,6 +4,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { Account } from '../../../src/account/directory.ts';
+import { createCell, Meter } from '../../../src/account/meter.ts';
+import { type Allowance, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import type { Asker } from '../../../src/answer/answer.ts';
 import type { Answers } from '../../../src/answer/answers.ts';
 import { ApiError } from '../../../src/core/errors.ts';
@@ -64,12 +66,12 @@ for (const engine of ['uws', 'node'] as const) {
 }
 
 describe('the samples of the status page', () => {
-  const demo = (isAllowed: boolean) => {
-    const meter = { enter: () => ({ isAllowed }), decision: { allowed: isAllowed, retryAfterMs: 700 } };
-    return { meter } as unknown as Account;
+  const demo = (limits: Partial<Allowance> = {}) => {
+    const allowance = { ...TIER_ALLOWANCES.pro, ...limits };
+    return { allowance, meter: new Meter(createCell(allowance), allowance) } as Account;
   };
-  const drawing = (account: Account | undefined) => {
-    const clock = new ManualClock();
+  /** On the first of a month. */
+  const drawing = (account: Account | undefined, clock = new ManualClock(Date.UTC(2026, 10, 1, 12))) => {
     let drawn = 0;
     const answers = {
       answer(asker: Asker): void {
@@ -92,7 +94,7 @@ describe('the samples of the status page', () => {
   };
 
   it('draw one answer a second, however many ask', async () => {
-    const { clock, roll, drawn } = drawing(demo(true));
+    const { clock, roll, drawn } = drawing(demo());
     const rolled = await Promise.all(Array.from({ length: 1_000 }, roll));
     assert.deepEqual([new Set(rolled).size, drawn()], [1, 1]);
     clock.advance(999);
@@ -102,16 +104,39 @@ describe('the samples of the status page', () => {
     assert.equal(await roll(), 2);
   });
 
-  it('are refused beyond the rate of the demo account, and where there is none', async () => {
-    const codeOf = (roll: () => Promise<number>) =>
-      roll().then(
-        () => 'answered',
-        (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
-      );
-    const limited = drawing(demo(false));
-    assert.equal(await codeOf(limited.roll), 'rate_limited');
-    assert.equal(limited.drawn(), 0);
+  const codeOf = (roll: () => Promise<number>) =>
+    roll().then(
+      () => 'answered',
+      (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+    );
+
+  it('leave half of the burst to whoever holds the key, and are refused where there is no demo', async () => {
+    const account = demo({ requestsPerMinute: 20 });
+    const { clock, roll, drawn } = drawing(account);
+    for (let second = 0; second < 60; second++, clock.advance(1_000)) await codeOf(roll);
+    assert.ok(drawn() >= 15 && drawn() < 40, `${drawn()} draws in a minute of 20`);
+    for (let request = 0; request < 14; request++) {
+      assert.ok(account.meter.enter(clock.monotonic, 202_611).isAllowed, `request ${request} of the holder`);
+    }
+    assert.equal(await codeOf(roll), 'rate_limited');
     assert.equal(await codeOf(drawing(undefined).roll), 'not_found');
+  });
+
+  it('leave half of the month to whoever holds the key, and come back each day', async () => {
+    const account = demo({ requestsPerMonth: 6_200 });
+    const { clock, roll, drawn } = drawing(account);
+    const ask = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++, clock.advance(1_000)) await codeOf(roll);
+    };
+    await ask(200);
+    assert.equal(drawn(), 100, 'a thirty-first of the half on the first day');
+    clock.advance(12 * 60 * 60_000);
+    await ask(200);
+    assert.equal(drawn(), 200);
+    clock.advance(27 * 24 * 60 * 60_000);
+    await ask(4_000);
+    assert.equal(drawn(), 2_900, 'on the 29th');
+    assert.equal(account.meter.requestsRemaining(202_611), 3_300);
   });
 
   it('share a refusal for a second too, so that nobody has all accounts looked at again and again', async () => {
