@@ -1041,6 +1041,8 @@ async function fixedFinding(input) {
   const { certificate, response } = input;
   const lots = member(certificate, "provenance", "lots");
   if (!Array.isArray(lots)) return { failure: "The certificate names no lot." };
+  const missing = input.isRequired ? notFixed(certificate, lots) : void 0;
+  if (missing !== void 0) return { failure: `Required, and not shown: ${missing}` };
   const fixed = [];
   for (const lot of lots) {
     if (member(lot, "committed") === false) fixed.push(void 0);
@@ -1062,6 +1064,15 @@ async function fixedFinding(input) {
   return {
     holds: `The log held its lots by ${timeText(latestS)}, before it was issued. ${bound.holds}${but}`
   };
+}
+function notFixed(certificate, lots) {
+  const version = member(certificate, "version");
+  if (member(certificate, "entropy_mode") === "csprng") return "values of csprng mode come from no lot.";
+  if (typeof version !== "number" || version < 4)
+    return `a certificate of version ${show(version)} does not say where in its lots an answer was drawn.`;
+  const loose = lots.filter((lot) => member(lot, "committed") !== true).length;
+  if (loose === 0) return void 0;
+  return `${loose} of its lots are of an earlier release, which logged none before they were used.`;
 }
 async function fixedLot(input, lot) {
   const { document, certificate, logged, keys, witnesses, clockMs } = input;
@@ -1356,7 +1367,8 @@ async function verifyAnswer(input) {
     checkSignature(logged, signed),
     checkDates(document, signed)
   );
-  if (versionOf(document) >= 4) checks.push(await checkFixed(input, document, logged));
+  if (versionOf(document) >= 4 || input.requireFixed === true)
+    checks.push(await checkFixed(input, document, logged));
   if (input.witnesses !== void 0)
     checks.push(await checkWitnesses(input, document, logged, input.witnesses));
   return {
@@ -1484,7 +1496,7 @@ function checkLots(document) {
     `The hashes are those of the lots named${evidenceText(document)}.`
   );
 }
-async function checkFixed({ response, octets, certificate, keys, witnesses }, document, logged) {
+async function checkFixed({ response, octets, certificate, keys, witnesses, requireFixed = false }, document, logged) {
   const finding = await fixedFinding({
     // an answer that is bare values has no place for an opening
     response: octets === void 0 || !isObject(response) ? response : { opening: null, ...response },
@@ -1493,7 +1505,8 @@ async function checkFixed({ response, octets, certificate, keys, witnesses }, do
     logged,
     keys,
     witnesses,
-    clockMs: WITNESS_CLOCK_MS
+    clockMs: WITNESS_CLOCK_MS,
+    isRequired: requireFixed
   });
   return "failure" in finding ? check("fixed", finding.failure, "") : check("fixed", void 0, finding.holds.trim());
 }
@@ -1724,7 +1737,7 @@ function verdictText({ checks }, what) {
 }
 
 // src/cli/standalone-verifier.ts
-var USAGE = `usage: qrn-verify.mjs [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
+var USAGE = `usage: qrn-verify.mjs [--require-fixed] [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
 
 Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
   ANSWER            the body of the answer; without it the certificate alone is checked
@@ -1733,9 +1746,10 @@ Checks a saved answer, its certificate and the signed log it stands in, without 
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
   --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
   --quorum N        how many of them; all when not given
+  --require-fixed   fails an answer that does not show that its bytes were logged before it was issued
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
 `;
-var OPTIONS = ["--headers", "--witness", "--quorum"];
+var OPTIONS = ["--headers", "--witness", "--quorum", "--require-fixed"];
 var program = globalThis.process;
 if (program !== void 0 && await isMain(program)) program.exitCode = await run(program);
 async function isMain({ argv }) {
@@ -1756,8 +1770,8 @@ async function run({ argv, stdout, stderr }) {
   }
   const options = /* @__PURE__ */ new Map();
   while (files[0]?.startsWith("--")) {
-    const [name, value] = files.splice(0, 2);
-    options.set(name, value);
+    const [name] = files.splice(0, 1);
+    options.set(name, name === "--require-fixed" ? "" : files.shift());
   }
   const headers = options.get("--headers");
   const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== void 0);
@@ -1774,7 +1788,9 @@ async function run({ argv, stdout, stderr }) {
   }
   let input;
   try {
-    input = { ...await inputOf(files, headers), ...witnesses === void 0 ? {} : { witnesses } };
+    const policy = witnesses === void 0 ? {} : { witnesses };
+    const requireFixed = options.has("--require-fixed");
+    input = { ...await inputOf(files, headers), ...policy, requireFixed };
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}
 `);

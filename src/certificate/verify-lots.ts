@@ -22,6 +22,8 @@ export interface FixedInput {
   readonly witnesses: { readonly keys: readonly string[]; readonly quorum: number } | undefined;
   /** How far a witness's clock may be from the service's. */
   readonly clockMs: number;
+  /** Whether a certificate that does not show it fails. */
+  readonly isRequired: boolean;
 }
 
 /** A sentence: why not, or what holds. */
@@ -60,6 +62,8 @@ export async function fixedFinding(input: FixedInput): Promise<Finding> {
   const { certificate, response } = input;
   const lots = member(certificate, 'provenance', 'lots');
   if (!Array.isArray(lots)) return { failure: 'The certificate names no lot.' };
+  const missing = input.isRequired ? notFixed(certificate, lots) : undefined;
+  if (missing !== undefined) return { failure: `Required, and not shown: ${missing}` };
   const fixed: (FixedLot | undefined)[] = [];
   for (const lot of lots) {
     if (member(lot, 'committed') === false) fixed.push(undefined);
@@ -84,6 +88,17 @@ export async function fixedFinding(input: FixedInput): Promise<Finding> {
   return {
     holds: `The log held its lots by ${timeText(latestS)}, before it was issued. ${bound.holds}${but}`,
   };
+}
+
+/** Why a certificate of this form cannot show that what was drawn was fixed before; undefined where it can. */
+function notFixed(certificate: unknown, lots: readonly unknown[]): string | undefined {
+  const version = member(certificate, 'version');
+  if (member(certificate, 'entropy_mode') === 'csprng') return 'values of csprng mode come from no lot.';
+  if (typeof version !== 'number' || version < 4)
+    return `a certificate of version ${show(version)} does not say where in its lots an answer was drawn.`;
+  const loose = lots.filter((lot) => member(lot, 'committed') !== true).length;
+  if (loose === 0) return undefined;
+  return `${loose} of its lots are of an earlier release, which logged none before they were used.`;
 }
 
 /** The leaf of the lot is what the certificate says of it, and older than the certificate. */

@@ -40,6 +40,8 @@ export interface VerificationInput {
   readonly keys: unknown;
   /** Who else must have seen the tree; without it nobody else is asked for. */
   readonly witnesses?: WitnessPolicy;
+  /** Fails an answer whose certificate does not show that what it was drawn from was fixed before. */
+  readonly requireFixed?: boolean;
 }
 
 export interface Verification {
@@ -67,7 +69,7 @@ export type CheckName =
   | 'inclusion'
   | 'signature'
   | 'dates'
-  /** From version 4 on. */
+  /** From version 4 on, and of any version where it is required. */
   | 'fixed'
   | 'witnesses';
 
@@ -98,7 +100,8 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
     checkSignature(logged, signed),
     checkDates(document, signed),
   );
-  if (versionOf(document) >= 4) checks.push(await checkFixed(input, document, logged));
+  if (versionOf(document) >= 4 || input.requireFixed === true)
+    checks.push(await checkFixed(input, document, logged));
   if (input.witnesses !== undefined)
     checks.push(await checkWitnesses(input, document, logged, input.witnesses));
   return {
@@ -254,7 +257,7 @@ function checkLots(document: unknown): Check {
 
 /** What the answer was drawn from stood in the log before it was issued. */
 async function checkFixed(
-  { response, octets, certificate, keys, witnesses }: VerificationInput,
+  { response, octets, certificate, keys, witnesses, requireFixed = false }: VerificationInput,
   document: unknown,
   logged: LoggedAt | string,
 ): Promise<Check> {
@@ -267,6 +270,7 @@ async function checkFixed(
     keys,
     witnesses,
     clockMs: WITNESS_CLOCK_MS,
+    isRequired: requireFixed,
   });
   return 'failure' in finding
     ? check('fixed', finding.failure, '')

@@ -9,7 +9,7 @@ import { verdictText, verificationText } from './verification-text.ts';
  * puts it together.
  */
 
-const USAGE = `usage: qrn-verify.mjs [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
+const USAGE = `usage: qrn-verify.mjs [--require-fixed] [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
 
 Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
   ANSWER            the body of the answer; without it the certificate alone is checked
@@ -18,10 +18,11 @@ Checks a saved answer, its certificate and the signed log it stands in, without 
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
   --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
   --quorum N        how many of them; all when not given
+  --require-fixed   fails an answer that does not show that its bytes were logged before it was issued
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
 `;
 
-const OPTIONS: readonly string[] = ['--headers', '--witness', '--quorum'];
+const OPTIONS: readonly string[] = ['--headers', '--witness', '--quorum', '--require-fixed'];
 
 /** What Node and Deno have, and a browser does not. */
 interface Program {
@@ -54,8 +55,8 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
   }
   const options = new Map<string, string | undefined>();
   while (files[0]?.startsWith('--')) {
-    const [name, value] = files.splice(0, 2);
-    options.set(name, value);
+    const [name] = files.splice(0, 1);
+    options.set(name, name === '--require-fixed' ? '' : files.shift());
   }
   const headers = options.get('--headers');
   const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== undefined);
@@ -73,7 +74,9 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
   }
   let input: VerificationInput;
   try {
-    input = { ...(await inputOf(files, headers)), ...(witnesses === undefined ? {} : { witnesses }) };
+    const policy = witnesses === undefined ? {} : { witnesses };
+    const requireFixed = options.has('--require-fixed');
+    input = { ...(await inputOf(files, headers)), ...policy, requireFixed };
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}\n`);
     return 2;

@@ -67,6 +67,11 @@ export const verify = action({
       meaning: 'verifier keys of witnesses that you trust, with commas: who else must have seen the log',
     },
     quorum: { value: 'N', meaning: 'how many of them; all when not given' },
+    'require-fixed': {
+      meaning:
+        'fails an answer whose certificate does not show that the bytes it was drawn from were logged before: those of\n' +
+        'csprng mode, of lots of earlier releases, and of versions below 4',
+    },
     watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
     json: {
       meaning:
@@ -163,7 +168,14 @@ class Verifier {
     ]);
     this.#keys = keys;
     const witnesses = this.#witnesses;
-    return verifyAnswer({ ...answer, certificate, keys, ...(witnesses === undefined ? {} : { witnesses }) });
+    const policy = witnesses === undefined ? {} : { witnesses };
+    return verifyAnswer({
+      ...answer,
+      certificate,
+      keys,
+      ...policy,
+      requireFixed: this.#input.has('require-fixed'),
+    });
   }
 }
 

@@ -23,6 +23,8 @@ export interface VerificationCase {
   readonly octets?: string;
   readonly certificate: unknown;
   readonly keys: unknown;
+  /** Asks for the proof that what was drawn was fixed before: `--require-fixed`. */
+  readonly require_fixed?: true;
   /** The checks that fail, by the names that docs/certificates.md gives them; none for a true answer. */
   readonly fails: readonly string[];
 }
@@ -244,6 +246,34 @@ async function addFixed(add: Add): Promise<void> {
     lots: [lot('a')],
     drawn: [{ lot: 0, offset: 96, bytes: 32 }],
   });
+  const required = () => ({ require_fixed: true });
+  await add(
+    'required',
+    'version 4, and the proof that its seed was fixed before is required',
+    seeded,
+    required,
+  );
+  await add(
+    'required-of-an-earlier-release',
+    'version 4, that proof is required, and the lot has no leaf',
+    { lots: [lot('a')], drawn: [{ lot: 0, offset: 96, bytes: 32 }] },
+    required,
+    ['fixed'],
+  );
+  await add(
+    'required-of-version-2',
+    'version 2, which does not say where in its lots the answer was drawn, and that proof is required',
+    { lots: [lot('a', { evidence })] },
+    required,
+    ['fixed'],
+  );
+  await add(
+    'required-of-csprng',
+    'values of csprng mode, which come from no lot, and that proof is required',
+    { lots: [lot('a', { origin: 'system' })], mode: 'csprng' },
+    required,
+    ['fixed'],
+  );
   const inOpening = (name: string, to: unknown) => (s: Scene) => ({
     response: changed(s.response, `opening.${name}`, to),
   });

@@ -72,6 +72,9 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
       unseen.out,
       /^FAILED {2}witnesses +0 of the 1 witnesses that are asked for saw the tree\.$/m,
     );
+    const loose = await run([program, '--require-fixed', ...files]);
+    assert.equal(loose.status, 1);
+    assert.match(loose.out, /^FAILED {2}fixed +Required, and not shown: a certificate of version 1 /m);
     const wrong = await run([program, '--quorum', '1', ...files]);
     assert.deepEqual(
       [wrong.status, wrong.talk],
@@ -129,7 +132,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.deepEqual([help.status, help.talk], [0, '']);
     assert.match(
       help.out,
-      /^usage: qrn-verify\.mjs \[--witness KEY,\.\.\.\] \[--quorum N\] \[\[--headers HEADERS\.txt\] ANSWER\] CERTIFICATE\.json KEYS\.json\n/,
+      /^usage: qrn-verify\.mjs \[--require-fixed\] \[--witness KEY,\.\.\.\] \[--quorum N\] \[\[--headers HEADERS\.txt\] ANSWER\] CERTIFICATE\.json KEYS\.json\n/,
     );
     assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
     assert.equal(missing.status, 2);

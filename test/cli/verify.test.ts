@@ -49,6 +49,13 @@ describe('qrn verify with files', () => {
     assert.match(out, /a\.json: verified\n$/);
   });
 
+  it('fails a certificate that does not show its bytes fixed before, with --require-fixed alone', async () => {
+    const files = offline(await scene());
+    const { status, out } = await runCommand(verify, [...files, '--require-fixed']);
+    assert.equal(status, 1);
+    assert.deepEqual(out.match(/^FAILED {2}\S+/gm), ['FAILED  fixed']);
+  });
+
   it('fails with a reason for each check that fails', async () => {
     const s = await scene();
     const response = changed(changed(s.response, 'data.values', [0]), 'metadata.request_id', 'req_0');

@@ -184,7 +184,8 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class Verifier:
-    def __init__(self, response, document, keys, octets=None):
+    def __init__(self, response, document, keys, octets=None, require_fixed=False):
+        self.require_fixed = require_fixed
         self.answer, self.document, self.keys, self.octets = response, document, keys, octets
         self.certificate = document["certificate"]
         self.issued = {name: value for name, value in self.certificate.items() if name not in ("status", "proof")}
@@ -195,7 +196,7 @@ class Verifier:
 
     def failures(self):
         names = ["certificate id", "request id", "metadata", "delivered", "lots", "status", "keys", "inclusion"]
-        names += ["signature", "dates"] + (["fixed"] if self.issued["version"] not in (1, 2, 3) else [])
+        names += ["signature", "dates"] + (["fixed"] if self.require_fixed or self.issued["version"] not in (1, 2, 3) else [])
         return [name for name in names if not self.holds(getattr(self, "check_" + name.replace(" ", "_")))]
 
     @staticmethod
@@ -282,6 +283,8 @@ class Verifier:
         return rightful and all(at >= self.issued_ms // 1000 for at in seconds)
 
     def check_fixed(self):
+        if self.require_fixed and not all(lot.get("committed") for lot in self.lots):
+            return False
         bare = "media_type" in self.issued
         opening = self.answer.get("opening")
         self.opened, self.path = [], [] if not opening else chunks(base64.b64decode(opening["path"]), 32)
@@ -360,4 +363,5 @@ if __name__ == "__main__":
         with open(path, encoding="utf-8") as file:
             case = json.load(file)
         octets = bytes.fromhex(case["octets"]) if "octets" in case else None
-        print(json.dumps(Verifier(case["response"], case["certificate"], case["keys"], octets).failures()))
+        policy = case.get("require_fixed", False)
+        print(json.dumps(Verifier(case["response"], case["certificate"], case["keys"], octets, policy).failures()))

@@ -46,6 +46,19 @@ def fixed_failure(response: Any, document: Any, certificate: Any, logged: Union[
         return str(failure), ""
 
 
+def not_fixed(certificate: Any) -> Optional[str]:
+    """Why a certificate of this form cannot show that what was drawn was fixed before; None where it can."""
+    version, named = member(certificate, "version"), member(certificate, "provenance", "lots")
+    if member(certificate, "entropy_mode") == "csprng":
+        return "values of csprng mode come from no lot."
+    if not _is_count(version) or version < 4:
+        return f"a certificate of version {show(version)} does not say where in its lots an answer was drawn."
+    loose = [lot for lot in named if member(lot, "committed") is not True] if isinstance(named, list) else []
+    if not loose:
+        return None
+    return f"{len(loose)} of its lots are of an earlier release, which logged none before they were used."
+
+
 def _holds(response: Any, document: Any, certificate: Any, logged: Union[Logged, str], keys: Any) -> str:
     named = member(certificate, "provenance", "lots")
     if not isinstance(named, list) or not named:

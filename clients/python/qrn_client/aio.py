@@ -307,11 +307,13 @@ class AsyncQrnClient:
         *,
         certificate: Optional[Mapping[str, Any]] = None,
         keys: Optional[Mapping[str, Any]] = None,
+        require_fixed: bool = False,
     ) -> Verification:
         """Checks that the values are those that were certified, and that the certificate stands in the signed log.
 
         Fetches what is not given (a certificate just issued is waited for until it is logged); with both given it
-        asks nobody.
+        asks nobody. With `require_fixed` an answer fails whose certificate does not show that what it was drawn from
+        was fixed before it was issued.
         """
         if certificate is None:
             certificate = await self._logged_certificate(answer.metadata.certificate_id)
@@ -319,7 +321,8 @@ class AsyncQrnClient:
             keys = await self.keys()
         given = _wire.verifiable(answer, certificate)
         # A large answer takes seconds to hash as JSON: the loop goes on meanwhile.
-        return await asyncio.to_thread(verify_answer, **given, certificate=certificate, keys=keys)
+        policy = {"require_fixed": require_fixed}
+        return await asyncio.to_thread(verify_answer, **given, certificate=certificate, keys=keys, **policy)
 
     async def _logged_certificate(self, id: str) -> Mapping[str, Any]:
         for wait in _wire.PROOF_WAITS:

@@ -315,17 +315,20 @@ class QrnClient:
         *,
         certificate: Optional[Mapping[str, Any]] = None,
         keys: Optional[Mapping[str, Any]] = None,
+        require_fixed: bool = False,
     ) -> Verification:
         """Checks that the values are those that were certified, and that the certificate stands in the signed log.
 
         Fetches what is not given (a certificate just issued is waited for until it is logged); with both given it
-        asks nobody.
+        asks nobody. With `require_fixed` an answer fails whose certificate does not show that what it was drawn from
+        was fixed before it was issued.
         """
         if certificate is None:
             certificate = self._logged_certificate(answer.metadata.certificate_id)
         if keys is None:
             keys = self.keys()
-        return verify_answer(**_wire.verifiable(answer, certificate), certificate=certificate, keys=keys)
+        given = _wire.verifiable(answer, certificate)
+        return verify_answer(**given, certificate=certificate, keys=keys, require_fixed=require_fixed)
 
     def _logged_certificate(self, id: str) -> Mapping[str, Any]:
         for wait in _wire.PROOF_WAITS:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._checkpoint import Logged, Signed, is_included, known_keys, read_proof, read_signatures
-from ._fixed import fixed_failure
+from ._fixed import fixed_failure, not_fixed
 from ._members import MISSING, member, show, text, time_of, time_text
 from ._wire import BASE32
 from .canonical import canonical_json
@@ -53,7 +53,12 @@ class Verification:
 
 
 def verify_answer(
-    *, certificate: Any, keys: Any, response: Any = None, octets: Optional[bytes] = None
+    *,
+    certificate: Any,
+    keys: Any,
+    response: Any = None,
+    octets: Optional[bytes] = None,
+    require_fixed: bool = False,
 ) -> Verification:
     """Checks an answer. Never raises for what it is given: what cannot be read is a check that failed.
 
@@ -62,6 +67,7 @@ def verify_answer(
     octets: what the certificate commits to, where it names their media type: the body of an answer in octets
     certificate: what the certificate endpoint answered, parsed
     keys: /.well-known/qrn-keys.json, parsed: the anchor of trust, best had long before or from someone else
+    require_fixed: fails an answer whose certificate does not show that what it was drawn from was fixed before
     """
     document = member(certificate, "certificate")
     if document is MISSING or document is None:
@@ -84,7 +90,10 @@ def verify_answer(
         _check_signature(logged, signed),
         _check_dates(document, signed),
     ]
-    if _version(document) >= 4:
+    missing = not_fixed(document) if require_fixed else None
+    if missing is not None:
+        checks.append(_check("fixed", f"Required, and not shown: {missing}", ""))
+    elif _version(document) >= 4:
         # an answer that is bare values has no place for an opening
         opened = {"opening": None, **response} if octets is not None and isinstance(response, dict) else response
         checks.append(_check("fixed", *fixed_failure(opened, certificate, document, logged, keys)))

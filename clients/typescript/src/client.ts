@@ -81,6 +81,8 @@ export interface VerifyOptions extends CallOptions {
   readonly certificate?: unknown;
   /** The service's public keys, had from elsewhere; left out, the service is asked and taken at its word. */
   readonly keys?: unknown;
+  /** Fails an answer whose certificate does not show that what it was drawn from was fixed before. */
+  readonly requireFixed?: boolean;
 }
 
 /** Any answer with values in it, JSON or binary. */
@@ -303,7 +305,8 @@ export class QrnClient {
     const { certificate = await this.#loggedCertificate(answer, options) } = options;
     const { keys = await this.keys(options) } = options;
     const { verifyAnswer } = await import('./verifier.ts');
-    return verifyAnswer({ ...verifiable(answer, certificate), certificate, keys });
+    const { requireFixed = false } = options;
+    return verifyAnswer({ ...verifiable(answer, certificate), certificate, keys, requireFixed });
   }
 
   async #loggedCertificate(answer: VerifiableAnswer, call: CallOptions): Promise<CertificateDocument> {

@@ -13,6 +13,10 @@ export interface VerificationInput {
   readonly certificate: unknown;
   /** /.well-known/qrn-keys.json: the anchor of trust, best had long before or from someone else. */
   readonly keys: unknown;
+  /** Verifier keys of witnesses that you trust, and how many of them must have seen the log. */
+  readonly witnesses?: { readonly keys: readonly string[]; readonly quorum: number };
+  /** Fails an answer whose certificate does not show that what it was drawn from was fixed before. */
+  readonly requireFixed?: boolean;
 }
 
 export interface Verification {
@@ -35,7 +39,8 @@ export interface Check {
     | 'inclusion'
     | 'signature'
     | 'dates'
-    | 'fixed';
+    | 'fixed'
+    | 'witnesses';
   readonly ok: boolean;
   /** What was found, in a sentence. */
   readonly why: string;
