@@ -62,6 +62,7 @@ const START_NS: Averages = {
     strings: 15,
     sequences: 60,
     permutations: 60,
+    gaussians: 6_000,
   },
   'octet-stream': {
     integers: 6,
@@ -78,6 +79,7 @@ const START_NS: Averages = {
     strings: 15,
     sequences: 60,
     permutations: 60,
+    gaussians: 6_000,
   },
   msgpack: {
     integers: 25,
@@ -94,6 +96,7 @@ const START_NS: Averages = {
     strings: 20,
     sequences: 80,
     permutations: 80,
+    gaussians: 6_000,
   },
 };
 

@@ -42,6 +42,9 @@ export const ERRORS = {
     status: 400,
     message: 'Give alphabet as 2 to 1,000 Unicode characters, none of them twice.',
   },
+  invalid_mean: { status: 400, message: 'Give mean as a number from -1,000,000 to 1,000,000.' },
+  invalid_stddev: { status: 400, message: 'Give stddev as a number from 0.000000001 to 1,000,000.' },
+  invalid_digits: { status: 400, message: 'Give digits as a whole number from 2 to 14.' },
   invalid_sequences: {
     status: 400,
     message: 'Give length, min and max as lists with one entry for each sequence.',

@@ -16,6 +16,12 @@ export const LIMITS = Object.freeze({
   stringLengthMax: 128,
   /** Sequences that one request draws together. */
   sequencesMax: 64,
+  /** Bounds of a normal distribution: ± this for its mean, this for its standard deviation. */
+  gaussianMagnitudeMax: 1_000_000,
+  gaussianStddevMin: 1e-9,
+  /** Significant digits of a normally distributed value. */
+  gaussianDigitsMin: 2,
+  gaussianDigitsMax: 14,
   batchCountMax: 100_000,
   batchBytesLengthMax: 1_024,
   /** Values of one stream. */

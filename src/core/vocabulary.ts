@@ -45,6 +45,7 @@ export const DATA_ENDPOINTS = [
   'strings',
   'sequences',
   'permutations',
+  'gaussians',
 ] as const;
 export type DataEndpoint = (typeof DATA_ENDPOINTS)[number];
 

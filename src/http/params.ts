@@ -74,6 +74,14 @@ interface TextParameter extends ParameterBase {
   readonly default?: string;
 }
 
+/** A decimal number, as JSON writes one. */
+interface NumberParameter extends ParameterBase {
+  readonly kind: 'number';
+  readonly min: number;
+  readonly max: number;
+  readonly default?: number;
+}
+
 /** Whole numbers with commas between them; in a body a list of numbers. */
 interface IntegerListParameter extends ParameterBase {
   readonly kind: 'integer-list';
@@ -91,9 +99,10 @@ export type ParameterDefinition =
   | ChoiceParameter
   | ItemsParameter
   | IntegerListParameter
+  | NumberParameter
   | TextParameter;
 
-type GivenValue<P> = P extends { kind: 'integer' }
+type GivenValue<P> = P extends { kind: 'integer' | 'number' }
   ? number
   : P extends { kind: 'boolean' }
     ? boolean
@@ -119,6 +128,7 @@ export type ValuesOf<Definitions extends readonly ParameterDefinition[]> = {
 };
 
 const INTEGER = /^-?[0-9]+$/;
+const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
@@ -157,6 +167,8 @@ export function readText(definition: ParameterDefinition, raw: string): Paramete
   switch (definition.kind) {
     case 'integer':
       return INTEGER.test(text) ? withinBounds(definition, Number(text)) : undefined;
+    case 'number':
+      return NUMBER.test(text) ? withinNumberBounds(definition, Number(text)) : undefined;
     case 'integer-list': {
       const parts = text.split(',');
       return parts.every((part) => INTEGER.test(part))
@@ -182,6 +194,8 @@ export function readJson(definition: ParameterDefinition, value: unknown): Param
     case 'integer':
       if (value === null && definition.default === null) return null;
       return typeof value === 'number' ? withinBounds(definition, value) : undefined;
+    case 'number':
+      return typeof value === 'number' ? withinNumberBounds(definition, value) : undefined;
     case 'boolean':
       return typeof value === 'boolean' ? value : undefined;
     case 'choice':
@@ -227,6 +241,11 @@ function withinBounds(
   value: number,
 ): number | undefined {
   if (!Number.isSafeInteger(value) || value < definition.min || value > definition.max) return undefined;
+  return value === 0 ? 0 : value; // -0 is 0
+}
+
+function withinNumberBounds({ min, max }: NumberParameter, value: number): number | undefined {
+  if (value < min || value > max) return undefined;
   return value === 0 ? 0 : value; // -0 is 0
 }
 
@@ -298,6 +317,10 @@ function refusal(definition: ParameterDefinition, prefix: string): ApiError {
         details: { parameter, min, max, length_min: lengthMin, length_max: lengthMax },
       });
     }
+    case 'number':
+      return new ApiError(definition.error, {
+        details: { parameter, min: definition.min, max: definition.max },
+      });
     case 'items':
     case 'text':
       return new ApiError(definition.error, { details: { parameter } });

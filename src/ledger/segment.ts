@@ -57,10 +57,7 @@ const REQUEST_ID_BYTES = 16;
 const DELIVERED_BYTES = 32;
 const U16_MAX = 0xffff;
 const U32_MAX = 0xffff_ffff;
-/**
- * The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters'
- * keys.
- */
+/** The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters' keys. */
 const TIME_END_MS = 2 ** 20 * 86_400_000;
 
 /**
@@ -79,6 +76,7 @@ const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
   strings: 9,
   sequences: 10,
   permutations: 11,
+  gaussians: 12,
 };
 /** 0 stands for JSON. */
 const OCTET_CODES: Readonly<Record<BareType, number>> = {

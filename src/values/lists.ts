@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.ts';
 import { descendingBytesMax } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
+import { drawGaussians, GAUSSIAN_TEXT_MAX, gaussianBytesMax, gaussianChoices } from './gaussians.ts';
 import { bitsOfChoices, type Choices } from './information.ts';
 import { type SortOrder, spanOf } from './integers.ts';
 import { offsets32 } from './kernels.ts';
@@ -10,12 +11,12 @@ import { drawUnique, uniqueBytesMax } from './unique.ts';
 import type { ListRequest, SequenceRange, ValueRequest } from './value-request.ts';
 
 /**
- * Kinds whose answer is a list of strings or of lists of numbers: shuffles, samples, weighted picks, strings over an
- * alphabet, sequences and permutations. They are drawn as JavaScript values, and each form of an answer is written from
- * those. Every kind maps exactly uniform offsets (offsets.ts, unique.ts, descending.ts) to values one to one, weighted
- * picks excepted, whose proof is at `weightedPicks`.
+ * Kinds that are drawn as JavaScript values, from which each form of an answer is written: shuffles, samples, weighted
+ * picks, strings over an alphabet, sequences, permutations and normally distributed decimals. Most map exactly uniform
+ * offsets (offsets.ts, unique.ts, descending.ts) to values one to one. The proof for weighted picks is at `weightedPicks`,
+ * that for normally distributed decimals in gaussians.ts.
  */
-export type ListValue = string | readonly number[] | readonly (readonly number[])[];
+export type ListValue = string | number | readonly number[] | readonly (readonly number[])[];
 
 export function isList(request: ValueRequest): request is ListRequest {
   switch (request.kind) {
@@ -25,6 +26,7 @@ export function isList(request: ValueRequest): request is ListRequest {
     case 'strings':
     case 'sequences':
     case 'permutations':
+    case 'gaussians':
       return true;
     default:
       return false;
@@ -45,6 +47,8 @@ export function drawList(reader: EntropyReader, request: ListRequest): readonly 
       return times(request.count, () => request.ranges.map((range) => sequence(reader, range, request.sort)));
     case 'permutations':
       return times(request.count, () => sequence(reader, wholeRange(request.length), 'none'));
+    case 'gaussians':
+      return drawGaussians(reader, request);
   }
 }
 
@@ -176,6 +180,7 @@ export function listDraws(request: ListRequest): number {
     case 'sequences':
       return request.count * request.ranges.length;
     case 'permutations':
+    case 'gaussians':
       return request.count;
     default:
       return 1;
@@ -208,6 +213,8 @@ function choicesOf(request: ListRequest): readonly Choices[] {
       }));
     case 'permutations':
       return [{ of: request.length, count: request.length, unique: true, times: request.count }];
+    case 'gaussians':
+      return [{ of: gaussianChoices(request), count: request.count, unique: false, times: 1 }];
   }
 }
 
@@ -217,6 +224,7 @@ export function listEntropyBytesMax(request: ListRequest, securityBits: number):
     const { length } = request.items;
     return descendingBytesMax(length, length - 1, securityBits);
   }
+  if (request.kind === 'gaussians') return gaussianBytesMax(request);
   const choices = choicesOf(request);
   // each kind of choice may run over with an equal part of the probability
   const bits = securityBits + Math.ceil(Math.log2(choices.length));
@@ -252,6 +260,8 @@ export function listTextMax(request: ListRequest): number {
     }
     case 'permutations':
       return 2 + request.count * (3 + request.length * (String(request.length - 1).length + 1));
+    case 'gaussians':
+      return 2 + request.count * (GAUSSIAN_TEXT_MAX + 1);
   }
 }
 

@@ -57,7 +57,7 @@ export function writeBoth(request: ValueRequest, reader: EntropyReader, text: Ou
 /** Bytes of `writeBoth` in MessagePack, at most. */
 export function packedBytesMax(request: ValueRequest, jsonBytesMax: number): number {
   // numbers take nine bytes at most; heads of strings are no longer than the quotes and the comma of JSON
-  const isNumbers = request.kind === 'integers' || request.kind === 'floats';
+  const isNumbers = request.kind === 'integers' || request.kind === 'floats' || request.kind === 'gaussians';
   return HEAD_MAX + (isNumbers ? 9 * request.count : jsonBytesMax);
 }
 

@@ -4,6 +4,7 @@ import { drawBitstring } from './bitstring.ts';
 import { drawBytes } from './bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawFloatOctets, drawFloats } from './floats.ts';
+import { drawGaussians } from './gaussians.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
 import { drawList, type ListValue } from './lists.ts';
@@ -66,6 +67,8 @@ export function drawOctets(
         return drawIntegerOctets(reader, request, type, target, at);
       case 'floats':
         return drawFloatOctets(reader, request.count, request.precision, target, at);
+      case 'gaussians':
+        return writeDoubles(drawGaussians(reader, request), target, at);
       case 'uuid':
         return drawUuidOctets(reader, request.count, target, at);
       case 'bytes': {
@@ -99,6 +102,7 @@ function assertValid(request: ValueRequest): void {
     case 'integers':
     case 'floats':
     case 'uuid':
+    case 'gaussians':
       assert(request.count >= 1, 'an answer holds a value');
       return;
     case 'bytes':
@@ -149,4 +153,11 @@ function writeList(list: readonly ListValue[], target: Uint8Array, at: number): 
   return (
     at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(JSON.stringify(list), at)
   );
+}
+
+/** Writes numbers as float64, little-endian; returns where they end. */
+function writeDoubles(values: readonly number[], target: Uint8Array, at: number): number {
+  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
+  for (let i = 0; i < values.length; i++) view.setFloat64(at + 8 * i, values[i], true);
+  return at + 8 * values.length;
 }

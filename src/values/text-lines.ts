@@ -83,6 +83,7 @@ function endLine(bytes: Uint8Array, at: number, isCsv: boolean): number {
 function writeList(json: Uint8Array, type: TextType, target: Uint8Array, at: number): number {
   const list = JSON.parse(new TextDecoder().decode(json)) as ListValue[];
   const lines = list.map((value) => {
+    if (typeof value === 'number') return type === 'csv' ? `${value}\r\n` : `${value}\n`;
     if (typeof value !== 'string')
       return type === 'csv' ? `${value.flat().join(',')}\r\n` : `${value.flat().join(' ')}\n`;
     return type === 'csv' ? `${quoted(value)}\r\n` : `${value}\n`;

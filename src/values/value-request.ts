@@ -2,6 +2,7 @@ import type { OctetType } from '../core/vocabulary.ts';
 import { bitstringTextMax } from './bitstring.ts';
 import { type ByteEncoding, bytesTextMax } from './bytes.ts';
 import { floatsTextMax, POWERS_OF_TEN } from './floats.ts';
+import type { GaussiansRequest } from './gaussians.ts';
 import { bitsOfFallingFactorial, bitsOfPower } from './information.ts';
 import { fitsInt32, integersTextMax, type SortOrder, spanOf } from './integers.ts';
 import { listBits, listCount, listEntropyBytesMax, listTextMax } from './lists.ts';
@@ -57,8 +58,9 @@ export interface SequenceRange {
   readonly unique: boolean;
 }
 
-/** Kinds whose answer is a list of strings or of lists of numbers (lists.ts). */
+/** Kinds that are drawn as JavaScript values (lists.ts). */
 export type ListRequest =
+  | GaussiansRequest
   | { readonly kind: 'shuffle'; readonly items: readonly string[] }
   | {
       readonly kind: 'sample';
@@ -176,6 +178,7 @@ export function octetTypesOf(request: ValueRequest): readonly OctetType[] {
     case 'integers':
       return fitsInt32(request.min, request.max) ? NARROW_TYPES : WIDE_TYPES;
     case 'floats':
+    case 'gaussians':
       return FLOAT_TYPES;
     case 'uuid':
       return UUID_TYPES;

@@ -74,6 +74,7 @@ describe('usage', () => {
       strings: none,
       sequences: none,
       permutations: none,
+      gaussians: none,
     });
     assert.deepEqual(byMode, {
       'quantum-seeded': none,

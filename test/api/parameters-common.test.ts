@@ -127,6 +127,7 @@ describe('the definitions', () => {
         'GET /v1/strings entropy:read',
         'GET /v1/sequences entropy:read',
         'GET /v1/permutations entropy:read',
+        'GET /v1/gaussians entropy:read',
         'GET /v1/stream entropy:batch',
         'GET /v1/certificate certificate:read',
         'GET /v1/health health:read',

@@ -183,6 +183,27 @@ describe('sequences', () => {
   });
 });
 
+describe('gaussians', () => {
+  it('reads mean, stddev and digits, with defaults', () => {
+    const { request } = parse('gaussians', 'count=3&mean=-0&stddev=1.5e1&digits=5');
+    const members = { count: 3, digits: 5, mean: 0, stddev: 15 };
+    assert.deepEqual([request.values, request.members], [{ kind: 'gaussians', ...members }, members]);
+    const standard = { kind: 'gaussians', count: 1, mean: 0, stddev: 1, digits: 14 };
+    assert.deepEqual(parse('gaussians', '').request.values, standard);
+    assert.deepEqual(batch({ type: 'gaussians', count: 1, params: {} }).values, standard);
+  });
+
+  it('refuses what is no number within the bounds', () => {
+    for (const mean of ['', '1000000.1', '-1e7', '.5', '5.', '1e', 'NaN', 'Infinity', '0x1', '1,5'])
+      assertRefused('gaussians', `mean=${mean}`, 'invalid_mean');
+    for (const stddev of ['0', '-1', '1e-10', '1e7', '1e999'])
+      assertRefused('gaussians', `stddev=${stddev}`, 'invalid_stddev');
+    for (const digits of ['1', '15', '2.5']) assertRefused('gaussians', `digits=${digits}`, 'invalid_digits');
+    for (const mean of ['0', null, true, [1]]) assertBatchRefused('gaussians', { mean }, 'invalid_mean');
+    assertBatchRefused('gaussians', { stddev: 0 }, 'invalid_stddev');
+  });
+});
+
 describe('permutations', () => {
   it('require a length of 2 to 10,000 and draw at most 10,000 numbers', () => {
     assert.deepEqual(parse('permutations', 'length=52&count=3').request.values, {

@@ -9,6 +9,7 @@ import type {
   BytesData,
   EntropyMetadata,
   FloatsData,
+  GaussiansData,
   HealthCheck,
   IntegersData,
   Metadata,
@@ -70,6 +71,7 @@ const BATCH: { readonly [T in BatchType]: Shape<BatchData<T>> } = {
   strings: { values: ['string'], count: 'number', type: { oneOf: ['strings'] } },
   sequences: { values: [[['number']]], count: 'number', type: { oneOf: ['sequences'] } },
   permutations: { values: [['number']], count: 'number', type: { oneOf: ['permutations'] } },
+  gaussians: { values: ['number'], count: 'number', type: { oneOf: ['gaussians'] } },
 };
 const COUNTS: Shape<UsageCount> = { requests: 'number', values: 'number', bytes: 'number' };
 
@@ -227,6 +229,18 @@ describe('answers', () => {
       assert.deepEqual(permutation.toSorted(), [0, 1, 2, 3, 4, 5, 6]);
   });
 
+  it('decode normally distributed numbers', async () => {
+    const answer = await client.gaussians({ count: 3, mean: 100, stddev: 0.5, digits: 4 });
+    assertAnswer<GaussiansData>(answer, {
+      values: ['number'],
+      count: 'number',
+      mean: 'number',
+      stddev: 'number',
+      digits: 'number',
+    });
+    for (const value of answer.data.values) assert.equal(Number(value.toPrecision(4)), value);
+  });
+
   it('decode batches of lists', async () => {
     const answers = [
       await client.batch({ type: 'sample', count: 2, params: { items: ['a', 'b', 'c'] } }),
@@ -234,6 +248,7 @@ describe('answers', () => {
       await client.batch({ type: 'strings', count: 2, params: { alphabet: '01' } }),
       await client.batch({ type: 'sequences', count: 2, params: { length: [2], min: [0], max: [9] } }),
       await client.batch({ type: 'permutations', count: 2, params: { length: 3 } }),
+      await client.batch({ type: 'gaussians', count: 2, params: { mean: 5, digits: 3 } }),
     ];
     for (const answer of answers) {
       assert.deepEqual(misfits(answer.data, { ...BATCH[answer.data.type], metadata: ENTROPY }), []);
@@ -486,6 +501,7 @@ const USAGE: Shape<Usage> = {
     strings: COUNTS,
     sequences: COUNTS,
     permutations: COUNTS,
+    gaussians: COUNTS,
   },
   by_mode: { 'quantum-seeded': COUNTS, pure: COUNTS, csprng: COUNTS },
   days: [{ date: 'string', ...COUNTS, credits: 'number' }],

@@ -116,6 +116,26 @@ export const permutationsRequest: fc.Arbitrary<ValueRequest> = fc
   .record({ count: fc.integer({ min: 1, max: 5 }), length: fc.integer({ min: 2, max: 80 }) })
   .map((each) => ({ kind: 'permutations', ...each }));
 
+const anyDecimal = (max: number) =>
+  fc.oneof(
+    fc.integer({ min: 1, max }),
+    fc.double({ min: 1e-9, max, noNaN: true }),
+    fc.constantFrom(0.1, 1e-9, max, 99.5, 1e-5),
+  );
+
+export const gaussiansRequest: fc.Arbitrary<ValueRequest> = fc
+  .record({
+    count: fc.integer({ min: 1, max: 40 }),
+    mean: fc.oneof(
+      fc.constant(0),
+      anyDecimal(1e6),
+      anyDecimal(1e6).map((each) => -each),
+    ),
+    stddev: anyDecimal(1e6),
+    digits: fc.integer({ min: 2, max: 14 }),
+  })
+  .map((each) => ({ kind: 'gaussians', ...each }));
+
 export const anyRequest: fc.Arbitrary<ValueRequest> = fc.oneof(
   { weight: 4, arbitrary: integersRequest },
   { weight: 2, arbitrary: floatsRequest },
@@ -128,4 +148,5 @@ export const anyRequest: fc.Arbitrary<ValueRequest> = fc.oneof(
   stringsRequest,
   sequencesRequest,
   permutationsRequest,
+  gaussiansRequest,
 );

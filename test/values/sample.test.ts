@@ -66,6 +66,7 @@ describe('drawJson and drawOctets', () => {
         'bitstring',
         'bytes',
         'floats',
+        'gaussians',
         'integers',
         'permutations',
         'sample',

@@ -348,7 +348,7 @@ def uuids_of(data: Mapping[str, Any]) -> List[UUID]:
 def batch_values(data: Mapping[str, Any]) -> List[Any]:
     if data["type"] == "uuid":
         return [UUID(text) for text in data["values"]]
-    return floats_of(data) if data["type"] == "floats" else list(data["values"])
+    return floats_of(data) if data["type"] in ("floats", "gaussians") else list(data["values"])
 
 
 def pdf_of(reply: RawResponse) -> bytes:

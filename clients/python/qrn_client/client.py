@@ -202,6 +202,20 @@ class QrnClient:
         parameters = {"count": count, "length": length}
         return _wire.answer_of(self._draw("permutations", parameters, entropy_mode, idempotency_key), _wire.values_of)
 
+    def gaussians(
+        self,
+        count: Optional[int] = None,
+        *,
+        mean: Optional[float] = None,
+        stddev: Optional[float] = None,
+        digits: Optional[int] = None,
+        entropy_mode: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Answer[List[float]]:
+        """1 to 10,000 normally distributed numbers, exactly rounded to `digits` significant digits (2 to 14)."""
+        parameters = {"count": count, "mean": mean, "stddev": stddev, "digits": digits}
+        return _wire.answer_of(self._draw("gaussians", parameters, entropy_mode, idempotency_key), _wire.floats_of)
+
     def batch(
         self,
         type: str,
@@ -214,12 +228,19 @@ class QrnClient:
         precision: Optional[int] = None,
         length: Optional[int] = None,
         encoding: Optional[str] = None,
+        unique: Optional[bool] = None,
+        sort: Optional[str] = None,
+        mean: Optional[float] = None,
+        stddev: Optional[float] = None,
+        digits: Optional[int] = None,
     ) -> Answer[List[Any]]:
         """1 to 100,000 values as JSON; the key needs the scope entropy:batch.
 
-        type: integers (`min`, `max`), floats (`precision`), bytes (`length` of each, `encoding`) or uuid
+        type: integers (`min`, `max`, `unique`, `sort`), floats (`precision`), bytes (`length` of each, `encoding`), uuid or
+        gaussians (`mean`, `stddev`, `digits`)
         """
         params = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
+        params.update(unique=unique, sort=sort, mean=mean, stddev=stddev, digits=digits)
         parameters = _wire.batch_parameters(type, count, params)
         reply = self._draw("batch", parameters, entropy_mode, idempotency_key)
         return _wire.answer_of(reply, _wire.batch_values)

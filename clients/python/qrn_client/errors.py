@@ -143,6 +143,18 @@ class InvalidAlphabetError(InvalidRequestError):
     """`invalid_alphabet`"""
 
 
+class InvalidMeanError(InvalidRequestError):
+    """`invalid_mean`"""
+
+
+class InvalidStddevError(InvalidRequestError):
+    """`invalid_stddev`"""
+
+
+class InvalidDigitsError(InvalidRequestError):
+    """`invalid_digits`"""
+
+
 class InvalidSequencesError(InvalidRequestError):
     """`invalid_sequences`"""
 
@@ -291,6 +303,9 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_items": InvalidItemsError,
     "invalid_weights": InvalidWeightsError,
     "invalid_alphabet": InvalidAlphabetError,
+    "invalid_mean": InvalidMeanError,
+    "invalid_stddev": InvalidStddevError,
+    "invalid_digits": InvalidDigitsError,
     "invalid_sequences": InvalidSequencesError,
     "invalid_type": InvalidTypeError,
     "invalid_params": InvalidParamsError,

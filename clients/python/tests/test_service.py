@@ -50,6 +50,9 @@ def draws(client: Any) -> List[Any]:
         client.strings(2, length=5, alphabet="é,+"),
         client.sequences(2, length=[3, 1], min=[0, -7], max=[2, -6], unique=True, sort="ascending"),
         client.permutations(4, 2),
+        client.gaussians(5, mean=-3, stddev=0.5, digits=6),
+        client.batch("gaussians", 2, mean=2.5, stddev=1e-9, digits=2),
+        client.batch("integers", 3, min=1, max=3, unique=True, sort="descending"),
     ]
 
 
@@ -73,7 +76,11 @@ class Answers(unittest.TestCase):
             self.assertEqual(answer.metadata.entropy_origin, "system" if answer is answers[3] else "simulated")
             self.assertGreater(answer.rate_limit.reset_at, 0)
             self.assertEqual(answer.response.status, 200)
-        sample, weighted, strings, sequences, permutations = (answer.values for answer in answers[18:])
+        sample, weighted, strings, sequences, permutations, gaussians, nearly, sorted_ = (
+            answer.values for answer in answers[18:]
+        )
+        self.assertEqual([(type(each), abs(each + 3) < 6) for each in gaussians], [(float, True)] * 5)
+        self.assertEqual((nearly, sorted_), ([2.5, 2.5], [3, 2, 1]))
         self.assertEqual(len(set(sample) & {"é", "b,c", ""}), 2)
         self.assertEqual(weighted, ["b,c"] * 3)
         self.assertEqual([(len(text), set(text) <= set("é,+")) for text in strings], [(5, True)] * 2)

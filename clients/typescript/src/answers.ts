@@ -22,7 +22,8 @@ export type DataEndpoint =
   | 'weighted'
   | 'strings'
   | 'sequences'
-  | 'permutations';
+  | 'permutations'
+  | 'gaussians';
 
 /** An answer with values in it. */
 export interface Answer<Data> {
@@ -164,6 +165,14 @@ export interface PermutationsData {
   readonly length: number;
 }
 
+export interface GaussiansData {
+  readonly values: readonly number[];
+  readonly count: number;
+  readonly mean: number;
+  readonly stddev: number;
+  readonly digits: number;
+}
+
 /** The JSON value that a batch of each type holds. */
 export interface BatchValue {
   readonly integers: number;
@@ -175,6 +184,7 @@ export interface BatchValue {
   readonly strings: string;
   readonly sequences: readonly (readonly number[])[];
   readonly permutations: readonly number[];
+  readonly gaussians: number;
 }
 
 export type BatchType = keyof BatchValue;

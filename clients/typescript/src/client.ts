@@ -11,6 +11,7 @@ import type {
   Credits,
   DataEndpoint,
   FloatsData,
+  GaussiansData,
   HealthReport,
   IntegersData,
   PermutationsData,
@@ -36,6 +37,7 @@ import {
   type DataParameters,
   dataRequest,
   type FloatsParameters,
+  type GaussiansParameters,
   type IntegersParameters,
   type PermutationsParameters,
   queryOf,
@@ -198,6 +200,11 @@ export class QrnClient {
     call?: CallOptions,
   ): PendingCall<Answer<PermutationsData>> {
     return this.#data('permutations', parameters, call);
+  }
+
+  /** Normally distributed numbers, exactly sampled and rounded. */
+  gaussians(parameters: GaussiansParameters = {}, call?: CallOptions): PendingCall<Answer<GaussiansData>> {
+    return this.#data('gaussians', parameters, call);
   }
 
   /** Up to 100,000 values as JSON; the key needs the scope `entropy:batch`. */

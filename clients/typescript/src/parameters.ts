@@ -87,9 +87,20 @@ export interface PermutationsParameters extends ModeParameters {
   readonly length: number;
 }
 
+export interface GaussiansParameters extends ModeParameters {
+  /** 1 to 10,000; default 1. */
+  readonly count?: number | undefined;
+  /** Within ±1,000,000; default 0. */
+  readonly mean?: number | undefined;
+  /** 0.000000001 to 1,000,000; default 1. */
+  readonly stddev?: number | undefined;
+  /** Significant decimal digits of each value, 2 to 14; default 14. */
+  readonly digits?: number | undefined;
+}
+
 /** What each type of batch may be told beside its count. */
 export interface BatchTypeParameters {
-  readonly integers: { readonly min?: number | undefined; readonly max?: number | undefined };
+  readonly integers: Pick<IntegersParameters, 'min' | 'max' | 'unique' | 'sort'>;
   readonly floats: { readonly precision?: number | undefined };
   /** `length`: bytes of each value, 1 to 1,024; default 16. */
   readonly bytes: { readonly length?: number | undefined; readonly encoding?: ByteEncoding | undefined };
@@ -99,6 +110,7 @@ export interface BatchTypeParameters {
   readonly strings: Pick<StringsParameters, 'length' | 'alphabet'>;
   readonly sequences: Pick<SequencesParameters, 'length' | 'min' | 'max' | 'unique' | 'sort'>;
   readonly permutations: Pick<PermutationsParameters, 'length'>;
+  readonly gaussians: Pick<GaussiansParameters, 'mean' | 'stddev' | 'digits'>;
 }
 
 export interface BatchParameters<T extends BatchType> extends ModeParameters {
@@ -122,6 +134,7 @@ export interface DataParameters {
   readonly strings: StringsParameters;
   readonly sequences: SequencesParameters;
   readonly permutations: PermutationsParameters;
+  readonly gaussians: GaussiansParameters;
 }
 
 /** A request as it is sent, without what every request has. */

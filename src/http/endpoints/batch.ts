@@ -24,6 +24,7 @@ import {
 } from '../params.ts';
 import { isJson } from '../representation.ts';
 import {
+  GAUSSIANS_PARAMS,
   PERMUTATIONS_PARAMS,
   permutationsRequest,
   SAMPLE_PARAMS,
@@ -49,7 +50,7 @@ export const TYPE = {
 const MEMBERS = [
   {
     ...TYPE,
-    values: [...TYPE.values, 'sample', 'weighted', 'strings', 'sequences', 'permutations'],
+    values: [...TYPE.values, 'sample', 'weighted', 'strings', 'sequences', 'permutations', 'gaussians'],
   },
   {
     name: 'count',
@@ -85,6 +86,7 @@ const PARAMS = {
   strings: STRINGS_PARAMS,
   sequences: SEQUENCES_PARAMS,
   permutations: PERMUTATIONS_PARAMS,
+  gaussians: GAUSSIANS_PARAMS,
 } as const satisfies Record<string, readonly ParameterDefinition[]>;
 
 export const BATCH: DataEndpointDefinition = {
@@ -162,6 +164,8 @@ function readValues(
       return sequencesRequest(read(SEQUENCES_PARAMS), count, LIMITS.batchCountMax);
     case 'permutations':
       return permutationsRequest(read(PERMUTATIONS_PARAMS), count, LIMITS.batchCountMax);
+    case 'gaussians':
+      return { kind: 'gaussians', count, ...read(GAUSSIANS_PARAMS) };
   }
 }
 

@@ -5,7 +5,7 @@ import { ENVELOPE_BYTES_MAX } from '../endpoint.ts';
 import { grouped, type ParameterDefinition, type ValuesOf } from '../params.ts';
 import { ITEMS, requirePossible, requireRange, SORT, UNIQUE, valuesEndpoint } from './values.ts';
 
-/** Endpoints whose answer is a list of items, strings or sequences. POST /v1/batch takes the same parameters in `params`. */
+/** Endpoints whose answer is a list of items, strings, sequences or normally distributed numbers. POST /v1/batch takes the same parameters in `params`. */
 
 type RequestOf<K extends ListRequest['kind']> = Extract<ListRequest, { kind: K }>;
 
@@ -259,5 +259,47 @@ export const PERMUTATIONS = valuesEndpoint({
     values: permutationsRequest(own, count, LIMITS.integersCountMax),
     valueKey: 'values',
     members: { count, length: own.length },
+  }),
+});
+
+export const GAUSSIANS_PARAMS = [
+  {
+    name: 'mean',
+    kind: 'number',
+    min: -LIMITS.gaussianMagnitudeMax,
+    max: LIMITS.gaussianMagnitudeMax,
+    default: 0,
+    error: 'invalid_mean',
+    description: 'Mean of the normal distribution: exactly the decimal that the answer echoes.',
+  },
+  {
+    name: 'stddev',
+    kind: 'number',
+    min: LIMITS.gaussianStddevMin,
+    max: LIMITS.gaussianMagnitudeMax,
+    default: 1,
+    error: 'invalid_stddev',
+    description: 'Standard deviation, likewise.',
+  },
+  {
+    name: 'digits',
+    kind: 'integer',
+    min: LIMITS.gaussianDigitsMin,
+    max: LIMITS.gaussianDigitsMax,
+    default: LIMITS.gaussianDigitsMax,
+    error: 'invalid_digits',
+    description: 'Significant decimal digits that each value is rounded to, exactly.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+export const GAUSSIANS = valuesEndpoint({
+  name: 'gaussians',
+  summary: 'Normally distributed numbers, exactly sampled and exactly rounded.',
+  parameters: [{ ...COUNT, description: 'How many numbers.' }, ...GAUSSIANS_PARAMS],
+  errors: [],
+  ask: ({ count, mean, stddev, digits }) => ({
+    values: { kind: 'gaussians', count, mean, stddev, digits },
+    valueKey: 'values',
+    members: { count, digits, mean, stddev },
   }),
 });

@@ -1,7 +1,7 @@
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
 import { type ParameterDefinition, type ParsedQuery, parseQuery, type ValuesOf } from '../params.ts';
 import { BATCH } from './batch.ts';
-import { PERMUTATIONS, SAMPLE, SEQUENCES, STRINGS, WEIGHTED } from './lists.ts';
+import { GAUSSIANS, PERMUTATIONS, SAMPLE, SEQUENCES, STRINGS, WEIGHTED } from './lists.ts';
 import { STREAM } from './stream.ts';
 import { BITSTRING, BYTES, FLOATS, INTEGERS, SHUFFLE, UUID } from './values.ts';
 
@@ -72,6 +72,7 @@ export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [
   STRINGS,
   SEQUENCES,
   PERMUTATIONS,
+  GAUSSIANS,
 ];
 
 /** Every endpoint that draws entropy. */

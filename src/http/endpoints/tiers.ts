@@ -103,6 +103,11 @@ const PRICES: readonly PriceRow[] = [
     '/v1/sequences?length=5,1&min=1,1&max=69,26&unique=true',
   ),
   price('permutations', 'count × log2(length!)', '/v1/permutations?length=52'),
+  price(
+    'gaussians',
+    'count × log2(√(2πe) × stddev / spacing), spacing of decimals of so many digits at |mean| + stddev',
+    '/v1/gaussians?count=10&mean=100&stddev=15&digits=5',
+  ),
 ];
 
 /** Its credits are what the endpoint itself would charge for the example. */

@@ -112,6 +112,15 @@ function valueSchema(definition: ParameterDefinition): Schema {
       const bounds = { type: 'integer', format: 'int64', minimum: min, maximum: max };
       return typeof preset === 'number' ? { ...bounds, default: preset } : bounds;
     }
+    case 'number': {
+      const { min, max, default: preset } = definition;
+      return {
+        type: 'number',
+        minimum: min,
+        maximum: max,
+        ...(preset === undefined ? {} : { default: preset }),
+      };
+    }
     case 'boolean':
       return {
         type: 'boolean',

@@ -239,4 +239,19 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
       },
     ),
   },
+  gaussians: {
+    query: 'count=3&mean=100&stddev=15&digits=5',
+    answer: answer(
+      { count: 3, digits: 5, mean: 100, stddev: 15, values: [70.93, 83.829, 98.676] },
+      {
+        certificateId: 'cert_6bnt8qmm9j448jf0hzk3fn8ga2',
+        salt: '2a79da6f274a3bb7669c8105326f8a2338ff4be876ebde0c02543e6eaa07747d',
+        consumedBytes: 40,
+        requestUuid: '01a2044c-b7c3-7184-8bf9-6779e5dade16',
+        requestId: 'req_01m824sdy3e628qyb7f7jxnqgp',
+        timestamp: '2026-11-22T17:27:46.371Z',
+        tookMs: 35,
+      },
+    ),
+  },
 };

@@ -90,6 +90,7 @@ const DATA: Readonly<Record<DataEndpoint, Schema>> = {
       'strings',
       'sequences',
       'permutations',
+      'gaussians',
     ]),
     metadata: drawnFrom,
   }),
@@ -115,6 +116,14 @@ const DATA: Readonly<Record<DataEndpoint, Schema>> = {
     values: listOf(listOf(count)),
     count,
     length: count,
+    metadata: drawnFrom,
+  }),
+  gaussians: object({
+    values: listOf({ type: 'number' }),
+    count,
+    digits: count,
+    mean: { type: 'number' },
+    stddev: { type: 'number' },
     metadata: drawnFrom,
   }),
 };

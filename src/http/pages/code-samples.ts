@@ -6,7 +6,7 @@
 export type Language = 'curl' | 'typescript' | 'python';
 
 /** A value of a parameter, by what it is. */
-export type FieldKind = 'integer' | 'integer-list' | 'boolean' | 'choice' | 'items' | 'text';
+export type FieldKind = 'integer' | 'number' | 'integer-list' | 'boolean' | 'choice' | 'items' | 'text';
 
 /** A call that somebody is about to make. */
 export interface Call {
@@ -36,11 +36,12 @@ const CLIENT_METHODS = [
   'strings',
   'sequences',
   'permutations',
+  'gaussians',
   'certificate',
   'health',
   'usage',
 ];
-const DRAWING = CLIENT_METHODS.slice(0, 12);
+const DRAWING = CLIENT_METHODS.slice(0, 13);
 
 export function languagesOf(name: string): readonly Language[] {
   return CLIENT_METHODS.includes(name) ? ['curl', 'typescript', 'python'] : ['curl'];
@@ -153,6 +154,7 @@ function bodyOf({ body }: Call): Record<string, Value> {
 
 function typedValue(kind: FieldKind, value: string): Value {
   if (kind === 'integer' && /^-?\d+$/.test(value)) return Number(value);
+  if (kind === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   if (kind === 'boolean') return value === 'true';
   if (kind === 'integer-list' && /^-?\d+(,-?\d+)*$/.test(value)) return value.split(',').map(Number);
   return kind === 'items' ? value.split(',') : value;

@@ -149,6 +149,8 @@ function valuesText(definition: ParameterDefinition): string {
       return definition.max === Number.MAX_SAFE_INTEGER
         ? 'Integer within ±(2^53 - 1)'
         : `Integer, ${grouped(definition.min)} to ${grouped(definition.max)}`;
+    case 'number':
+      return `Number, ${definition.min} to ${grouped(definition.max)}`;
     case 'boolean':
       return 'true or false';
     case 'choice':

@@ -187,6 +187,25 @@ function edgeTexts(definition: ParameterDefinition): fc.Arbitrary<string> {
   switch (definition.kind) {
     case 'integer':
       return edgeNumbers(definition).map(String);
+    case 'number':
+      return fc.constantFrom(
+        '0',
+        '-0',
+        '1e6',
+        '-1000000',
+        '1000000.0001',
+        '1e-9',
+        '1e-10',
+        '.5',
+        '5.',
+        '+1',
+        '1e',
+        'NaN',
+        'Infinity',
+        '1e999',
+        '0x1',
+        '0.1',
+      );
     case 'boolean':
       return fc.constantFrom('true', 'false', '1', '0');
     case 'choice': {

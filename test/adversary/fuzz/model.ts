@@ -84,6 +84,7 @@ const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
   strings: ['count', 'length', 'alphabet'],
   sequences: ['count', 'length', 'min', 'max', 'unique', 'sort'],
   permutations: ['count', 'length'],
+  gaussians: ['count', 'mean', 'stddev', 'digits'],
 };
 const COMMON = ['entropy_mode', 'dry_run', 'format'];
 
@@ -233,6 +234,15 @@ function get({ endpoint, query }: DataAsk): Read {
         };
         return { values: { kind: 'permutations', ...echoed }, echoed };
       }
+      case 'gaussians': {
+        const echoed = {
+          count: count(),
+          mean: decimal(text('mean', 'invalid_mean'), -1e6, 1e6, 'invalid_mean') ?? 0,
+          stddev: decimal(text('stddev', 'invalid_stddev'), 1e-9, 1e6, 'invalid_stddev') ?? 1,
+          digits: whole('digits', 2, 14, 'invalid_digits') ?? 14,
+        };
+        return { values: { kind: 'gaussians', ...echoed }, echoed };
+      }
       default: {
         const values = { kind: 'shuffle', items: items() } as const;
         return { values, echoed: { count: values.items.length } };
@@ -336,6 +346,17 @@ function wholeOf(text: string, min: number, max: number, code: ErrorCode): numbe
   return Number(exact);
 }
 
+function decimal(text: string | undefined, min: number, max: number, code: ErrorCode): number | undefined {
+  if (text === undefined) return undefined;
+  const isDecimal = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  return isDecimal ? within(Number(text), min, max, code) : refuse(code);
+}
+
+function within(value: unknown, min: number, max: number, code: ErrorCode): number {
+  if (typeof value !== 'number' || !(value >= min && value <= max)) refuse(code);
+  return value === 0 ? 0 : value;
+}
+
 function range(read: (name: 'min' | 'max') => number | undefined): { min: number; max: number } {
   const min = read('min') ?? 0;
   const max = read('max') ?? 100;
@@ -427,6 +448,7 @@ const TYPES = [
   'strings',
   'sequences',
   'permutations',
+  'gaussians',
 ] as const;
 type BatchType = (typeof TYPES)[number];
 const BATCH_MEMBERS = ['type', 'count', 'params', ...COMMON];
@@ -440,6 +462,7 @@ const PARAMS: Readonly<Record<BatchType, readonly string[]>> = {
   strings: ['length', 'alphabet'],
   sequences: ['length', 'min', 'max', 'unique', 'sort'],
   permutations: ['length'],
+  gaussians: ['mean', 'stddev', 'digits'],
 };
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -545,6 +568,14 @@ function valuesOf(type: BatchType, count: number, params: JsonObject): ValueRequ
     }
     case 'permutations':
       return { kind: 'permutations', count, length: jsonWhole(own('length'), 2, 10_000, 'invalid_length') };
+    case 'gaussians':
+      return {
+        kind: 'gaussians',
+        count,
+        mean: has('mean') ? within(own('mean'), -1e6, 1e6, 'invalid_mean') : 0,
+        stddev: has('stddev') ? within(own('stddev'), 1e-9, 1e6, 'invalid_stddev') : 1,
+        digits: has('digits') ? jsonWhole(own('digits'), 2, 14, 'invalid_digits') : 14,
+      };
   }
 }
 

@@ -268,7 +268,8 @@ function valuesOfLines({ values }: Asked, form: 'plain' | 'csv', body: Buffer): 
   const lines = body.toString().split(form === 'csv' ? '\r\n' : '\n');
   assert.equal(lines.pop(), '', 'every line ends');
   if (form === 'csv') assert.equal(lines.shift(), 'value');
-  if (values.kind === 'integers' || values.kind === 'floats') return lines.map(Number);
+  if (values.kind === 'integers' || values.kind === 'floats' || values.kind === 'gaussians')
+    return lines.map(Number);
   return values.kind === 'bitstring' || (values.kind === 'bytes' && values.single) ? lines[0] : lines;
 }
 

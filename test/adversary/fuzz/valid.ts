@@ -4,6 +4,7 @@ import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts'
 import type { ValueRequest } from '../../../src/values/value-request.ts';
 import {
   floatsRequest,
+  gaussiansRequest,
   integersRequest,
   permutationsRequest,
   sampleRequest,
@@ -88,12 +89,14 @@ const VALUES: Readonly<Record<DataEndpoint, fc.Arbitrary<ValueRequest>>> = {
     stringsRequest,
     wideSequences,
     permutationsRequest,
+    gaussiansRequest,
   ),
   sample: sampleRequest,
   weighted: weightedRequest,
   strings: stringsRequest,
   sequences: wideSequences,
   permutations: permutationsRequest,
+  gaussians: gaussiansRequest,
 };
 
 const MODE_SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
@@ -210,6 +213,10 @@ function membersOf(endpoint: DataEndpoint, values: ValueRequest): Members {
     }
     case 'permutations':
       return [...countOf(endpoint, values), ['length', values.length]];
+    case 'gaussians': {
+      const { mean, stddev, digits } = values;
+      return [...countOf(endpoint, values), ...Object.entries({ mean, stddev, digits })];
+    }
   }
 }
 
@@ -231,6 +238,7 @@ const DEFAULTS: Readonly<Record<DataEndpoint, Readonly<Record<string, unknown>>>
   strings: { count: 1, length: 16 },
   sequences: { count: 1, sort: 'none', unique: false },
   permutations: { count: 1 },
+  gaussians: { count: 1, mean: 0, stddev: 1, digits: 14 },
 };
 
 function leftOut(members: Members, defaults: Readonly<Record<string, unknown>>, mask: number): Members {

@@ -66,6 +66,16 @@ export function assertValues(request: ValueRequest, values: unknown): void {
       }
       return;
     }
+    case 'gaussians': {
+      assert.equal((values as number[]).length, request.count);
+      for (const value of values as number[])
+        assert.equal(
+          Number(value.toPrecision(request.digits)),
+          value,
+          `${value} has ${request.digits} digits`,
+        );
+      return;
+    }
     case 'permutations': {
       const { count, length } = request;
       assert.equal((values as unknown[]).length, count);
@@ -125,6 +135,7 @@ export function valuesOfOctets(request: ValueRequest, octets: Buffer): unknown {
       );
     }
     case 'floats':
+    case 'gaussians':
       whole(8, request.count);
       return Array.from({ length: request.count }, (_, i) => octets.readDoubleLE(8 * i));
     case 'uuid':
@@ -184,9 +195,25 @@ function possibleAnswers(request: ValueRequest): bigint {
       }
       return together ** BigInt(request.count);
     }
+    case 'gaussians':
+      return gaussianOutcomes(request) ** BigInt(request.count);
     case 'permutations':
       return fallingFactorial(BigInt(request.length), request.length) ** BigInt(request.count);
   }
+}
+
+/** 4.133 · stddev / spacing rounded up, at least 2; the spacing is that of decimals of so many digits at |mean| + stddev. */
+function gaussianOutcomes({ mean, stddev, digits }: ValueRequest & { kind: 'gaussians' }): bigint {
+  const places = 340;
+  const scaled = (value: number): bigint => {
+    const [text, exponent = '0'] = String(value).split('e');
+    const [whole, part = ''] = text.split('.');
+    return BigInt(whole + part) * 10n ** BigInt(places + Number(exponent) - part.length);
+  };
+  const typical = scaled(Math.abs(mean)) + scaled(stddev);
+  const step = 1000n * 10n ** BigInt(String(typical).length - digits);
+  const outcomes = (4133n * scaled(stddev) + step - 1n) / step;
+  return outcomes < 2n ? 2n : outcomes;
 }
 
 function sumOf(weights: readonly number[]): bigint {
