@@ -1,106 +1,168 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { BatchType } from '../../clients/typescript/src/answers.ts';
-import { QrnClient } from '../../clients/typescript/src/client.ts';
-import type { BatchParameters } from '../../clients/typescript/src/parameters.ts';
-import { Streams } from '../../clients/typescript/src/stream.ts';
-import type { CallOptions } from '../../clients/typescript/src/transport.ts';
+import { QrnClient, type QrnClientOptions } from '../../clients/typescript/src/client.ts';
+import { QrnError } from '../../clients/typescript/src/error.ts';
 import { TestServer } from '../support/server.ts';
 
-interface Asked {
-  readonly parameters: BatchParameters<BatchType>;
-  readonly signal: AbortSignal;
+const FACTS = {
+  'Content-Type': 'application/octet-stream; type=int32; byteorder=little-endian',
+  'X-Entropy-Mode': 'quantum-seeded',
+  'X-Entropy-Origin': 'simulated',
+  'X-Quantum-Backend': 'simulator',
+  'X-Lang-Circuit': 'h',
+  'X-Lang-Version': '1',
+  'X-NIST-Verified': 'true',
+  'X-Request-ID': '019a0000-0000-7000-8000-000000000000',
+  'X-Quantum-Credits-Remaining': 'unlimited',
+  'X-Quantum-Credits-Used': '0',
+  'X-Certificate-ID': 'cert_x',
+  'X-Certificate-Salt': '00',
+  'X-Timestamp': '2026-11-22T00:00:00.000Z',
+  'X-Processing-Time-Ms': '1',
+  'X-Entropy-Consumed-Bytes': '8',
+};
+const END = frame({ end: {} });
+const REFUSED = { message: 'no', request_id: 'req_x', details: null };
+
+function frame(facts: object, values: readonly number[] = []): Buffer {
+  const text = Buffer.from(JSON.stringify(facts));
+  const head = Buffer.alloc(8);
+  head.writeUInt32LE(text.length, 0);
+  head.writeUInt32LE(4 * values.length, 4);
+  return Buffer.concat([head, text, Buffer.from(Int32Array.from(values).buffer)]);
 }
 
-/** Remembers what it is asked; answers at once, or rejects the call with that number. */
-function remembering(failing = -1): { readonly asked: Asked[]; readonly streams: Streams } {
-  const asked: Asked[] = [];
-  const batchBinary = (parameters: BatchParameters<BatchType>, call: CallOptions = {}) => {
-    asked.push({ parameters, signal: call.signal as AbortSignal });
-    if (asked.length - 1 === failing) return Promise.reject(new Error('no more'));
-    return Promise.resolve({ data: { count: parameters.count, type: parameters.type } });
-  };
-  return { asked, streams: new Streams({ batchBinary } as unknown as QrnClient) };
+const block = (...values: number[]): Buffer => frame(FACTS, values);
+
+/** A client of a service that answers each request with the next of these bodies; `false` at an end leaves it open. */
+function scripted(bodies: readonly (readonly (Buffer | false)[])[], options: QrnClientOptions = {}) {
+  const asked: URL[] = [];
+  const signals: AbortSignal[] = [];
+  const client = new QrnClient({
+    baseUrl: 'http://127.0.0.1:1/v1',
+    key: 'qrn_p_key',
+    ...options,
+    fetch: async (url, { signal }) => {
+      const pieces = [...bodies[asked.length]];
+      asked.push(new URL(url));
+      signals.push(signal);
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+        pull: (controller) => {
+          const piece = pieces.shift();
+          if (piece === false) return new Promise(() => {});
+          if (piece === undefined) controller.close();
+          else controller.enqueue(new Uint8Array(piece));
+          return undefined;
+        },
+      });
+      return new Response(body, { status: 200 });
+    },
+  });
+  const firsts = () => asked.map(({ searchParams }) => searchParams.get('first'));
+  return { client, asked, signals, firsts };
+}
+
+async function valuesOf(client: QrnClient, total: number): Promise<number[]> {
+  const values: number[] = [];
+  for await (const { data } of client.stream.integers({ total, block: 2, min: 1, max: 9 }))
+    values.push(...data.values);
+  return values;
 }
 
 describe('a stream', () => {
-  it('asks for blocks until it has all, the last one smaller', async () => {
-    const { asked, streams } = remembering();
-    const counts: number[] = [];
-    for await (const { data } of streams.floats({ total: 250_001, precision: 3, entropyMode: 'csprng' })) {
-      counts.push(data.count);
-    }
-    assert.deepEqual(counts, [100_000, 100_000, 50_001]);
-    assert.deepEqual(asked[0].parameters, {
-      type: 'floats',
-      count: 100_000,
-      params: { precision: 3 },
-      entropyMode: 'csprng',
-    });
-  });
-
-  it('has one call under way ahead, and none in pure mode', async () => {
-    for (const [entropyMode, first] of [
-      ['quantum-seeded', 2],
-      ['pure', 1],
-    ] as const) {
-      const { asked, streams } = remembering();
-      const stream = streams.uuid({ total: 50, block: 10, entropyMode });
-      assert.equal(asked.length, 0); // nothing before the first block is wanted
-      await stream.next();
-      assert.equal(asked.length, first);
-      await stream.next();
-      assert.equal(asked.length, first + 1);
-    }
-    const { asked, streams } = remembering();
-    await streams.integers({ total: 50, block: 10, ahead: 3, min: 1, max: 6 }).next();
-    assert.equal(asked.length, 4);
-  });
-
-  it('ends the calls under way when the loop is left', async () => {
-    const { asked, streams } = remembering();
-    for await (const _ of streams.integers({ total: 1_000, block: 10 })) break;
-    assert.deepEqual(
-      asked.map(({ signal }) => signal.aborted),
-      [true, true],
+  it('is asked for once, and read however its bytes are cut', async () => {
+    const body = Buffer.concat([block(1, 2), block(3), END]);
+    const { client, asked } = scripted([Array.from(body, (byte) => Buffer.of(byte))]);
+    assert.deepEqual(await valuesOf(client, 3), [1, 2, 3]);
+    assert.equal(
+      `${asked[0].pathname}${asked[0].search}`,
+      '/v1/stream?type=integers&total=3&block=2&min=1&max=9',
     );
   });
 
-  it('ends with the error of a block, after the blocks before it', async () => {
-    const { asked, streams } = remembering(2);
-    const stream = streams.integers({ total: 1_000, block: 10 });
+  it('is resumed at the block that did not come whole', async () => {
+    const { client, firsts } = scripted([
+      [block(1, 2), block(3, 4).subarray(0, 40)],
+      [block(3, 4)],
+      [block(5), END],
+    ]);
+    assert.deepEqual(await valuesOf(client, 5), [1, 2, 3, 4, 5]);
+    assert.deepEqual(firsts(), [null, '1', '2']);
+  });
+
+  it('waits as the service asks it to, and goes on', async () => {
+    const error = { ...REFUSED, code: 'rate_limited', status: 429 };
+    const { client, firsts } = scripted([
+      [block(1, 2), frame({ error, retry_after: 0, next: 1 })],
+      [block(3), END],
+    ]);
+    assert.deepEqual(await valuesOf(client, 3), [1, 2, 3]);
+    assert.deepEqual(firsts(), [null, '1']);
+  });
+
+  it('ends with an error that does not pass, behind the blocks before it', async () => {
+    const error = { ...REFUSED, code: 'auth_invalid', status: 401 };
+    const { client, asked } = scripted([[block(1, 2), frame({ error, next: 1 })]]);
+    const stream = client.stream.integers({ total: 9, block: 2 });
     assert.equal((await stream.next()).done, false);
-    assert.equal((await stream.next()).done, false);
-    await assert.rejects(stream.next(), /no more/);
+    await assert.rejects(stream.next(), {
+      name: 'AuthenticationError',
+      code: 'auth_invalid',
+      requestId: 'req_x',
+    });
     assert.equal((await stream.next()).done, true);
-    assert.ok(asked.length <= 4);
+    assert.equal(asked.length, 1);
   });
 
-  it('hands the abort of its caller on', async () => {
-    const { asked, streams } = remembering();
-    const caller = new AbortController();
-    const stream = streams.integers({ total: 1_000, block: 10 }, { signal: caller.signal });
+  it('is given up after as many attempts without a block as a call has', async () => {
+    const { client, asked } = scripted([[block(1, 2)], []], { retries: 1 });
+    await assert.rejects(valuesOf(client, 9), { name: 'ConnectionFailedError', code: 'network_error' });
+    assert.equal(asked.length, 2);
+  });
+
+  it('limits the time of a block, and not that of its reader', async () => {
+    const { client } = scripted([[block(1, 2), false]], { timeoutMs: 30, retries: 0 });
+    const stream = client.stream.integers({ total: 9, block: 2 });
     await stream.next();
-    caller.abort(new Error('enough'));
-    assert.equal(asked[0].signal.reason.message, 'enough');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await assert.rejects(stream.next(), { code: 'timeout' });
   });
 
-  it('takes blocks of bytes that a reply can hold', async () => {
-    const { asked, streams } = remembering();
-    await streams.bytes({ total: 1e6, length: 1_024 }).next();
-    assert.equal(asked[0].parameters.count, 16_384);
+  it('takes no more memory than frames of the service need, whatever their lengths say', async () => {
+    const { client } = scripted([[Buffer.alloc(64, 0xff)]]);
+    await assert.rejects(valuesOf(client, 9), { code: 'invalid_answer' });
+  });
+
+  it('ends the request when the loop is left, and when its caller aborts', async () => {
+    const left = scripted([[block(1, 2), false]]);
+    for await (const _ of left.client.stream.integers({ total: 9, block: 2 })) break;
+    assert.ok(left.signals[0].aborted);
+    const caller = new AbortController();
+    const aborted = scripted([[block(1, 2), false]]);
+    const stream = aborted.client.stream.integers({ total: 9, block: 2 }, { signal: caller.signal });
+    await stream.next();
+    const next = stream.next();
+    caller.abort(new Error('enough'));
+    await assert.rejects(next, /^Error: enough$/);
+  });
+
+  it('names an error that came before the first block as a call does', async () => {
+    const client = new QrnClient({
+      baseUrl: 'http://127.0.0.1:1/v1',
+      key: 'qrn_p_key',
+      fetch: async () => Response.json({ error: { ...REFUSED, code: 'auth_scope' } }, { status: 403 }),
+    });
+    await assert.rejects(
+      valuesOf(client, 9),
+      (error) => error instanceof QrnError && error.code === 'auth_scope',
+    );
   });
 
   it('refuses sizes that cannot be meant, before it is read', () => {
-    const { streams } = remembering();
-    for (const size of [
-      { total: 0 },
-      { total: 1.5 },
-      { total: 9, block: 0 },
-      { total: 9, block: 100_001 },
-      { total: 9, ahead: 9 },
-    ])
-      assert.throws(() => streams.floats(size), RangeError, JSON.stringify(size));
+    const { client } = scripted([]);
+    for (const size of [{ total: 0 }, { total: 1.5 }, { total: 9, block: 0 }, { total: 9, block: 100_001 }])
+      assert.throws(() => client.stream.floats(size), RangeError, JSON.stringify(size));
   });
 });
 

@@ -51,7 +51,7 @@ import {
 import { type PendingCall, pendingCall } from './pending-call.ts';
 import { environmentVariable, userAgent } from './runtime.ts';
 import { sleep } from './sleep.ts';
-import { Streams } from './stream.ts';
+import { type StreamBlock, type StreamOptions, type StreamRequest, Streams } from './stream.ts';
 import { randomKey } from './system-random.ts';
 import {
   type CallOptions,
@@ -123,8 +123,11 @@ export class QrnClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #transport: Transport;
-  /** Any number of values, as typed arrays, one batch after the other. */
-  readonly stream: Streams = new Streams(this);
+  /** Any number of values, as typed arrays, block after block. */
+  readonly stream: Streams = new Streams({
+    batchBinary: (parameters, call) => this.batchBinary(parameters, call),
+    streamed: (request, call) => this.#streamed(request, call),
+  });
 
   /** Throws a TypeError or RangeError for options that cannot be meant. */
   constructor(options: QrnClientOptions = {}) {
@@ -343,6 +346,23 @@ export class QrnClient {
     return this.#draw(endpoint, parameters, 'application/octet-stream', call);
   }
 
+  async *#streamed<T extends BinaryBatchType>(
+    { type, total, block, params, entropyMode }: StreamRequest<T>,
+    call: StreamOptions,
+  ): AsyncGenerator<StreamBlock<T>> {
+    const query = { type, total, block, ...params, entropy_mode: entropyMode };
+    const requestFrom = (first: number): HttpRequest => {
+      const url = `${this.#baseUrl}/stream${queryOf(first === 0 ? query : { ...query, first })}`;
+      return this.#authorized({ url, accept: 'application/octet-stream' });
+    };
+    let left = total;
+    for await (const reply of this.#transport.blocks(requestFrom, call)) {
+      const count = Math.min(left, block);
+      left -= count;
+      yield binaryAnswerOf(reply, { values: batchValues(type, count, octetReply(reply)), count, type });
+    }
+  }
+
   async #draw<E extends DataEndpoint>(
     endpoint: E,
     parameters: DataParameters[E],
@@ -359,11 +379,12 @@ export class QrnClient {
   }
 
   #send(request: PartialRequest, call: CallOptions = {}): Promise<RawResponse> {
+    return this.#transport.send(this.#authorized(request), call);
+  }
+
+  #authorized(request: PartialRequest): HttpRequest {
     const { headers, ...rest } = requestOf(request);
-    return this.#transport.send(
-      { ...rest, headers: { ...headers, Authorization: `Bearer ${this.#key}` } },
-      call,
-    );
+    return { ...rest, headers: { ...headers, Authorization: `Bearer ${this.#key}` } };
   }
 }
 

@@ -6,35 +6,51 @@ import type { CallOptions } from './transport.ts';
 export interface StreamSize {
   /** Values in all: any whole number from 1 on. */
   readonly total: number;
-  /** Values of one call, 1 to 100,000; default 100,000, or as many as 16 MiB hold. */
+  /** Values of one block, 1 to 100,000; default 100,000, or as many as 16 MiB hold. */
   readonly block?: number | undefined;
-  /** Calls under way before their values are asked for, 0 to 8; default 1, and 0 in pure mode, where each costs credits. */
-  readonly ahead?: number | undefined;
 }
 
 export type StreamParameters<T extends BinaryBatchType> = StreamSize &
   ModeParameters &
   BatchTypeParameters[T];
 
-/** Every block is a call of its own, with certificate and, in pure mode, Idempotency-Key of its own. */
+/** Every block is an answer of its own, with certificate and, in pure mode, Idempotency-Key of its own. */
 export type StreamOptions = Omit<CallOptions, 'idempotencyKey'>;
 
 export type StreamBlock<T extends BinaryBatchType> = BinaryAnswer<BinaryBatchData<T>>;
 
 const BLOCK_MAX = 100_000;
 const BLOCK_BYTES_MAX = 16 * 1_048_576;
-const AHEAD_MAX = 8;
 const BYTES_LENGTH = 16;
 
+/** A stream as its blocks are asked for. */
+export interface StreamRequest<T extends BinaryBatchType> extends ModeParameters {
+  readonly type: T;
+  readonly total: number;
+  readonly block: number;
+  readonly params: BatchTypeParameters[T];
+}
+
+/** What a client gives its streams. */
+export interface StreamSource extends Pick<QrnClient, 'batchBinary'> {
+  /** By `GET /v1/stream`, resumed where it breaks off. */
+  streamed<T extends BinaryBatchType>(
+    request: StreamRequest<T>,
+    call: StreamOptions,
+  ): AsyncGenerator<StreamBlock<T>>;
+}
+
 /**
- * Any number of values as typed arrays, one batch after the other: `for await (const block of client.stream.floats({
- * total: 1e9 }))`. Leaving the loop ends the calls under way; an error of a call ends the loop.
+ * Any number of values as typed arrays, block after block: `for await (const block of client.stream.floats({ total: 1e9
+ * }))`. They come by `GET /v1/stream`, which makes blocks ahead of its reader. In pure mode, where each block costs
+ * credits, they are batches that are asked for one by one, so that only blocks that were asked for are paid. Leaving the
+ * loop ends what is under way; an error ends the loop.
  */
 export class Streams {
-  readonly #client: Pick<QrnClient, 'batchBinary'>;
+  readonly #source: StreamSource;
 
-  constructor(client: Pick<QrnClient, 'batchBinary'>) {
-    this.#client = client;
+  constructor(source: StreamSource) {
+    this.#source = source;
   }
 
   integers(
@@ -70,50 +86,26 @@ export class Streams {
   /** Checks the size before the first block is asked for. */
   #stream<T extends BinaryBatchType>(
     type: T,
-    { total, block = BLOCK_MAX, ahead, entropyMode }: StreamSize & ModeParameters,
+    { total, block = BLOCK_MAX, entropyMode }: StreamSize & ModeParameters,
     params: BatchTypeParameters[T],
     call: StreamOptions = {},
   ): AsyncGenerator<StreamBlock<T>> {
-    const callsAhead = ahead ?? (String(entropyMode).toLowerCase() === 'pure' ? 0 : 1);
     if (!(Number.isSafeInteger(total) && total >= 1)) throw new RangeError('total: a whole number from 1 on');
-    if (!isWithin(block, 1, BLOCK_MAX)) throw new RangeError('block: 1 to 100,000');
-    if (!isWithin(callsAhead, 0, AHEAD_MAX)) throw new RangeError('ahead: 0 to 8');
-    return this.#blocks({ type, count: block, params, entropyMode }, total, callsAhead, call);
+    if (!(Number.isInteger(block) && block >= 1 && block <= BLOCK_MAX))
+      throw new RangeError('block: 1 to 100,000');
+    const request = { type, total, block, params, entropyMode };
+    return String(entropyMode).toLowerCase() === 'pure'
+      ? this.#batches(request, call)
+      : this.#source.streamed(request, call);
   }
 
-  async *#blocks<T extends BinaryBatchType>(
-    parameters: BatchParameters<T>,
-    total: number,
-    ahead: number,
+  async *#batches<T extends BinaryBatchType>(
+    { type, total, block, params, entropyMode }: StreamRequest<T>,
     call: StreamOptions,
   ): AsyncGenerator<StreamBlock<T>> {
-    const stopping = new AbortController();
-    const { signal } = stopping;
-    const onAbort = () => stopping.abort(call.signal?.reason);
-    call.signal?.addEventListener('abort', onAbort, { once: true });
-    if (call.signal?.aborted) onAbort();
-    const coming: Promise<StreamBlock<T>>[] = [];
-    let left = total;
-    try {
-      for (;;) {
-        while (left > 0 && coming.length <= ahead) {
-          const count = Math.min(left, parameters.count);
-          left -= count;
-          const block = this.#client.batchBinary({ ...parameters, count }, { ...call, signal });
-          block.catch(() => {}); // told when its turn comes, and to nobody when the loop was left before
-          coming.push(block);
-        }
-        const next = coming.shift();
-        if (next === undefined) return;
-        yield await next;
-      }
-    } finally {
-      call.signal?.removeEventListener('abort', onAbort);
-      stopping.abort();
+    for (let left = total; left > 0; left -= block) {
+      const parameters = { type, count: Math.min(left, block), params, entropyMode };
+      yield await this.#source.batchBinary(parameters as BatchParameters<T>, call);
     }
   }
-}
-
-function isWithin(value: number, min: number, max: number): boolean {
-  return Number.isInteger(value) && value >= min && value <= max;
 }

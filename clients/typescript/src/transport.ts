@@ -1,4 +1,5 @@
 import { clientError, QrnError, type RawResponse, serviceError } from './error.ts';
+import { cutOff, type Frame, framesOf } from './frames.ts';
 import type { Hooks } from './hooks.ts';
 import { retryAfterMs, retryDelayMs } from './retry.ts';
 import { sleep } from './sleep.ts';
@@ -62,21 +63,98 @@ export class Transport {
 
   /** The first answer. Rejects with a QrnError, or with the reason of an aborted signal. */
   async send(request: HttpRequest, call: CallOptions): Promise<RawResponse> {
-    const retries = call.retries ?? this.#options.retries;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#attempt(request, call, attempt);
       } catch (error) {
-        if (!(error instanceof QrnError)) throw error;
-        error.attempts = attempt;
-        error.idempotencyKey = request.idempotencyKey;
-        if (attempt > retries) throw error;
-        const delayMs = retryDelayMs(error, attempt, await randomFraction(), this.#options.retryWaitMaxMs);
-        if (delayMs === null) throw error;
-        this.#options.hooks.onRetry?.({ ...sentOf(request, attempt), error, delayMs });
-        await sleep(delayMs, call.signal);
+        await this.#waitFor(error, request, call, attempt);
       }
     }
+  }
+
+  /**
+   * The blocks of a stream from `first` on, each as a response of its own. A stream that breaks off is asked for again
+   * from its next block, as often as a call is; a block that came counts as a fresh start. `requestFrom` makes the
+   * request that begins with a block.
+   */
+  async *blocks(
+    requestFrom: (block: number) => HttpRequest,
+    call: CallOptions,
+  ): AsyncGenerator<RawResponse, void> {
+    let next = 0;
+    for (let attempt = 1; ; attempt++) {
+      const request = requestFrom(next);
+      let isWhole = false;
+      try {
+        for await (const frame of this.#frames(request, call, attempt)) {
+          isWhole = 'end' in frame.facts;
+          if (isWhole) continue;
+          const block = blockOf(frame);
+          next++;
+          attempt = 1;
+          yield block;
+        }
+        if (isWhole) return;
+        throw cutOff();
+      } catch (error) {
+        await this.#waitFor(error, request, call, attempt);
+      }
+    }
+  }
+
+  /** Waits before the next attempt, or throws the error when there is none. */
+  async #waitFor(error: unknown, request: HttpRequest, call: CallOptions, attempt: number): Promise<void> {
+    if (!(error instanceof QrnError)) throw error;
+    error.attempts = attempt;
+    error.idempotencyKey = request.idempotencyKey;
+    if (attempt > (call.retries ?? this.#options.retries)) throw error;
+    const delayMs = retryDelayMs(error, attempt, await randomFraction(), this.#options.retryWaitMaxMs);
+    if (delayMs === null) throw error;
+    this.#options.hooks.onRetry?.({ ...sentOf(request, attempt), error, delayMs });
+    await sleep(delayMs, call.signal);
+  }
+
+  /** One attempt of a stream. The time limit is that of the head, and then of each frame while it is waited for. */
+  async *#frames(request: HttpRequest, call: CallOptions, attempt: number): AsyncGenerator<Frame, void> {
+    const { hooks, fetch } = this.#options;
+    const sent = sentOf(request, attempt);
+    const startedMs = Date.now();
+    hooks.onRequest?.(sent);
+    const limit = new Limit(call, this.#options.timeoutMs);
+    let received = 0;
+    try {
+      const response = await limit.of(fetch(request.url, fetchInit(request, limit.signal)));
+      const { status, headers } = response;
+      const responded = (bytes: number) => {
+        const requestId = headers.get('x-request-id');
+        hooks.onResponse?.({ ...sent, status, requestId, durationMs: Date.now() - startedMs, bytes });
+        this.#warn(sent.path, headers);
+      };
+      if (status !== 200 || response.body === null) {
+        const body = new Uint8Array(await limit.of(response.arrayBuffer()));
+        responded(body.length);
+        throw errorOf({ status, headers, body });
+      }
+      const reader = response.body.getReader();
+      const pull = async () => {
+        const { done, value } = await limit.of(reader.read());
+        received += value?.length ?? 0;
+        return done ? undefined : value;
+      };
+      yield* framesOf(pull);
+      responded(received);
+    } finally {
+      limit.giveUp();
+    }
+  }
+
+  #warn(path: string, headers: Headers): void {
+    const ignored = headers.get('x-ignored-parameters');
+    if (ignored === null) return;
+    const message = `qrn: the service ignored what it does not know in ${path}: ${ignored}`;
+    const { onWarning } = this.#options.hooks;
+    if (onWarning === undefined) console.warn(message);
+    else onWarning(message);
   }
 
   async #attempt(request: HttpRequest, call: CallOptions, attempt: number): Promise<RawResponse> {
@@ -93,12 +171,7 @@ export class Transport {
       durationMs: Date.now() - startedMs,
       bytes: reply.body.length,
     });
-    const ignored = headers.get('x-ignored-parameters');
-    if (ignored !== null) {
-      const message = `qrn: the service ignored what it does not know in ${sent.path}: ${ignored}`;
-      if (hooks.onWarning === undefined) console.warn(message);
-      else hooks.onWarning(message);
-    }
+    this.#warn(sent.path, headers);
     if (status === 200) return reply;
     const error = errorOf(reply);
     if (error.code === 'invalid_answer' && request.alsoAnswers.includes(reply.status)) return reply;
@@ -106,28 +179,65 @@ export class Transport {
   }
 
   /** One request and its whole answer, whatever its status. */
-  async #exchange(request: HttpRequest, { signal, timeoutMs }: CallOptions): Promise<RawResponse> {
-    signal?.throwIfAborted();
-    const limitMs = timeoutMs ?? this.#options.timeoutMs;
-    const attempt = new AbortController();
-    const onAbort = () => attempt.abort(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => attempt.abort(TIMED_OUT), limitMs);
+  async #exchange(request: HttpRequest, call: CallOptions): Promise<RawResponse> {
+    const limit = new Limit(call, this.#options.timeoutMs);
+    const { fetch } = this.#options;
     try {
-      const { fetch } = this.#options;
-      const response = await fetch(request.url, fetchInit(request, attempt.signal));
-      const body = new Uint8Array(await response.arrayBuffer());
-      return { status: response.status, headers: response.headers, body };
+      return await limit.of(
+        fetch(request.url, fetchInit(request, limit.signal)).then(async (response) => {
+          const body = new Uint8Array(await response.arrayBuffer());
+          return { status: response.status, headers: response.headers, body };
+        }),
+      );
+    } finally {
+      limit.end();
+    }
+  }
+}
+
+/** Ends an exchange when its time is over, and when its caller says so. */
+class Limit {
+  readonly #limitMs: number;
+  readonly #callers: AbortSignal | undefined;
+  readonly #ending = new AbortController();
+  readonly #onAbort = () => this.#ending.abort(this.#callers?.reason);
+
+  constructor({ signal, timeoutMs }: CallOptions, defaultMs: number) {
+    signal?.throwIfAborted();
+    this.#limitMs = timeoutMs ?? defaultMs;
+    this.#callers = signal;
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** For fetch. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** What the work gives within the time; throws the caller's reason, `timeout` or `network_error`. */
+  async of<T>(work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#ending.abort(TIMED_OUT), this.#limitMs);
+    try {
+      return await work;
     } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      if (attempt.signal.reason === TIMED_OUT) {
-        throw clientError('timeout', { message: `No answer within ${limitMs} ms.`, cause: error });
+      if (this.#callers?.aborted) throw this.#callers.reason;
+      if (this.signal.reason === TIMED_OUT) {
+        throw clientError('timeout', { message: `No answer within ${this.#limitMs} ms.`, cause: error });
       }
       throw clientError('network_error', { message: networkMessage(error), cause: error });
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  end(): void {
+    this.#callers?.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** Ends what is still under way, too. */
+  giveUp(): void {
+    this.end();
+    this.#ending.abort();
   }
 }
 
@@ -179,6 +289,25 @@ function errorOf(response: RawResponse): QrnError {
     retryAfterMs: waitMs,
     response,
   });
+}
+
+/** A block as the batch that it stands for would have been answered. Throws the error that stands in its place. */
+function blockOf({ facts, octets }: Frame): RawResponse {
+  const error = facts['error'];
+  if (isObject(error)) {
+    const waitS = facts['retry_after'];
+    const { code, message, status, request_id: requestId, details } = error;
+    throw serviceError(String(code), {
+      message: String(message),
+      status: Number(status),
+      requestId: typeof requestId === 'string' ? requestId : null,
+      details: isObject(details) ? details : null,
+      retryAfterMs: typeof waitS === 'number' ? 1000 * waitS : null,
+    });
+  }
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(facts)) headers.set(name, String(value));
+  return { status: 200, headers, body: octets };
 }
 
 const utf8 = new TextDecoder();
