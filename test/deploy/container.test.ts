@@ -29,6 +29,16 @@ describe('the container image', () => {
     }
   });
 
+  it('and those of compose name their base by an exact version', () => {
+    const bases = [
+      ...[...dockerfile.matchAll(/^ARG BASE=(\S+)$/gm)].map(([, image]) => image),
+      ...[...read('deploy/compose.yml').matchAll(/^ {4}image: (\S+)$/gm)].map(([, image]) => image),
+    ];
+    assert.ok(bases.length >= 3);
+    // a digest can be read from a registry alone: docs/operations.md has the command that pins one
+    for (const image of bases) assert.match(image, /:v?\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/);
+  });
+
   it('reports liveness, not readiness, as its health', () => {
     const check = /^HEALTHCHECK[\s\S]*?^ {2}CMD (.+)$/m.exec(dockerfile)?.[1];
     assert.match(check!, /127\.0\.0\.1:3000\/livez/);

@@ -172,6 +172,19 @@ ${temp.join('\n')}
     );
   });
 
+  it('gives chunked bodies a length, so that trailers and extensions are served', async () => {
+    const head =
+      `POST /v1/batch HTTP/1.1\r\nHost: qrn\r\nConnection: close\r\nAuthorization: Bearer ${service.key}\r\n` +
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const json = '{"type":"uuid","count":1}';
+    const size = json.length.toString(16);
+    for (const body of [
+      `${size}\r\n${json}\r\n0\r\nX-Trailer: t\r\n\r\n`,
+      `${size};a=b\r\n${json}\r\n0;last\r\n\r\n`,
+    ])
+      assert.match(await raw(head + body), /^HTTP\/1\.1 200 /, body);
+  });
+
   it('hides metrics from clients and logs neither keys nor queries', async () => {
     assert.equal((await get('/metrics')).status, 404);
     await (await get('/v1/shuffle?items=secret-one,secret-two')).arrayBuffer();

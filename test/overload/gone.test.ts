@@ -140,6 +140,26 @@ function contract(engine: EngineName): void {
     assert.equal((await front.get(seedless, '/bytes')).status, 200);
   });
 
+  it('that closes its half after the draw is answered, or gets the same answer with its Idempotency-Key', async () => {
+    const before = await books();
+    const { isWaiting, release } = hold('commit');
+    const socket = await connected();
+    const over = once(socket, 'close');
+    let received = '';
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+    socket.write(requestOf(key, '/bytes?count=32', 'Idempotency-Key: half\r\nConnection: close\r\n'));
+    while (!isWaiting()) await turn();
+    socket.end();
+    for (let i = 0; i < 4; i++) await turn();
+    release();
+    await over;
+    assert.equal(received.startsWith('HTTP/1.1 200 '), engine === 'node', received);
+    const again = await front.get(key, '/bytes?count=32', { 'idempotency-key': 'half' });
+    assert.equal(again.status, 200);
+    if (received !== '') assert.deepEqual(JSON.parse(received.split('\r\n\r\n')[1]), again.body);
+    assert.equal((await books()).requests, before.requests + 1, 'it is charged once');
+  });
+
   /** Asks, waits until as many calls are held, and is refused because the deadline has passed. */
   async function refusedAsLate(
     paths: readonly string[],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { EngineName } from '../../../src/http/engine.ts';
 import { descriptorLimit } from '../../../src/service/front-stack.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
@@ -277,11 +278,18 @@ const FLOOD_GROUP = 25;
  * Floods the service with `groups` groups of each refusal. All are answered, nothing is booked, and of the log's lines
  * there are few, short ones: what is left out is told as a number.
  */
-export async function assertWithstandsFlood(target: Target, groups: number): Promise<number> {
+export async function assertWithstandsFlood(
+  target: Target,
+  groups: number,
+  engine: EngineName = 'uws',
+): Promise<number> {
   const before = await target.books();
   const linesBefore = target.logLines('"msg":"request"').filter(isRefusal).length;
   const leftOutBefore = leftOut(target);
-  const requests = refusals(target);
+  // node:http hands over the next request before the promise of the 400 is settled, and closes behind an unknown method
+  const requests = refusals(target).filter(
+    ([status]) => engine === 'uws' || status === 401 || status === 404,
+  );
   await Promise.all(
     requests.map(async ([status, request]) => {
       const connection = await HttpConnection.open(target.port);

@@ -3,6 +3,7 @@
  *   node test/adversary/abuse/run.ts [SEED] [ENGINE ...]   ENGINE is uws or node; both unless named. About 5 minutes each.
  */
 import assert from 'node:assert/strict';
+import type { EngineName } from '../../../src/http/engine.ts';
 import { uniforms } from '../../support/chance.ts';
 import { noProc, Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
@@ -29,7 +30,7 @@ import { besideLookUps } from './look-ups.ts';
 assert.equal(noProc, false, 'the long form needs /proc of Linux');
 const seed = Number(process.argv[2] ?? 1);
 const named = process.argv.slice(3);
-const ENGINES = ['uws', 'node'].filter((engine) => named.length === 0 || named.includes(engine));
+const ENGINES = (['uws', 'node'] as const).filter((engine) => named.length === 0 || named.includes(engine));
 
 /**
  * Generous bounds on growth: what a run of this file took, tripled at least. Memory that grows with each attack, or by
@@ -75,7 +76,7 @@ for (const engine of ENGINES) {
   await outlivesCrowd(engine);
 }
 
-async function withstands(engine: string): Promise<void> {
+async function withstands(engine: EngineName): Promise<void> {
   const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
   const server = await TestServer.start(environment);
   try {
@@ -95,7 +96,11 @@ async function withstands(engine: string): Promise<void> {
     } else for (const each of cases) await runner.assertBooked(each); // the table says what uWebSockets.js answers
     say(`table: ${cases.length} cases`);
     await bounded(target, 'leavers', async () => `${await assertSurvivesLeavers(target, 40)} clients`);
-    await bounded(target, 'flood', async () => `${await assertWithstandsFlood(target, 400)} refusals`);
+    await bounded(
+      target,
+      'flood',
+      async () => `${await assertWithstandsFlood(target, 400, engine)} refusals`,
+    );
     await bounded(target, 'bodies', () => assertTakesBodiesAsTheyCome(target, 4_000));
     await bounded(target, 'endless', async () => `${await assertCutsEndless(target, 10)} clients`);
     await bounded(
@@ -126,7 +131,7 @@ async function withstands(engine: string): Promise<void> {
   }
 }
 
-async function outlivesCrowd(engine: string): Promise<void> {
+async function outlivesCrowd(engine: EngineName): Promise<void> {
   const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
   const poor = await TestServer.start(environment, undefined, { descriptors: 120 });
   try {
