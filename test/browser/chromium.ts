@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** Debian's Chromium, driven by playwright-core. */
-const CHROMIUM = '/usr/bin/chromium';
+/**
+ * Debian's Chromium, driven by playwright-core: its headless shell where that is installed, which needs a third of the
+ * processor time for a page, else the whole browser.
+ */
+const PROGRAMS: readonly string[] = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 /** A name for this machine that a browser does not take for it: no secure context without https. */
 export const INSECURE_HOST = 'qrn.example';
 const FLAGS = [
@@ -19,17 +22,21 @@ const FLAGS = [
 
 /** Why the tests of the page cannot run here; false when they can. In CI they must: there it throws. */
 export function noBrowser(): string | false {
-  if (existsSync(CHROMIUM)) return false;
-  const why = `${CHROMIUM} is missing: apt-get install -y chromium`;
+  if (installed() !== undefined) return false;
+  const why = `${PROGRAMS.join(' and ')} are missing: apt-get install -y chromium-headless-shell`;
   if (process.env['CI']) throw new Error(why);
   return why;
 }
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  return chromium.launch({ executablePath: installed()!, args: FLAGS });
 }
 
-/** A page of its own that fails the test for whatever the browser complains of. */
+function installed(): string | undefined {
+  return PROGRAMS.find((each) => existsSync(each));
+}
+
+/** A page of an empty profile, which writes down what the test wants to know. */
 export interface WatchedPage {
   readonly page: Page;
   /** Requests that the page made, as method and URL with the body. */
@@ -39,9 +46,13 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
+/** The page that visits without options take turns in. A process for each of them would cost most of what they take. */
+const reused = new WeakMap<Browser, Page>();
+
+export async function openPage(browser: Browser, options?: BrowserContextOptions): Promise<WatchedPage> {
+  const free = options === undefined ? reused.get(browser) : undefined;
+  reused.delete(browser);
+  const page = free ?? (await (await browser.newContext(options)).newPage());
   const requests: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) =>
@@ -52,5 +63,14 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
-  return { page, requests, complaints, close: () => context.close() };
+  const close = async () => {
+    page.removeAllListeners();
+    if (options !== undefined) return page.context().close();
+    await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await page.context().clearCookies();
+    await (await page.context().newCDPSession(page)).send('Network.clearBrowserCache');
+    await page.goto('about:blank');
+    reused.set(browser, page);
+  };
+  return { page, requests, complaints, close };
 }

@@ -23,7 +23,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
   /** Opens the page and wants no complaint of the browser but those that `expected` matches. */
   async function visit(
     act: (watched: WatchedPage) => Promise<void>,
-    options: BrowserContextOptions = {},
+    options?: BrowserContextOptions,
     expected = /^$/,
   ): Promise<void> {
     const watched = await openPage(browser, options);
@@ -81,7 +81,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
         assert.match(status, /^400 /);
         assert.equal(JSON.parse(text).error.code, 'invalid_count');
       },
-      {},
+      undefined,
       /status of 400/,
     );
   });

@@ -40,7 +40,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     served: Scene,
     path: string,
     act: (watched: WatchedPage) => Promise<T>,
-    options: BrowserContextOptions = {},
+    options?: BrowserContextOptions,
   ): Promise<T> {
     current = served;
     const watched = await openPage(browser, options);
