@@ -1,88 +1,10 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { type Command, type CommandContext, group, later, table } from './cli/command.ts';
-import { describeSettings } from './config/config.ts';
+import type { CommandContext } from './cli/command.ts';
+import { qrn } from './cli/commands.ts';
 import { systemClock } from './core/clock.ts';
 
-/** `qrn`: finds the command and gives it the process's arguments, environment and streams. Nothing else. */
-const settings = describeSettings(availableParallelism()).map((each) => [
-  each.variable,
-  each.fallback,
-  each.meaning,
-]);
-const footer = `\nSettings, read from the environment and, camel-cased without QRN_, from the file QRN_CONFIG:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
-const commands: Command[] = [
-  later('serve', 'Starts the service.', async () => (await import('./cli/serve.ts')).serve),
-  later(
-    'accounts',
-    'Makes, lists and changes accounts.',
-    async () => (await import('./cli/accounts.ts')).accounts,
-  ),
-  later(
-    'keys',
-    'Makes, lists, rotates and revokes API keys.',
-    async () => (await import('./cli/keys.ts')).keys,
-  ),
-  later(
-    'ledger',
-    'Audits, backs up, restores and compacts the ledger.',
-    async () => (await import('./cli/ledger.ts')).ledger,
-  ),
-  later(
-    'verify',
-    'Checks a saved answer, its certificate and its proof.',
-    async () => (await import('./cli/verify.ts')).verify,
-  ),
-  later(
-    'lots',
-    'Lists, shows and withdraws lots of entropy.',
-    async () => (await import('./cli/lots.ts')).lots,
-  ),
-  later(
-    'log',
-    'Shows the transparency log, rotates its key, and watches a log from outside.',
-    async () => (await import('./cli/log.ts')).log,
-  ),
-  later(
-    'witness',
-    'Runs a witness of transparency logs.',
-    async () => (await import('./cli/witness.ts')).witness,
-  ),
-  later(
-    'sources',
-    'Lists the sources of entropy and tries one.',
-    async () => (await import('./cli/sources.ts')).sources,
-  ),
-  later('integers', 'Random integers in a range.', async () => (await import('./cli/draw.ts')).integers),
-  later('bytes', 'Random bytes.', async () => (await import('./cli/draw.ts')).bytes),
-  later('floats', 'Random numbers from 0 to 1.', async () => (await import('./cli/draw.ts')).floats),
-  later('uuid', 'Random UUIDs.', async () => (await import('./cli/draw.ts')).uuid),
-  later('shuffle', 'Items in a random order.', async () => (await import('./cli/draw-items.ts')).shuffle),
-  later('pick', 'Items picked at random.', async () => (await import('./cli/draw-items.ts')).pick),
-  later(
-    'usage',
-    'What the account has used this month.',
-    async () => (await import('./cli/status.ts')).usage,
-  ),
-  later(
-    'status',
-    'The state of a service and its sources.',
-    async () => (await import('./cli/status.ts')).status,
-  ),
-  later(
-    'evidence',
-    'Publishes the raw shots of spent lots and computes their figures again.',
-    async () => (await import('./cli/evidence.ts')).evidence,
-  ),
-  later('config', 'Prints the settings in force.', async () => (await import('./cli/config.ts')).config),
-  later('assess', 'Tests a file of random bits.', async () => (await import('./cli/assess.ts')).assess),
-  later('completions', 'Prints completions for bash, zsh or fish.', async () =>
-    (await import('./cli/completions.ts')).completions(() => commands),
-  ),
-];
-const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);
-
+/** `qrn`: gives the commands the process's arguments, environment and streams. Nothing else. */
 const context: CommandContext = {
   environment: process.env,
   clock: systemClock,

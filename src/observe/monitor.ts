@@ -126,7 +126,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
       inForce: seeds.every(({ inForce }) => inForce),
     },
     modes: readings.modes,
-    csprngReady: readings.systemLot != null,
+    csprngReady: readings.systemLot !== undefined,
     requestsPerS: minute.requestsPerS,
     commitP50Ms: minute.commitP50Ms,
     logEntries: readings.logEntries,

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { verify } from '../../src/cli/verify.ts';
 import { ENTROPY_MODES } from '../../src/core/vocabulary.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
 /** Certificates of the real service: every answer verifies, online and offline; anything changed is named. */

@@ -8,7 +8,7 @@ import canonicalize from 'canonicalize';
 import { unpack } from 'msgpackr';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { verify } from '../../src/cli/verify.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Answers in octets of the real service over a real socket, and their certificates. */

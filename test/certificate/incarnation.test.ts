@@ -20,7 +20,7 @@ import { sha256 } from '../../src/crypto/digest.ts';
 import { openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
-import { runCommand } from '../cli/run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freePort } from '../support/programs.ts';

@@ -11,10 +11,10 @@ import { assess as assessCommand } from '../../src/cli/assess.ts';
 import { runBattery } from '../../src/stats/sp800-22/battery.ts';
 import { verdictAcross } from '../../src/stats/sp800-22/verdict.ts';
 import { digitsOf } from '../support/constants.ts';
+import { runCommand } from '../support/run-command.ts';
 import { STRIPPED } from '../support/server.ts';
 import { keystream } from '../vectors/sp800-90b/inputs.ts';
 import { KNOWN_ANSWERS } from '../vectors/sp800-90b/kat.ts';
-import { runCommand } from './run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SEQUENCE_BYTES = 125_000;

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bytes } from '../../src/cli/draw.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runQrn, TestServer } from '../support/server.ts';
-import { runCommand } from './run-command.ts';
 
 /** The commands that draw values, against the real service, each in a process of its own as a script runs it. */
 const root = fileURLToPath(new URL('../..', import.meta.url));

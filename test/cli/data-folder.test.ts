@@ -14,7 +14,7 @@ import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table
 import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { acquireServerLock } from '../../src/ledger/server-lock.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 
 /** A user other than root; `nobody` on most systems. */
 const STRANGER = 65_534;

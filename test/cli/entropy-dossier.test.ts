@@ -9,8 +9,8 @@ import { unpackBits } from '../../src/stats/sp800-90b/alphabet.ts';
 import { assessNonIid } from '../../src/stats/sp800-90b/assess.ts';
 import { additionalIidTests } from '../../src/stats/sp800-90b/iid.ts';
 import { assessRestarts } from '../../src/stats/sp800-90b/restart.ts';
+import { runCommand } from '../support/run-command.ts';
 import { keystream } from '../vectors/sp800-90b/inputs.ts';
-import { runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-dossier-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -5,8 +5,8 @@ import type { Command } from '../../src/cli/command.ts';
 import { keys } from '../../src/cli/keys.ts';
 import { lots } from '../../src/cli/lots.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { runCommand } from '../support/run-command.ts';
 import { TestServer } from '../support/server.ts';
-import { runCommand } from './run-command.ts';
 
 /*
  * A command that changes who is served, or what is drawn from, returns when the running service goes by the change. The

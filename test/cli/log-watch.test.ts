@@ -10,8 +10,8 @@ import { log } from '../../src/cli/log.ts';
 import { LogWatcher } from '../../src/cli/log-watch.ts';
 import { WatchedLog } from '../certificate/watched-log.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
+import { runCommand } from '../support/run-command.ts';
 import { temporaryFolder } from '../support/server.ts';
-import { runCommand } from './run-command.ts';
 
 /** The routes of the service's log behind HTTP. */
 async function serve(t: TestContext, service: WatchedLog): Promise<string> {

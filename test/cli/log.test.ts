@@ -22,7 +22,7 @@ import {
 } from '../certificate/fixtures.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const NAME = 'qrn.test/log';
 const clock = new ManualClock(TIME_MS);

@@ -7,7 +7,7 @@ import { lots } from '../../src/cli/lots.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { block, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 
 describe('qrn lots', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'qrn-lots-'));

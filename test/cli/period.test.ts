@@ -11,7 +11,7 @@ import { openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { entry, NOON_MS, segment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;

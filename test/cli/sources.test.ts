@@ -11,7 +11,7 @@ import { NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-sources-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -10,7 +10,7 @@ import type { CertificateService } from '../../src/certificate/archive.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { startPageServer } from '../http/pages/page-server.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'qrn-verify-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import type { Command, CommandContext } from '../../src/cli/command.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { NO_TERMINAL } from '../support/no-terminal.ts';
+import { ManualClock } from './manual-clock.ts';
+import { NO_TERMINAL } from './no-terminal.ts';
 
 interface CommandRun {
   readonly status: number;
