@@ -18,6 +18,8 @@ import { runQrn } from '../support/server.ts';
 
 const NEVER = new AbortController().signal;
 const BITS = 1_000_000;
+/** Where no figure asks for a million bits. */
+const SHORT_BITS = 200_000;
 const SIMULATOR = {
   circuit: 'superposition',
   qubits: 4,
@@ -32,8 +34,20 @@ const SIMULATOR = {
   lot_bits: BITS,
 } as const;
 
+type Circuit = 'superposition' | 'x-check' | 'bell-chsh';
+
+const made = new Map<string, ReturnType<typeof makeLotOf>>();
+
+/** The lot of a circuit, which nothing below changes. Each is made once: its statistical tests take most of the time. */
+function lotOf(circuit: Circuit, bits = BITS): ReturnType<typeof makeLotOf> {
+  const name = `${circuit} ${bits}`;
+  const lot = made.get(name) ?? makeLotOf(circuit, bits);
+  made.set(name, lot);
+  return lot;
+}
+
 /** A lot of a device, made as the service makes it, and its raw shots as they are kept. */
-async function lotOf(circuit: 'superposition' | 'x-check' | 'bell-chsh', bits = BITS) {
+async function makeLotOf(circuit: Circuit, bits: number) {
   const clock = new ManualClock();
   const simulator = simulatorWith('sim', { ...SIMULATOR, circuit }, clock, fixedBytes(circuit));
   const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
@@ -119,7 +133,7 @@ describe('a lot computed again from its raw shots', () => {
   });
 
   it('differs when test shots, tail bits or what its blocks are held to were changed and no figure shows it', async () => {
-    const { lot, shots, clock } = await lotOf('x-check');
+    const { lot, shots, clock } = await lotOf('x-check', SHORT_BITS);
     const { read } = shots;
     assert.ok(read.witness?.kind === 'x-basis');
     const differing = async (record = lot.record, changed = read) => {
@@ -189,7 +203,7 @@ async function folderOf(t: TestContext) {
   const dataDir = temporaryFolder(t);
   const keyFile = join(dataDir, 'raw.key');
   const { stdout: recipient } = await runQrn(dataDir, ['evidence', 'keygen', keyFile]);
-  const { lot, shots } = await lotOf('x-check');
+  const { lot, shots } = await lotOf('x-check', SHORT_BITS);
   const { id } = lot.record;
   new RawShotStore(join(dataDir, 'raw'), fromBase64(recipient.trim())!, 1e9).keep(id, shots);
   const ledger = await openTestLedger(join(dataDir, 'ledger'));
