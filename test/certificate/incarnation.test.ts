@@ -20,10 +20,10 @@ import { sha256 } from '../../src/crypto/digest.ts';
 import { openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
-import { runCommand } from '../support/run-command.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freePort } from '../support/programs.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 

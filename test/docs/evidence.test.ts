@@ -25,9 +25,9 @@ import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp8
 import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
-import { runCommand } from '../support/run-command.ts';
 import { digitsOf } from '../support/constants.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { runCommand } from '../support/run-command.ts';
 import { STRIPPED } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
