@@ -60,6 +60,11 @@ export class CertificateArchive {
     return { lot, revocation: revocation ?? null };
   }
 
+  /** To be called when a lot was released anew: what was kept of it is read again. */
+  forgetLot(id: string): void {
+    this.#lotProofs.forget(id);
+  }
+
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
   async find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'> {
     const place = this.#ids.placeOf(id);
@@ -71,7 +76,7 @@ export class CertificateArchive {
     const lots = await Promise.all(source.lotIds.map((lotId) => this.#lotProofs.lot(lotId)));
     const certificate = certificateOf(id, entry, { source, lots, context: segment.context });
     const proof = await this.#log.proofOf(place.segment, place.index);
-    const lotProofs = await this.#proofsOf(source);
+    const lotProofs = await this.#proofsOf(source, entry.issuedAtMs);
     return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations(), lotProofs);
   }
 
@@ -84,7 +89,7 @@ export class CertificateArchive {
     return {
       lot_id: id,
       leaf: logged.text,
-      proof: logged.proof,
+      proof: logged.proofs[logged.proofs.length - 1],
       facts: certifiedFacts(lot),
       withdrawal: withdrawal && { leaf: withdrawal.text, proof: withdrawal.proof },
       withdrawals,
@@ -93,12 +98,12 @@ export class CertificateArchive {
   }
 
   /** Of every lot with a leaf: it was logged before anything was drawn from the lot. */
-  async #proofsOf({ mode, drawn, lotIds }: DrawSource): Promise<LotProof[]> {
+  async #proofsOf({ mode, drawn, lotIds }: DrawSource, issuedAtMs: number): Promise<LotProof[]> {
     if (drawn === undefined) return [];
     const proofs: LotProof[] = [];
     for (const [place, id] of lotIds.entries()) {
       const ranges = drawn.filter(({ lot }) => lot === place);
-      const proof = await this.#lotProofs.proofOf(id, mode, ranges);
+      const proof = await this.#lotProofs.proofOf(id, mode, ranges, issuedAtMs);
       if (proof !== undefined) proofs.push(proof);
     }
     return proofs;

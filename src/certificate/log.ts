@@ -38,6 +38,7 @@ import { lotLeafText, statementText } from './lot-leaf.ts';
 import {
   HELD_READ_MAX,
   type HoldingStore,
+  type LoggedLot,
   type LotLeafRecord,
   lotLeafKey,
   readLotLeaf,
@@ -194,9 +195,7 @@ export class CertificateLog {
 
   /**
    * Logs a batch of what is committed and not logged yet; gives the number of leaves, 0 when there is nothing
-   * to do.
-   * Calls run one after the other. Rejects when the store does; calling again then goes on from what is
-   * stored.
+   * to do. Calls run one after the other. Rejects when the store does; calling again then goes on from what is stored.
    */
   seal(): Promise<number> {
     const sealed = this.#sealing.then(() => this.#sealBatch());
@@ -251,18 +250,19 @@ export class CertificateLog {
     return { text, proof: await this.#proof(this.#store, leaf, size) };
   }
 
-  /**
-   * The leaf of a lot, and its proof against the checkpoint on whose signatures the lot was released; undefined until
-   * then, and for a lot without a leaf.
-   */
-  async lotOf(lotId: string): Promise<LoggedLeaf | undefined> {
+  /** Undefined until the lot is released, and for a lot without a leaf. */
+  async lotOf(lotId: string): Promise<LoggedLot | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
       const record = await readLotLeaf(store, lotId);
       if (record === undefined) continue;
-      const { leaf, size, text, witnessed } = record;
+      const { leaf, size, text, witnessed, earlier = [] } = record;
       if (witnessed === undefined) return undefined;
-      const seen = witnessed === null ? undefined : await readWitnessed(store, witnessed);
-      return { text, proof: await this.#proof(store, leaf, seen?.size ?? size, seen?.note) };
+      const proofs: string[] = [];
+      for (const n of [...earlier, witnessed]) {
+        const seen = n === null ? undefined : await readWitnessed(store, n);
+        proofs.push(await this.#proof(store, leaf, seen?.size ?? size, seen?.note));
+      }
+      return { text, proofs };
     }
     return undefined;
   }

@@ -2,8 +2,9 @@ import { assert } from '../core/assert.ts';
 import type { EntropyStore } from '../ledger/ledger.ts';
 import type { DrawnRange, LotRecord } from '../ledger/records.ts';
 import type { LotProof } from './document.ts';
-import type { CertificateLog, LoggedLeaf } from './log.ts';
+import type { CertificateLog } from './log.ts';
 import { type LotTrees, runsOf, treesOf } from './lot-leaf.ts';
+import { type LoggedLot, proofFor } from './lot-release.ts';
 
 /** Lots kept. */
 const LOTS_MAX = 256;
@@ -13,13 +14,13 @@ const HASHES_MAX = 2 ** 17;
 interface KeptLot {
   readonly lot: LotRecord;
   /** Undefined for a lot without a commitment. */
-  readonly committed?: { readonly logged: LoggedLeaf; readonly trees: LotTrees };
+  readonly committed?: { readonly logged: LoggedLot; readonly trees: LotTrees };
   readonly hashes: number;
 }
 
 /**
- * The lots that certificates name, and what leads from their leaves to the bytes drawn. None of it ever changes, so the
- * lots that were asked for last are kept: whoever may look certificates up needs no key, and a look-up that decoded
+ * The lots that certificates name, and what leads from their leaves to the bytes drawn. It changes only when a lot
+ * is released anew, so the lots that were asked for last are kept: whoever may look certificates up needs no key, and a look-up that decoded
  * the lot and hashed its trees again took 20 times as long.
  */
 export class LotProofs {
@@ -40,11 +41,17 @@ export class LotProofs {
   }
 
   /** Undefined for a lot without a commitment. `ranges` are those of this lot. */
-  async proofOf(id: string, mode: string, ranges: readonly DrawnRange[]): Promise<LotProof | undefined> {
+  async proofOf(
+    id: string,
+    mode: string,
+    ranges: readonly DrawnRange[],
+    issuedAtMs: number,
+  ): Promise<LotProof | undefined> {
     const { committed } = await this.#keptLot(id);
     if (committed === undefined) return undefined;
     const { logged, trees } = committed;
-    return { lot_id: id, leaf: logged.text, proof: logged.proof, runs: runsOf(trees, mode, ranges) };
+    const proof = proofFor(logged, issuedAtMs);
+    return { lot_id: id, leaf: logged.text, proof, runs: runsOf(trees, mode, ranges) };
   }
 
   async #keptLot(id: string): Promise<KeptLot> {
@@ -57,6 +64,11 @@ export class LotProofs {
       this.#drop(oldest);
     }
     return kept;
+  }
+
+  /** What was kept of a lot is read again. */
+  forget(id: string): void {
+    this.#drop(id);
   }
 
   #drop(id: string): void {

@@ -1,6 +1,7 @@
 import { utf8Bytes } from '../core/bytes.ts';
+import { parseProof, readTimestamped } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
-import { textOf } from './log-state.ts';
+import { noteOf, textOf } from './log-state.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
@@ -18,6 +19,33 @@ export interface LotLeafRecord {
    * enough; absent while the lot is held back.
    */
   readonly witnessed?: number | null;
+  /** What it had been released on before other witnesses were asked for (UnseenLots): answers before then rest on it. */
+  readonly earlier?: readonly (number | null)[];
+}
+
+/** The leaf of a lot, and its proof against each checkpoint on whose signatures the lot was released, in order. */
+export interface LoggedLot {
+  /** Canonical JSON: the leaf. */
+  readonly text: string;
+  /** c2sp.org/tlog-proof; at least one. */
+  readonly proofs: readonly string[];
+}
+
+/** The proof for an answer of this time: the newest that the log had signed by then. */
+export function proofFor({ proofs }: LoggedLot, issuedAtMs: number): string {
+  if (proofs.length === 1) return proofs[0];
+  return proofs.findLast((proof) => signedAtMs(proof) <= issuedAtMs) ?? proofs[0];
+}
+
+/** When the log says that it signed the checkpoint of a proof. */
+function signedAtMs(proof: string): number {
+  const { text, signatures } = noteOf(parseProof(proof)?.note ?? '');
+  const origin = text.slice(0, text.indexOf('\n'));
+  const times = signatures
+    .filter(({ name }) => name === origin)
+    .map(({ signature }) => readTimestamped(signature)?.atS)
+    .filter((atS) => atS !== undefined);
+  return Math.max(...times) * 1_000;
 }
 
 export type HoldingStore = LogStore & Pick<EntropyStore, 'heldLots' | 'releaseLots'>;

@@ -24,6 +24,7 @@ import {
 import { keysDocument } from './keys-document.ts';
 import { CertificateLog } from './log.ts';
 import { CertificateLogError, readVouchers, storedStateOf } from './log-state.ts';
+import { type ReleasePolicy, UnseenLots } from './unseen-lots.ts';
 
 /**
  * Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for
@@ -38,14 +39,16 @@ export interface CertificateFolders {
   /** Name of the first incarnation's log. */
   readonly logName: string;
   readonly clock: Clock;
-  /** Lots are released when enough witnesses have cosigned their leaves. */
-  readonly isWitnessed?: boolean;
+  /** Lots are released when enough of these witnesses have cosigned their leaves. */
+  readonly witnesses?: ReleasePolicy;
 }
 
 export interface OpenCertificates {
   readonly certificates: CertificateService;
   /** Undefined while the ledger is held back: nothing is signed. */
   readonly log: CertificateLog | undefined;
+  /** Lots from which nothing may be drawn until these witnesses have seen them; undefined without witnesses. */
+  readonly unseen: UnseenLots | undefined;
   /** Why nothing may be signed or delivered, and what to do; null when all is well. */
   readonly held: string | null;
 }
@@ -55,7 +58,7 @@ export interface OpenCertificates {
  * says why. Throws CertificateLogError when there is not even a log to read.
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
-  const { ledger, ledgerPath, keysPath, logName, clock, isWitnessed = false } = folders;
+  const { ledger, ledgerPath, keysPath, logName, clock, witnesses } = folders;
   const identity = await checkIdentity(ledger, ledgerPath, readAnchor(keysPath));
   const isHeld = identity.kind === 'moved' || identity.kind === 'behind';
   const held = isHeld ? heldText(ledgerPath, identity.reason, identity.kind) : null;
@@ -79,14 +82,19 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     keys,
     settledBelow: await ledger.nextSegment(),
     clock,
-    isWitnessed,
+    isWitnessed: witnesses !== undefined,
     ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
   const document = keysDocument(keys, incarnations, await readVouchers(store, keys));
   const certificates = certificateService(archive, log, document, held);
-  return { certificates, log: isHeld ? undefined : log, held };
+  const onSeen = (lotId: string) => archive.forgetLot(lotId);
+  const unseen =
+    witnesses === undefined || isHeld
+      ? undefined
+      : await UnseenLots.find({ ledger, store, policy: witnesses, onSeen });
+  return { certificates, log: isHeld ? undefined : log, unseen, held };
 }
 
 function heldText(path: string, reason: string, kind: 'moved' | 'behind'): string {

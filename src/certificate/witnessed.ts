@@ -75,6 +75,14 @@ export async function firstWitnessed(
   return found;
 }
 
+/** The one of the most leaves and its number; undefined before the first. */
+export async function newestWitnessed(
+  store: LogStore,
+): Promise<(Witnessed & { readonly n: number }) | undefined> {
+  const n = (await countOf(store)) - 1;
+  return n < 0 ? undefined : { ...(await readWitnessed(store, n)), n };
+}
+
 export async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
   const record = await store.getLog(keyOf(n));
   assert(record !== undefined, `the witnessed checkpoint ${n} is stored`);

@@ -82,8 +82,8 @@ export const log = group('qrn log', 'The transparency log: every certificate and
 async function sealRest(context: CommandContext): Promise<void> {
   try {
     await asServer(context, async (folders) => {
-      // lots are released by the service alone, or where enough witnesses have cosigned them already
-      const { log: opened } = await openCertificates({ ...folders, isWitnessed: true });
+      // with a policy that nobody can meet: lots are released by the service alone
+      const { log: opened } = await openCertificates({ ...folders, witnesses: { names: [], quorum: 1 } });
       await opened?.sealAll();
     });
   } catch (error) {

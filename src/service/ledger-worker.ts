@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
+import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
 import { assert } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -90,11 +91,13 @@ try {
 /** Gives the reason for which the ledger is held back; null when it is not. */
 async function serve(ledger: Ledger & FailStop): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
-  const isWitnessed = data.witnesses.length > 0 && data.witnessQuorum > 0;
-  const opened = await openCertificates({ ledger, ledgerPath, keysPath, logName, clock, isWitnessed });
+  const witnesses = releasePolicy();
+  const folders = { ledger, ledgerPath, keysPath, logName, clock };
+  const opened = await openCertificates({ ...folders, ...(witnesses === undefined ? {} : { witnesses }) });
   const { certificates, held } = opened;
   if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
-  const served = opened.log === undefined ? heldBack(ledger, held ?? '') : releasing(ledger, opened.log);
+  const served =
+    opened.log === undefined ? heldBack(ledger, held ?? '') : releasing(ledger, opened.log, opened.unseen);
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
   const cosigning = opened.log && cosigningOf(opened.log);
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
@@ -121,10 +124,31 @@ function cosigningOf(certificateLog: CertificateLog): Cosigning | undefined {
   return new Cosigning({ log: certificateLog, witnesses, quorum, clock, report: log });
 }
 
-/** The ledger in which a lot that was added is logged at once, so that the first one can soon be drawn from. */
-function releasing(ledger: Ledger & FailStop, certificateLog: CertificateLog): Ledger & FailStop {
+/** Which witnesses must have seen a lot before anything is drawn from it; undefined when none must. */
+function releasePolicy(): ReleasePolicy | undefined {
+  const { witnesses, witnessQuorum: quorum } = data;
+  if (witnesses.length === 0) return undefined;
+  return { names: witnesses.map((each) => each.slice(0, each.indexOf('+'))), quorum };
+}
+
+/**
+ * The ledger in which a lot that was added is logged at once, so that the first one can soon be drawn from. Nothing is
+ * claimed while lots are there that the witnesses have not seen: blocks are given in the order in which they came.
+ */
+function releasing(
+  ledger: Ledger & FailStop,
+  certificateLog: CertificateLog,
+  unseen: UnseenLots | undefined,
+): Ledger & FailStop {
   return {
     ...ledger,
+    async claimBlocks(kind, max) {
+      return unseen === undefined || (await unseen.settle()) ? ledger.claimBlocks(kind, max) : [];
+    },
+    async heldLots(limit) {
+      const held = await ledger.heldLots(limit);
+      return [...(unseen?.lots ?? []), ...held].slice(0, limit);
+    },
     async addLot(lot, blocks, jobKey) {
       const isStored = await ledger.addLot(lot, blocks, jobKey);
       if (isStored && lot.commitment !== undefined) await certificateLog.seal().catch(() => {}); // tried again soon

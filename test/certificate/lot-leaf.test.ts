@@ -6,12 +6,16 @@ import { CertificateArchive } from '../../src/certificate/archive.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
+import { noteOf } from '../../src/certificate/log-state.ts';
 import { lotLeafText, statementText } from '../../src/certificate/lot-leaf.ts';
+import { proofFor } from '../../src/certificate/lot-release.ts';
+import { UnseenLots } from '../../src/certificate/unseen-lots.ts';
 import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public-lot.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import { HashTree, pieceHash, rootOfRun, seedHash } from '../../src/crypto/hash-tree.ts';
 import { CompactRange, leafHash } from '../../src/crypto/merkle.ts';
+import { formatNote } from '../../src/crypto/note.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 import {
   answerEntry,
@@ -94,7 +98,7 @@ describe('lots in the log', () => {
     for (const [i, id] of [first, second].entries()) {
       const logged = await log.lotOf(id);
       assert.equal(logged?.text, leaves[i]);
-      checkProof(logged!.proof, hashes);
+      checkProof(logged!.proofs[0], hashes);
     }
     assert.equal(await log.seal(), 0);
   });
@@ -130,7 +134,48 @@ describe('lots in the log', () => {
     await log.seal();
     assert.equal(log.heldLots, 0);
     assert.deepEqual([...w.released.keys()], [lot.id]);
-    assert.match((await log.lotOf(lot.id))!.proof, /^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
+    assert.match((await log.lotOf(lot.id))!.proofs[0], /^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
+  });
+
+  it('that were released before witnesses were asked for wait until enough of these have seen them', async () => {
+    const w = new LogWorld();
+    const [first, second] = [await committedLot(lotRecord('a')), await committedLot(lotRecord('b'))];
+    w.lots.set(first.id, first);
+    await (await w.open()).seal();
+    const releasedMs = w.clock.wall;
+    w.clock.wall += 60_000;
+    const log = await CertificateLog.open({ ...w.options(1), isWitnessed: true });
+    const seen: string[] = [];
+    const find = (unclaimed: number, names = ['w1', 'w2']) =>
+      UnseenLots.find({
+        ledger: { lots: async () => [first], unclaimedBlocks: async () => unclaimed },
+        store: w.store,
+        policy: { names, quorum: 2 },
+        onSeen: (id) => seen.push(id),
+      });
+    assert.equal(await (await find(0)).settle(), true, 'nothing is left of it to draw');
+    const unseen = await find(3);
+    assert.equal(await unseen.settle(), false, 'nobody has seen it');
+    w.lots.set(second.id, second);
+    await log.seal(); // the log grows
+    const cosignedBy = (...names: string[]) => {
+      const { text, signatures } = noteOf(log.checkpoint);
+      const own = names.map((name) => ({ name, keyId: '01020304', signature: new Uint8Array(72).fill(1) }));
+      return formatNote({ text, signatures: [...signatures, ...own] });
+    };
+    await log.addWitnessed(log.size, cosignedBy('w1', 'w3'));
+    assert.equal(await unseen.settle(), false, 'one of them, and a witness that is not asked for');
+    assert.deepEqual(unseen.lots, [first]);
+    await log.addWitnessed(log.size, cosignedBy('w1', 'w2'));
+    assert.equal(await unseen.settle(), true);
+    assert.deepEqual([seen, unseen.lots], [[first.id], []]);
+    const logged = (await log.lotOf(first.id))!;
+    assert.equal(logged.proofs.length, 2);
+    assert.equal(proofFor(logged, releasedMs + 1_000), logged.proofs[0], 'an answer from before');
+    assert.equal(proofFor(logged, w.clock.wall + 1_000), logged.proofs[1]);
+    assert.match(logged.proofs[1], /^— w2 /m);
+    assert.equal(await (await find(3)).settle(), true, 'after a restart too');
+    assert.equal(await (await find(3, ['w1', 'w4'])).settle(), false, 'other witnesses are asked for');
   });
 
   it('count the withdrawals before them, those of an earlier release too', async () => {
