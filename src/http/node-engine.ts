@@ -23,6 +23,9 @@ const IDLE_MS = 10_000;
 /** The front answers before this; it ends requests whose body never ends. */
 const REQUEST_MS = 60_000;
 
+/** How long a connection stays behind a refusal whose client does not close it. */
+const REFUSAL_LINGER_MS = 1_000;
+
 export function startNodeEngine(options: EngineOptions): Promise<Engine> {
   return new NodeEngine(options).listen();
 }
@@ -151,6 +154,9 @@ class NodeEngine implements Engine {
     const { head, body } = this.#options.refusal(isTooLarge ? 'head_too_large' : 'bad_request');
     const rest = `\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.end(Buffer.concat([Buffer.from('HTTP/1.1 '), head, Buffer.from(rest), body]));
+    // Nothing more is read from it. A client that goes on sending, or never closes, is cut when it can have read why.
+    socket.pause();
+    setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
   }
 
   /**

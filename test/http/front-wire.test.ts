@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
-import { type Conversation, talk } from '../support/http.ts';
+import { type Conversation, HttpConnection, talk } from '../support/http.ts';
 import { frontWith, PLAIN_HEAD } from './front-fixture.ts';
 
 /** What goes over the wire, byte by byte, and what may reach a handler of it. */
@@ -205,6 +205,17 @@ function wireContract(engine: EngineName): void {
         assert.deepEqual(seen, []);
       });
     }
+
+    it('ends the connection behind what is no HTTP, although its client neither closes nor stops', async () => {
+      const connection = await HttpConnection.open(front.port);
+      connection.send('\xff\xfe\r\n\r\n');
+      for (let i = 0; i < 500 && front.openConnections > 0; i++)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      const open = front.openConnections;
+      connection.leave();
+      assert.equal(open, 0);
+      assert.deepEqual(seen, []);
+    });
 
     for (const [name, request] of BODY_REFUSED_BY_LIBRARY) {
       it(`answers 400 to ${name}`, async () => {

@@ -110,7 +110,7 @@ async function withstands(engine: EngineName): Promise<void> {
     );
     await bounded(target, 'slow', async () => {
       const slow = await SlowClients.start(target, 800);
-      await slow.assertCut();
+      await slow.assertCut(engine);
       await target.untilCalm();
       return '4000 connections';
     });
