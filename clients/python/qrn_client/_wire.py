@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import secrets
+import sys
 import warnings
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
@@ -207,7 +208,16 @@ def _warn_of_ignored(request: Request, reply: RawResponse) -> None:
     ignored = reply.headers.get("x-ignored-parameters")
     if ignored:
         path = request.target.partition("?")[0]
-        warnings.warn(f"the service ignored what it does not know in {path}: {ignored}", QrnWarning, stacklevel=5)
+        message = f"the service ignored what it does not know in {path}: {ignored}"
+        warnings.warn(message, QrnWarning, stacklevel=_frames_of_the_package())
+
+
+def _frames_of_the_package() -> int:
+    """How far up the stack whoever called the package is, as `warnings.warn` counts it."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def error_of(reply: RawResponse) -> QrnError:

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import secrets
 import ssl
-from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence, Union
-from uuid import UUID
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Generator, Optional, TypeVar, Union
 
 from . import _wire
+from ._calls import Calls
+from ._flow import Compute, Exchange, Flow, Give, Step, StreamFlow
 from ._aio_http import Transport
-from .answers import Answer, OctetAnswer, RawResponse
 from .errors import QrnError
-from .verify import Verification, verify_answer
 
-_Bytes = bytes  # the class has a method of that name
-_system = secrets.SystemRandom()  # for the jitter of waits alone
+if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def _call(make: Callable[Concatenate[Calls, P], Flow[T]]) -> Callable[Concatenate[AsyncQrnClient, P], Coroutine[Any, Any, T]]:
+    """The method that makes a call, to be awaited."""
+
+    @wraps(make)
+    async def method(self: AsyncQrnClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(make(Calls(self._settings), *args, **kwargs))
+
+    return method
+
+
+def _stream(make: Callable[Concatenate[Calls, P], StreamFlow[T]]) -> Callable[Concatenate[AsyncQrnClient, P], AsyncIterator[T]]:
+    """The method that gives the values of a stream one by one."""
+
+    @wraps(make)
+    def method(self: AsyncQrnClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        return self._values(make(Calls(self._settings), *args, **kwargs))
+
+    return method
 
 
 class AsyncQrnClient:
@@ -56,332 +80,65 @@ class AsyncQrnClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def integers(
-        self,
-        count: Optional[int] = None,
-        *,
-        min: Optional[int] = None,
-        max: Optional[int] = None,
-        unique: Optional[bool] = None,
-        sort: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[int]]:
-        """1 to 10,000 integers from `min` to `max`, both included. `sort`: none, ascending or descending."""
-        parameters = {"count": count, "min": min, "max": max, "unique": unique, "sort": sort}
-        return _wire.answer_of(await self._draw("integers", parameters, entropy_mode, idempotency_key), _wire.values_of)
+    integers = _call(Calls.integers)
+    bytes = _call(Calls.bytes)
+    floats = _call(Calls.floats)
+    uuid = _call(Calls.uuid)
+    bitstring = _call(Calls.bitstring)
+    shuffle = _call(Calls.shuffle)
+    sample = _call(Calls.sample)
+    weighted = _call(Calls.weighted)
+    strings = _call(Calls.strings)
+    sequences = _call(Calls.sequences)
+    permutations = _call(Calls.permutations)
+    gaussians = _call(Calls.gaussians)
+    batch = _call(Calls.batch)
+    bytes_octets = _call(Calls.bytes_octets)
+    batch_octets = _call(Calls.batch_octets)
+    stream = _stream(Calls.stream)
+    quote = _call(Calls.quote)
+    certificate = _call(Calls.certificate)
+    certificate_pdf = _call(Calls.certificate_pdf)
+    usage = _call(Calls.usage)
+    tiers = _call(Calls.tiers)
+    health = _call(Calls.health)
+    keys = _call(Calls.keys)
+    verify = _call(Calls.verify)
 
-    async def bytes(
-        self,
-        count: Optional[int] = None,
-        *,
-        encoding: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[_Bytes]:
-        """1 to 1,024 bytes, sent as hex or base64."""
-        parameters = {"count": count, "encoding": encoding}
-        return _wire.answer_of(await self._draw("bytes", parameters, entropy_mode, idempotency_key), _wire.bytes_of)
-
-    async def floats(
-        self,
-        count: Optional[int] = None,
-        *,
-        precision: Optional[int] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[float]]:
-        """1 to 10,000 floats in [0, 1): multiples of 2**-53, or of 10**-precision (1 to 15)."""
-        parameters = {"count": count, "precision": precision}
-        return _wire.answer_of(await self._draw("floats", parameters, entropy_mode, idempotency_key), _wire.floats_of)
-
-    async def uuid(
-        self,
-        count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[UUID]]:
-        """1 to 10,000 UUIDs of version 4."""
-        return _wire.answer_of(await self._draw("uuid", {"count": count}, entropy_mode, idempotency_key), _wire.uuids_of)
-
-    async def bitstring(
-        self,
-        length: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[str]:
-        """1 to 100,000 digits 0 and 1."""
-        reply = await self._draw("bitstring", {"length": length}, entropy_mode, idempotency_key)
-        return _wire.answer_of(reply, _wire.bitstring_of)
-
-    async def shuffle(
-        self,
-        items: Sequence[str],
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[str]]:
-        """2 to 10,000 texts in a random order, made by the service, with a certificate."""
-        reply = await self._draw("shuffle", {"items": list(items)}, entropy_mode, idempotency_key)
-        return _wire.answer_of(reply, _wire.items_of)
-
-    async def sample(
-        self,
-        items: Sequence[str],
-        count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[str]]:
-        """`count` of 2 to 10,000 texts in the order drawn, none twice."""
-        parameters = {"count": count, "items": list(items)}
-        return _wire.answer_of(await self._draw("sample", parameters, entropy_mode, idempotency_key), _wire.items_of)
-
-    async def weighted(
-        self,
-        items: Sequence[str],
-        weights: Sequence[int],
-        count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[str]]:
-        """Independent picks: each text with probability weight / sum, exactly. Weights are whole numbers from 1 on."""
-        parameters = {"count": count, "items": list(items), "weights": [int(weight) for weight in weights]}
-        return _wire.answer_of(await self._draw("weighted", parameters, entropy_mode, idempotency_key), _wire.items_of)
-
-    async def strings(
-        self,
-        count: Optional[int] = None,
-        *,
-        length: Optional[int] = None,
-        alphabet: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[str]]:
-        """1 to 10,000 texts of `length` characters, each equally likely to be any of the alphabet."""
-        parameters = {"count": count, "length": length, "alphabet": alphabet}
-        return _wire.answer_of(await self._draw("strings", parameters, entropy_mode, idempotency_key), _wire.values_of)
-
-    async def sequences(
-        self,
-        count: Optional[int] = None,
-        *,
-        length: Sequence[int],
-        min: Sequence[int],
-        max: Sequence[int],
-        unique: Optional[bool] = None,
-        sort: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[List[List[int]]]]:
-        """`count` times one list for each entry of `length`, `min` and `max`."""
-        ranges: Dict[str, Any] = {"length": list(length), "min": list(min), "max": list(max)}
-        parameters = {"count": count, **ranges, "unique": unique, "sort": sort}
-        return _wire.answer_of(await self._draw("sequences", parameters, entropy_mode, idempotency_key), _wire.values_of)
-
-    async def permutations(
-        self,
-        length: int,
-        count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[List[int]]]:
-        """The numbers from 0 to length - 1 in a random order, `count` times."""
-        parameters = {"count": count, "length": length}
-        return _wire.answer_of(await self._draw("permutations", parameters, entropy_mode, idempotency_key), _wire.values_of)
-
-    async def gaussians(
-        self,
-        count: Optional[int] = None,
-        *,
-        mean: Optional[float] = None,
-        stddev: Optional[float] = None,
-        digits: Optional[int] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> Answer[List[float]]:
-        """1 to 10,000 normally distributed numbers, exactly rounded to `digits` significant digits (2 to 14)."""
-        parameters = {"count": count, "mean": mean, "stddev": stddev, "digits": digits}
-        return _wire.answer_of(await self._draw("gaussians", parameters, entropy_mode, idempotency_key), _wire.floats_of)
-
-    async def batch(
-        self,
-        type: str,
-        count: int,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-        min: Optional[int] = None,
-        max: Optional[int] = None,
-        precision: Optional[int] = None,
-        length: Optional[int] = None,
-        encoding: Optional[str] = None,
-        unique: Optional[bool] = None,
-        sort: Optional[str] = None,
-        mean: Optional[float] = None,
-        stddev: Optional[float] = None,
-        digits: Optional[int] = None,
-    ) -> Answer[List[Any]]:
-        """1 to 100,000 values as JSON; the key needs the scope entropy:batch.
-
-        type: integers (`min`, `max`, `unique`, `sort`), floats (`precision`), bytes (`length` of each, `encoding`), uuid or
-        gaussians (`mean`, `stddev`, `digits`)
-        """
-        params = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
-        params.update(unique=unique, sort=sort, mean=mean, stddev=stddev, digits=digits)
-        parameters = _wire.batch_parameters(type, count, params)
-        reply = await self._draw("batch", parameters, entropy_mode, idempotency_key)
-        return _wire.answer_of(reply, _wire.batch_values)
-
-    async def bytes_octets(
-        self,
-        count: int,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-    ) -> OctetAnswer:
-        """1 to 1,024 bytes as they are."""
-        reply = await self._draw("bytes", {"count": count}, entropy_mode, idempotency_key, octets=True)
-        return _wire.octet_answer(reply, "bytes", "bytes", count)
-
-    async def batch_octets(
-        self,
-        type: str,
-        count: int,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-        min: Optional[int] = None,
-        max: Optional[int] = None,
-        precision: Optional[int] = None,
-        length: Optional[int] = None,
-    ) -> OctetAnswer:
-        """As `batch`, as bare values: nothing is parsed, and `array()` is a numpy array without a copy."""
-        # The certificate speaks of the JSON form, which for bytes has an encoding.
-        encoding = "hex" if type == "bytes" else None
-        params = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
-        parameters = _wire.batch_parameters(type, count, params)
-        reply = await self._draw("batch", parameters, entropy_mode, idempotency_key, octets=True)
-        return _wire.octet_answer(reply, "batch", type, count)
-
-    async def stream(
-        self,
-        type: str,
-        total: int,
-        *,
-        block: int = _wire.BATCH_COUNT_MAX,
-        entropy_mode: Optional[str] = None,
-        min: Optional[int] = None,
-        max: Optional[int] = None,
-        precision: Optional[int] = None,
-        length: Optional[int] = None,
-    ) -> AsyncIterator[OctetAnswer]:
-        """Any number of values, as one `batch_octets` of at most `block` values after the other, each when asked for."""
-        for count in _wire.counts_of(total, block):
-            yield await self.batch_octets(
-                type, count, entropy_mode=entropy_mode, min=min, max=max, precision=precision, length=length
-            )
-
-    async def quote(self, endpoint: str, *, entropy_mode: Optional[str] = None, **parameters: Any) -> Mapping[str, Any]:
-        """What a request would cost: `mode` and `required_bytes`. Draws, spends and certifies nothing."""
-        request = _wire.draw(self._settings, endpoint, parameters, entropy_mode=entropy_mode, dry_run=True)
-        data: Mapping[str, Any] = _wire.object_of(await self._send(request), "data")["data"]
-        return data
-
-    async def certificate(self, id: str) -> Dict[str, Any]:
-        """The certificate of an answer, by its `metadata.certificate_id`."""
-        request = _wire.fetch(self._settings, f"/certificate{_wire.query_of({'id': id})}")
-        return _wire.object_of(await self._send(request), "certificate")
-
-    async def certificate_pdf(self, id: str) -> _Bytes:
-        """The certificate as a PDF document."""
-        target = f"/certificate{_wire.query_of({'id': id, 'format': 'pdf'})}"
-        reply = await self._send(_wire.fetch(self._settings, target, "application/pdf"))
-        return _wire.pdf_of(reply)
-
-    async def usage(self) -> Mapping[str, Any]:
-        """What the account has used this month, and what is left."""
-        data: Mapping[str, Any] = _wire.object_of(await self._send(_wire.fetch(self._settings, "/usage")), "data")["data"]
-        return data
-
-    async def tiers(self) -> Mapping[str, Any]:
-        """What each tier may do, what pure mode costs, and how much one request may ask for."""
-        data: Mapping[str, Any] = _wire.object_of(await self._send(_wire.fetch(self._settings, "/tiers")), "data")["data"]
-        return data
-
-    async def health(self) -> Mapping[str, Any]:
-        """The state of the service. A service that reports `fail` is an answer here, not an error."""
-        request = _wire.fetch(self._settings, "/health", also_answers=(503,))
-        return _wire.object_of(await self._send(request), "checks")
-
-    async def keys(self) -> Mapping[str, Any]:
-        """The public keys that sign the service's log. Keep them, to verify without taking the service at its word."""
-        return _wire.object_of(await self._send(_wire.fetch_keys(self._settings)), "keys")
-
-    async def verify(
-        self,
-        answer: Union[Answer[Any], OctetAnswer],
-        *,
-        certificate: Optional[Mapping[str, Any]] = None,
-        keys: Optional[Mapping[str, Any]] = None,
-        require_fixed: bool = False,
-    ) -> Verification:
-        """Checks that the values are those that were certified, and that the certificate stands in the signed log.
-
-        Fetches what is not given (a certificate just issued is waited for until it is logged); with both given it
-        asks nobody. With `require_fixed` an answer fails whose certificate does not show that what it was drawn from
-        was fixed before it was issued.
-        """
-        if certificate is None:
-            certificate = await self._logged_certificate(answer.metadata.certificate_id)
-        if keys is None:
-            keys = await self.keys()
-        given = _wire.verifiable(answer, certificate)
-        # A large answer takes seconds to hash as JSON: the loop goes on meanwhile.
-        policy = {"require_fixed": require_fixed}
-        return await asyncio.to_thread(verify_answer, **given, certificate=certificate, keys=keys, **policy)
-
-    async def _logged_certificate(self, id: str) -> Mapping[str, Any]:
-        for wait in _wire.PROOF_WAITS:
-            found = await self.certificate(id)
-            if _wire.is_logged(found):
-                return found
-            await asyncio.sleep(wait)
-        return await self.certificate(id)
-
-    async def _draw(
-        self,
-        endpoint: str,
-        parameters: Mapping[str, Any],
-        entropy_mode: Optional[str],
-        idempotency_key: Optional[str],
-        octets: bool = False,
-    ) -> RawResponse:
-        return await self._send(
-            _wire.draw(
-                self._settings,
-                endpoint,
-                parameters,
-                entropy_mode=entropy_mode,
-                idempotency_key=idempotency_key,
-                octets=octets,
-            )
-        )
-
-    async def _send(self, request: _wire.Request) -> RawResponse:
-        """The first answer: one attempt after the other, as long as another may help and retries are left."""
-        settings = self._settings
-        attempt = 1
+    async def _run(self, flow: Flow[T]) -> T:
+        advance: Callable[[], Step] = flow.__next__
         while True:
             try:
-                return _wire.checked(request, await self._transport.exchange(request, settings.timeout))
-            except QrnError as error:
-                delay = _wire.after_failure(settings, request, error, attempt, _system.random())
-                if delay is None:
-                    raise
-            await asyncio.sleep(delay)
-            attempt += 1
+                step = advance()
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            advance = await self._after(flow, step)
+
+    async def _values(self, flow: StreamFlow[T]) -> AsyncIterator[T]:
+        advance: Callable[[], Union[Step, Give[T]]] = flow.__next__
+        while True:
+            try:
+                step = advance()
+            except StopIteration:
+                return
+            if isinstance(step, Give):
+                yield step.value
+                advance = flow.__next__
+            else:
+                advance = await self._after(flow, step)
+
+    async def _after(self, flow: Generator[S, Any, Any], step: Step) -> Callable[[], S]:
+        """Performs a step, and gives what tells the flow of it and gets the next."""
+        try:
+            outcome = await self._perform(step)
+        except QrnError as error:
+            return partial(flow.throw, error)
+        return partial(flow.send, outcome)
+
+    async def _perform(self, step: Step) -> Any:
+        if isinstance(step, Exchange):
+            return await self._transport.exchange(step.request, step.timeout)
+        if isinstance(step, Compute):
+            return await asyncio.to_thread(step.function)
+        return await asyncio.sleep(step.seconds)
