@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import canonicalize from 'canonicalize';
+import { checkIdentity, readAnchor } from '../certificate/incarnation.ts';
 import { certifiedLot } from '../certificate/record.ts';
 import { loadSettings } from '../config/config.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
@@ -84,9 +85,18 @@ async function spentLot(lotId: string, context: CommandContext): Promise<LotReco
     throw new CommandError(`${messageOf(error)}: a running service may hold bytes or a seed of the lot`);
   });
   try {
-    const { lot, left } = await withLedger(context, 'read', async (ledger) => {
-      return { lot: await ledger.lot(lotId), left: await ledger.unclaimedBlocks(lotId) };
-    });
+    const { lot, left, identity } = await withLedger(context, 'read', async (ledger) => ({
+      lot: await ledger.lot(lotId),
+      left: await ledger.unclaimedBlocks(lotId),
+      identity: await checkIdentity(ledger, join(dataDir, 'ledger'), readAnchor(join(dataDir, 'keys'))),
+    }));
+    // what is withdrawn or burned in a copy may still be delivered by the original
+    if (identity.kind === 'moved' || identity.kind === 'behind') {
+      throw new CommandError(
+        `this data folder is not the one that was signed for last (${identity.reason}), and a service on the original may ` +
+          'still deliver bytes of the lot: publish from the original, or see qrn ledger moved and qrn ledger restore',
+      );
+    }
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
     if (left > 0) {
       throw new CommandError(

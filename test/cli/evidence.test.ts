@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { StreamBackend } from '../../src/backend/backend.ts';
@@ -198,6 +199,9 @@ describe('raw shots that are kept', () => {
   });
 });
 
+/** The checkpoint of an empty log, as a service on another folder signed it. */
+const signedNothing = `qrn.localhost/log\n0\n${createHash('sha256').digest('base64')}\n\n— qrn.localhost/log ${Buffer.alloc(68).toString('base64')}\n`;
+
 /** A data folder with one lot whose raw shots are kept, and the key that opens them. */
 async function folderOf(t: TestContext) {
   const dataDir = temporaryFolder(t);
@@ -233,6 +237,13 @@ describe('qrn evidence', () => {
     const again = await openTestLedger(join(dataDir, 'ledger'));
     await again.claimBlocks('seed', 1e6);
     await again.close();
+    const folder = { inode: '1', birthNs: '1', machine: 'another' };
+    const anchor = { version: 1, incarnation: 0, folder, checkpoint: signedNothing };
+    mkdirSync(join(dataDir, 'keys'));
+    writeFileSync(join(dataDir, 'keys', 'anchor.json'), JSON.stringify(anchor));
+    const copied = await publish('--reveal-pure-values');
+    assert.match(copied.stderr, /is not the one that was signed for last .*publish from the original/);
+    rmSync(join(dataDir, 'keys'), { recursive: true });
     const published = await publish('--reveal-pure-values');
     assert.equal(published.code, 0, published.stderr);
 
