@@ -23,6 +23,8 @@ import { demoRoutes } from '../http/demo-routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes, type MetricsText } from '../http/info-routes.ts';
+import { jsonRpcRoute } from '../http/json-rpc/invoke.ts';
+import { RpcSigner } from '../http/json-rpc/signed.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
@@ -161,13 +163,14 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
   const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
+  const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,
     workers,
     admission,
     memory,
     committer,
-    idempotency: new Idempotency(ledger, options.keys.storedAnswers, mainThread),
+    idempotency,
     clock,
     random,
     poweredBy: config.poweredBy,
@@ -191,6 +194,16 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         poweredBy: config.poweredBy,
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
+      }),
+      jsonRpcRoute({
+        answers,
+        directory,
+        idempotency,
+        record,
+        clock,
+        usage: (account) => usageOf(account, keyedLookUps, clock),
+        signer: new RpcSigner(options.keys.storedAnswers),
+        log,
       }),
       ...demoRoutes({ answers, directory, record, clock, random }),
       ...infoRoutes(
