@@ -753,6 +753,64 @@ function timeText(atS) {
   return Number.isNaN(at.getTime()) ? `${atS} s after 1970` : at.toISOString();
 }
 
+// src/certificate/not-covered.ts
+var REPEATED = [
+  [["metadata", "timestamp"], ["issued_at"]],
+  [
+    ["metadata", "lang_circuit"],
+    ["provenance", "lang_circuit"]
+  ],
+  [
+    ["metadata", "lang_version"],
+    ["provenance", "lang_version"]
+  ],
+  [
+    ["metadata", "quantum_backend"],
+    ["provenance", "quantum_backend"]
+  ],
+  [
+    ["metadata", "entropy_origin"],
+    ["provenance", "origin"]
+  ],
+  [
+    ["metadata", "nist_verified"],
+    ["verification", "nist_verified"]
+  ],
+  [["metadata", "powered_by"], ["powered_by"]],
+  [["data", "metadata", "entropy_mode"], ["entropy_mode"]]
+];
+function notCovered(response, isOctets) {
+  const covered = /* @__PURE__ */ new Set([
+    ...REPEATED.map(([path]) => path.join(".")),
+    "metadata.certificate_id",
+    "metadata.certificate_salt",
+    "metadata.request_id",
+    "meta.request_id",
+    "media_type",
+    "label.public",
+    "label.purpose",
+    "label.series",
+    "label.user_data",
+    "label.user_data_sha256",
+    "opening",
+    "opening.bytes",
+    "opening.path",
+    "opening.salts"
+  ]);
+  const names = [];
+  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
+    if (outer === "data" && !isOctets) continue;
+    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
+    names.push(...paths.filter((path) => !covered.has(path)));
+  }
+  return names;
+}
+function pathsOf(outer, members) {
+  return Object.entries(members).flatMap(
+    ([name, value]) => outer === "data" && name === "metadata" && isObject(value) ? pathsOf("data.metadata", value) : [`${outer}.${name}`]
+  );
+}
+
 // src/crypto/base64.ts
 function toBase64(bytes) {
   let binary = "";
@@ -991,6 +1049,77 @@ async function signatureFailure(publicKey, keyId, signedText, signature) {
   }
 }
 
+// src/certificate/verify-label.ts
+var utf83 = new TextEncoder();
+var PURPOSE_BYTE = 4;
+var USER_DATA_BYTE = 5;
+function labelFinding(response, certificate) {
+  const certified = member(certificate, "label");
+  const told = member(response, "label");
+  if (certified === void 0 && told === void 0) return void 0;
+  if (certified === void 0) return { failure: "The answer has a label, the certificate has none." };
+  if (!isObject(certified) || typeof certified["public"] !== "boolean")
+    return { failure: "The label of the certificate is not one." };
+  const failure = flawOf(certified) ?? (response === void 0 ? void 0 : difference(response, told, certified));
+  return failure === void 0 ? { holds: holdsText(certified) } : { failure };
+}
+function flawOf(certified) {
+  const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
+  const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
+  const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
+  if (hasPurpose && !(typeof series === "string" && isNumbered))
+    return "The label has a purpose without a series and a serial.";
+  if (!hasPurpose && (series !== void 0 || serial !== void 0))
+    return "The label has a serial without a purpose.";
+  if (userData !== void 0 && digest !== digestText(utf83.encode(text(userData) ?? "")))
+    return "user_data_sha256 of the certificate is not the hash of its user_data.";
+  return void 0;
+}
+function difference(response, told, certified) {
+  if (told === void 0) return "The certificate has a label, the answer has none.";
+  const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
+  if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
+  const isPublic = certified["public"];
+  const expected = { public: isPublic };
+  const purpose = member(told, "purpose");
+  const userData = member(told, "user_data");
+  if (purpose !== void 0) {
+    expected["series"] = member(told, "series");
+    if (isPublic === true) expected["purpose"] = purpose;
+    else expected["purpose_commitment"] = commitment(PURPOSE_BYTE, salt, purpose);
+  }
+  if (userData !== void 0) {
+    if (isPublic === true) {
+      expected["user_data"] = userData;
+      expected["user_data_sha256"] = digestText(utf83.encode(text(userData) ?? ""));
+    } else expected["user_data_commitment"] = commitment(USER_DATA_BYTE, salt, userData);
+  }
+  const digest = member(told, "user_data_sha256");
+  if (digest !== void 0) expected["user_data_sha256"] = digest;
+  if (member(told, "public") !== isPublic) return "public of the label is not as certified.";
+  const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
+  names.delete("serial");
+  const differing = [...names].filter((name) => expected[name] !== certified[name]);
+  return differing.length === 0 ? void 0 : `Of the label not as certified: ${differing.join(", ")}.`;
+}
+function holdsText(certified) {
+  const { serial, series, purpose } = certified;
+  const of = purpose === void 0 ? "its purpose" : `the purpose ${show(purpose)}`;
+  const numbered = serial === void 0 ? "" : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
+  return `What the caller said of the answer is as certified.${numbered}`;
+}
+function commitment(byte, salt, value) {
+  const words = utf83.encode(text(value) ?? "");
+  const bytes = new Uint8Array(33 + words.length);
+  bytes[0] = byte;
+  bytes.set(hexToBytes(salt), 1);
+  bytes.set(words, 33);
+  return digestText(bytes);
+}
+function digestText(bytes) {
+  return `sha256:${bytesToHex(sha256(bytes))}`;
+}
+
 // src/crypto/hash-tree.ts
 var PIECE_BYTES = 16;
 var PIECE_SALT_BYTES = 16;
@@ -1034,7 +1163,7 @@ function splitHashes(bytes) {
 }
 
 // src/certificate/verify-lots.ts
-var utf83 = new TextEncoder();
+var utf84 = new TextEncoder();
 var sha2563 = (data) => new Uint8Array(sha256(data));
 var OPENED_BYTES_MAX = 2048;
 async function fixedFinding(input) {
@@ -1086,13 +1215,13 @@ async function fixedLot(input, lot) {
   if (!isLot || canonical(told) !== leaf || member(told, "lot_id") !== id)
     return `What is given as the leaf of lot ${id} is none.`;
   const facts = canonical(lot);
-  if (facts === void 0 || member(told, "facts") !== `sha256:${bytesToHex(sha2563(utf83.encode(facts)))}`)
+  if (facts === void 0 || member(told, "facts") !== `sha256:${bytesToHex(sha2563(utf84.encode(facts)))}`)
     return `The leaf of lot ${id} says other facts of it than the certificate.`;
   const lotAt = readProof(member(proof, "proof"));
   if (typeof lotAt === "string") return `Lot ${id}: ${lotAt}`;
   const { index, path } = lotAt.proof;
   const { size, root, origin } = lotAt.checkpoint;
-  if (!verifyInclusion(sha2563, leafHash(sha2563, utf83.encode(leaf)), index, size, path, root))
+  if (!verifyInclusion(sha2563, leafHash(sha2563, utf84.encode(leaf)), index, size, path, root))
     return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
   if (typeof logged !== "string" && logged.checkpoint.origin === origin && index >= logged.proof.index)
     return `Lot ${id} was logged after the certificate.`;
@@ -1342,7 +1471,7 @@ function namesAndTimes(seen) {
 }
 
 // src/certificate/verify.ts
-var utf84 = new TextEncoder();
+var utf85 = new TextEncoder();
 var sha2564 = (data) => new Uint8Array(sha256(data));
 async function verifyAnswer(input) {
   const document = member(input.certificate, "certificate") ?? input.certificate;
@@ -1358,6 +1487,12 @@ async function verifyAnswer(input) {
   }
   if (input.response !== void 0 || input.octets !== void 0) {
     checks.push(checkDelivered(input, document));
+  }
+  const label = labelFinding(input.octets === void 0 ? input.response : void 0, document);
+  if (label !== void 0) {
+    checks.push(
+      "failure" in label ? check("label", label.failure, "") : check("label", void 0, label.holds)
+    );
   }
   checks.push(
     checkLots(document),
@@ -1402,31 +1537,6 @@ function checkRequestId(response, document) {
     failure = `meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`;
   return check("request id", failure, `Both are of request ${id}.`);
 }
-var REPEATED = [
-  [["metadata", "timestamp"], ["issued_at"]],
-  [
-    ["metadata", "lang_circuit"],
-    ["provenance", "lang_circuit"]
-  ],
-  [
-    ["metadata", "lang_version"],
-    ["provenance", "lang_version"]
-  ],
-  [
-    ["metadata", "quantum_backend"],
-    ["provenance", "quantum_backend"]
-  ],
-  [
-    ["metadata", "entropy_origin"],
-    ["provenance", "origin"]
-  ],
-  [
-    ["metadata", "nist_verified"],
-    ["verification", "nist_verified"]
-  ],
-  [["metadata", "powered_by"], ["powered_by"]],
-  [["data", "metadata", "entropy_mode"], ["entropy_mode"]]
-];
 function checkMetadata({ response, octets }, document) {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate);
@@ -1462,7 +1572,7 @@ function checkDelivered({ response, octets, salt: given }, document) {
     const salted = new Uint8Array(32 + bytes.length);
     salted.set(hexToBytes(salt));
     salted.set(bytes, 32);
-    const delivered = digestText(salted);
+    const delivered = digestText2(salted);
     if (delivered !== certified)
       failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
   }
@@ -1472,7 +1582,7 @@ function checkDelivered({ response, octets, salt: given }, document) {
 }
 function jsonBytes(response, octets) {
   const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
-  return data === void 0 ? void 0 : utf84.encode(data);
+  return data === void 0 ? void 0 : utf85.encode(data);
 }
 function checkLots(document) {
   const lots = member(document, "provenance", "lots");
@@ -1559,7 +1669,7 @@ function reachedEvidence(lots) {
 }
 function joined(digests) {
   if (digests.length === 1) return digests[0];
-  return digestText(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
+  return digestText2(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
 }
 function checkStatus(certificate, document) {
   const status = member(document, "status");
@@ -1581,7 +1691,7 @@ function checkInclusion(document, logged) {
   const leafText = canonical(issued);
   const { index, path } = logged.proof;
   const { size, root } = logged.checkpoint;
-  const included = leafText !== void 0 && verifyInclusion(sha2564, leafHash(sha2564, utf84.encode(leafText)), index, size, path, root);
+  const included = leafText !== void 0 && verifyInclusion(sha2564, leafHash(sha2564, utf85.encode(leafText)), index, size, path, root);
   return check(
     "inclusion",
     included ? void 0 : `The certificate is not leaf ${index} of the tree of ${size} that the proof names.`,
@@ -1643,33 +1753,7 @@ async function checkWitnesses({ certificate }, document, logged, policy) {
   const finding = await witnessFinding(certificate, document, logged, policy);
   return "failure" in finding ? check("witnesses", finding.failure, "") : check("witnesses", void 0, finding.holds);
 }
-function notCovered(response, isOctets) {
-  const covered = /* @__PURE__ */ new Set([
-    ...REPEATED.map(([path]) => path.join(".")),
-    "metadata.certificate_id",
-    "metadata.certificate_salt",
-    "metadata.request_id",
-    "meta.request_id",
-    "media_type",
-    "opening",
-    "opening.bytes",
-    "opening.path",
-    "opening.salts"
-  ]);
-  const names = [];
-  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === "data" && !isOctets) continue;
-    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
-    names.push(...paths.filter((path) => !covered.has(path)));
-  }
-  return names;
-}
-function pathsOf(outer, members) {
-  return Object.entries(members).flatMap(
-    ([name, value]) => outer === "data" && name === "metadata" && isObject(value) ? pathsOf("data.metadata", value) : [`${outer}.${name}`]
-  );
-}
-function digestText(bytes) {
+function digestText2(bytes) {
   return `sha256:${bytesToHex(sha2564(bytes))}`;
 }
 function uuidOf(bits) {

@@ -1,6 +1,7 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/meter.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import type { AnswerLabel } from '../ledger/label-records.ts';
 import type { DrawSource } from '../ledger/records.ts';
 import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
@@ -91,6 +92,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   drawSource: DrawSource | undefined = undefined;
   /** In pure mode what shows that the bytes are those of the lots' leaves: canonical JSON. */
   opening: string | undefined = undefined;
+  /** What the ledger keeps of what the caller said of it, and what its reply tells. */
+  label: AnswerLabel | undefined = undefined;
+  labelText: string | undefined = undefined;
   /** Index of its source among those of the open segment. */
   source = -1;
 

@@ -13,6 +13,7 @@ import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
 import type { Idempotency } from './idempotency.ts';
+import { labelOf, labelText } from './label.ts';
 import {
   type AnswerWorkers,
   answerBytesMax,
@@ -25,7 +26,7 @@ import {
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
-import { completeJson, completePacked, EnvelopeTemplate, withOpening } from './text.ts';
+import { completeJson, completePacked, EnvelopeTemplate, hasMoreMembers, withMoreMembers } from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
@@ -44,7 +45,7 @@ export interface AnswersOptions {
 
 const NO_BYTES = new Uint8Array(0);
 /** More than header fields, envelope and seal of a stored answer ever take. */
-const STORED_HEAD_BYTES_MAX = 8_192;
+const STORED_HEAD_BYTES_MAX = 16_384;
 
 /**
  * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that
@@ -312,6 +313,11 @@ export class Answers {
     answer.timestamp = this.#isoTime(answer.issuedAtMs);
     answer.durationMs = this.#elapsedMs(asker);
     answer.deliveredBytes = answer.dataEnd - answer.dataStart;
+    const { label } = answer.request;
+    if (label !== undefined) {
+      answer.label = labelOf(label, answer.account.record.id, answer.salt);
+      answer.labelText = labelText(label, answer.label);
+    }
     this.#writeBody(answer);
     let stored: StoredAnswer | undefined;
     if (form !== 'json' || asker.ignored !== '' || answer.first !== undefined) {
@@ -329,9 +335,8 @@ export class Answers {
     const { from, form, octets, bytes, start, dataStart, dataEnd, request } = answer;
     if (form === 'json') {
       answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
-      if (answer.opening === undefined) {
-        answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
-      } else answer.body = withOpening(answer.body, answer.opening);
+      if (hasMoreMembers(answer)) answer.body = withMoreMembers(answer.body, answer);
+      else answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
     } else {

@@ -176,7 +176,7 @@ export class Committer {
   }
 
   #closeSegment(): SegmentRecord {
-    const { count, entries, displaced } = this.#writer.finish();
+    const { count, entries, displaced, notes } = this.#writer.finish();
     const segment: SegmentRecord = {
       sequence: this.#sequence ?? this.#sink.nextSequence(),
       committedAtMs: this.#clock.wallMs(),
@@ -185,6 +185,7 @@ export class Committer {
       context: this.#context(),
       entries,
       displaced,
+      ...(notes && { notes }),
     };
     this.#sequence = undefined;
     this.#idBatch = -1;

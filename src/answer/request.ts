@@ -18,6 +18,7 @@ import {
   type ValueRequest,
   valueCount,
 } from '../values/value-request.ts';
+import type { LabelRequest } from './label.ts';
 import { type DataTemplate, dataTemplate } from './text.ts';
 
 /** How the values of an answer are written. */
@@ -43,6 +44,8 @@ export interface DataRequest {
   readonly format?: AnswerFormat | undefined;
   /** Price the request, draw nothing. */
   readonly dryRun: boolean;
+  /** What the caller says of the answer; undefined without a purpose or user data. */
+  readonly label?: LabelRequest | undefined;
 }
 
 /**

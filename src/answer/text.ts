@@ -33,6 +33,8 @@ export interface PrintedAnswer {
   readonly creditsTotal: number;
   /** In pure mode, canonical JSON (pool/supply/opening.ts); undefined when there is none. */
   readonly opening: string | undefined;
+  /** What the caller said of the answer, canonical JSON (label.ts); undefined where it said nothing. */
+  readonly labelText?: string | undefined;
 }
 
 /** The text of the `data` member around its values, as bytes. */
@@ -100,6 +102,7 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
       used: answer.credits,
       total: answer.creditsTotal,
     },
+    ...(answer.labelText === undefined ? {} : { label: JSON.parse(answer.labelText) as unknown }),
     ...(answer.opening === undefined ? {} : { opening: JSON.parse(answer.opening) as unknown }),
   };
 }
@@ -122,7 +125,7 @@ export function completePacked(
     values.head,
   );
   // an alphabet that the answer echoes may be longer than the room before the values
-  const isLong = answer.opening !== undefined || head.length > PACKED_HEAD_BYTES_MAX;
+  const isLong = hasMoreMembers(answer) || head.length > PACKED_HEAD_BYTES_MAX;
   if (isLong) return concatBytes(head, bytes.subarray(values.start, values.end));
   const replyStart = values.start - head.length;
   bytes.set(head, replyStart);
@@ -151,9 +154,18 @@ export function completeJson(
   return bytes.subarray(replyStart, template.write(answer, bytes, dataEnd));
 }
 
-/** A JSON reply with the opening of its bytes as its last member. Erases the reply that it was made of. */
-export function withOpening(reply: Uint8Array<ArrayBuffer>, opening: string): Uint8Array<ArrayBuffer> {
-  const end = utf8Bytes(`,"opening":${opening}}`);
+/** True when the reply has members that only some have, for which the room of its making is too small. */
+export function hasMoreMembers({ opening, labelText }: PrintedAnswer): boolean {
+  return opening !== undefined || labelText !== undefined;
+}
+
+/** A JSON reply with the members that only some have, as its last. Erases the reply that it was made of. */
+export function withMoreMembers(
+  reply: Uint8Array<ArrayBuffer>,
+  { opening, labelText }: PrintedAnswer,
+): Uint8Array<ArrayBuffer> {
+  const label = labelText === undefined ? '' : `,"label":${labelText}`;
+  const end = utf8Bytes(`${label}${opening === undefined ? '' : `,"opening":${opening}`}}`);
   const whole = concatBytes(reply.subarray(0, -1), end);
   reply.fill(0);
   return whole;

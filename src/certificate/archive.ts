@@ -1,6 +1,7 @@
 import type { Books, EntropyStore } from '../ledger/ledger.ts';
 import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
+import { labelAt } from '../ledger/segment-notes.ts';
 import { type CertificateDocument, certificateDocument, type LotProof } from './document.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
@@ -26,6 +27,25 @@ export interface PublicLot {
   readonly statement: { readonly leaf: string; readonly proof: string } | null;
 }
 
+/** What GET /v1/draws answers. */
+export interface DrawList {
+  readonly purpose: string;
+  /** One for each account that used the purpose publicly, with how many answers it has had. */
+  readonly series: readonly { readonly id: string; readonly count: number }[];
+  readonly draws: readonly {
+    readonly series: string;
+    readonly serial: number;
+    readonly issued_at: string;
+    /** Null where the answer was not made public. */
+    readonly certificate_id: string | null;
+  }[];
+  /** The serial that continues the list; null at its end. */
+  readonly next: number | null;
+}
+
+/** Answers of a series in one list. */
+const DRAWS_LISTED_MAX = 100;
+
 /** A lot, and its withdrawal if there was one. */
 export interface LotOfRecord {
   readonly lot: LotRecord;
@@ -34,14 +54,14 @@ export interface LotOfRecord {
 
 /** Certificates by their id: made again from the records they were issued from. */
 export class CertificateArchive {
-  readonly #books: Pick<Books, 'segment'>;
+  readonly #books: Pick<Books, 'segment' | 'seriesPage'>;
   readonly #entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly #ids: CertificateIds;
   readonly #log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
   readonly #lotProofs: LotProofs;
 
   constructor(options: {
-    books: Pick<Books, 'segment'>;
+    books: Pick<Books, 'segment' | 'seriesPage'>;
     entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
     ids: CertificateIds;
     log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
@@ -74,10 +94,26 @@ export class CertificateArchive {
     if (segment === undefined || entry === undefined) return 'unknown';
     const source = segment.sources[entry.source];
     const lots = await Promise.all(source.lotIds.map((lotId) => this.#lotProofs.lot(lotId)));
-    const certificate = certificateOf(id, entry, { source, lots, context: segment.context });
+    const label = labelAt(segment, place.index);
+    const facts = { source, lots, context: segment.context };
+    const certificate = certificateOf(id, label === undefined ? entry : { ...entry, label }, facts);
     const proof = await this.#log.proofOf(place.segment, place.index);
     const lotProofs = await this.#proofsOf(source, entry.issuedAtMs);
     return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations(), lotProofs);
+  }
+
+  /** Answers of a series of a public purpose, from a serial on; of its first series where none is named. */
+  async draws(purpose: string, asked: string | undefined, from: number): Promise<DrawList> {
+    const part = { series: asked, from, limit: DRAWS_LISTED_MAX + 1 };
+    const { series, answers } = await this.#books.seriesPage(purpose, part);
+    const id = asked ?? series.at(0)?.id ?? '';
+    const draws = answers.slice(0, DRAWS_LISTED_MAX).map((each) => ({
+      series: id,
+      serial: each.serial,
+      issued_at: new Date(each.issuedAtMs).toISOString(),
+      certificate_id: each.isPublic ? this.#ids.textOf(each.sequence, each.index) : null,
+    }));
+    return { purpose, series, draws, next: answers.at(DRAWS_LISTED_MAX)?.serial ?? null };
   }
 
   /** What is public of a lot; undefined for one that is unknown, has no leaf or is held back. */
@@ -119,6 +155,8 @@ export interface CertificateService {
   held(): Promise<string | null>;
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
   find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
+  /** Answers of a public purpose, for anybody. */
+  draws(purpose: string, series: string | undefined, from: number): Promise<DrawList>;
   /** A lot for its public page; undefined when there is none. */
   lot(id: string): Promise<LotOfRecord | undefined>;
   /** Every public key that ever signed for this log. */
@@ -148,6 +186,7 @@ export function certificateService(
   return {
     held: async () => held,
     find: (id) => archive.find(id),
+    draws: (purpose, series, from) => archive.draws(purpose, series, from),
     lot: (id) => archive.lot(id),
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,

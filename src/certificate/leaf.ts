@@ -1,13 +1,15 @@
 import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { base32Of } from '../core/ids.ts';
 import type { BareType, DataEndpoint } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
 import type { DrawnRange, DrawSource, LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
+import { labelAt } from '../ledger/segment-notes.ts';
 import type { CertificateIds } from './ids.ts';
-import { type Certificate, type CertificateFacts, issueCertificate } from './record.ts';
+import { type Certificate, type CertificateFacts, certificateOf, issueCertificate } from './record.ts';
 
 /**
  * Leaves of the log. `leafText` gives one plainly: the canonical JSON of the certificate. LeafHasher makes
@@ -34,6 +36,8 @@ export function canonicalText(value: object): string {
   return text;
 }
 
+/** Before the text of a leaf (RFC 9162 §2.1.1). */
+const LEAF_BYTE = Uint8Array.of(0);
 const ID_CHARACTERS = 26;
 const TIME_CHARACTERS = 24;
 const DIGEST_BYTES = 32;
@@ -91,6 +95,16 @@ export class LeafHasher {
     let latestMs = 0;
     for (let i = 0; i < count; i++) {
       assert(cursor.next(), 'a segment has as many entries as it says');
+      latestMs = Math.max(latestMs, cursor.issuedAtMs);
+      const label = segment.notes && labelAt(segment, i);
+      if (label !== undefined) {
+        const source = segment.sources[cursor.source];
+        const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
+        const id = this.#ids.textOf(sequence, i);
+        const text = leafText(certificateOf(id, { ...cursor.entry(), label }, facts));
+        hashes[i] = sha256(concatBytes(LEAF_BYTE, utf8Bytes(text)));
+        continue;
+      }
       const known = templates[cursor.source];
       const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
       const template = (known[key] ??= this.#template(segment, cursor, lotOf));
@@ -98,7 +112,6 @@ export class LeafHasher {
       if (template.drawnAt !== undefined)
         template.bytes.write(drawnText(segment.sources[cursor.source]), template.drawnAt, 'latin1');
       hashes[i] = sha256(template.bytes);
-      latestMs = Math.max(latestMs, cursor.issuedAtMs);
     }
     return { hashes, latestMs };
   }

@@ -12,6 +12,7 @@ import type {
 } from '../core/vocabulary.ts';
 import { bareMediaType, ORIGINS } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
+import type { AnswerLabel } from '../ledger/label-records.ts';
 import {
   type AnswerEntry,
   type DrawnRange,
@@ -27,6 +28,7 @@ import {
   verifyingBlock,
   weakestEvidence,
 } from '../ledger/records.ts';
+import { type CertifiedLabel, certifiedLabel } from './certified-label.ts';
 import { evidenceMeaning, modeMeaning, originMeaning, testsMeaning } from './meanings.ts';
 
 /**
@@ -60,6 +62,8 @@ export interface Certificate {
    * to the canonical JSON of the `data` member, in any version: leaves of the log never change.
    */
   readonly media_type?: string;
+  /** What the caller said of the answer; absent where it said nothing, in any version. */
+  readonly label?: CertifiedLabel;
   readonly powered_by: string;
   readonly provenance: CertifiedProvenance;
   readonly verification: CertifiedVerification;
@@ -210,6 +214,7 @@ export function certificateOf(id: string, entry: AnswerEntry, facts: Certificate
     issuedAt: new Date(entry.issuedAtMs).toISOString(),
     requestId: `req_${base32Of(entry.requestId)}`,
     delivered: Buffer.from(entry.delivered).toString('hex'),
+    label: entry.label,
   });
 }
 
@@ -222,6 +227,7 @@ export interface CertificateMembers {
   readonly delivered: string;
   /** In place of what the source says was drawn: for templates. */
   readonly drawn?: CertifiedProvenance['drawn'];
+  readonly label?: AnswerLabel | undefined;
 }
 
 /** `octets` says what the commitment is over; undefined: the canonical JSON of the `data` member. */
@@ -246,6 +252,7 @@ export function issueCertificate(
     endpoint,
     entropy_mode: source.mode,
     ...(octets === undefined ? {} : { media_type: bareMediaType(octets) }),
+    ...(members.label === undefined ? {} : { label: certifiedLabel(members.label) }),
     powered_by: context.poweredBy,
     provenance: provenanceOf(facts, version, members.drawn),
     verification: verificationOf(source.mode, lots, version),

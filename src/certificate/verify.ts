@@ -10,7 +10,9 @@ import {
   weakestEvidence,
 } from '../ledger/records.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
+import { notCovered, REPEATED } from './not-covered.ts';
 import { knownKeys, type LoggedAt, readProof, readSignatures, type Signed } from './signed-checkpoint.ts';
+import { labelFinding } from './verify-label.ts';
 import { fixedFinding } from './verify-lots.ts';
 import { WITNESS_CLOCK_MS, type WitnessPolicy, witnessFinding } from './verify-witnesses.ts';
 
@@ -63,6 +65,8 @@ export type CheckName =
   | 'request id'
   | 'metadata'
   | 'delivered'
+  /** Where the certificate or the answer has one. */
+  | 'label'
   | 'lots'
   | 'status'
   | 'keys'
@@ -91,6 +95,12 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
   }
   if (input.response !== undefined || input.octets !== undefined) {
     checks.push(checkDelivered(input, document));
+  }
+  const label = labelFinding(input.octets === undefined ? input.response : undefined, document);
+  if (label !== undefined) {
+    checks.push(
+      'failure' in label ? check('label', label.failure, '') : check('label', undefined, label.holds),
+    );
   }
   checks.push(
     checkLots(document),
@@ -139,33 +149,6 @@ function checkRequestId(response: unknown, document: unknown): Check {
     failure = `meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`;
   return check('request id', failure, `Both are of request ${id}.`);
 }
-
-/** Members of the response beside `data` that the certificate repeats, and where it has them. */
-const REPEATED: readonly [response: readonly string[], certificate: readonly string[]][] = [
-  [['metadata', 'timestamp'], ['issued_at']],
-  [
-    ['metadata', 'lang_circuit'],
-    ['provenance', 'lang_circuit'],
-  ],
-  [
-    ['metadata', 'lang_version'],
-    ['provenance', 'lang_version'],
-  ],
-  [
-    ['metadata', 'quantum_backend'],
-    ['provenance', 'quantum_backend'],
-  ],
-  [
-    ['metadata', 'entropy_origin'],
-    ['provenance', 'origin'],
-  ],
-  [
-    ['metadata', 'nist_verified'],
-    ['verification', 'nist_verified'],
-  ],
-  [['metadata', 'powered_by'], ['powered_by']],
-  [['data', 'metadata', 'entropy_mode'], ['entropy_mode']],
-];
 
 function checkMetadata({ response, octets }: VerificationInput, document: unknown): Check {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
@@ -454,38 +437,6 @@ async function checkWitnesses(
   return 'failure' in finding
     ? check('witnesses', finding.failure, '')
     : check('witnesses', undefined, finding.holds);
-}
-
-/** The members of the response, two levels deep, that no check has looked at. */
-function notCovered(response: unknown, isOctets: boolean): string[] {
-  const covered = new Set([
-    ...REPEATED.map(([path]) => path.join('.')),
-    'metadata.certificate_id',
-    'metadata.certificate_salt',
-    'metadata.request_id',
-    'meta.request_id',
-    'media_type',
-    'opening',
-    'opening.bytes',
-    'opening.path',
-    'opening.salts',
-  ]);
-  const names: string[] = [];
-  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === 'data' && !isOctets) continue; // the hash covers all of it
-    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
-    names.push(...paths.filter((path) => !covered.has(path)));
-  }
-  return names;
-}
-
-/** `data.metadata` of an answer in octets is the one object that lies deeper. */
-function pathsOf(outer: string, members: Record<string, unknown>): string[] {
-  return Object.entries(members).flatMap(([name, value]) =>
-    outer === 'data' && name === 'metadata' && isObject(value)
-      ? pathsOf('data.metadata', value)
-      : [`${outer}.${name}`],
-  );
 }
 
 function digestText(bytes: Uint8Array): string {

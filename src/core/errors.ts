@@ -61,6 +61,19 @@ export const ERRORS = {
     message: 'Give format as json, plain or csv for values, as json or pdf for a certificate.',
   },
   invalid_entropy_mode: { status: 400, message: 'Give entropy_mode as quantum-seeded, pure or csprng.' },
+  invalid_purpose: {
+    status: 400,
+    message: 'Give purpose as 1 to 100 characters without control characters and line breaks.',
+  },
+  invalid_series: {
+    status: 400,
+    message: 'A series is series_ and 26 characters of 0-9a-z without i, l, o, u.',
+  },
+  invalid_user_data: {
+    status: 400,
+    message:
+      'Give user_data as 1 to 1,000 characters, or user_data_sha256 as 64 hex digits in lower case, not both.',
+  },
   invalid_idempotency_key: {
     status: 400,
     message: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',

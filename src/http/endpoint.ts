@@ -1,7 +1,14 @@
+import type { LabelRequest } from '../answer/label.ts';
 import type { DataRequest } from '../answer/request.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
-import type { BooleanParameter, ChoiceParameter, ParameterDefinition } from './params.ts';
+import type {
+  BooleanParameter,
+  ChoiceParameter,
+  ParameterDefinition,
+  ReadValues,
+  ValuesOf,
+} from './params.ts';
 
 /**
  * An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions.
@@ -99,5 +106,52 @@ export const DRY_RUN = {
   description: 'Checks and prices the request; draws nothing, spends nothing.',
 } as const satisfies BooleanParameter;
 
+/** What the caller says of an answer, for its certificate. Characters are Unicode code points. */
+export const LABEL_PARAMETERS = [
+  {
+    name: 'purpose',
+    kind: 'text',
+    pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
+    error: 'invalid_purpose',
+    description:
+      'What the values are for, 1 to 100 characters. The certificate is bound to it, and numbers the answers of the account under it.',
+  },
+  {
+    name: 'user_data',
+    kind: 'text',
+    pattern: /^[^\p{Cs}]{1,1000}$/u,
+    error: 'invalid_user_data',
+    description: 'Anything that the certificate is to be bound to, 1 to 1,000 characters.',
+  },
+  {
+    name: 'user_data_sha256',
+    kind: 'text',
+    pattern: /^[0-9a-f]{64}$/,
+    error: 'invalid_user_data',
+    description: 'In place of user_data its SHA-256, 64 hex digits in lower case.',
+    check: requireOneUserData,
+  },
+  {
+    name: 'public',
+    kind: 'boolean',
+    default: false,
+    error: 'invalid_boolean',
+    description:
+      'The certificate and its page show purpose and user_data. Otherwise they hold commitments, which only the answer opens.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+function requireOneUserData(values: ReadValues): void {
+  if (values['user_data'] === undefined || values['user_data_sha256'] === undefined) return;
+  throw new ApiError('invalid_user_data', { message: 'Give user_data or user_data_sha256, not both.' });
+}
+
+/** What a request says that it is for; undefined where it says nothing. */
+export function labelRequest(values: ValuesOf<typeof LABEL_PARAMETERS>): LabelRequest | undefined {
+  const { purpose, user_data: userData, user_data_sha256: userDataSha256, public: isPublic } = values;
+  const isEmpty = purpose === undefined && userData === undefined && userDataSha256 === undefined;
+  return isEmpty ? undefined : { isPublic, purpose, userData, userDataSha256 };
+}
+
 /** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
-export const ENVELOPE_BYTES_MAX = 4_096;
+export const ENVELOPE_BYTES_MAX = 12_288;

@@ -1,4 +1,5 @@
 import type { SeededTier } from '../core/vocabulary.ts';
+import type { SeriesPage } from './label-records.ts';
 import type {
   AccountRecord,
   Balance,
@@ -189,6 +190,8 @@ export interface Books {
   segment(sequence: number): Promise<SegmentRecord | undefined>;
   /** Segments with a sequence of at least `from`, in order, at most `limit`. */
   segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
+  /** The series of a public purpose, and answers of one of them: also the private ones, whose serials would else be gaps. */
+  seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage>;
   /** What each account used in the calendar month `YYYYMM`. */
   balances(period: number): Promise<Balance[]>;
   /** The latest period that any record names, or 0: time as the books know it never goes back. */
@@ -218,6 +221,15 @@ export interface Books {
    * written now.
    */
   probe(): Promise<void>;
+}
+
+/** Which answers of a purpose are asked for. */
+export interface SeriesPart {
+  /** Undefined: the first series of the purpose. */
+  readonly series: string | undefined;
+  /** The first serial. */
+  readonly from: number;
+  readonly limit: number;
 }
 
 /** Sealed bytes of the answers of an account that expire within the same minute. */
@@ -294,6 +306,7 @@ export const LEDGER_CALLS = {
   commit: { part: 'books', server: true, room: true },
   segment: { part: 'books' },
   segmentsFrom: { part: 'books' },
+  seriesPage: { part: 'books' },
   balances: { part: 'books' },
   latestPeriod: { part: 'books' },
   correctPeriods: { part: 'books', server: true },

@@ -8,6 +8,7 @@ import {
   type SystemGenerator,
   type Tier,
 } from '../core/vocabulary.ts';
+import type { AnswerLabel, EntryNote } from './label-records.ts';
 
 /**
  * What the ledger keeps. Every record is plain data: it goes through msgpack and between threads as it is.
@@ -368,6 +369,8 @@ export interface AnswerEntry {
   readonly consumedBytes: number;
   /** Credits spent: 0 outside pure mode. */
   readonly credits: number;
+  /** Kept as a note of the segment. */
+  readonly label?: AnswerLabel | undefined;
 }
 
 /** The certificates of one commit. */
@@ -385,6 +388,8 @@ export interface SegmentRecord {
    * index.
    */
   readonly displaced: readonly DisplacedCharge[];
+  /** By ascending index; absent where no entry has one. */
+  readonly notes?: readonly EntryNote[];
 }
 
 /**

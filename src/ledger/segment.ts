@@ -12,6 +12,7 @@ import {
   TIERS,
   type Tier,
 } from '../core/vocabulary.ts';
+import type { EntryNote } from './label-records.ts';
 import { LedgerError } from './ledger.ts';
 import type {
   AnswerEntry,
@@ -21,6 +22,7 @@ import type {
   SegmentContext,
   SegmentRecord,
 } from './records.ts';
+import { displacedOf, flawOfCharges, flawOfNotes, notesOf, packedNote } from './segment-notes.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -116,6 +118,7 @@ export class SegmentWriter {
   #view: DataView;
   #count = 0;
   #displaced: DisplacedCharge[] = [];
+  #notes: EntryNote[] = [];
 
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity * ENTRY_BYTES);
@@ -157,16 +160,21 @@ export class SegmentWriter {
     if (chargedPeriod !== periodOf(entry.issuedAtMs)) {
       this.#displaced.push({ index: this.#count, period: chargedPeriod });
     }
+    if (entry.label !== undefined) this.#notes.push({ index: this.#count, label: entry.label });
     return this.#count++;
   }
 
   /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
-  finish(): Pick<SegmentRecord, 'count' | 'entries' | 'displaced'> {
+  finish(): Pick<SegmentRecord, 'count' | 'entries' | 'displaced' | 'notes'> {
     const count = this.#count;
     const displaced = this.#displaced;
+    const notes = this.#notes;
     this.#count = 0;
     this.#displaced = [];
-    return { count, entries: this.#bytes.slice(0, count * ENTRY_BYTES), displaced };
+    const entries = this.#bytes.slice(0, count * ENTRY_BYTES);
+    if (notes.length === 0) return { count, entries, displaced };
+    this.#notes = [];
+    return { count, entries, displaced, notes };
   }
 
   #grow(): void {
@@ -336,7 +344,10 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
     ]),
     packedContext(segment.context),
     // left out when there are none, as in nearly every segment and in those of earlier releases
-    ...(segment.displaced.length > 0 ? [segment.displaced.map(({ index, period }) => [index, period])] : []),
+    ...(segment.displaced.length > 0 || segment.notes !== undefined
+      ? [segment.displaced.map(({ index, period }) => [index, period])]
+      : []),
+    ...(segment.notes === undefined ? [] : [segment.notes.map(packedNote)]),
   ]);
   const stored = new Uint8Array(HEAD_AT + head.length + segment.entries.length);
   const view = new DataView(stored.buffer);
@@ -377,10 +388,12 @@ function unpackHead(head: Uint8Array): unknown {
 }
 
 function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefined {
-  if (!Array.isArray(head) || (head.length !== 5 && head.length !== 6)) return undefined;
-  const [sequence, committedAtMs, count, packedSources, context, packedCharges = []] = head as unknown[];
+  if (!Array.isArray(head) || head.length < 5 || head.length > 7) return undefined;
+  const [sequence, committedAtMs, count, packedSources, context, packedCharges = [], packedNotes] =
+    head as unknown[];
   const displaced = displacedOf(packedCharges);
-  if (displaced === undefined) return undefined;
+  const notes = packedNotes === undefined ? undefined : notesOf(packedNotes);
+  if (displaced === undefined || (packedNotes !== undefined && notes === undefined)) return undefined;
   if (!Array.isArray(packedSources) || !Array.isArray(context)) return undefined;
   const sources: DrawSource[] = [];
   for (const packed of packedSources as unknown[]) {
@@ -401,6 +414,7 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
     context: unpackedContext,
     entries: new Uint8Array(entries),
     displaced,
+    ...(notes === undefined ? {} : { notes }),
   };
 }
 
@@ -420,18 +434,6 @@ function contextOf(packed: readonly unknown[]): SegmentContext | undefined {
   const context = { verifyUrlBase, poweredBy, ...(systemGenerator && { systemGenerator }) };
   if (packed.length < 4) return context;
   return typeof newestVersion === 'number' ? { ...context, newestVersion } : undefined;
-}
-
-function displacedOf(packed: unknown): DisplacedCharge[] | undefined {
-  if (!Array.isArray(packed)) return undefined;
-  const displaced: DisplacedCharge[] = [];
-  for (const pair of packed as unknown[]) {
-    if (!Array.isArray(pair) || pair.length !== 2) return undefined;
-    const [index, period] = pair as unknown[];
-    if (typeof index !== 'number' || typeof period !== 'number') return undefined;
-    displaced.push({ index, period });
-  }
-  return displaced;
 }
 
 function sourceOf(packed: unknown): DrawSource | undefined {
@@ -480,18 +482,5 @@ function flawOf(segment: SegmentRecord): string | undefined {
     if (sources[cursor.source].mode !== mode) return 'an entry and its source differ in mode';
     if (!(cursor.issuedAtMs >= 0 && cursor.issuedAtMs < TIME_END_MS)) return 'an entry was issued at no time';
   }
-  return flawOfCharges(segment.displaced, count);
-}
-
-function flawOfCharges(displaced: readonly DisplacedCharge[], count: number): string | undefined {
-  let last = -1;
-  for (const { index, period } of displaced) {
-    if (!Number.isInteger(index) || index <= last || index >= count)
-      return `no entry ${index} can be charged`;
-    const isMonth = Number.isInteger(period) && period % 100 >= 1 && period % 100 <= 12;
-    if (!isMonth || period < 197_001 || period > 999_912)
-      return `entry ${index} is charged to month ${period}`;
-    last = index;
-  }
-  return undefined;
+  return flawOfCharges(segment.displaced, count) ?? flawOfNotes(segment.notes ?? [], count);
 }

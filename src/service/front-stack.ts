@@ -20,11 +20,10 @@ import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import { demoRoutes } from '../http/demo-routes.ts';
+import { drawRoutes } from '../http/draw-routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes, type MetricsText } from '../http/info-routes.ts';
-import { jsonRpcRoute } from '../http/json-rpc/invoke.ts';
-import { RpcSigner } from '../http/json-rpc/signed.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
@@ -163,14 +162,13 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
   const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
-  const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,
     workers,
     admission,
     memory,
     committer,
-    idempotency,
+    idempotency: new Idempotency(ledger, options.keys.storedAnswers, mainThread),
     clock,
     random,
     poweredBy: config.poweredBy,
@@ -195,16 +193,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
       }),
-      jsonRpcRoute({
-        answers,
-        directory,
-        idempotency,
-        record,
-        clock,
-        usage: (account) => usageOf(account, keyedLookUps, clock),
-        signer: new RpcSigner(options.keys.storedAnswers),
-        log,
-      }),
+      ...drawRoutes(certificates, config.strictParameters),
       ...demoRoutes({ answers, directory, record, clock, random }),
       ...infoRoutes(
         {

@@ -86,6 +86,7 @@ describe('integers', () => {
       mode: undefined,
       dryRun: false,
       format: undefined,
+      label: undefined,
     });
     const { request } = parse('integers', 'max=-1&min=-3&count=3&sort=descending&unique=1');
     assert.deepEqual(request.values, {

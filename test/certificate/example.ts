@@ -96,6 +96,7 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     () => ({}),
     ['lots'],
   );
+  await addLabels(add);
   const flip = (path: string, to: unknown) => (s: Scene) => ({ response: changed(s.response, path, to) });
   await add('value-changed', 'a value', {}, flip('data.values.0', 5), ['delivered']);
   await add('salt-changed', 'the salt', {}, flip('metadata.certificate_salt', '0'.repeat(64)), ['delivered']);
@@ -408,6 +409,63 @@ async function addShared(add: Add): Promise<void> {
     now,
     (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'source-independent') }),
     ['lots', 'inclusion'],
+  );
+}
+
+/** What the caller said of an answer: in words, and as commitments that the salt opens. */
+async function addLabels(add: Add): Promise<void> {
+  const said = {
+    purpose: 'raffle of \u{1f3b2} 2026',
+    userData: 'line 1\nline "2"',
+    userDataSha256: undefined,
+  };
+  const shown = { label: { request: { isPublic: true, ...said }, serial: 7 } };
+  const hidden = { label: { request: { isPublic: false, ...said }, serial: 8 } };
+  const digest = {
+    isPublic: false,
+    purpose: undefined,
+    userData: undefined,
+    userDataSha256: 'ab'.repeat(32),
+  };
+  await add('label-public', 'a public label: purpose and user data in words', shown);
+  await add('label-private', 'a private label: commitments that the salt of the answer opens', hidden);
+  await add('label-digest', 'the hash of user data alone, and so no serial', {
+    label: { request: digest, serial: 0 },
+  });
+  const told = (path: string, to: unknown) => (s: Scene) => ({ response: changed(s.response, path, to) });
+  await add('label-other-purpose', 'another purpose', shown, told('label.purpose', 'a test'), ['label']);
+  await add('label-other-secret', 'another private purpose', hidden, told('label.purpose', 'a test'), [
+    'label',
+  ]);
+  await add('label-other-data', 'other user data', hidden, told('label.user_data', 'line 1'), ['label']);
+  await add('label-other-series', 'another series', shown, told('label.series', 'series_0'), ['label']);
+  await add(
+    'label-missing',
+    'an answer whose label was taken off',
+    hidden,
+    ({ response: { label: _, ...response } }) => ({ response }),
+    ['label'],
+  );
+  await add(
+    'label-added',
+    'a label that the certificate does not have',
+    {},
+    (s) => ({ response: { ...s.response, label: { public: true, purpose: 'a test', series: 'series_0' } } }),
+    ['label'],
+  );
+  await add(
+    'label-renumbered',
+    'another serial in the certificate',
+    shown,
+    (s) => ({ certificate: changed(s.document, 'certificate.label.serial', 1) }),
+    ['inclusion'],
+  );
+  await add(
+    'label-serial-as-text',
+    'a serial that is no number',
+    shown,
+    (s) => ({ certificate: changed(s.document, 'certificate.label.serial', '7') }),
+    ['label', 'inclusion'],
   );
 }
 

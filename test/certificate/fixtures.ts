@@ -149,3 +149,6 @@ function streamOf(name: string, size: number): Uint8Array<ArrayBuffer> {
   for (let at = 0; at < size; at += 32) bytes.set(sha256(Buffer.from(`${name} ${at}`)), at);
   return bytes;
 }
+
+/** What books without labelled answers say of any purpose. */
+export const NO_SERIES = { series: [], answers: [] };

@@ -22,6 +22,7 @@ import {
   committedBlocks,
   committedLot,
   lotRecord,
+  NO_SERIES,
   seededSource,
   segmentRecord,
   TIME_MS,
@@ -229,7 +230,7 @@ describe('a lot that is asked for', () => {
     await log.seal();
     w.withdrawn.push({ lotId: b, why: 'a fault', atMs: TIME_MS });
     await log.seal();
-    const books = { segment: async () => undefined };
+    const books = { segment: async () => undefined, seriesPage: async () => NO_SERIES };
     const archive = new CertificateArchive({ books, entropy: w.store, ids: w.ids, log });
     const before = JSON.parse(JSON.stringify([await archive.publicLot(a), await archive.publicLot(b)]));
     w.lots.set(c, lots[2]);

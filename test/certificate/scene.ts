@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
+import { type LabelRequest, labelOf, labelText } from '../../src/answer/label.ts';
 import {
   CertificateArchive,
   type CertificateService,
@@ -12,6 +13,7 @@ import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode } from '../../src/core/vocabulary.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
+import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { type DrawnRange, type LotRecord, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { Opening } from '../../src/pool/supply/opening.ts';
 import {
@@ -19,6 +21,7 @@ import {
   CONTEXT,
   committedBlocks,
   lotRecord,
+  NO_SERIES,
   seededSource,
   segmentRecord,
   TIME_MS,
@@ -46,6 +49,8 @@ export interface SceneOptions {
   readonly octets?: { readonly type: BareType; readonly body: Uint8Array };
   /** Why the first lot was withdrawn. */
   readonly revoked?: string;
+  /** What the caller said of it, and where it stands in its series. */
+  readonly label?: { readonly request: LabelRequest; readonly serial: number };
   /** Leaves the certificate without a proof. */
   readonly unlogged?: boolean;
   /** Answers in the log. */
@@ -88,6 +93,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   assert(text !== undefined);
   const { octets } = options;
   const delivered = sha256(concatBytes(SALT, octets?.body ?? utf8Bytes(text)));
+  const label = options.label && labelOf(options.label.request, 'acct_scene', SALT);
   const mine = { delivered, octets: octets?.type };
   const entries = Array.from({ length: answers }, (_, i) =>
     answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? mine : {}) }),
@@ -101,12 +107,17 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const from = options.drawn === undefined ? source : { ...source, drawn: options.drawn };
   const { newestVersion } = options;
   const context = newestVersion === undefined ? CONTEXT : { ...CONTEXT, newestVersion };
-  world.commit(segmentRecord(SEGMENT, [from], entries, context));
+  const serial = label?.series === undefined ? {} : { serial: options.label?.serial };
+  const notes = label && { notes: [{ index: at, label: { ...label, ...serial } as AnswerLabel }] };
+  world.commit({ ...segmentRecord(SEGMENT, [from], entries, context), ...notes });
   if (options.unlogged !== true) await log.seal();
   if (options.revoked !== undefined) {
     world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });
   }
-  const books = { segment: async (sequence: number) => world.segments.get(sequence) };
+  const books = {
+    segment: async (sequence: number) => world.segments.get(sequence),
+    seriesPage: async () => NO_SERIES,
+  };
   const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
   const keys = keysDocument(world.keys);
   const id = world.ids.textOf(SEGMENT, at);
@@ -137,6 +148,9 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
         timestamp: document.certificate.issued_at,
       },
       quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
+      ...(options.label === undefined || label === undefined
+        ? {}
+        : { label: JSON.parse(labelText(options.label.request, label)) }),
       ...(opening === undefined ? {} : { opening }),
     },
     service: certificateService(archive, log, keys),

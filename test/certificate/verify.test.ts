@@ -15,6 +15,7 @@ import {
   CONTEXT,
   lotRecord,
   lotWithEvidence,
+  NO_SERIES,
   seededSource,
   segmentRecord,
   TIME_MS,
@@ -52,7 +53,7 @@ async function scene(lots: LotRecord[] = [lotRecord('a'), lotRecord('b')]): Prom
   const log = await world.open();
   await log.seal();
   const archive = new CertificateArchive({
-    books: { segment: async (sequence) => world.segments.get(sequence) },
+    books: { segment: async (sequence) => world.segments.get(sequence), seriesPage: async () => NO_SERIES },
     entropy: world.store,
     ids: world.ids,
     log,

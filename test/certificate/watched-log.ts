@@ -7,7 +7,7 @@ import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { logRoutes } from '../../src/http/log-routes.ts';
-import { answerEntry, committedLot, lotRecord, seededSource, segmentRecord } from './fixtures.ts';
+import { answerEntry, committedLot, lotRecord, NO_SERIES, seededSource, segmentRecord } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
 /** A log with the routes of the service in front of it, whose answers a test may change. */
@@ -58,7 +58,10 @@ export class WatchedLog {
     this.paths.push(path);
     const [place, query = ''] = path.split('?');
     const { world, log } = this;
-    const books = { segment: async (each: number) => world.segments.get(each) };
+    const books = {
+      segment: async (each: number) => world.segments.get(each),
+      seriesPage: async () => NO_SERIES,
+    };
     const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
     const keys = keysDocument(world.keys, [], await readVouchers(world.store, world.keys));
     const { exact, prefixes } = logRoutes(certificateService(archive, log, keys));

@@ -195,8 +195,9 @@ class Verifier:
         self.signed = self.proof and self.proof.signers(keys)
 
     def failures(self):
-        names = ["certificate id", "request id", "metadata", "delivered", "lots", "status", "keys", "inclusion"]
-        names += ["signature", "dates"] + (["fixed"] if self.require_fixed or self.issued["version"] not in (1, 2, 3) else [])
+        has_label = "label" in self.issued or (self.octets is None and "label" in self.answer)
+        names = ["certificate id", "request id", "metadata", "delivered"] + (["label"] if has_label else [])
+        names += ["lots", "status", "keys", "inclusion", "signature", "dates"] + (["fixed"] if self.require_fixed or self.issued["version"] not in (1, 2, 3) else [])
         return [name for name in names if not self.holds(getattr(self, "check_" + name.replace(" ", "_")))]
 
     @staticmethod
@@ -232,6 +233,25 @@ class Verifier:
         content = canonical(self.answer["data"]) if self.octets is None else self.octets
         salt = bytes.fromhex(self.answer["metadata"]["certificate_salt"])
         return len(salt) == 32 and hexed(sha256(salt, content)) == self.issued["hashes"]["delivered"]
+
+    def check_label(self):
+        certified = dict(self.issued["label"])
+        numbered = "purpose" in certified or "purpose_commitment" in certified
+        serial = certified.pop("serial", None)
+        assert type(certified["public"]) is bool and ("series" in certified) == numbered == (serial is not None)
+        assert not numbered or (type(serial) is int and serial >= 1)
+        if "user_data" in certified:
+            assert certified["user_data_sha256"] == hexed(sha256(certified["user_data"].encode()))
+        if self.octets is not None:
+            return True
+        expected = dict(self.answer["label"])
+        salt = bytes.fromhex(self.answer["metadata"]["certificate_salt"])
+        if expected["public"] and "user_data" in expected:
+            expected["user_data_sha256"] = hexed(sha256(expected["user_data"].encode()))
+        for name, byte in () if expected["public"] else (("purpose", b"\4"), ("user_data", b"\5")):
+            if name in expected:
+                expected[name + "_commitment"] = hexed(sha256(byte, salt, expected.pop(name).encode()))
+        return expected == certified
 
     def check_lots(self):
         if type(self.issued["version"]) is not int or not 1 <= self.issued["version"] <= 5:

@@ -25,7 +25,14 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import { Cosigning } from '../../src/service/cosigning.ts';
-import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from '../certificate/fixtures.ts';
+import {
+  answerEntry,
+  lotRecord,
+  NO_SERIES,
+  seededSource,
+  segmentRecord,
+  TIME_MS,
+} from '../certificate/fixtures.ts';
 import { LogWorld } from '../certificate/log-world.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
@@ -86,7 +93,7 @@ async function scene() {
     await log.seal();
     return sequence;
   };
-  const books = { segment: async (each: number) => w.segments.get(each) };
+  const books = { segment: async (each: number) => w.segments.get(each), seriesPage: async () => NO_SERIES };
   const archive = new CertificateArchive({ books, entropy: w.store, ids: w.ids, log });
   const verified = async (segment: number, keys: readonly string[], quorum: number) => {
     const certificate = await archive.find(w.ids.textOf(segment, 0));

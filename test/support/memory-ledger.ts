@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
+import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
   type AuditReport,
   type Ledger,
   LedgerError,
   type LedgerIntegrity,
   type SegmentSink,
+  type SeriesPart,
   type StoredAnswerSize,
 } from '../../src/ledger/ledger.ts';
 import type {
@@ -63,6 +65,9 @@ export class MemoryLedger implements Ledger {
   readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #sources = new MemorySources();
   readonly #segments = new Map<number, SegmentRecord>();
+  readonly #series = new Map<string, SeriesAnswer[]>();
+  /** Series by public purpose. */
+  readonly #publicSeries = new Map<string, Set<string>>();
   /** Entries of all segments, also of those that retention dropped. */
   readonly #entries: (AnswerEntry & { chargedPeriod: number; isCorrected?: true })[] = [];
   #lastSegment = 0;
@@ -267,6 +272,7 @@ export class MemoryLedger implements Ledger {
     for (const segment of fresh) {
       this.#segments.set(segment.sequence, segment);
       this.#lastSegment = Math.max(this.#lastSegment, segment.sequence);
+      this.#number(segment);
       [...readEntries(segment.entries)].forEach((entry, i) => {
         const displaced = segment.displaced.find(({ index }) => index === i);
         this.#entries.push({ ...entry, chargedPeriod: displaced?.period ?? periodOf(entry.issuedAtMs) });
@@ -282,7 +288,46 @@ export class MemoryLedger implements Ledger {
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
-    return structuredClone(this.#segments.get(sequence));
+    const segment = this.#segments.get(sequence);
+    return segment && structuredClone(this.#withSerials(segment));
+  }
+
+  async seriesPage(purpose: string, { series, from, limit }: SeriesPart): Promise<SeriesPage> {
+    const ids = [...(this.#publicSeries.get(purpose) ?? [])].sort();
+    const asked = series ?? ids[0];
+    const known = ids.includes(asked) ? (this.#series.get(asked) ?? []) : [];
+    const kept = known.filter(({ serial, sequence }) => serial >= from && this.#segments.has(sequence));
+    return {
+      series: ids.map((id) => ({ id, count: this.#series.get(id)?.length ?? 0 })),
+      answers: kept.slice(0, limit),
+    };
+  }
+
+  #number({ sequence, notes = [], entries }: SegmentRecord): void {
+    const issued = [...readEntries(entries)];
+    for (const { index, label } of notes) {
+      if (label.series === undefined) continue;
+      const series = this.#series.get(label.series) ?? [];
+      this.#series.set(label.series, series);
+      const { issuedAtMs } = issued[index];
+      series.push({ serial: series.length + 1, sequence, index, issuedAtMs, isPublic: label.isPublic });
+      if (label.purpose === undefined) continue;
+      const ids = this.#publicSeries.get(label.purpose) ?? new Set();
+      this.#publicSeries.set(label.purpose, ids.add(label.series));
+    }
+  }
+
+  #withSerials(segment: SegmentRecord): SegmentRecord {
+    const { sequence, notes } = segment;
+    if (notes === undefined) return segment;
+    return {
+      ...segment,
+      notes: notes.map(({ index, label }) => {
+        const answers = this.#series.get(label.series ?? '') ?? [];
+        const found = answers.find((each) => each.sequence === sequence && each.index === index);
+        return { index, label: found === undefined ? label : { ...label, serial: found.serial } };
+      }),
+    };
   }
 
   async balances(period: number): Promise<Balance[]> {
@@ -414,7 +459,8 @@ export class MemoryLedger implements Ledger {
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
     const segments = [...this.#segments.values()].filter(({ sequence }) => sequence >= from);
-    return structuredClone(segments.sort((a, b) => a.sequence - b.sequence).slice(0, limit));
+    const sorted = segments.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
+    return structuredClone(sorted.map((segment) => this.#withSerials(segment)));
   }
 
   async audit(): Promise<AuditReport> {

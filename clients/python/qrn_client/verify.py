@@ -12,6 +12,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._checkpoint import Logged, Signed, is_included, known_keys, read_proof, read_signatures
 from ._fixed import fixed_failure, not_fixed
+from ._label import label_finding
 from ._members import MISSING, member, show, text, time_of, time_text
 from ._wire import BASE32
 from .canonical import canonical_json
@@ -82,6 +83,9 @@ def verify_answer(
             _check_metadata(response, document, octets),
             _check_delivered(response, document, octets),
         ]
+    label = label_finding(response if octets is None else None, document)
+    if label is not None:
+        checks.append(_check("label", *label))
     checks += [
         _check_lots(document),
         _check_status(certificate, document),
@@ -353,6 +357,7 @@ def _not_covered(response: Any, is_octets: bool) -> List[str]:
     """The members of the response, two levels deep, that no check has looked at."""
     covered = {".".join(path) for path, _ in _REPEATED} | {"media_type"}
     covered |= {"metadata.certificate_id", "metadata.certificate_salt", "metadata.request_id", "meta.request_id"}
+    covered |= {"label." + name for name in ("public", "purpose", "series", "user_data", "user_data_sha256")}
     covered |= {"opening.bytes", "opening.path", "opening.salts", "opening"}
     names = []
     for outer, inner in response.items() if isinstance(response, dict) else ():

@@ -7,6 +7,8 @@ import {
   ENTROPY_MODE,
   ENVELOPE_BYTES_MAX,
   FORMAT,
+  LABEL_PARAMETERS,
+  labelRequest,
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
@@ -64,7 +66,12 @@ const MEMBERS = [
 ] as const satisfies readonly ParameterDefinition[];
 
 /** In the body or the query; the body wins. */
-const COMMON = [ENTROPY_MODE, DRY_RUN, FORMAT] as const satisfies readonly ParameterDefinition[];
+const COMMON = [
+  ENTROPY_MODE,
+  DRY_RUN,
+  FORMAT,
+  ...LABEL_PARAMETERS,
+] as const satisfies readonly ParameterDefinition[];
 
 export const LENGTH = {
   name: 'length',
@@ -117,7 +124,8 @@ function parse(content: RequestContent): ParsedDataRequest {
   const { type, count } = readParameters(MEMBERS, members, readJson);
   const values = readValues(type, count, body, ignored);
   requireReplyFits(values);
-  const { entropy_mode, dry_run, format } = readCommon(members, query.given, ignored);
+  const common = readCommon(members, query.given, ignored);
+  const { entropy_mode, dry_run, format } = common;
   return {
     request: {
       endpoint: 'batch',
@@ -127,6 +135,7 @@ function parse(content: RequestContent): ParsedDataRequest {
       mode: entropy_mode,
       dryRun: dry_run,
       format,
+      label: labelRequest(common),
     },
     ignored,
   };

@@ -6,6 +6,8 @@ import {
   DRY_RUN,
   type DrawingEndpointDefinition,
   ENTROPY_MODE,
+  LABEL_PARAMETERS,
+  labelRequest,
   type ParsedDataRequest,
   type RequestContent,
   STREAM_FORMATS,
@@ -75,6 +77,7 @@ const COMMON = [
     description:
       'ndjson: each block is a line of JSON; octets: each block is a frame. Comes before Accept, which decides when it is left out.',
   },
+  ...LABEL_PARAMETERS,
 ] as const satisfies readonly ParameterDefinition[];
 
 const PARAMETERS = [...SIZE, ...Object.values(OF_TYPE).flat(), ...COMMON];
@@ -94,7 +97,9 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { given, ignored } = splitQuery(PARAMETERS, query);
   const { type, total, block, first } = readParameters(SIZE, given, readText);
   const ofAll = readValues(type, given);
-  const { entropy_mode: mode, dry_run: dryRun, format } = readParameters(COMMON, given, readText);
+  const common = readParameters(COMMON, given, readText);
+  const { entropy_mode: mode, dry_run: dryRun, format } = common;
+  const label = labelRequest(common);
   const size = Math.min(block ?? defaultBlock(ofAll), total);
   const blocks = Math.ceil(total / size);
   if (first >= blocks) {
@@ -110,6 +115,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
     members: { count, type },
     mode,
     dryRun,
+    label,
   });
   const whole = requestOf(size);
   requireReplyFits(whole.values);

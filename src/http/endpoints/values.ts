@@ -2,7 +2,14 @@ import type { DataRequest } from '../../answer/request.ts';
 import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
-import { type DataEndpointDefinition, DRY_RUN, ENTROPY_MODE, FORMAT } from '../endpoint.ts';
+import {
+  type DataEndpointDefinition,
+  DRY_RUN,
+  ENTROPY_MODE,
+  FORMAT,
+  LABEL_PARAMETERS,
+  labelRequest,
+} from '../endpoint.ts';
 import {
   type ChoiceParameter,
   grouped,
@@ -23,7 +30,7 @@ const BOUND = {
   error: 'invalid_range',
 } as const;
 
-const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT] as const;
+const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT, ...LABEL_PARAMETERS] as const;
 
 /** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
 export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>({
@@ -51,8 +58,11 @@ export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>
     parse({ query }) {
       const { given, ignored } = withoutAlias(splitQuery(parameters, query), parameters);
       const values = readParameters(parameters, given, readText);
-      const { entropy_mode: mode, dry_run: dryRun, format } = values as ValuesOf<typeof COMMON_PARAMETERS>;
-      return { request: { endpoint: name, ...ask(values as ValuesOf<Own>), mode, dryRun, format }, ignored };
+      const common = values as ValuesOf<typeof COMMON_PARAMETERS>;
+      const { entropy_mode: mode, dry_run: dryRun, format } = common;
+      const asked = ask(values as ValuesOf<Own>);
+      const label = labelRequest(common);
+      return { request: { endpoint: name, ...asked, mode, dryRun, format, label }, ignored };
     },
   };
 }

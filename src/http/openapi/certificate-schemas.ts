@@ -165,6 +165,45 @@ export const LOG_SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
 };
 
+/** What the caller said of an answer, in the answer itself. */
+export const answerLabel = object(
+  { public: boolean },
+  { purpose: text, series: text, user_data: text, user_data_sha256: sha256 },
+  'What the request said of the answer.',
+);
+
+const label = object(
+  { public: boolean },
+  {
+    purpose: described(text, 'In a public label.'),
+    purpose_commitment: described(sha256, 'In a private label: of a byte 04, the salt and the purpose.'),
+    series: described(text, 'Names the account and the purpose together.'),
+    serial: described(count, 'Place among all answers of the series, from 1, none left out.'),
+    user_data: described(text, 'In a public label.'),
+    user_data_sha256: sha256,
+    user_data_commitment: described(sha256, 'In a private label: of a byte 05, the salt and the user data.'),
+  },
+  'What the caller said of the answer.',
+);
+
+/** What GET /v1/draws answers. */
+export const drawList = object({
+  purpose: text,
+  series: described(
+    listOf(object({ id: text, count })),
+    'One for each account that used the purpose publicly, with how many answers it has had.',
+  ),
+  draws: listOf(
+    object({
+      series: text,
+      serial: count,
+      issued_at: time,
+      certificate_id: described(orNull(certificateId), 'Null where the answer was not made public.'),
+    }),
+  ),
+  next: described(orNull(count), 'The value of from that continues the list; null at its end.'),
+});
+
 const certificate = object(
   {
     version: described(
@@ -226,6 +265,7 @@ const certificate = object(
     proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
   },
   {
+    label,
     media_type: described(
       text,
       'Of an answer in octets: the octets that hashes.delivered is over. Left out where it is over JSON.',

@@ -11,6 +11,7 @@ import {
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
+import { queryParameter, valueSchema } from './parameters.ts';
 import { publicPaths } from './public.ts';
 import { ref, type Schema } from './schema.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
@@ -74,7 +75,7 @@ function pathItem(endpoint: EndpointDefinition): Schema {
     tags: [isData(endpoint) ? 'values' : 'account'],
     summary: endpoint.summary,
     security: [{ bearer: [endpoint.scope] }, { apiKey: [endpoint.scope] }],
-    parameters: [...endpoint.parameters.map(parameter), ...(isData(endpoint) ? [IDEMPOTENCY_KEY] : [])],
+    parameters: [...endpoint.parameters.map(queryParameter), ...(isData(endpoint) ? [IDEMPOTENCY_KEY] : [])],
     ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint.body, endpoint.name) }),
     responses: { 200: success(endpoint), ...failures(endpoint) },
   };
@@ -88,65 +89,6 @@ const IDEMPOTENCY_KEY: Schema = {
     'The same key and request within 24 h gives the first answer again, byte for byte, and spends nothing: no credit and no request of the month.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
-
-function parameter(definition: ParameterDefinition): Schema {
-  const { name, aliases = [], required = false, description } = definition;
-  const also = aliases.length === 0 ? '' : ` Also accepted as ${aliases.join(', ')}.`;
-  const isList = definition.kind === 'items' || definition.kind === 'integer-list';
-  const list = isList ? { style: 'form', explode: false } : {};
-  return {
-    name,
-    in: 'query',
-    ...(required ? { required } : {}),
-    description: description + also,
-    ...list,
-    schema: valueSchema(definition),
-  };
-}
-
-/** The values that a parameter takes. */
-function valueSchema(definition: ParameterDefinition): Schema {
-  switch (definition.kind) {
-    case 'integer': {
-      const { min, max, default: preset } = definition;
-      const bounds = { type: 'integer', format: 'int64', minimum: min, maximum: max };
-      return typeof preset === 'number' ? { ...bounds, default: preset } : bounds;
-    }
-    case 'number': {
-      const { min, max, default: preset } = definition;
-      return {
-        type: 'number',
-        minimum: min,
-        maximum: max,
-        ...(preset === undefined ? {} : { default: preset }),
-      };
-    }
-    case 'boolean':
-      return {
-        type: 'boolean',
-        ...(definition.default === undefined ? {} : { default: definition.default }),
-      };
-    case 'choice':
-      return {
-        type: 'string',
-        enum: definition.values,
-        ...(definition.default === undefined ? {} : { default: definition.default }),
-      };
-    case 'items':
-      return { type: 'array', items: { type: 'string' }, minItems: definition.min, maxItems: definition.max };
-    case 'integer-list': {
-      const { min, max, lengthMin, lengthMax } = definition;
-      const items = { type: 'integer', format: 'int64', minimum: min, maximum: max };
-      return { type: 'array', items, minItems: lengthMin, maxItems: lengthMax };
-    }
-    case 'text':
-      return {
-        type: 'string',
-        pattern: definition.pattern.source,
-        ...(definition.default === undefined ? {} : { default: definition.default }),
-      };
-  }
-}
 
 /** One shape for each type: `params` of one is no `params` of another. */
 function requestBody({ members, params }: NonNullable<EndpointDefinition['body']>, name: string): Schema {

@@ -1,9 +1,11 @@
 import { ERRORS } from '../../core/errors.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, TIERS } from '../../core/vocabulary.ts';
 import {
+  answerLabel,
   certificateDocument,
   certificateId,
   documentMetadata,
+  drawList,
   LOG_SCHEMAS,
   mode,
   origin,
@@ -172,7 +174,7 @@ function answerOf(endpoint: DataEndpoint): Schema {
       meta: ref('Meta'),
       quantum_credits: ref('Credits'),
     },
-    { opening },
+    { label: answerLabel, opening },
   );
 }
 
@@ -334,5 +336,6 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Problem: problem,
   Keys: keys,
   Consistency: consistency,
+  Draws: drawList,
   ...LOG_SCHEMAS,
 };

@@ -141,8 +141,34 @@ function answerRows(certificate: Certificate): Row[] {
     ['Entropy mode', certificate.entropy_mode],
     ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
     ['Drawn', drawnText(certificate)],
+    ...labelRows(certificate.label),
     generator === undefined ? null : ['System entropy', GENERATORS[generator]],
     ['Powered by', text(certificate.powered_by)],
+  ];
+}
+
+/** What the caller said of the answer: in words where it made them public. */
+function labelRows(label: Certificate['label']): Row[] {
+  if (label === undefined) return [];
+  const { purpose, series, serial, user_data: userData, user_data_sha256: digest } = label;
+  return [
+    series === undefined
+      ? null
+      : ['Purpose', purpose === undefined ? 'private; the answer opens its commitment' : text(purpose)],
+    serial === undefined
+      ? null
+      : ['Serial', html`${grouped(serial)} of all answers under this purpose, none left out`],
+    purpose === undefined || series === undefined
+      ? null
+      : [
+          'All draws of this purpose',
+          html`<a href="/v1/draws?purpose=${encodeURIComponent(purpose)}&amp;series=${series}">${code(series)}</a>`,
+        ],
+    userData === undefined ? null : ['User data', text(userData)],
+    digest === undefined ? null : ['SHA-256 of the user data', code(digest)],
+    label.user_data_commitment === undefined
+      ? null
+      : ['User data', 'private; the answer opens its commitment'],
   ];
 }
 

@@ -15,6 +15,7 @@ import {
   UsageTally,
 } from '../usage-counters.ts';
 import { auditSources } from './audit-sources.ts';
+import { SeriesAudit } from './series.ts';
 import type { Key, Snapshot, Table } from './table.ts';
 import { count, type MetaName, type StoredLot, type Tables } from './tables.ts';
 
@@ -71,12 +72,18 @@ class Audit {
     });
     const tally = new UsageTally();
     const displaced = new DisplacedTally();
-    const segments = await this.#checkSegments(lots, tally, displaced);
+    const series = new SeriesAudit();
+    const segments = await this.#checkSegments(lots, tally, displaced, series);
+    await series.check(this.#tables, {
+      walk: (table, visit) => this.#walk(table, visit),
+      problem: (text) => this.#problem(text),
+    });
     await this.#checkUsage(tally);
     await this.#checkDisplaced(displaced);
     await this.#checkCorrections();
     await this.#checkAnswers();
     await this.#readAll(this.#tables.rates);
+    await this.#walk(this.#tables.publicSeries, () => {});
     await this.#checkLog();
     await this.#walk(this.#tables.meta, () => {});
     if (this.#problemCount > PROBLEMS_MAX)
@@ -215,6 +222,7 @@ class Audit {
     lots: ReadonlyMap<string, StoredLot>,
     tally: UsageTally,
     displaced: DisplacedTally,
+    series: SeriesAudit,
   ): Promise<number> {
     const { meta, segments, segmentTimes } = this.#tables;
     const times = new Map<number, number>();
@@ -236,6 +244,7 @@ class Audit {
       this.#checkEntries(segment, requestIds);
       tally.addSegment(segment.entries);
       displaced.addSegment(segment);
+      series.addSegment(segment);
     });
     for (const sequence of times.keys())
       this.#problem(`segment ${sequence} is listed by time but not readable`);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
-import { type Books, LedgerError, type LogStore, type StoredAnswerSize } from '../ledger.ts';
+import type { SeriesPage } from '../label-records.ts';
+import { type Books, LedgerError, type LogStore, type SeriesPart, type StoredAnswerSize } from '../ledger.ts';
 import type {
   Balance,
   PeriodCorrection,
@@ -23,6 +24,7 @@ import {
 } from '../usage-counters.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './period-corrections.ts';
+import { dropNumbers, numberAnswers, seriesPage, withSerials } from './series.ts';
 import type { Table } from './table.ts';
 import { count, increase, lower, raise, type Tables } from './tables.ts';
 
@@ -125,7 +127,11 @@ export class LmdbBooks implements Books, LogStore {
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
     const stored = this.#tables.segments.get(sequence);
-    return stored === undefined ? undefined : decodeSegment(stored);
+    return stored === undefined ? undefined : withSerials(this.#tables, decodeSegment(stored));
+  }
+
+  async seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
+    return seriesPage(this.#tables, purpose, part);
   }
 
   /** Reads every usage record of the month: made for a start, not for each request. */
@@ -238,7 +244,9 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
-    return [...this.#tables.segments.entries({ from, limit })].map(({ value }) => decodeSegment(value));
+    return [...this.#tables.segments.entries({ from, limit })].map(({ value }) =>
+      withSerials(this.#tables, decodeSegment(value)),
+    );
   }
 
   #commit(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
@@ -251,6 +259,7 @@ export class LmdbBooks implements Books, LogStore {
       segmentTimes.put([segment.committedAtMs, segment.sequence], segment.count);
       tally.addSegment(segment.entries);
       displaced.addSegment(segment);
+      numberAnswers(this.#tables, segment);
       raise(meta, 'lastSegment', segment.sequence);
     }
     addDisplaced(this.#tables.displaced, displaced);
@@ -335,6 +344,7 @@ export class LmdbBooks implements Books, LogStore {
       const segment = this.#storedSegment(key[1]);
       tally.addSegment(segment.entries);
       displaced.addSegment(segment);
+      dropNumbers(this.#tables, segment);
       segmentTimes.remove(key);
       segments.remove(key[1]);
       raise(meta, 'droppedSegment', key[1]);

@@ -1,7 +1,8 @@
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
-import type { Books, StoredAnswerSize } from '../ledger.ts';
+import type { SeriesPage } from '../label-records.ts';
+import type { Books, SeriesPart, StoredAnswerSize } from '../ledger.ts';
 import type {
   Balance,
   PeriodCorrection,
@@ -112,7 +113,16 @@ export class FollowingBooks implements Books {
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
     this.#gather();
     const ahead = this.#segmentsAhead.get(sequence);
-    return ahead === undefined ? this.#books.segment(sequence) : decodeSegment(ahead);
+    if (ahead === undefined) return this.#books.segment(sequence);
+    const segment = decodeSegment(ahead);
+    if (segment.notes === undefined) return segment;
+    await this.store(); // which numbers labelled answers
+    return this.#books.segment(sequence);
+  }
+
+  async seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
+    await this.store();
+    return this.#books.seriesPage(purpose, part);
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {

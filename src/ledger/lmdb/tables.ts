@@ -21,6 +21,7 @@ import {
   type DisplacedKey,
   type UsageCounters,
 } from '../usage-counters.ts';
+import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
 
@@ -28,7 +29,7 @@ import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table
  * The format of the folder. A change that an older program would misread takes the next number, and a program
  * refuses a folder with a number above its own.
  */
-export const FORMAT = 5;
+export const FORMAT = 6;
 
 /** The first format whose blocks are sealed (block-keys.ts). */
 export const SEALED_FORMAT = 2;
@@ -155,6 +156,13 @@ export interface Tables {
   readonly jobs: Table<string, StoredJob>;
   /** Source, ordinal: jobs that have not ended. */
   readonly openJobs: Table<readonly [string, number], string>;
+  /** Series, serial. */
+  readonly series: Table<readonly [string, number], SeriesRow>;
+  readonly seriesCounts: Table<string, SeriesCount>;
+  /** Segment, index: the serial of a labelled answer. */
+  readonly serials: Table<readonly [number, number], number>;
+  /** Public purpose, series. */
+  readonly publicSeries: Table<readonly [string, string], number>;
 }
 
 const answerCodec: Codec<StoredAnswer> = {
@@ -217,6 +225,10 @@ export function openTables(store: Store, meta: Table<MetaName, number>): Tables 
     spends: openLater('spends', plainCodec<DaySpend>()),
     jobs: openLater('jobs', plainCodec<StoredJob>()),
     openJobs: openLater('openJobs', plainCodec<string>()),
+    series: openLater('series', plainCodec<SeriesRow>()),
+    seriesCounts: openLater('seriesCounts', plainCodec<SeriesCount>()),
+    serials: openLater('serials', plainCodec<number>()),
+    publicSeries: openLater('publicSeries', plainCodec<number>()),
   };
 }
 
@@ -245,7 +257,7 @@ export function lower(meta: Table<MetaName, number>, name: MetaName, to: number)
 
 /**
  * Brings a folder of an earlier format to this one, inside a write transaction. Format 4 has the journals of fronts,
- * format 5 holds lots back.
+ * format 5 holds lots back, format 6 has labels.
  */
 export function migrate(tables: Tables): void {
   if (count(tables.meta, 'format') < LOG_ALONE_FORMAT) separateLog(tables);

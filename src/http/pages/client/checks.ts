@@ -20,6 +20,7 @@ const TITLES: Readonly<Record<CheckName, string>> = {
   'request id': 'Request',
   metadata: 'Time, source and mode',
   delivered: 'Values and salt',
+  label: 'What the caller said of it',
   lots: 'Hashes of the lots',
   status: 'Withdrawals',
   keys: 'Keys of the log',

@@ -1,0 +1,94 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { isObject, member, show, text } from './members.ts';
+
+/** Checks what the caller said of an answer against its certificate. Runs in browsers. */
+
+const utf8 = new TextEncoder();
+/** First byte of a commitment (answer/label.ts). */
+const PURPOSE_BYTE = 0x04;
+const USER_DATA_BYTE = 0x05;
+
+export type LabelFinding = { readonly failure: string } | { readonly holds: string };
+
+/**
+ * Undefined where neither the certificate nor the answer has a label. `response` is undefined where only the certificate is
+ * at hand, and of an answer in octets, which has no place for a label.
+ */
+export function labelFinding(response: unknown, certificate: unknown): LabelFinding | undefined {
+  const certified = member(certificate, 'label');
+  const told = member(response, 'label');
+  if (certified === undefined && told === undefined) return undefined;
+  if (certified === undefined) return { failure: 'The answer has a label, the certificate has none.' };
+  if (!isObject(certified) || typeof certified['public'] !== 'boolean')
+    return { failure: 'The label of the certificate is not one.' };
+  const failure =
+    flawOf(certified) ?? (response === undefined ? undefined : difference(response, told, certified));
+  return failure === undefined ? { holds: holdsText(certified) } : { failure };
+}
+
+function flawOf(certified: Readonly<Record<string, unknown>>): string | undefined {
+  const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
+  const isNumbered = typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 1;
+  const hasPurpose = certified['purpose'] !== undefined || certified['purpose_commitment'] !== undefined;
+  if (hasPurpose && !(typeof series === 'string' && isNumbered))
+    return 'The label has a purpose without a series and a serial.';
+  if (!hasPurpose && (series !== undefined || serial !== undefined))
+    return 'The label has a serial without a purpose.';
+  if (userData !== undefined && digest !== digestText(utf8.encode(text(userData) ?? '')))
+    return 'user_data_sha256 of the certificate is not the hash of its user_data.';
+  return undefined;
+}
+
+function difference(
+  response: unknown,
+  told: unknown,
+  certified: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (told === undefined) return 'The certificate has a label, the answer has none.';
+  const salt = text(member(response, 'metadata', 'certificate_salt')) ?? '';
+  if (!/^[0-9a-f]{64}$/.test(salt)) return 'metadata.certificate_salt is not 64 hex digits.';
+  const isPublic = certified['public'];
+  const expected: Record<string, unknown> = { public: isPublic };
+  const purpose = member(told, 'purpose');
+  const userData = member(told, 'user_data');
+  if (purpose !== undefined) {
+    expected['series'] = member(told, 'series');
+    if (isPublic === true) expected['purpose'] = purpose;
+    else expected['purpose_commitment'] = commitment(PURPOSE_BYTE, salt, purpose);
+  }
+  if (userData !== undefined) {
+    if (isPublic === true) {
+      expected['user_data'] = userData;
+      expected['user_data_sha256'] = digestText(utf8.encode(text(userData) ?? ''));
+    } else expected['user_data_commitment'] = commitment(USER_DATA_BYTE, salt, userData);
+  }
+  const digest = member(told, 'user_data_sha256');
+  if (digest !== undefined) expected['user_data_sha256'] = digest;
+  if (member(told, 'public') !== isPublic) return 'public of the label is not as certified.';
+  const names = new Set([...Object.keys(expected), ...Object.keys(certified)]);
+  names.delete('serial'); // known to the ledger alone
+  const differing = [...names].filter((name) => expected[name] !== certified[name]);
+  return differing.length === 0 ? undefined : `Of the label not as certified: ${differing.join(', ')}.`;
+}
+
+function holdsText(certified: Readonly<Record<string, unknown>>): string {
+  const { serial, series, purpose } = certified;
+  const of = purpose === undefined ? 'its purpose' : `the purpose ${show(purpose)}`;
+  const numbered =
+    serial === undefined ? '' : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
+  return `What the caller said of the answer is as certified.${numbered}`;
+}
+
+function commitment(byte: number, salt: string, value: unknown): string {
+  const words = utf8.encode(text(value) ?? '');
+  const bytes = new Uint8Array(33 + words.length);
+  bytes[0] = byte;
+  bytes.set(hexToBytes(salt), 1);
+  bytes.set(words, 33);
+  return digestText(bytes);
+}
+
+function digestText(bytes: Uint8Array): string {
+  return `sha256:${bytesToHex(sha256(bytes))}`;
+}

@@ -1,0 +1,62 @@
+import type { ParameterDefinition } from '../params.ts';
+import type { Schema } from './schema.ts';
+
+/** A parameter of a query as OpenAPI describes it. */
+export function queryParameter(definition: ParameterDefinition): Schema {
+  const { name, aliases = [], required = false, description } = definition;
+  const also = aliases.length === 0 ? '' : ` Also accepted as ${aliases.join(', ')}.`;
+  const isList = definition.kind === 'items' || definition.kind === 'integer-list';
+  const list = isList ? { style: 'form', explode: false } : {};
+  return {
+    name,
+    in: 'query',
+    ...(required ? { required } : {}),
+    description: description + also,
+    ...list,
+    schema: valueSchema(definition),
+  };
+}
+
+/** The values that a parameter takes. */
+export function valueSchema(definition: ParameterDefinition): Schema {
+  switch (definition.kind) {
+    case 'integer': {
+      const { min, max, default: preset } = definition;
+      const bounds = { type: 'integer', format: 'int64', minimum: min, maximum: max };
+      return typeof preset === 'number' ? { ...bounds, default: preset } : bounds;
+    }
+    case 'number': {
+      const { min, max, default: preset } = definition;
+      return {
+        type: 'number',
+        minimum: min,
+        maximum: max,
+        ...(preset === undefined ? {} : { default: preset }),
+      };
+    }
+    case 'boolean':
+      return {
+        type: 'boolean',
+        ...(definition.default === undefined ? {} : { default: definition.default }),
+      };
+    case 'choice':
+      return {
+        type: 'string',
+        enum: definition.values,
+        ...(definition.default === undefined ? {} : { default: definition.default }),
+      };
+    case 'items':
+      return { type: 'array', items: { type: 'string' }, minItems: definition.min, maxItems: definition.max };
+    case 'integer-list': {
+      const { min, max, lengthMin, lengthMax } = definition;
+      const items = { type: 'integer', format: 'int64', minimum: min, maximum: max };
+      return { type: 'array', items, minItems: lengthMin, maxItems: lengthMax };
+    }
+    case 'text':
+      return {
+        type: 'string',
+        pattern: definition.pattern.source,
+        ...(definition.default === undefined ? {} : { default: definition.default }),
+      };
+  }
+}
