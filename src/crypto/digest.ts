@@ -17,6 +17,10 @@ export const KEY_LABELS = {
   certificateId: 'qrn certificate id v1',
   /** Key that seals a stored answer, from the node's secret, the account and the Idempotency-Key. */
   storedAnswer: 'qrn stored answer v1',
+  /** Seed of the Ed25519 key of signed JSON-RPC answers, from the node's secret. */
+  jsonRpcSignature: 'qrn json-rpc signature v1',
+  /** Key of the HMAC in JSON-RPC tickets, from the node's secret. */
+  jsonRpcTicket: 'qrn json-rpc ticket v1',
   /** Key that seals the raw shots of one lot, from an X25519 agreement and both of its public keys. */
   rawShots: 'qrn raw shots v1',
 } as const;

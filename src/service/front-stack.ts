@@ -24,6 +24,8 @@ import { drawRoutes } from '../http/draw-routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes, type MetricsText } from '../http/info-routes.ts';
+import { jsonRpcRoute } from '../http/json-rpc/invoke.ts';
+import { RpcSigner } from '../http/json-rpc/signed.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
@@ -162,13 +164,14 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
   const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
+  const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,
     workers,
     admission,
     memory,
     committer,
-    idempotency: new Idempotency(ledger, options.keys.storedAnswers, mainThread),
+    idempotency,
     clock,
     random,
     poweredBy: config.poweredBy,
@@ -194,6 +197,16 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         drawPdf: (document) => workers.drawPdf(document),
       }),
       ...drawRoutes(certificates, config.strictParameters),
+      jsonRpcRoute({
+        answers,
+        directory,
+        idempotency,
+        record,
+        clock,
+        usage: (account) => usageOf(account, keyedLookUps, clock),
+        signer: new RpcSigner(options.keys.storedAnswers),
+        log,
+      }),
       ...demoRoutes({ answers, directory, record, clock, random }),
       ...infoRoutes(
         {

@@ -1,0 +1,472 @@
+import type { Account, AccountDirectory } from '../../account/directory.ts';
+import { type Reservation, retryAfterS } from '../../account/meter.ts';
+import type { RateDecision } from '../../account/rate.ts';
+import type { Usage } from '../../account/usage.ts';
+import type { Answers } from '../../answer/answers.ts';
+import type { Idempotency } from '../../answer/idempotency.ts';
+import { utf8Bytes } from '../../core/bytes.ts';
+import { type Clock, periodOf } from '../../core/clock.ts';
+import { ApiError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Scope } from '../../core/vocabulary.ts';
+import { informationBits } from '../../values/value-request.ts';
+import { repeatedMember } from '../endpoints/batch.ts';
+import { clientError, type Reply } from '../error-reply.ts';
+import type { Exchange } from '../exchange.ts';
+import { headOf } from '../head.ts';
+import { requestNames } from '../request-id.ts';
+import type { RequestRecord } from '../request-record.ts';
+import type { PlainRoute } from '../router.ts';
+import { type Kept, RpcAsker, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
+import { RpcError, rpcErrorOf } from './errors.ts';
+import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
+import {
+  hashedKey,
+  newSerial,
+  type RpcSigner,
+  randomObject,
+  rpcTime,
+  type SignedFacts,
+  type Ticket,
+} from './signed.ts';
+
+/**
+ * `POST /json-rpc/4/invoke`: the JSON-RPC interface of random.org over the service's own requests, so that its clients run
+ * unchanged. `apiKey` is a key of the service. An answer costs, counts and is certified as that of the endpoint that serves it.
+ */
+
+const JSON_RPC_PATH = '/json-rpc/4/invoke';
+
+export interface RpcSources {
+  readonly answers: Answers;
+  readonly directory: AccountDirectory;
+  readonly idempotency: Idempotency;
+  readonly record: RequestRecord;
+  readonly clock: Clock;
+  readonly usage: (account: Account) => Promise<Usage>;
+  readonly signer: RpcSigner;
+  readonly log: Log;
+}
+
+export function jsonRpcRoute(sources: RpcSources): PlainRoute {
+  const rpc = new JsonRpc(sources);
+  return {
+    path: JSON_RPC_PATH,
+    methods: ['POST'],
+    scope: null,
+    limited: false,
+    handler: (exchange) => rpc.reply(exchange),
+  };
+}
+
+type Id = string | number | null;
+
+interface Call {
+  readonly id: Id;
+  readonly method: string;
+  readonly params: Params;
+}
+
+const TICKETS_MAX = 50;
+const USER_DATA_LENGTH_MAX = 1_000;
+/** Look-ups of one account that may be under way in a front. */
+const LOOK_UPS_MAX = 32;
+/** Serial numbers of one millisecond may collide; the third time is no chance. */
+const SERIAL_TRIES = 3;
+
+class JsonRpc {
+  readonly #sources: RpcSources;
+  /** Numbers of accounts that have look-ups under way, and how many. */
+  readonly #lookUps = new Map<number, number>();
+
+  constructor(sources: RpcSources) {
+    this.#sources = sources;
+  }
+
+  async reply(exchange: Exchange): Promise<Reply> {
+    let id: Id = null;
+    try {
+      const read = readBody(exchange.body);
+      // a notification gets no answer, so nothing is drawn for it
+      if (!Object.hasOwn(read, 'id')) return { status: 204, head: headOf(204, []), body: new Uint8Array(0) };
+      id = readId(read['id']);
+      const result = await this.#result(exchange, readCall(read, id));
+      return jsonReply({ jsonrpc: '2.0', result, id });
+    } catch (thrown) {
+      const { code, message, data } = this.#explain(exchange, thrown);
+      return jsonReply({ jsonrpc: '2.0', error: { code, message, data }, id });
+    }
+  }
+
+  /** What a client is told of anything thrown; a fault is logged. */
+  #explain(exchange: Exchange, thrown: unknown): RpcError {
+    if (thrown instanceof RpcError) return thrown;
+    if (!(thrown instanceof ApiError)) {
+      const fault = thrown instanceof Error ? thrown.stack : String(thrown);
+      this.#sources.log.error({ ...requestNames(exchange.requestId), fault }, 'fault');
+    }
+    const error = clientError(thrown);
+    exchange.error = error.code;
+    return rpcErrorOf(error);
+  }
+
+  async #result(exchange: Exchange, { method, params }: Call): Promise<object> {
+    const [, signed, kind = ''] = /^generate(Signed)?(.*)$/.exec(method) ?? [];
+    if (isDrawMethod(kind)) return this.#drawn(exchange, kind, params, signed !== undefined);
+    switch (method) {
+      case 'getUsage':
+        return this.#usage(exchange, params);
+      case 'getResult':
+        return this.#kept(exchange, params);
+      case 'createTickets':
+        return this.#tickets(exchange, params);
+      case 'getTicket':
+        return this.#ticket(exchange, params);
+      case 'verifySignature':
+        return this.#verified(params);
+      default:
+        throw new RpcError('methodNotFound', 'Method not found');
+    }
+  }
+
+  /** The account of a key that has the scope. */
+  async #account(exchange: Exchange, params: Params, scope: Scope): Promise<Account> {
+    const { apiKey } = params;
+    if (typeof apiKey !== 'string') throw invalid('apiKey');
+    const { directory } = this.#sources;
+    if (directory.isOutdated) await directory.refreshInTime();
+    let found = directory.authenticate(apiKey);
+    if (found === undefined && directory.mayBeNew(apiKey)) {
+      await directory.refreshInTime();
+      found = directory.authenticate(apiKey);
+    }
+    if (found === undefined) throw new ApiError('auth_invalid');
+    exchange.account = found.account;
+    if (!found.key.scopes.includes(scope)) {
+      throw new ApiError('auth_scope', { message: `This API key lacks the scope ${scope}.` });
+    }
+    return found.account;
+  }
+
+  /** Takes a request of the account's rate, for a call that draws nothing. */
+  #admit({ meter }: Account): Readonly<RateDecision> {
+    const decision = meter.admit(this.#sources.clock.monotonicMs());
+    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+    return decision;
+  }
+
+  async #drawn(exchange: Exchange, kind: DrawMethod, params: Params, isSigned: boolean): Promise<object> {
+    const account = await this.#account(
+      exchange,
+      params,
+      kind === 'Blobs' ? 'entropy:batch' : 'entropy:read',
+    );
+    const reservation = this.#enter(exchange, account);
+    let draw: Draw;
+    let signing: Omit<SignedFacts, 'serialNumber'> | undefined;
+    let ticket: Ticket | null;
+    try {
+      draw = drawOf(kind, params);
+      requireFresh(params);
+      ticket = isSigned ? this.#ticketOf(account, params) : null;
+      signing = isSigned ? signingOf(kind, draw, params, ticket) : undefined;
+    } catch (error) {
+      reservation.release();
+      throw error;
+    }
+    const bitsUsed = Math.ceil(informationBits(draw.request.values));
+    if (signing === undefined) {
+      const { body } = await this.#answer(exchange, account, reservation, draw, undefined);
+      const { data, completedAt } = valuesOf(body, draw);
+      const random = { data, completionTime: rpcTime(completedAt) };
+      return { random, bitsUsed, ...this.#standing(account) };
+    }
+    const kept = await this.#keptAnswer(exchange, account, reservation, draw, signing, ticket);
+    return { ...this.#signedResult(kept, draw), cost: 0, bitsUsed, ...this.#standing(account) };
+  }
+
+  /** Takes a request of the account's rate, and reserves one of its month. */
+  #enter(exchange: Exchange, { meter }: Account): Reservation {
+    const reservation = meter.enter(this.#sources.clock.monotonicMs(), periodOf(exchange.atMs));
+    if (reservation.isAllowed) return reservation;
+    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(meter.decision) });
+  }
+
+  /** The answer is kept under its serial number, as under an Idempotency-Key. */
+  async #keptAnswer(
+    exchange: Exchange,
+    account: Account,
+    reservation: Reservation,
+    draw: Draw,
+    signing: Omit<SignedFacts, 'serialNumber'>,
+    ticket: Ticket | null,
+  ): Promise<Kept> {
+    for (let tries = 1, reserved = reservation; ; tries++) {
+      const serialNumber = ticket?.serialNumber ?? newSerial(exchange.atMs);
+      const facts = { ...signing, serialNumber };
+      const answer = await this.#answer(exchange, account, reserved, draw, facts);
+      if (!answer.isReplay) return { facts, body: answer.body };
+      if (ticket !== null) throw new RpcError('ticketUsed', 'The ticket has been used.');
+      if (tries === SERIAL_TRIES) throw new ApiError('internal_error');
+      reserved = this.#enter(exchange, account);
+    }
+  }
+
+  #ticketOf(account: Account, params: Params): Ticket | null {
+    const ticketId = params['ticketId'] ?? null;
+    if (ticketId === null) return null;
+    if (typeof ticketId !== 'string') throw invalid('ticketId');
+    const ticket = this.#sources.signer.openTicket(ticketId);
+    if (ticket.accountNumber === account.record.number) return ticket;
+    throw new RpcError('ticketOfAnotherKey', 'The ticket was created with a key of another account.');
+  }
+
+  #answer(
+    exchange: Exchange,
+    account: Account,
+    reservation: Reservation,
+    draw: Draw,
+    facts: SignedFacts | undefined,
+  ): RpcAsker['outcome'] {
+    const { answers, record } = this.#sources;
+    const asker = new RpcAsker(exchange, record, facts);
+    answers.answer(asker, account, reservation, draw.request);
+    answers.endTurn();
+    return asker.outcome;
+  }
+
+  #signedResult({ facts, body }: Kept, draw: Pick<Draw, 'dataOf' | 'request'>): object {
+    const { data, completedAt, certificate } = valuesOf(body, draw);
+    const random = randomObject(facts, data, completedAt);
+    return { random, signature: this.#sources.signer.sign(random), certificate };
+  }
+
+  /** What an account may still do. Bits cost nothing outside of pure mode, which is never drawn unasked. */
+  #standing(account: Account): object {
+    const { clock } = this.#sources;
+    const { meter } = account;
+    const { retryAfterMs } = meter.peek(clock.monotonicMs());
+    return {
+      bitsLeft: Number.MAX_SAFE_INTEGER,
+      requestsLeft: meter.requestsRemaining(meter.periodAt(periodOf(clock.wallMs()))),
+      advisoryDelay: Math.max(1, retryAfterMs), // clients take 0 for absent, and wait a second
+    };
+  }
+
+  async #usage(exchange: Exchange, params: Params): Promise<object> {
+    const account = await this.#account(exchange, params, 'usage:read');
+    this.#admit(account);
+    const { by_mode: modes, requests } = await this.#lookUp(account.record.number, () =>
+      this.#sources.usage(account),
+    );
+    const bytes = Object.values(modes).reduce((sum, mode) => sum + mode.bytes, 0);
+    return {
+      status: 'running',
+      creationTime: rpcTime(new Date(account.record.createdAtMs).toISOString()),
+      totalBits: 8 * bytes,
+      totalRequests: requests.used,
+      ...this.#standing(account),
+    };
+  }
+
+  async #kept(exchange: Exchange, params: Params): Promise<object> {
+    const account = await this.#account(exchange, params, 'entropy:read');
+    const { serialNumber } = params;
+    if (typeof serialNumber !== 'number' || !Number.isSafeInteger(serialNumber) || serialNumber < 0)
+      throw invalid('serialNumber');
+    this.#admit(account);
+    const kept = await this.#find(account.record.number, serialNumber, exchange.atMs);
+    if (kept === undefined)
+      throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
+    return { ...this.#again(kept), bitsUsed: 0, ...this.#standing(account) };
+  }
+
+  /** A kept answer as it was given. */
+  #again(kept: Kept): object {
+    const { method, echo } = kept.facts;
+    const draw = drawOf(method.slice('generateSigned'.length) as DrawMethod, echo);
+    return this.#signedResult(kept, draw);
+  }
+
+  async #find(accountNumber: number, serialNumber: number, nowMs: number): Promise<Kept | undefined> {
+    const request = {
+      accountNumber,
+      keyText: serialKey(serialNumber),
+      fingerprint: SIGNED_FINGERPRINT,
+      bytesMax: 0,
+    };
+    const { idempotency } = this.#sources;
+    const outcome = await this.#lookUp(accountNumber, () => idempotency.begin(request, nowMs));
+    if ('first' in outcome) {
+      outcome.first.finish(false);
+      return undefined;
+    }
+    const { fields, body } = outcome.replay;
+    return { facts: JSON.parse(fields[0][1]) as SignedFacts, body };
+  }
+
+  /** Those of one account stand in nobody else's way. */
+  async #lookUp<T>(accountNumber: number, look: () => Promise<T>): Promise<T> {
+    const underWay = this.#lookUps.get(accountNumber) ?? 0;
+    if (underWay >= LOOK_UPS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+    this.#lookUps.set(accountNumber, underWay + 1);
+    try {
+      return await look();
+    } finally {
+      const rest = this.#lookUps.get(accountNumber)! - 1;
+      if (rest === 0) this.#lookUps.delete(accountNumber);
+      else this.#lookUps.set(accountNumber, rest);
+    }
+  }
+
+  async #tickets(exchange: Exchange, params: Params): Promise<object> {
+    const account = await this.#account(exchange, params, 'entropy:read');
+    const { n, showResult } = params;
+    if (typeof n !== 'number' || !Number.isInteger(n)) throw invalid('n');
+    if (n < 1 || n > TICKETS_MAX)
+      throw new RpcError('outOfRange', `Give n from 1 to ${TICKETS_MAX}.`, ['n', 1, TICKETS_MAX]);
+    if (typeof showResult !== 'boolean') throw invalid('showResult');
+    this.#admit(account);
+    return Array.from({ length: n }, () => {
+      const { ticketId, creationTime } = this.#sources.signer.newTicket(
+        account.record.number,
+        exchange.atMs,
+        showResult,
+      );
+      return { ticketId, creationTime, previousTicketId: null, nextTicketId: null };
+    });
+  }
+
+  /** Needs no key: whoever has a ticket may see what became of it. */
+  async #ticket(exchange: Exchange, { ticketId }: Params): Promise<object> {
+    if (typeof ticketId !== 'string') throw invalid('ticketId');
+    const { accountNumber, serialNumber, showResult, creationTime } =
+      this.#sources.signer.openTicket(ticketId);
+    const kept = await this.#find(accountNumber, serialNumber, exchange.atMs);
+    const facts = { ticketId, showResult, creationTime, previousTicketId: null, nextTicketId: null };
+    if (kept === undefined)
+      return { ...facts, hashedApiKey: null, usedTime: null, serialNumber: null, result: null };
+    const result = this.#again(kept) as { readonly random: { readonly completionTime: string } };
+    return {
+      ...facts,
+      hashedApiKey: kept.facts.hashedApiKey,
+      usedTime: result.random.completionTime,
+      serialNumber,
+      result: showResult ? result : null,
+    };
+  }
+
+  async #verified({ random, signature }: Params): Promise<object> {
+    if (!isObject(random)) throw invalid('random');
+    if (typeof signature !== 'string') throw invalid('signature');
+    return { authenticity: this.#sources.signer.isAuthentic(random, signature) };
+  }
+}
+
+/** What JSON holds of an answer of the service. */
+interface AnswerBody {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly metadata: {
+    readonly timestamp: string;
+    readonly certificate_id: string;
+    readonly certificate_salt: string;
+  };
+}
+
+function valuesOf(body: Uint8Array, { request, dataOf }: Pick<Draw, 'dataOf' | 'request'>) {
+  const { data, metadata } = JSON.parse(Buffer.from(body).toString('utf8')) as AnswerBody;
+  return {
+    data: dataOf(data[request.valueKey]),
+    completedAt: metadata.timestamp,
+    certificate: { id: metadata.certificate_id, salt: metadata.certificate_salt },
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Throws `parseError` for what is no JSON, `invalidRequest` for what is no one object. */
+function readBody(body: Uint8Array): Params {
+  let text: string;
+  let value: unknown;
+  try {
+    text = utf8.decode(body);
+    value = JSON.parse(text);
+  } catch {
+    throw new RpcError('parseError', 'Parse error');
+  }
+  if (Array.isArray(value))
+    throw new RpcError('invalidRequest', 'Invalid Request: send one call; batches are not served.');
+  if (!isObject(value)) throw new RpcError('invalidRequest', 'Invalid Request: send an object.');
+  const repeated = repeatedMember(text);
+  if (repeated !== undefined)
+    throw new RpcError('invalidRequest', `Invalid Request: ${repeated} is there twice.`);
+  return value;
+}
+
+function readId(id: unknown): Id {
+  const isExact = typeof id === 'number' && (Number.isSafeInteger(id) || !Number.isInteger(id));
+  if (id === null || typeof id === 'string' || isExact) return id as Id;
+  throw new RpcError(
+    'invalidRequest',
+    'Invalid Request: give id as a string, a number within ±(2^53 - 1) or null.',
+  );
+}
+
+function readCall({ jsonrpc, method, params }: Params, id: Id): Call {
+  if (jsonrpc !== '2.0' || typeof method !== 'string')
+    throw new RpcError('invalidRequest', 'Invalid Request');
+  if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: send an object.');
+  return { id, method, params };
+}
+
+function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function requireFresh(params: Params): void {
+  if ((params['pregeneratedRandomization'] ?? null) === null) return;
+  throw new RpcError(
+    'outOfRange',
+    'Values of an earlier day cannot be drawn again: leave out pregeneratedRandomization.',
+    ['pregeneratedRandomization'],
+  );
+}
+
+function signingOf(
+  kind: DrawMethod,
+  draw: Draw,
+  params: Params,
+  ticket: Ticket | null,
+): Omit<SignedFacts, 'serialNumber'> {
+  return {
+    method: `generateSigned${kind}`,
+    hashedApiKey: hashedKey(params['apiKey'] as string),
+    echo: draw.echo,
+    userData: userDataOf(params),
+    ticket: ticket === null ? null : { ticketId: ticket.ticketId, showResult: ticket.showResult },
+  };
+}
+
+function userDataOf(params: Params): unknown {
+  if ((params['licenseData'] ?? null) !== null)
+    throw new RpcError('outOfRange', 'The service licenses no values: leave out licenseData.', [
+      'licenseData',
+    ]);
+  const userData = params['userData'] ?? null;
+  const text = JSON.stringify(userData);
+  if (text.length > USER_DATA_LENGTH_MAX || !text.isWellFormed())
+    throw new RpcError(
+      'outOfRange',
+      `Give userData with at most ${USER_DATA_LENGTH_MAX} characters as JSON.`,
+      ['userData', 0, USER_DATA_LENGTH_MAX],
+    );
+  return userData;
+}
+
+function jsonReply(value: object): Reply {
+  const head = headOf(200, [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-store'],
+  ]);
+  return { status: 200, head, body: utf8Bytes(JSON.stringify(value)) };
+}

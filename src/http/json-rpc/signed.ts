@@ -1,0 +1,147 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { utf8Bytes, wipe } from '../../core/bytes.ts';
+import { deriveKey } from '../../crypto/digest.ts';
+import { SigningKey, verifyEd25519 } from '../../crypto/signing.ts';
+import { drawSystemInteger } from '../../crypto/system-entropy.ts';
+import { RpcError } from './errors.ts';
+
+/** What a signed answer says beside its values. It is kept with the answer, so that getResult gives the same object again. */
+export interface SignedFacts {
+  readonly method: string;
+  /** SHA-512 of the API key, in base64. */
+  readonly hashedApiKey: string;
+  readonly echo: Readonly<Record<string, unknown>>;
+  readonly userData: unknown;
+  readonly ticket: { readonly ticketId: string; readonly showResult: boolean } | null;
+  readonly serialNumber: number;
+}
+
+const LICENSE = {
+  type: 'none',
+  text: 'The service licenses no values. The certificate says where they come from.',
+  infoUrl: null,
+};
+
+/** The object that is signed. `completedAt` is ISO 8601. */
+export function randomObject(facts: SignedFacts, data: unknown, completedAt: string): object {
+  const { method, hashedApiKey, echo, userData, ticket, serialNumber } = facts;
+  const ticketData =
+    ticket === null ? null : { ticketId: ticket.ticketId, previousTicketId: null, nextTicketId: null };
+  return {
+    method,
+    hashedApiKey,
+    ...echo,
+    pregeneratedRandomization: null,
+    data,
+    license: LICENSE,
+    licenseData: null,
+    userData,
+    ticketData,
+    completionTime: rpcTime(completedAt),
+    serialNumber,
+  };
+}
+
+/** random.org's form of a time: `2026-11-22 17:00:00Z`. */
+export function rpcTime(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
+}
+
+export function hashedKey(apiKey: string): string {
+  return createHash('sha512').update(apiKey).digest('base64');
+}
+
+/** Answers of one millisecond whose serial numbers differ. */
+const SERIALS_PER_MS = 4_096;
+
+/** A serial number tells when it was given, and is unique with an account but for one in 4,096 of a millisecond. */
+export function newSerial(nowMs: number): number {
+  return Math.floor(nowMs) * SERIALS_PER_MS + drawSystemInteger(SERIALS_PER_MS);
+}
+
+function serialTime(serial: number): string {
+  return rpcTime(new Date(Math.floor(serial / SERIALS_PER_MS)).toISOString());
+}
+
+/** A ticket that was issued: the serial number of the one answer that it is good for. */
+export interface Ticket {
+  readonly ticketId: string;
+  readonly accountNumber: number;
+  readonly serialNumber: number;
+  readonly showResult: boolean;
+  readonly creationTime: string;
+}
+
+const TICKET = /^([0-9a-f]{14})([0-9a-f]{8})([01])([0-9a-f]{32})$/;
+
+/**
+ * Signs and checks. Both keys are derived from a secret of the node: signatures are Ed25519 over the canonical JSON
+ * (RFC 8785) of the random object, and a ticket carries what it is good for with an HMAC, so that the service keeps none.
+ */
+export class RpcSigner {
+  readonly #key: SigningKey;
+  readonly #ticketKey: Uint8Array;
+
+  /** The caller keeps the secret. */
+  constructor(nodeSecret: Uint8Array) {
+    const seed = deriveKey('jsonRpcSignature', [nodeSecret]);
+    this.#key = SigningKey.fromSeed(seed);
+    wipe(seed);
+    this.#ticketKey = deriveKey('jsonRpcTicket', [nodeSecret]);
+  }
+
+  /** 32 bytes in base64. */
+  get publicKey(): string {
+    return Buffer.from(this.#key.publicKey).toString('base64');
+  }
+
+  /** 64 bytes in base64. */
+  sign(random: object): string {
+    return Buffer.from(this.#key.sign(canonicalBytes(random))).toString('base64');
+  }
+
+  isAuthentic(random: object, signature: string): boolean {
+    return verifyEd25519(this.#key.publicKey, canonicalBytes(random), Buffer.from(signature, 'base64'));
+  }
+
+  newTicket(accountNumber: number, nowMs: number, showResult: boolean): Ticket {
+    const serialNumber = newSerial(nowMs);
+    const serial = serialNumber.toString(16).padStart(14, '0');
+    const account = accountNumber.toString(16).padStart(8, '0');
+    const facts = `${serial}${account}${showResult ? 1 : 0}`;
+    return this.openTicket(facts + this.#seal(facts));
+  }
+
+  /** Throws `ticketUnknown` for what the service did not issue. */
+  openTicket(ticketId: string): Ticket {
+    const [, serial, account, shows, seal] = TICKET.exec(ticketId) ?? [];
+    const facts = ticketId.slice(0, -TICKET_SEAL_LENGTH);
+    if (seal === undefined || !timingSafeEqual(Buffer.from(seal), Buffer.from(this.#seal(facts))))
+      throw new RpcError('ticketUnknown', 'The ticket does not exist.');
+    const serialNumber = Number.parseInt(serial, 16);
+    return {
+      ticketId,
+      accountNumber: Number.parseInt(account, 16),
+      serialNumber,
+      showResult: shows === '1',
+      creationTime: serialTime(serialNumber),
+    };
+  }
+
+  #seal(facts: string): string {
+    const seal = createHmac('sha256', this.#ticketKey).update(facts).digest('hex');
+    return seal.slice(0, TICKET_SEAL_LENGTH);
+  }
+}
+
+/** 128 bits. */
+const TICKET_SEAL_LENGTH = 32;
+
+/** Throws `invalidParams` for what has no canonical form: a text with a lone surrogate. */
+function canonicalBytes(value: object): Uint8Array {
+  const text = canonicalize(value) ?? '';
+  if (!text.isWellFormed())
+    throw new RpcError('invalidParams', 'Invalid params: random has a lone surrogate.');
+  return utf8Bytes(text);
+}
