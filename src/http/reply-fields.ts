@@ -37,9 +37,9 @@ export function rateFacts(
 const FIELD_INTEGER_MAX = 999_999_999_999_999;
 
 /**
- * `q` requests in `w` seconds: the burst, and the time in which all of it comes back. A client that keeps to it
- * is never refused, what RateLimit says is left is at most `q`, and all of it is there again within `w`. Made
- * once for all accounts of a limit.
+ * `q` requests in `w` seconds: the burst with the time in which all of it comes back, and the sustained rate of a minute. A
+ * client that keeps to one of them is never refused. What RateLimit says is left of the burst is at most its `q`, and all of
+ * it is there again within its `w`. Made once for all accounts of a limit.
  */
 function policyOf({ requestsPerMinute, burst }: RateLimit): string | undefined {
   if (burst > FIELD_INTEGER_MAX) return undefined; // there is no limit
@@ -47,7 +47,7 @@ function policyOf({ requestsPerMinute, burst }: RateLimit): string | undefined {
   if (policy === undefined) {
     if (policies.size >= POLICIES_MAX) policies.clear();
     const windowS = Math.max(60, Math.ceil((burst * 60) / requestsPerMinute));
-    policy = `"burst";q=${burst};w=${windowS}`;
+    policy = `"burst";q=${burst};w=${windowS}, "sustained";q=${requestsPerMinute};w=60`;
     policies.set(requestsPerMinute, policy);
   }
   return policy;

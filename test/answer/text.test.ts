@@ -79,7 +79,7 @@ describe('the envelope of an answer', () => {
       remaining: 7,
       resetAtS: 1_795_250_468,
       resetAfterS: 60,
-      policy: '"burst";q=750;w=90',
+      policy: '"burst";q=750;w=90, "sustained";q=500;w=60',
     };
     const template = AnswerHead.of(FROM);
     assert.equal(AnswerHead.of(FROM), template, 'one template a source');
@@ -87,7 +87,11 @@ describe('the envelope of an answer', () => {
     assert.match(first, /^200 OK\r\nContent-Type: application\/json\r\n/);
     const standing = '\r\nX-RateLimit-Remaining: 7\r\nX-RateLimit-Reset: 1795250468';
     assert.ok(first.includes(`\r\nX-Quantum-Credits-Remaining: 12${standing}\r\n`));
-    assert.ok(first.endsWith('\r\nRateLimit-Policy: "burst";q=750;w=90\r\nRateLimit: "burst";r=7;t=60'));
+    assert.ok(
+      first.endsWith(
+        '\r\nRateLimit-Policy: "burst";q=750;w=90, "sustained";q=500;w=60\r\nRateLimit: "burst";r=7;t=60',
+      ),
+    );
     const second = template.headOf(
       { ...two, creditsRemaining: 3 },
       { ...rate, remaining: 100, policy: undefined },

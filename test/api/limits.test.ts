@@ -54,7 +54,7 @@ describe('rate limit', () => {
       Math.abs(resetS - Date.now() / 1000 - 90) < 35,
       'the full burst is there again within 1.5 minutes',
     );
-    assert.equal(refused.headers.get('ratelimit-policy'), '"burst";q=15;w=90');
+    assert.equal(refused.headers.get('ratelimit-policy'), '"burst";q=15;w=90, "sustained";q=10;w=60');
     const [, left, untilFullS] = /^"burst";r=(\d+);t=(\d+)$/.exec(refused.headers.get('ratelimit')!)!;
     assert.equal(left, '0');
     assert.ok(Number(untilFullS) > 60 && Number(untilFullS) <= 90, untilFullS);

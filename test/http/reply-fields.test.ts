@@ -5,7 +5,7 @@ import { admit, newDecision, rateLimitOf, rateWords } from '../../src/account/ra
 import { UNLIMITED } from '../../src/account/tiers.ts';
 import { rateFacts, rateFields } from '../../src/http/reply-fields.ts';
 
-const POLICY = /^"burst";q=(\d+);w=(\d+)$/;
+const POLICY = /^"burst";q=(\d+);w=(\d+), "sustained";q=(\d+);w=(\d+)$/;
 const STANDING = /^"burst";r=(\d+);t=(\d+)$/;
 
 describe('the RateLimit fields', () => {
@@ -32,17 +32,21 @@ describe('the RateLimit fields', () => {
     );
   });
 
-  it('have a policy under which a client is never refused', () => {
+  it('have two policies, and a client that keeps to either is never refused', () => {
     for (const requestsPerMinute of [1, 3, 10, 100, 500]) {
       const limit = rateLimitOf(requestsPerMinute);
-      const decision = newDecision();
-      const state = new Float64Array(rateWords(1_024));
-      admit(state, 0, limit, decision);
-      const [, quota, windowS] = POLICY.exec(rateFacts(decision, limit, 0, true).policy!)!.map(Number);
-      for (let window = 1; window <= 20; window++) {
-        for (let i = 0; i < quota; i++) {
-          admit(state, window * windowS * 1000, limit, decision);
-          assert.ok(decision.allowed, `request ${i} of window ${window} at ${requestsPerMinute} a minute`);
+      const policy = POLICY.exec(rateFacts(newDecision(), limit, 0, true).policy!)!
+        .slice(1)
+        .map(Number);
+      assert.deepEqual(policy.slice(2), [requestsPerMinute, 60]);
+      for (const [quota, windowS] of [policy.slice(0, 2), policy.slice(2)]) {
+        const decision = newDecision();
+        const state = new Float64Array(rateWords(1_024));
+        for (let window = 1; window <= 20; window++) {
+          for (let i = 0; i < quota; i++) {
+            admit(state, window * windowS * 1000, limit, decision);
+            assert.ok(decision.allowed, `request ${i} of window ${window} at ${requestsPerMinute} a minute`);
+          }
         }
       }
     }

@@ -34,7 +34,7 @@ at the rate per minute, and no 60 seconds hold more requests than the burst. Mon
 values count. Every tier may use every scope: ${tiers[0].scopes.map((scope) => `\`${scope}\``).join(', ')}.
 
 Each reply tells where you stand: \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`, and the fields of the IETF draft,
-\`RateLimit-Policy: "burst";q=750;w=90\` and \`RateLimit: "burst";r=749;t=60\`: at most \`q\` requests in any \`w\` seconds are never refused, \`r\` are left now, and
+\`RateLimit-Policy: "burst";q=750;w=90, "sustained";q=500;w=60\` and \`RateLimit: "burst";r=749;t=60\`: at most \`q\` requests in any \`w\` seconds are never refused, \`r\` of the burst are left now, and
 all of them are there again in \`t\` seconds. An account without a limit gets no draft fields.
 
 ## Prices

@@ -337,7 +337,7 @@ function header(description: string, type: 'string' | 'integer' = 'string'): Sch
 const HEADERS: Readonly<Record<string, Schema>> = {
   RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
   'RateLimit-Policy': header(
-    'draft-ietf-httpapi-ratelimit-headers: the burst, and the seconds in which all of it comes back.',
+    'draft-ietf-httpapi-ratelimit-headers: the burst with the seconds in which all of it comes back, and the sustained rate of a minute.',
   ),
   'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
   'WWW-Authenticate': header('RFC 6750 §3.'),
