@@ -55,23 +55,22 @@ export const watch = action({
       context,
     });
     if (input.has('once')) return (await watcher.poll()) === 'ok' ? 0 : 1;
-    const ended = new AbortController();
-    const end = () => ended.abort();
+    const terminated = new AbortController();
+    const end = () => terminated.abort();
     process.once('SIGTERM', end);
-    process.once('SIGINT', end);
+    const ended = AbortSignal.any([terminated.signal, context.interruption()]);
     const metrics = input.option('metrics');
     const server = metrics === undefined ? undefined : await serveMetrics(metrics, watcher, context);
     try {
-      while (!ended.signal.aborted) {
-        if ((await watcher.poll(ended.signal)) === 'finding') return 1;
-        await sleep(intervalMs, undefined, { signal: ended.signal }).catch(() => {});
+      while (!ended.aborted) {
+        if ((await watcher.poll(ended)) === 'finding') return 1;
+        await sleep(intervalMs, undefined, { signal: ended }).catch(() => {}); // the loop ends
       }
       return 0;
     } finally {
       server?.close();
       server?.closeAllConnections();
       process.off('SIGTERM', end);
-      process.off('SIGINT', end);
     }
   },
 });

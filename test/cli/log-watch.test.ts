@@ -14,7 +14,7 @@ import { runCommand } from '../support/run-command.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 /** The routes of the service's log behind HTTP. */
-async function serve(t: TestContext, service: WatchedLog): Promise<string> {
+async function serve(t: TestContext, service: Pick<WatchedLog, 'read'>): Promise<string> {
   const server = createServer((request, response) => {
     service.read(request.url ?? '').then(
       (body) => response.end(body),
@@ -86,6 +86,51 @@ describe('qrn log watch', () => {
       talk: '',
     });
     assert.equal((await watch(url)).status, 0, 'the log that was followed is as it was');
+  });
+
+  it('polls until it is interrupted, or exits with what it finds, and has metrics meanwhile', async (t) => {
+    const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
+    await service.grow(5);
+    await fork.grow(5, 1);
+    let served = service;
+    const url = await serve(t, { read: (path) => served.read(path) });
+    for (const end of ['interrupted', 'forked'] as const) {
+      served = service;
+      const interruption = new AbortController();
+      let talk = '';
+      let metrics = '';
+      let looked: Promise<void> = Promise.resolve();
+      const lookAndEnd = async () => {
+        const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
+        metrics = await (await fetch(at)).text();
+        assert.equal((await fetch(at.replace('/metrics', '/other'))).status, 404);
+        if (end === 'interrupted') interruption.abort();
+        else served = fork;
+      };
+      const status = await log.run(
+        [
+          ...['watch', url, '--state', join(temporaryFolder(t), 'state.json')],
+          ...['--interval', '1s', '--metrics', '0'],
+        ],
+        {
+          ...NO_TERMINAL,
+          environment: {},
+          clock: service.world.clock,
+          interruption: () => interruption.signal,
+          out: () => {},
+          talk: (text) => {
+            talk += text;
+            if (text.includes('pinned')) looked = lookAndEnd();
+          },
+        },
+      );
+      await looked;
+      assert.match(metrics, /^qrn_watch_log_leaves 5$/m);
+      assert.equal(status, end === 'forked' ? 1 : 0, talk);
+      assert.equal(talk.includes('FINDING fork: The log signed two trees of 5 leaves.'), end === 'forked');
+      const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
+      await assert.rejects(fetch(at), 'the port is closed with it');
+    }
   });
 
   it('never begins anew when its state is torn', async (t) => {

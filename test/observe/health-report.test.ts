@@ -5,6 +5,8 @@ import { pureSecondsLeft, type Readings, seedSecondsLeft } from '../../src/obser
 import { healthReport } from '../../src/observe/table.ts';
 import { LOT, SOUND, SOURCE } from './readings.ts';
 
+const WITNESS = { name: 'w.example/w1', size: 12, cosignedAtS: 1_700_000_090, failure: null };
+
 /** The checks that do not pass, by name. */
 function wrong(change: Partial<Readings>): Record<string, HealthStatus> {
   const { checks } = healthReport({ ...SOUND, ...change });
@@ -71,6 +73,8 @@ describe('health', () => {
       [{ pureBytesPerS: 0 }, {}],
       [{ heldLots: { lots: 1, oldestMs: 60_000 } }, {}],
       [{ heldLots: { lots: 2, oldestMs: 60_001 } }, { 'pool:held_lots': 'warn' }],
+      [{ witnesses: [WITNESS] }, {}],
+      [{ witnesses: [WITNESS, { ...WITNESS, failure: 'it answered 500' }] }, { 'log:witness': 'warn' }],
       [{ levels: { ...SOUND.levels, seed: { blocks: 0, bytes: 0 } } }, { 'pool:quantum-seeded': 'warn' }],
       [
         { seeds: [{ ...SOUND.seeds[0], inForce: false }, SOUND.seeds[1]] },
@@ -103,6 +107,35 @@ describe('health', () => {
       [{ sources: [{ ...SOURCE, health: null }] }, {}],
     ];
     for (const [change, expected] of cases) assert.deepEqual(wrong(change), expected, JSON.stringify(change));
+  });
+
+  it('has a row for each witness: what it cosigned last and when, and why it does not', () => {
+    const failing = {
+      ...WITNESS,
+      name: 'w.example/w2',
+      size: null,
+      cosignedAtS: null,
+      failure: 'it answered 500',
+    };
+    const { checks } = healthReport({ ...SOUND, witnesses: [WITNESS, failing] });
+    assert.deepEqual(checks['log:witness'], [
+      {
+        componentType: 'component',
+        status: 'pass',
+        observedValue: 12,
+        observedUnit: 'leaves',
+        details: { witness: 'w.example/w1', cosigned_at: '2023-11-14T22:14:50.000Z' },
+      },
+      {
+        componentType: 'component',
+        status: 'warn',
+        observedValue: null,
+        observedUnit: 'leaves',
+        output: 'w.example/w2 does not cosign: it answered 500',
+        details: { witness: 'w.example/w2', cosigned_at: null },
+      },
+    ]);
+    assert.equal(healthReport(SOUND).checks['log:witness'], undefined, 'no witness is named');
   });
 
   it('tells how long stocks last', () => {
