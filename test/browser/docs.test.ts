@@ -86,6 +86,21 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     );
   });
 
+  it('copies the sample that is shown, as it is filled in', async () => {
+    await visit(
+      async ({ page }) => {
+        await page.fill('#integers-count', '7');
+        const button = page.locator('#integers button.copy').first();
+        await button.click();
+        await button.filter({ hasText: 'Copied' }).waitFor();
+        const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+        assert.equal(copied.trim(), (await page.locator('#integers pre:visible').first().innerText()).trim());
+        assert.match(copied, /^curl [\s\S]*count=7&/);
+      },
+      { permissions: ['clipboard-read', 'clipboard-write'] },
+    );
+  });
+
   it('keeps the key in the page alone', async () => {
     await visit(async (watched) => {
       const { page, requests } = watched;

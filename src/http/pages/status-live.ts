@@ -47,7 +47,7 @@ export function modeTable(facts: StatusFacts): Markup {
     const cells = Object.entries(texts).map(([key, text]) => html`<td data-live="${key}">${text}</td>`);
     return html`<tr><th scope="row"><code>${figures.mode}</code></th>${cells}</tr>`;
   });
-  return html`<div class="tables" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
+  return html`<div class="tables narrow" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
 <thead><tr><th scope="col">Mode</th><th scope="col">Last minute</th><th scope="col">Since the start</th>
 <th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th></tr></thead><tbody>${rows}</tbody></table></div>
 <p class="hint">From a request read to its reply handed to the socket, estimated from counts in buckets: over the last minute, or since
