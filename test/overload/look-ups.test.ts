@@ -5,7 +5,8 @@ import { TestServer } from '../support/server.ts';
 
 /**
  * The aim is half of the rate and three times the time, and `npm run test:abuse` holds the service to it. Here the machine may be
- * busy with other tests. Without the bound on look-ups the share was 0.004.
+ * busy with other tests. While answers still waited for the ledger's thread, and look-ups had no bound, the share was 0.004. That
+ * one look-up a turn is run is tested without a clock (test/service/ledger-link.test.ts).
  */
 const RATE_SHARE_MIN = 1 / 8;
 

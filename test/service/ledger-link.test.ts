@@ -8,12 +8,21 @@ import { openLedgerPorts } from '../../src/service/ledger-thread.ts';
 import { OneEachTurn } from '../../src/workers/call.ts';
 
 describe('the ports of a front', () => {
-  it('answer what everybody depends on before look-ups that came earlier', async (t) => {
+  it('run one look-up of each kind a turn, and before them what everybody depends on', async (t) => {
     const order: string[] = [];
+    /** How many calls of each name ran in each turn of the loop. */
+    const inTurn = new Map<string, number>();
+    let turn = 0;
+    let next = setImmediate(function count() {
+      turn++;
+      next = setImmediate(count);
+    });
+    t.after(() => clearImmediate(next));
     const serves =
       (name: string, value: unknown = null) =>
       async () => {
         order.push(name);
+        inTurn.set(`${name} ${turn}`, (inTurn.get(`${name} ${turn}`) ?? 0) + 1);
         return value;
       };
     const channels = {
@@ -39,6 +48,8 @@ describe('the ports of a front', () => {
     assert.equal(await front.ledger.directoryVersion(), 7);
     await Promise.all(lookUps);
     assert.equal(order.length, 512 + 64 + 1);
+    // the counter and the look-ups of one turn run in any order
+    for (const [call, count] of inTurn) assert.ok(count <= 2, `${count} calls of ${call}`);
     assert.ok(order.indexOf('version') < 10, `${order.indexOf('version')} look-ups came first`);
     assert.ok(order.indexOf('find') < 10, 'those without a key take turns with those that have one');
     assert.ok(order.slice(0, 140).filter((name) => name === 'find').length >= 60);

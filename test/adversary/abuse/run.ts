@@ -5,12 +5,15 @@
 import assert from 'node:assert/strict';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { uniforms } from '../../support/chance.ts';
+import { HttpConnection } from '../../support/http.ts';
+import { freePort } from '../../support/programs.ts';
 import { noProc, Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
 import {
   assertCutsEndless,
   assertHoldsForReaders,
   assertOutlivesCrowd,
+  assertServes,
   assertServesBesideIdle,
   assertSurvivesLeavers,
   assertWithstandsFlood,
@@ -72,6 +75,7 @@ async function assertLookUpsYield(server: TestServer): Promise<void> {
 
 for (const engine of ENGINES) {
   say(`on ${engine}`);
+  await startsUnderFire(engine);
   await withstands(engine);
   await outlivesCrowd(engine);
 }
@@ -128,6 +132,41 @@ async function withstands(engine: EngineName): Promise<void> {
     say(`books: ${answers} answers, as many certificates`);
   } finally {
     await server.stop();
+  }
+}
+
+/** A start while every hostile case is sent again and again, from before the port is open. */
+async function startsUnderFire(engine: EngineName): Promise<void> {
+  const port = await freePort();
+  const fired = TestServer.spawn({ QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine, QRN_PORT: String(port) });
+  let isReady = false;
+  let sent = 0;
+  const cases = hostileCases('none');
+  const fire = async () => {
+    for (let i = 0; !isReady; i = (i + 1) % cases.length) {
+      const connection = await HttpConnection.open(port).catch(() => undefined);
+      if (connection === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+      else {
+        connection.send(cases[i].bytes);
+        await Promise.race([connection.closed, new Promise((resolve) => setTimeout(resolve, 20))]);
+        connection.leave();
+        sent++;
+      }
+    }
+  };
+  const attackers = Array.from({ length: 8 }, fire);
+  try {
+    const server = await fired.ready();
+    isReady = true;
+    await Promise.all(attackers);
+    const target = new Target(server, server.key);
+    await assertServes(target, 20);
+    assert.deepEqual(target.logLines('"level":50'), []);
+    say(`start: ready beside ${sent} hostile requests`);
+    assert.ok(sent > 0, 'the port was open before the service was ready');
+  } finally {
+    isReady = true;
+    await fired.stop();
   }
 }
 
