@@ -65,6 +65,32 @@ describe('qrn assess --restarts', () => {
   });
 });
 
+/**
+ * What assessNonIid, which test/stats holds to NIST's tool, gave of the symbols below. To compute it beside the command
+ * would double the ten seconds that this test takes.
+ */
+const OF_SYMBOLS = {
+  'Most Common Value': 1.009077471196929,
+  't-Tuple': 1.0049484960403219,
+  LRS: 1.489731140659631,
+  'MultiMCW Prediction': 1.009323559219578,
+  'Lag Prediction': 1.5922930115929717,
+  'MultiMMC Prediction': 1.0090978190127617,
+  'LZ78Y Prediction': 1.0090994358451442,
+};
+const OF_THEIR_BITS = {
+  'Most Common Value': 0.5893605028857536,
+  Collision: 0.4249790111449845,
+  Markov: 0.5049435139257303,
+  Compression: 0.34988199624698796,
+  't-Tuple': 0.5024413056213829,
+  LRS: 0.7499611972555327,
+  'MultiMCW Prediction': 0.5894886681325116,
+  'Lag Prediction': 0.7148349206827436,
+  'MultiMMC Prediction': 0.5893699084695299,
+  'LZ78Y Prediction': 0.5893656099335216,
+};
+
 describe('qrn assess --symbol-bits', () => {
   it('assesses symbols of two bits as they are and as bits', async () => {
     // 3 as often as 0, 1 and 2 together
@@ -72,11 +98,17 @@ describe('qrn assess --symbol-bits', () => {
     const file = written('symbols', symbols);
     const { out } = await runCommand(assess, [file, '--symbol-bits', '2', '--json']);
     const { sp800_90b: entropy } = JSON.parse(out);
-    const expected = assessNonIid(symbols, 2);
-    assert.deepEqual(entropy.estimators, expected.estimators);
-    assert.deepEqual(entropy.bitstring_estimators, expected.bitstringEstimators);
-    assert.equal(entropy.h_initial, expected.minEntropyPerSymbol);
-    assert.equal(entropy.min_entropy_per_bit, expected.minEntropyPerSymbol / 2);
+    for (const [found, expected] of [
+      [entropy.estimators, OF_SYMBOLS],
+      [entropy.bitstring_estimators, OF_THEIR_BITS],
+    ]) {
+      assert.deepEqual(Object.keys(found), Object.keys(expected));
+      for (const [name, h] of Object.entries<number>(expected))
+        assert.ok(Math.abs(found[name] - h) <= 1e-9, name);
+    }
+    const { Compression: least } = OF_THEIR_BITS;
+    assert.ok(Math.abs(entropy.h_initial - 2 * least) <= 1e-9);
+    assert.ok(Math.abs(entropy.min_entropy_per_bit - least) <= 1e-9);
     assert.deepEqual([entropy.bits_per_symbol, entropy.symbols], [2, 1_000_000]);
   });
 
