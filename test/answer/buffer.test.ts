@@ -7,7 +7,7 @@ import { LIMITS } from '../../src/core/limits.ts';
 const KIB = 1_024;
 const MIB = 2 ** 20;
 
-const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+const isZero = (bytes: Uint8Array) => Buffer.alloc(bytes.length).equals(bytes);
 const partOf = ({ bytes, start, size }: Pick<MovableBuffer, 'bytes' | 'start' | 'size'>) =>
   bytes.subarray(start, start + size);
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
@@ -62,9 +62,8 @@ describe('integers of a batch, without repeats or in order', () => {
 describe('integers of a batch, as the service answers them', () => {
   let server: TestServer;
   before(async () => {
-    server = await TestServer.start();
+    server = await TestServer.shared();
   });
-  after(() => server.stop());
 
   const ask = (accept: string, params: object) =>
     server.batch({ type: 'integers', count: 30_000, params }, { accept });

@@ -202,17 +202,17 @@ describe('batches of 100,000', () => {
     ['uuid', {}],
   ];
   it('are served for every type in every mode of an enterprise account', async (t) => {
-    // three small lots of the simulator: all types in full would be 5.7 MB of pure bytes, a minute of assessment
-    const large = TestServer.spawnFor(t, { QRN_RESERVOIR_BYTES: '420000' });
+    // two small lots of the simulator: all types in full would be 5.7 MB of pure bytes, a minute of assessment
+    const large = TestServer.spawnFor(t, { QRN_RESERVOIR_BYTES: '160000' });
     await large.ready();
     await large.until(
       'enough pure bytes',
-      async () => Number((await large.checks())['pool:pure'][0].observedValue) > 400_000,
+      async () => Number((await large.checks())['pool:pure'][0].observedValue) > 150_000,
     );
     const { key } = await large.account('enterprise');
     for (const mode of ['quantum-seeded', 'csprng', 'pure']) {
       for (const [type, params] of types) {
-        const count = mode === 'pure' && (type !== 'integers' || 'min' in params) ? 5_000 : 100_000;
+        const count = mode === 'pure' && (type !== 'integers' || 'min' in params) ? 1_000 : 100_000;
         const body = { type, count, params, entropy_mode: mode };
         const response = await large.batch(body, { authorization: `Bearer ${key}` });
         const answer = await answerOf(response);

@@ -7,158 +7,162 @@ import { TestServer } from '../support/server.ts';
 /** Requests as real clients and their libraries write them, over a real socket. */
 let server: TestServer;
 let strict: TestServer;
-before(async () => {
-  [server, strict] = await Promise.all([
-    TestServer.start(),
-    TestServer.start({ QRN_STRICT_PARAMETERS: '1' }),
-  ]);
-});
-after(() => Promise.all([server.stop(), strict.stop()]));
-
-async function requestsUsed(of: TestServer): Promise<number> {
-  const { data } = (await (await of.get('/usage')).json()) as { data: { requests: { used: number } } };
-  return data.requests.used;
-}
-
-async function codeOf(response: Response): Promise<string> {
-  const { error } = (await response.json()) as { error: { code: string } };
-  return `${response.status} ${error.code}`;
-}
-
-describe('a list of items', () => {
-  const itemsOf = async (query: string) => {
-    const { data } = (await (await server.get(`/shuffle?${query}`)).json()) as { data: { items: string[] } };
-    return data.items.sort();
-  };
-
-  it('is split after decoding when a form encoder wrote its commas', async () => {
-    assert.deepEqual(await itemsOf('items=ada%2Cgrace%20hopper'), ['ada', 'grace hopper']);
-    const query = new URLSearchParams({ items: 'ada,grace hopper,a+b' });
-    assert.deepEqual(await itemsOf(String(query)), ['a+b', 'ada', 'grace hopper']);
+describe('requests as clients write them', () => {
+  before(async () => {
+    [server, strict] = await Promise.all([
+      TestServer.shared(),
+      TestServer.start({ QRN_STRICT_PARAMETERS: '1' }),
+    ]);
   });
+  after(() => strict.stop());
 
-  it('is split before decoding where a comma stands literally', async () => {
-    assert.deepEqual(await itemsOf('items=ada%2Clovelace,grace+hopper'), ['ada,lovelace', 'grace hopper']);
-  });
-});
+  async function requestsUsed(of: TestServer): Promise<number> {
+    const { data } = (await (await of.get('/usage')).json()) as { data: { requests: { used: number } } };
+    return data.requests.used;
+  }
 
-describe('a parameter that the endpoint does not have', () => {
-  it('is ignored and listed unless parameters are strict', async () => {
-    const response = await server.get('/uuid?cache=1&count=1');
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('x-ignored-parameters'), 'cache');
-    const quote = await server.get('/uuid?cache=1&count=1&dry_run=true');
-    assert.equal(quote.headers.get('x-ignored-parameters'), 'cache');
-  });
+  async function codeOf(response: Response): Promise<string> {
+    const { error } = (await response.json()) as { error: { code: string } };
+    return `${response.status} ${error.code}`;
+  }
 
-  it('is refused with unknown_parameter when they are, and counts nothing', async () => {
-    const before = await requestsUsed(strict);
-    const refused = await strict.get('/uuid?cache=1');
-    const { error } = (await refused.json()) as {
-      error: { code: string; details: { parameters: string[] } };
-    };
-    assert.deepEqual([refused.status, error.code], [400, 'unknown_parameter']);
-    assert.deepEqual(error.details.parameters, ['cache']);
-    assert.equal(
-      await codeOf(await strict.batch({ type: 'uuid', count: 1, params: { min: 1 } })),
-      '400 unknown_parameter',
-    );
-    const id = `cert_${'0'.repeat(26)}`;
-    assert.equal(await codeOf(await strict.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
-    assert.equal((await strict.get('/uuid?count=1')).status, 200);
-    assert.equal(await requestsUsed(strict), before + 1);
-  });
-});
-
-describe('an Accept header that nothing satisfies', () => {
-  it('is answered 406 with the types there are, and counts nothing', async () => {
-    const before = await requestsUsed(server);
-    for (const path of ['/integers', '/usage', '/health', '/integers?dry_run=true']) {
-      const response = await server.get(path, { accept: 'text/html' });
-      const { error } = (await response.json()) as {
-        error: { code: string; details: { available: string[] } };
+  describe('a list of items', () => {
+    const itemsOf = async (query: string) => {
+      const { data } = (await (await server.get(`/shuffle?${query}`)).json()) as {
+        data: { items: string[] };
       };
-      assert.deepEqual([response.status, error.code], [406, 'not_acceptable'], path);
-      assert.ok(error.details.available.includes('application/json'), path);
-    }
-    assert.equal(
-      await codeOf(await server.get('/uuid', { accept: 'application/octet-stream' })),
-      '406 not_acceptable',
-    );
-    assert.equal(await requestsUsed(server), before);
-  });
-});
+      return data.items.sort();
+    };
 
-describe('a HEAD request', () => {
-  const drawn = async () => {
-    const text = await freshMetrics(server.origin);
-    return [...text.matchAll(/^qrn_entropy_consumed_bytes_total\S* (\d+)$/gm)].reduce(
-      (sum, [, n]) => sum + Number(n),
-      0,
-    );
-  };
-  const head = (path: string, headers: Record<string, string> = {}) =>
-    fetch(`${server.baseUrl}${path}`, {
-      method: 'HEAD',
-      headers: { authorization: `Bearer ${server.key}`, ...headers },
+    it('is split after decoding when a form encoder wrote its commas', async () => {
+      assert.deepEqual(await itemsOf('items=ada%2Cgrace%20hopper'), ['ada', 'grace hopper']);
+      const query = new URLSearchParams({ items: 'ada,grace hopper,a+b' });
+      assert.deepEqual(await itemsOf(String(query)), ['a+b', 'ada', 'grace hopper']);
     });
 
-  it('draws, spends and counts nothing, and tells what is known without a draw', async () => {
-    const before = [await requestsUsed(server), await drawn()];
-    for (let i = 0; i < 20; i++) {
-      const response = await head('/bytes?count=512&entropy_mode=pure&x=1');
+    it('is split before decoding where a comma stands literally', async () => {
+      assert.deepEqual(await itemsOf('items=ada%2Clovelace,grace+hopper'), ['ada,lovelace', 'grace hopper']);
+    });
+  });
+
+  describe('a parameter that the endpoint does not have', () => {
+    it('is ignored and listed unless parameters are strict', async () => {
+      const response = await server.get('/uuid?cache=1&count=1');
       assert.equal(response.status, 200);
-      assert.equal(response.headers.get('x-entropy-mode'), 'pure');
-      assert.equal(response.headers.get('x-quantum-credits-remaining'), '10240', 'nothing is spent');
-      assert.equal(response.headers.get('content-type'), 'application/json');
-      assert.equal(response.headers.get('x-ignored-parameters'), 'x');
-      assert.equal(response.headers.get('content-length'), null, 'no length is made up');
-      assert.equal(response.headers.get('x-certificate-id'), null);
-    }
-    assert.deepEqual([await requestsUsed(server), await drawn()], before);
-  });
-
-  it('takes no part of the rate limit', async () => {
-    const remaining = async () => Number((await head('/uuid')).headers.get('x-ratelimit-remaining'));
-    const first = await remaining();
-    for (let i = 0; i < 10; i++) await remaining();
-    assert.ok((await remaining()) >= first);
-  });
-
-  it('is refused as GET would be', async () => {
-    const refused: [string, Record<string, string>, number][] = [
-      ['/bytes?count=0', {}, 400],
-      ['/bytes', { authorization: 'Bearer qrn_p_nonsense' }, 401],
-      ['/bytes', { accept: 'text/html' }, 406],
-      ['/integers?count=10000&max=9007199254740990&entropy_mode=pure', {}, 402],
-    ];
-    for (const [path, headers, status] of refused)
-      assert.equal((await head(path, headers)).status, status, path);
-  });
-});
-
-describe('a request whose answer nobody can get', () => {
-  /** Sends the text on a connection of its own and gives what came back. */
-  const exchanged = (text: string) =>
-    new Promise<string>((resolve, reject) => {
-      let received = '';
-      const socket = connect(Number(new URL(server.origin).port), '127.0.0.1', () => socket.write(text));
-      socket.on('data', (chunk) => {
-        received += chunk.toString('latin1');
-        socket.end();
-      });
-      socket.on('close', () => resolve(received));
-      socket.on('error', reject);
-      socket.setTimeout(5_000, () => socket.destroy());
+      assert.equal(response.headers.get('x-ignored-parameters'), 'cache');
+      const quote = await server.get('/uuid?cache=1&count=1&dry_run=true');
+      assert.equal(quote.headers.get('x-ignored-parameters'), 'cache');
     });
 
-  it('is not charged: pipelined requests cut the connection before anything is drawn', async () => {
-    const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
-    const before = await requestsUsed(server);
-    let answered = 0;
-    for (let round = 0; round < 20; round++) {
-      answered += (await exchanged(get + get)).split('HTTP/1.1 200 OK').length - 1;
-    }
-    assert.equal((await requestsUsed(server)) - before, answered);
+    it('is refused with unknown_parameter when they are, and counts nothing', async () => {
+      const before = await requestsUsed(strict);
+      const refused = await strict.get('/uuid?cache=1');
+      const { error } = (await refused.json()) as {
+        error: { code: string; details: { parameters: string[] } };
+      };
+      assert.deepEqual([refused.status, error.code], [400, 'unknown_parameter']);
+      assert.deepEqual(error.details.parameters, ['cache']);
+      assert.equal(
+        await codeOf(await strict.batch({ type: 'uuid', count: 1, params: { min: 1 } })),
+        '400 unknown_parameter',
+      );
+      const id = `cert_${'0'.repeat(26)}`;
+      assert.equal(await codeOf(await strict.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
+      assert.equal((await strict.get('/uuid?count=1')).status, 200);
+      assert.equal(await requestsUsed(strict), before + 1);
+    });
+  });
+
+  describe('an Accept header that nothing satisfies', () => {
+    it('is answered 406 with the types there are, and counts nothing', async () => {
+      const before = await requestsUsed(server);
+      for (const path of ['/integers', '/usage', '/health', '/integers?dry_run=true']) {
+        const response = await server.get(path, { accept: 'text/html' });
+        const { error } = (await response.json()) as {
+          error: { code: string; details: { available: string[] } };
+        };
+        assert.deepEqual([response.status, error.code], [406, 'not_acceptable'], path);
+        assert.ok(error.details.available.includes('application/json'), path);
+      }
+      assert.equal(
+        await codeOf(await server.get('/uuid', { accept: 'application/octet-stream' })),
+        '406 not_acceptable',
+      );
+      assert.equal(await requestsUsed(server), before);
+    });
+  });
+
+  describe('a HEAD request', () => {
+    const drawn = async () => {
+      const text = await freshMetrics(server.origin);
+      return [...text.matchAll(/^qrn_entropy_consumed_bytes_total\S* (\d+)$/gm)].reduce(
+        (sum, [, n]) => sum + Number(n),
+        0,
+      );
+    };
+    const head = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`${server.baseUrl}${path}`, {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${server.key}`, ...headers },
+      });
+
+    it('draws, spends and counts nothing, and tells what is known without a draw', async () => {
+      const before = [await requestsUsed(server), await drawn()];
+      for (let i = 0; i < 20; i++) {
+        const response = await head('/bytes?count=512&entropy_mode=pure&x=1');
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get('x-entropy-mode'), 'pure');
+        assert.equal(response.headers.get('x-quantum-credits-remaining'), '10240', 'nothing is spent');
+        assert.equal(response.headers.get('content-type'), 'application/json');
+        assert.equal(response.headers.get('x-ignored-parameters'), 'x');
+        assert.equal(response.headers.get('content-length'), null, 'no length is made up');
+        assert.equal(response.headers.get('x-certificate-id'), null);
+      }
+      assert.deepEqual([await requestsUsed(server), await drawn()], before);
+    });
+
+    it('takes no part of the rate limit', async () => {
+      const remaining = async () => Number((await head('/uuid')).headers.get('x-ratelimit-remaining'));
+      const first = await remaining();
+      for (let i = 0; i < 10; i++) await remaining();
+      assert.ok((await remaining()) >= first);
+    });
+
+    it('is refused as GET would be', async () => {
+      const refused: [string, Record<string, string>, number][] = [
+        ['/bytes?count=0', {}, 400],
+        ['/bytes', { authorization: 'Bearer qrn_p_nonsense' }, 401],
+        ['/bytes', { accept: 'text/html' }, 406],
+        ['/integers?count=10000&max=9007199254740990&entropy_mode=pure', {}, 402],
+      ];
+      for (const [path, headers, status] of refused)
+        assert.equal((await head(path, headers)).status, status, path);
+    });
+  });
+
+  describe('a request whose answer nobody can get', () => {
+    /** Sends the text on a connection of its own and gives what came back. */
+    const exchanged = (text: string) =>
+      new Promise<string>((resolve, reject) => {
+        let received = '';
+        const socket = connect(Number(new URL(server.origin).port), '127.0.0.1', () => socket.write(text));
+        socket.on('data', (chunk) => {
+          received += chunk.toString('latin1');
+          socket.end();
+        });
+        socket.on('close', () => resolve(received));
+        socket.on('error', reject);
+        socket.setTimeout(5_000, () => socket.destroy());
+      });
+
+    it('is not charged: pipelined requests cut the connection before anything is drawn', async () => {
+      const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
+      const before = await requestsUsed(server);
+      let answered = 0;
+      for (let round = 0; round < 20; round++) {
+        answered += (await exchanged(get + get)).split('HTTP/1.1 200 OK').length - 1;
+      }
+      assert.equal((await requestsUsed(server)) - before, answered);
+    });
   });
 });
