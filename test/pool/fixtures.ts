@@ -78,7 +78,7 @@ export function wordsOf(bytes: Uint8Array): number[] {
 
 /** Nothing is left here: erased, or moved to another thread, which leaves an empty array. */
 export function isZero(bytes: Uint8Array): boolean {
-  return bytes.length === 0 || bytes.every((byte) => byte === 0);
+  return Buffer.alloc(bytes.length).equals(bytes);
 }
 
 /** The ledger with some of its calls replaced; each gets the call it replaces. */
