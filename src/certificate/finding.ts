@@ -10,7 +10,7 @@ import {
   type Sha256,
   verifyInclusion,
 } from '../crypto/merkle.ts';
-import { isObject, member, text, timeOf, timeText } from './members.ts';
+import { isObject, member, show, text, timeOf, timeText } from './members.ts';
 import { type CheckpointNote, readCheckpoint, readProof, readSignatures } from './signed-checkpoint.ts';
 
 /**
@@ -24,6 +24,8 @@ export type FindingKind =
   | 'rewritten'
   /** A checkpoint that is later than another and has fewer leaves. */
   | 'shrunk'
+  /** A log that succeeds another goes on from fewer leaves than that one had signed. */
+  | 'disowned'
   /** Two leaves of one lot: its bytes were fixed twice. */
   | 'lot-twice'
   /** A leaf whose time is not between the checkpoints before and after it. */
@@ -213,6 +215,20 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
       isShrunk,
       `The log signed ${older.checkpoint.size} leaves at ${timeText(older.atS ?? 0)}, and ${newer.checkpoint.size} at ${timeText(newer.atS ?? 0)}.`,
     );
+  },
+
+  async disowned(evidence) {
+    const [seen, named] = await two(evidence);
+    const { origin, size } = seen.checkpoint;
+    const served = member(evidence.finding, 'served');
+    const predecessors = member(served, 'predecessors');
+    const listed = (Array.isArray(predecessors) ? predecessors : []) as readonly unknown[];
+    const entry = listed.find((each) => member(each, 'origin') === origin);
+    const [, checkpoint] = (member(evidence.finding, 'checkpoints') ?? []) as readonly unknown[];
+    if (member(entry, 'checkpoint') !== checkpoint)
+      return failed('The document of keys names another checkpoint as the last one.');
+    const why = `${origin} signed ${size} leaves, and ${show(member(served, 'origin'))} goes on from ${named.checkpoint.size} of them.`;
+    return shown(named.checkpoint.size < size, why, false);
   },
 
   async 'lot-twice'(evidence) {

@@ -58,8 +58,8 @@ export type FollowEvent =
     }
   /** A new key that a pinned one vouches for. */
   | { readonly kind: 'key'; readonly keyId: string }
-  /** The log succeeds another; of that one `lost` leaves that were seen are not in what it names. */
-  | { readonly kind: 'incarnation'; readonly from: string; readonly to: string; readonly lost: number };
+  /** The log succeeds another, and names a checkpoint of it with no fewer leaves than were seen. */
+  | { readonly kind: 'incarnation'; readonly from: string; readonly to: string };
 
 export type Poll =
   | {
@@ -191,10 +191,16 @@ class Follower {
       throw this.#found('keys', what, { checkpoints: [state.checkpoint], served });
     }
     const before = await this.#signed(state.checkpoint);
-    const last = await this.#signed(text(member(own, 'checkpoint')) ?? '');
+    const named = text(member(own, 'checkpoint')) ?? '';
+    const last = await this.#signed(named);
     if (last.checkpoint.size === before.checkpoint.size) this.#compare(before, last);
-    const lost = Math.max(0, before.checkpoint.size - last.checkpoint.size);
-    this.#events.push({ kind: 'incarnation', from, to, lost });
+    const lost = before.checkpoint.size - last.checkpoint.size;
+    if (lost > 0) {
+      const what = `The log ${to} goes on without ${lost} leaves that ${from} had signed.`;
+      const checkpoints = [formatNote(before.note), named];
+      throw this.#found('disowned', what, { checkpoints, served });
+    }
+    this.#events.push({ kind: 'incarnation', from, to });
     this.#keys = served;
     this.#state = undefined;
   }

@@ -186,9 +186,7 @@ export class LogWatcher {
     } else if (event.kind === 'key') {
       context.talk(`the key ${event.keyId} is new; a pinned key vouches for it\n`);
     } else if (event.kind === 'incarnation') {
-      const { from, to, lost } = event;
-      const without = lost === 0 ? '' : `; ${lost} leaves that were seen of ${from} are not in what it names`;
-      context.talk(`the log ${to} succeeds ${from}${without}\n`);
+      context.talk(`the log ${event.to} succeeds ${event.from}\n`);
     }
   }
 

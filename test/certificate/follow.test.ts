@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import canonicalize from 'canonicalize';
 import { checkFinding, type Finding, type FindingKind, readSigned } from '../../src/certificate/finding.ts';
 import { type FollowState, pollLog } from '../../src/certificate/follow.ts';
 import { LogUnavailable, type ReadPath } from '../../src/certificate/log-source.ts';
@@ -274,6 +275,34 @@ describe('a monitor of a log', () => {
     service.lies.clear();
     service.world.keys = logKeys(3);
     await finding(service, state, 'keys', false);
+  });
+
+  it('finds a successor that goes on without leaves that were signed, and takes one that has all of them', async () => {
+    const service = await WatchedLog.open();
+    await service.grow(3);
+    const shorter = service.log.checkpoint;
+    await service.grow(3);
+    const { state } = await poll(service);
+    const succeeding = (checkpoint: string) => (truth: string) => {
+      const { origin, keys, ...rest } = JSON.parse(truth) as { origin: string; keys: unknown };
+      const predecessor = { origin, checkpoint };
+      const first = { type: 'incarnation', version: 1, number: 1, origin: `${origin}/1`, predecessor };
+      return JSON.stringify({
+        ...rest,
+        ...{ origin: `${origin}/1`, keys: [], predecessors: [{ origin, keys, checkpoint }] },
+        first_leaf: canonicalize(first),
+      });
+    };
+    service.lies.set('/.well-known/qrn-keys.json', succeeding(shorter));
+    const found = await finding(service, state, 'disowned', false);
+    assert.match(found.what, /goes on without 3 leaves that /);
+    const served = { ...(found.served as object), predecessors: [] };
+    assert.equal((await checkFinding({ ...found, served })).holds, false, 'it names no such checkpoint');
+    const turned = { ...found, checkpoints: found.checkpoints.toReversed() };
+    assert.equal((await checkFinding(turned)).holds, false, 'it names the longer one');
+    service.lies.set('/.well-known/qrn-keys.json', succeeding(service.log.checkpoint));
+    // it may succeed, but the log that is read is still the one before it, whose first leaf is another
+    await finding(service, state, 'leaf', false);
   });
 
   it('asks again when the service answers what is no log', async () => {
