@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { FrontJournal } from '../../src/ledger/front-journal.ts';
+import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
+import type { EncodedSegment, JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts';
+import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
+import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
+import { temporaryFolder } from '../support/ledger-folder.ts';
+import { filledSegment } from '../support/ledger-records.ts';
+
+const RING_BYTES = 64 * 1_024;
+/** The loop that stores in its own time never does so in these tests. */
+const NEVER_MS = 2 ** 30;
+
+/** A journal, the books that follow it, and an LMDB that takes each store only when it is told to. */
+function followed(t: TestContext) {
+  const path = join(temporaryFolder(t), 'journal-1-0');
+  assert.ok(createJournal(path, RING_BYTES));
+  const board = JournalBoard.create(1, 1);
+  const place = { path, ringBytes: RING_BYTES, front: 0, shared: board.shared };
+  const ledger = { commit: async () => assert.fail('the ring has room') };
+  const journal = new FrontJournal({ place, durability: 'commit', ledger, freeBytesMin: 0 });
+  const stores: { sequences: number[]; take: () => void }[] = [];
+  const books = {
+    store(segments: EncodedSegment[], _answers: unknown, [{ position }]: JournalPosition[]) {
+      assert.equal(position, board.written(0));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      stores.push({ sequences: segments.map(({ segment }) => segment.sequence), take: resolve });
+      return promise;
+    },
+  };
+  const following = new FollowingBooks({
+    books: books as unknown as LmdbBooks,
+    writer: { requireRunning() {}, stop: (error: unknown) => error } as unknown as GroupWriter,
+    board,
+    journals: [{ name: 'journal-1-0', place }],
+    intervalMs: NEVER_MS,
+  });
+  t.after(async () => {
+    await following.close();
+    journal.close();
+  });
+  return { following, stores, commit: (sequence: number) => journal.commit(filledSegment(sequence, 1), []) };
+}
+
+suite('stores of what journals hold', () => {
+  test('callers that ask before a store begins share it, and those that ask while it runs share the next', async (t) => {
+    const { following, stores, commit } = followed(t);
+    await commit(1);
+    const first = following.store();
+    assert.equal(following.store(), first);
+    await commit(2); // the store reads the journal when it begins, in the next microtask
+    assert.deepEqual(
+      stores.map(({ sequences }) => sequences),
+      [[1]],
+    );
+    const second = following.store();
+    assert.notEqual(second, first, 'the first one began before the second commit');
+    await commit(3);
+    assert.equal(following.store(), second, 'it has not begun, and will take all three');
+    stores[0].take();
+    await first;
+    while (stores.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(stores[1].sequences, [2, 3]);
+    stores[1].take();
+    await second;
+  });
+
+  test('a caller who finds nothing new is answered without a store', async (t) => {
+    const { following, stores, commit } = followed(t);
+    await following.store();
+    assert.deepEqual(stores, []);
+    await commit(1);
+    const store = following.store();
+    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    stores[0].take();
+    await store;
+    await following.store();
+    assert.equal(stores.length, 1);
+  });
+});
