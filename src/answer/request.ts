@@ -72,8 +72,8 @@ export function entropyBytes(values: ValueRequest): number {
 
 /**
  * Answers whose values may take more than this are made by a worker; shorter ones are made in the front thread. Bench
- * `dispatch` puts the break-even of the front's own time at 53 kB of text for integers 0..999,999, 84 for floats, 110 for
- * UUIDs and 175 for integers 0..100.
+ * `dispatch` puts the break-even of the front's own CPU at 64 kB of text for integers 0..999,999, 81 for UUIDs, 107 for
+ * floats and 127 for integers 0..100 (22 November 2026, the two in turns). This is near their geometric mean, 92 kB.
  */
 export const HOP_ABOVE_BYTES = 96 * 1024;
 

@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { LedgerError } from './ledger.ts';
 
 /**
@@ -25,6 +26,7 @@ import { LedgerError } from './ledger.ts';
  *                    4    4  version
  *                    8    8  bytes of the ring, float64
  *                   16    1  fence: not 0 once another server reads the file
+ *                   24    8  owner, float64: see newJournalOwner
  *   record, aligned to 8 bytes, little-endian
  *                    0    4  magic
  *                    4    4  CRC-32 of the rest of the record
@@ -39,6 +41,8 @@ const FILE_MAGIC = 0x4a_6e_72_71; // "qrnJ"
 const FILE_VERSION = 1;
 const FILE_HEADER_BYTES = 4_096;
 const FENCE_AT = 16;
+const OWNER_AT = 24;
+const OWNER_BYTES = 6;
 const MAGIC = 0x6a_6e_72_71; // "qrnj"
 export const RECORD_HEADER_BYTES = 40;
 const ALIGNMENT = 8;
@@ -136,24 +140,34 @@ export class JournalBoard {
   }
 }
 
+/** In a journal of an earlier release, which names no owner. */
+const NO_OWNER = 0;
+
+/** A number for one start of a server, which stands in its journals and in its ledger: no other journal has the same. */
+export function newJournalOwner(): number {
+  const bytes = fillSystemEntropy(new Uint8Array(OWNER_BYTES));
+  return 1 + Buffer.from(bytes).readUIntLE(0, OWNER_BYTES);
+}
+
 /**
  * Makes the file at its full length; the folder is the caller's to flush. False, and an empty file, when the disk has no room
  * for it. It gets its name when it is whole: a start that is killed meanwhile leaves a draft, and not a journal that looks cut short.
  */
-export function createJournal(path: string, ringBytes: number): boolean {
+export function createJournal(path: string, ringBytes: number, owner = NO_OWNER): boolean {
   const draft = `${path}.draft`;
-  const hasRoom = writeEmpty(draft, ringBytes);
+  const hasRoom = writeEmpty(draft, ringBytes, owner);
   renameSync(draft, path);
   return hasRoom;
 }
 
-function writeEmpty(path: string, ringBytes: number): boolean {
+function writeEmpty(path: string, ringBytes: number, owner: number): boolean {
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
   try {
     const header = new DataView(new ArrayBuffer(FILE_HEADER_BYTES));
     header.setUint32(0, FILE_MAGIC, true);
     header.setUint32(4, FILE_VERSION, true);
     header.setFloat64(8, ringBytes, true);
+    header.setFloat64(OWNER_AT, owner, true);
     writeWhole(fd, new Uint8Array(header.buffer), 0);
     const zeros = new Uint8Array(Math.min(CHUNK_BYTES, ringBytes));
     const end = FILE_HEADER_BYTES + ringBytes;
@@ -327,6 +341,8 @@ export class JournalReader {
 
 /** What a dead process left in its journal. */
 export interface Leftover {
+  /** See newJournalOwner; undefined when the header is damaged, or of an earlier release. */
+  readonly owner: number | undefined;
   /** The payloads of the whole records from `from` on, oldest first. */
   readonly payloads: readonly Uint8Array<ArrayBuffer>[];
   /** The end of the last of them. */
@@ -347,12 +363,13 @@ const CUT_SHORT = 'the file is cut short';
  */
 export function readLeftover(path: string, from: number): Leftover {
   const content = new Uint8Array(readFileSync(path));
-  const nothing = { payloads: [], end: from, isTorn: false };
+  const nothing = { owner: undefined, payloads: [], end: from, isTorn: false };
   // the disk had no room for it; a fence may stand in it
   if (content.length <= FENCE_AT + 1) return { ...nothing, damage: undefined };
   if (content.length < FILE_HEADER_BYTES) return { ...nothing, damage: CUT_SHORT };
   const view = new DataView(content.buffer);
   const statedBytes = view.getFloat64(8, true);
+  const owner = view.getFloat64(OWNER_AT, true);
   const isJournalFile = view.getUint32(0, true) === FILE_MAGIC && view.getUint32(4, true) === FILE_VERSION;
   const ring = content.subarray(FILE_HEADER_BYTES);
   const isWhole = isJournalFile && statedBytes === ring.length;
@@ -374,6 +391,7 @@ export function readLeftover(path: string, from: number): Leftover {
   const at = end % ringBytes;
   const hasBegun = at + 16 <= ring.length && view.getUint32(FILE_HEADER_BYTES + at, true) === MAGIC;
   return {
+    owner: isWhole && owner !== NO_OWNER ? owner : undefined,
     payloads: records.map(({ payload }) => payload),
     end,
     damage:

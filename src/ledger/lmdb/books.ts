@@ -107,10 +107,16 @@ export class LmdbBooks implements Books, LogStore {
     return new Map([...known].map(({ key, value }) => [key.slice('journal/'.length), value]));
   }
 
-  /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably. */
-  beginJournals(names: readonly string[]): Promise<void> {
+  /** The owner that journals of this ledger name; 0 when they are of a release that named none. */
+  journalOwner(): number {
+    return count(this.#tables.meta, 'journalOwner');
+  }
+
+  /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably, and name the owner. */
+  beginJournals(names: readonly string[], owner: number): Promise<void> {
     return this.#writer.submit(() => {
       const { meta } = this.#tables;
+      meta.put('journalOwner', owner);
       for (const name of this.journalPositions().keys()) meta.remove(`journal/${name}`);
       for (const name of names) meta.put(`journal/${name}`, 0);
     });

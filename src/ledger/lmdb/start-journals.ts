@@ -13,6 +13,7 @@ import {
   type JournalPlace,
   journalName,
   markMissing,
+  newJournalOwner,
   readLeftover,
   setAside,
 } from '../journal.ts';
@@ -76,19 +77,23 @@ export async function startJournals(
   for (const name of readdirSync(path).filter(isDraftJournal)) rmSync(join(path, name));
   syncFolder(path);
   const board = JournalBoard.create(fronts, await books.nextSegment());
+  const owner = newJournalOwner();
   const journals = Array.from({ length: fronts }, (_, front) => {
     const name = journalName(epoch, front);
     const file = join(path, name);
     const place = {
       path: file,
-      ringBytes: createJournal(file, ringBytes) ? ringBytes : 0,
+      ringBytes: createJournal(file, ringBytes, owner) ? ringBytes : 0,
       front,
       shared: board.shared,
     };
     return { name, place };
   });
   syncFolder(path);
-  await books.beginJournals(journals.map(({ name }) => name));
+  await books.beginJournals(
+    journals.map(({ name }) => name),
+    owner,
+  );
   const following = new FollowingBooks({ books, writer, board, journals, intervalMs });
   return { following, journals: journals.map(({ place }) => place) };
 }
@@ -108,7 +113,7 @@ async function recoverJournals({
     if (from === JOURNAL_FINISHED) continue;
     const file = join(path, name);
     fenceJournal(file);
-    const { payloads, damage, isTorn } = readLeftover(file, from ?? 0);
+    const { owner, payloads, damage, isTorn } = readLeftover(file, from ?? 0);
     if (from === undefined) {
       // Of a start that was killed before it began; or the data file was put in the place of the one that it belongs to.
       if (payloads.length === 0) continue;
@@ -118,6 +123,10 @@ async function recoverJournals({
       );
       kept.set(name, 'foreign');
       continue;
+    }
+    // Names repeat from ledger to ledger, and the numbers of its segments may be new to this one.
+    if (owner !== undefined && owner !== books.journalOwner()) {
+      throw conflictOf(new LedgerError('conflict', 'it was written for another ledger'), file, path);
     }
     const records = payloads.map(unpackRecord);
     const segments = records.map(({ segment: bytes }) => ({ segment: decodeSegment(bytes), bytes }));

@@ -74,6 +74,8 @@ export type MetaName =
   | 'lastUsageDay'
   /** When the last probe was written (Books.probe). */
   | 'probedAtMs'
+  /** The owner that the journals of the last start name (newJournalOwner). */
+  | 'journalOwner'
   /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
   | `journal/${string}`
   /** The last generation number given to a seed of the tier. */
