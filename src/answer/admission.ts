@@ -243,7 +243,7 @@ export class Admission {
     else this.#replies.remove(account, -changeBytes);
   }
 
-  /** An answer that must wait for a seed or for pure bytes first. Throws `overloaded` when too many do. */
+  /** An answer that must wait for a seed, for pure bytes or for the first sample of the csprng stream. Throws `overloaded` when too many do. */
   afterWaiting<T>(wait: () => Promise<T>): Promise<T> {
     if (this.#waiting >= LIMITS.waitingDrawsMax) throw overloaded();
     this.#waiting++;

@@ -158,7 +158,7 @@ export class Answers {
           this.#drawSeeded(answer);
           break;
         case 'csprng':
-          this.#draw(answer, this.#options.supply.csprng(), this.#options.supply.system.reader, fromSystem);
+          this.#drawFromSystem(answer);
           break;
         case 'pure':
           this.#drawPure(answer);
@@ -184,6 +184,21 @@ export class Answers {
   #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropySupply['seeded']> & object): void {
     requirePresent(answer);
     this.#draw(answer, from, stream.reader, () => ({ from: 'one-time-key', key: stream.oneTimeKey() }));
+  }
+
+  #drawFromSystem(answer: Answer): void {
+    const { supply, admission } = this.#options;
+    const from = supply.csprng();
+    if (from === undefined) {
+      this.#later(
+        answer,
+        admission.afterWaiting(async () => {
+          const sampled = await supply.awaitSystemLot();
+          requirePresent(answer);
+          this.#draw(answer, sampled, supply.system.reader, fromSystem);
+        }),
+      );
+    } else this.#draw(answer, from, supply.system.reader, fromSystem);
   }
 
   /** Small answers at once in this thread, large ones by a worker. */

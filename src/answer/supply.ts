@@ -39,7 +39,9 @@ export class EntropySupply {
   readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
   readonly #names = new WeakMap<SeedGroup, string>();
   readonly #askForSeed: (group: SeedGroup) => Promise<boolean>;
-  #systemFrom: DrawnFrom | undefined;
+  /** Undefined until the first sample of the stream is tested, null when the stream failed. */
+  #systemFrom: DrawnFrom | null | undefined;
+  readonly #systemSampled = Promise.withResolvers<void>();
   #lastPure: DrawnFrom | undefined;
 
   /**
@@ -74,7 +76,8 @@ export class EntropySupply {
 
   /** The tested sample of the csprng stream, by which answers are certified; null ends the mode until the next. */
   installSystemLot(lot: LotRecord | null): void {
-    this.#systemFrom = undefined;
+    this.#systemFrom = null;
+    this.#systemSampled.resolve();
     if (lot === null) return;
     this.#catalog.add(lot);
     this.#systemFrom = {
@@ -118,10 +121,18 @@ export class EntropySupply {
     }
   }
 
-  /** What csprng answers say of their source; 503 until its lot is tested. */
-  csprng(): DrawnFrom {
-    if (this.#systemFrom === undefined) throw unavailable('csprng');
+  /** What csprng answers say of their source, or undefined when its first sample must be waited for; 503 when it failed. */
+  csprng(): DrawnFrom | undefined {
+    if (this.#systemFrom === null) throw unavailable('csprng');
     return this.#systemFrom;
+  }
+
+  /** The same, after the first sample of this process's stream was tested: a second or two after it started. */
+  async awaitSystemLot(): Promise<DrawnFrom> {
+    await this.#systemSampled.promise;
+    const from = this.csprng();
+    if (from === undefined) throw unavailable('csprng');
+    return from;
   }
 
   /** The backend that the next pure draw from the ring names; undefined when the ring is empty. */
@@ -149,6 +160,7 @@ export class EntropySupply {
   }
 
   close(): void {
+    this.#systemSampled.resolve(); // whoever waits is refused
     this.pure.close();
     this.system.reader.discard();
     for (const { stream } of this.#seeded.values()) stream.close();

@@ -48,6 +48,12 @@ export function creditsOf(counters: UsageCounters): number {
   return counters[3];
 }
 
+/** The sums in words, for a message that tells two records apart. */
+export function sumsOf(counters: UsageCounters): string {
+  const [requests, values, bytes, credits] = counters;
+  return `${requests} requests, ${values} values, ${bytes} bytes and ${credits} credits`;
+}
+
 /** Adds the entry on which the cursor stands. Bytes are those of the `data` member, as delivered. */
 function addEntry(counters: UsageCounters, cursor: EntryCursor): void {
   const values = cursor.valueCount;

@@ -126,7 +126,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
       inForce: seeds.every(({ inForce }) => inForce),
     },
     modes: readings.modes,
-    csprngReady: readings.systemLot !== undefined,
+    csprngReady: readings.systemLot != null,
     requestsPerS: minute.requestsPerS,
     commitP50Ms: minute.commitP50Ms,
     logEntries: readings.logEntries,

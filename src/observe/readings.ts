@@ -43,8 +43,8 @@ export interface Readings {
   readonly pureBytesPerS: number;
   /** The quantum sources, the most wanted first. */
   readonly sources: readonly SourceReading[];
-  /** The lot of the system source that csprng answers are certified by; undefined until it is tested. */
-  readonly systemLot: LotRecord | undefined;
+  /** The lot of the system source that csprng answers are certified by; undefined until it is tested, null when it failed. */
+  readonly systemLot: LotRecord | null | undefined;
   readonly seeds: readonly SeedReading[];
   /** What was found in samples of the streams that answers are drawn from. */
   readonly delivered: readonly DeliveredState[];
@@ -115,7 +115,7 @@ export interface ReadingSources {
   >;
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
-  readonly systemLot: () => LotRecord | undefined;
+  readonly systemLot: () => LotRecord | null | undefined;
   readonly delivered: () => readonly DeliveredState[];
   /** The newest signed checkpoint of the log. */
   readonly checkpoint: () => Promise<string>;

@@ -32,8 +32,8 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
         ...sources.map((source) => stateCheck(source, sources)),
         {
           componentType: 'component',
-          status: systemLot === undefined ? 'warn' : 'pass',
-          observedValue: systemLot === undefined ? 'starting' : 'ok',
+          status: systemLot == null ? 'warn' : 'pass',
+          observedValue: systemLot === undefined ? 'starting' : systemLot === null ? 'failing' : 'ok',
           details: { name: 'system', origin: 'system' },
         },
       ],

@@ -27,6 +27,12 @@ const SEED_CHECK_INTERVAL_MS = 250;
  */
 const START_GRACE_MS = 60_000;
 
+/**
+ * The first sample of the csprng stream waits this long for the quantum modes: one thread runs all tests, and those of the
+ * first lot go first. A source that is down holds the sample back no longer.
+ */
+const FIRST_SAMPLE_WAIT_MS = 1_000;
+
 /** Names the pool among those whom a command that withdraws a lot waits for (LEDGER_CALLS.directoryApplied). */
 const READER = 'pool';
 
@@ -37,9 +43,9 @@ export interface Pool {
   /** The most wanted first. */
   readonly sources: readonly PooledSource[];
   readonly schedule: SeedSchedule;
-  /** The sample that csprng answers are certified by; undefined until one passed, and when the stream failed. */
-  systemLot(): LotRecord | undefined;
-  /** Resolves when every mode can be served. */
+  /** The sample that csprng answers are certified by; undefined until one was tested, null when the stream failed. */
+  systemLot(): LotRecord | null | undefined;
+  /** Resolves when the quantum modes can be served. A csprng answer waits for the first sample by itself. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
 }
@@ -82,7 +88,7 @@ export function startPool(options: PoolOptions): Pool {
   const stopping = new AbortController();
   const readiness = Promise.withResolvers<void>();
   let isReady = false;
-  let installed: LotRecord | undefined;
+  let installed: LotRecord | null | undefined;
   const revoked = new Set<string>();
   let appliedVersion = Number.NaN;
   // `qrn lots revoke` waits for this, so the ledger hears of it when every front has dropped what it held
@@ -103,10 +109,11 @@ export function startPool(options: PoolOptions): Pool {
     await schedule.refresh();
     for (const front of fronts) front.lotsCame();
     const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
-    if (isReady || !seeded || installed === undefined || options.pureAvailable() === 0) return;
+    if (isReady || !seeded || options.pureAvailable() === 0) return;
     isReady = true;
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
+    beginSampling();
   };
   // Entropy is served until the last source closes: lots of a source that closed earlier had passed their
   // tests.
@@ -121,14 +128,23 @@ export function startPool(options: PoolOptions): Pool {
     try {
       const lot = await sample.draw(stopping.signal);
       for (const front of fronts) front.installSystemLot(lot);
-      installed = lot ?? undefined;
+      installed = lot;
       if (lot === null) log.error({}, 'csprng mode is not served: three samples of its stream were rejected');
     } catch (error) {
-      // An earlier sample stays: it tells when it was taken.
-      if (!stopping.signal.aborted) log.error({ reason: String(error) }, 'the csprng stream was not sampled');
+      if (stopping.signal.aborted) return;
+      log.error({ reason: String(error) }, 'the csprng stream was not sampled');
+      if (installed !== undefined) return; // an earlier sample stays: it tells when it was taken
+      installed = null;
+      for (const front of fronts) front.installSystemLot(null);
     }
   };
-  void sampleSystem();
+  let isSampling = false;
+  const beginSampling = () => {
+    if (isSampling || stopping.signal.aborted) return;
+    isSampling = true;
+    void sampleSystem();
+  };
+  const firstSample = setTimeout(beginSampling, FIRST_SAMPLE_WAIT_MS);
   // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
   ledger.directoryApplied(READER, -1).catch(() => {});
   for (const collector of collectors) collector.start();
@@ -143,6 +159,7 @@ export function startPool(options: PoolOptions): Pool {
     ready: readiness.promise,
     async stop() {
       stopping.abort();
+      clearTimeout(firstSample);
       for (const timer of timers) clearInterval(timer);
       // a ledger that is gone has no command waiting
       ledger.directoryApplied(READER, Number.MAX_SAFE_INTEGER).catch(() => {});

@@ -36,7 +36,7 @@ export interface Service {
   readonly ledger: Ledger;
   /** Rejects when the service can no longer keep its promises and must stop. Never resolves. */
   readonly failed: Promise<never>;
-  /** Resolves when every mode can be served. */
+  /** Resolves when every mode can be served; the first csprng answers wait for the sample of their stream. */
   readonly ready: Promise<void>;
   /** Answers what is under way, then stops everything. */
   stop(): Promise<void>;

@@ -12,6 +12,7 @@ import {
   dayOfKey,
   periodOfDay,
   requestsOf,
+  sumsOf,
   UsageTally,
 } from '../usage-counters.ts';
 import { auditSources } from './audit-sources.ts';
@@ -293,8 +294,12 @@ class Audit {
     await this.#walk(usage, (key, counters) => {
       const name = `the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)}`;
       const sum = expected.counters.get(key);
-      if (sum === undefined || !countersEqual(counters, sum))
-        this.#problem(`${name} is not the sum of its entries`);
+      if (sum === undefined) this.#problem(`${name} has no entries: ${sumsOf(counters)} are counted`);
+      else if (!countersEqual(counters, sum)) {
+        this.#problem(
+          `${name} is not the sum of its entries: ${sumsOf(counters)} are counted, the entries have ${sumsOf(sum)}`,
+        );
+      }
       if (dayOfKey(key) < firstDay || dayOfKey(key) > lastDay)
         this.#problem(`${name} lies outside the usage days`);
       expected.counters.delete(key);

@@ -24,6 +24,8 @@ export interface CrashOutcome {
   acknowledged: number;
   /** Rounds in which the kill fell between a journal and LMDB: a start had to recover commits from the journal. */
   recovered: number;
+  /** Starts that were killed before they were ready, on what an earlier kill had left. */
+  startsKilled: number;
   /** Everything that a crash broke, in words. */
   readonly violations: string[];
 }
@@ -32,20 +34,26 @@ export interface CrashOptions {
   readonly rounds: number;
   /** Extra environment of the service, e.g. NODE_OPTIONS with a planted bug, or QRN_DURABILITY. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Kills up to two starts in a row after each kill, while they open the ledger and store what journals hold. */
+  readonly killsStarts?: boolean;
   readonly report?: (line: string) => void;
 }
 
 const CLIENTS = 8;
 const PURE_BYTES = 48;
 const CREDITS = 1_000_000;
+const STARTS_KILLED_MAX = 2;
+/** A start opens the ledger 0.3 to 0.6 s after its process began, and later on a busy machine. */
+const START_KILLED_WITHIN_MS = 1_500;
 
 /**
  * Runs clients against the real service and kills it with SIGKILL at a random moment, again and again on one data
  * folder. After each kill: the ledger audits clean, every acknowledged certificate is there and is the request's
- * own, credits used are no less than acknowledged and no more than granted, and no pure byte came twice.
+ * own, credits used are no less than acknowledged and no more than granted, and no pure byte came twice. When something
+ * of that is broken and there is a `report`, the folder is kept.
  */
 export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> {
-  const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, recovered: 0, violations: [] };
+  const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, recovered: 0, startsKilled: 0, violations: [] };
   const all: Acknowledged[] = [];
   const pureSeen = new Map<string, string>();
   let server = await TestServer.start(options.environment);
@@ -64,6 +72,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> 
       await Promise.all(clients);
       all.push(...got);
       checkPure(got, pureSeen, outcome);
+      if (options.killsStarts) await killStarts(server.dataDir, options, outcome);
       await checkLedger(server.dataDir, accountId, all, got, outcome);
       outcome.rounds = round;
       outcome.acknowledged = all.length;
@@ -75,9 +84,22 @@ export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> 
     }
   } finally {
     await server.kill('SIGKILL');
-    rmSync(server.dataDir, { recursive: true, force: true });
+    if (outcome.violations.length > 0 && options.report) options.report(`kept for a look: ${server.dataDir}`);
+    else rmSync(server.dataDir, { recursive: true, force: true });
   }
   return outcome;
+}
+
+/** Any moment must be safe, also the second time in a row. */
+async function killStarts(dataDir: string, options: CrashOptions, outcome: CrashOutcome): Promise<void> {
+  for (let left = process.hrtime()[1] % (STARTS_KILLED_MAX + 1); left > 0; left--) {
+    const start = TestServer.spawn(options.environment, dataDir);
+    await new Promise((resolve) => setTimeout(resolve, process.hrtime()[1] % START_KILLED_WITHIN_MS));
+    await start.kill('SIGKILL');
+    if (/ is damaged|unusable|cannot /.test(start.output()))
+      outcome.violations.push(`a start said: ${start.output()}`);
+    outcome.startsKilled++;
+  }
 }
 
 /** Asks until the service dies. */

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EntropySupply } from '../../src/answer/supply.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { LotCatalog } from '../../src/pool/supply/catalog.ts';
+import { lot } from '../support/ledger-records.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
+
+function emptySupply(): EntropySupply {
+  const store = new MemoryLedger(systemClock);
+  return new EntropySupply({
+    store,
+    fillRing: async () => {},
+    catalog: new LotCatalog(store),
+    clock: systemClock,
+    log: silentLog,
+    askForSeed: async () => false,
+  });
+}
+
+const isUnavailable = (error: unknown) => error instanceof ApiError && error.code === 'entropy_unavailable';
+
+describe('csprng before the first sample of its stream is tested', () => {
+  it('waits for the sample, and names it', async () => {
+    const supply = emptySupply();
+    assert.equal(supply.csprng(), undefined);
+    let isOver = false;
+    const waiting = supply.awaitSystemLot().finally(() => (isOver = true));
+    await nextTurn();
+    assert.equal(isOver, false);
+    const sample = lot(1);
+    supply.installSystemLot(sample);
+    assert.deepEqual((await waiting).lotIds, [sample.id]);
+    assert.deepEqual(supply.csprng()?.lotIds, [sample.id]);
+    supply.close();
+  });
+
+  it('is refused with entropy_unavailable when the sample is rejected', async () => {
+    const supply = emptySupply();
+    const waiting = supply.awaitSystemLot();
+    supply.installSystemLot(null);
+    await assert.rejects(waiting, isUnavailable);
+    assert.throws(() => supply.csprng(), isUnavailable);
+    supply.close();
+  });
+
+  it('is refused when the service stops before the sample is tested', async () => {
+    const supply = emptySupply();
+    const waiting = supply.awaitSystemLot();
+    supply.close();
+    await assert.rejects(waiting, isUnavailable);
+  });
+});
