@@ -34,7 +34,7 @@ const files = sourceFiles('src');
 const FLOORS: readonly (readonly string[])[] = [
   ['core'],
   ['crypto', 'stats', 'values'],
-  ['backend', 'ledger'],
+  ['backend', 'beacon', 'ledger'],
   ['pool/intake', 'pool/supply', 'account', 'certificate'],
   ['answer'],
   ['workers'],

@@ -26,6 +26,11 @@ const commands: Command[] = [
     'Checks a saved answer, its certificate and its proof.',
     async () => (await import('./verify.ts')).verify,
   ),
+  later(
+    'beacon',
+    'Gets a round of a public beacon and checks its signature.',
+    async () => (await import('./beacon.ts')).beacon,
+  ),
   later('lots', 'Lists, shows and withdraws lots of entropy.', async () => (await import('./lots.ts')).lots),
   later(
     'log',

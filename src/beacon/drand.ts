@@ -1,0 +1,142 @@
+import { bls12_381 } from '@noble/curves/bls12-381.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+
+/**
+ * Rounds of drand (drand.love), a public beacon: at stated times a group of parties signs the number of a round with
+ * BLS12-381, and SHA-256 of the signature is a random number that nobody knows before and everybody can check after.
+ */
+
+/** How a chain signs. `hasShortSignatures`: signatures on G1 and the key on G2; else the other way round. */
+interface Scheme {
+  /** The signature before is part of what is signed. */
+  readonly isChained: boolean;
+  readonly hasShortSignatures: boolean;
+  /** Domain of hashing to the curve (RFC 9380). */
+  readonly domain: string;
+}
+
+const G1_DOMAIN = 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_';
+const G2_DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_';
+
+const SCHEMES: Readonly<Record<string, Scheme>> = {
+  'pedersen-bls-chained': { isChained: true, hasShortSignatures: false, domain: G2_DOMAIN },
+  'pedersen-bls-unchained': { isChained: false, hasShortSignatures: false, domain: G2_DOMAIN },
+  // an early form that hashes to G1 in the domain of G2
+  'bls-unchained-on-g1': { isChained: false, hasShortSignatures: true, domain: G2_DOMAIN },
+  'bls-unchained-g1-rfc9380': { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN },
+};
+
+/** A chain that is what its hash says. */
+export interface BeaconChain {
+  /** 64 hex digits: names the chain, and is all that needs to be trusted. */
+  readonly hash: string;
+  readonly scheme: Scheme;
+  readonly publicKey: Uint8Array;
+  readonly periodS: number;
+  readonly genesisS: number;
+}
+
+/** A round whose signature holds. Hex. */
+export interface BeaconRound {
+  readonly round: number;
+  readonly randomness: string;
+  readonly signature: string;
+}
+
+/** Not what its chain would say. The message says what is wrong. */
+export class BeaconError extends Error {
+  override name = 'BeaconError';
+}
+
+/** Reads `/HASH/info` of drand's HTTP API. Throws BeaconError unless the information hashes to `hash`. */
+export function chainOf(info: unknown, hash: string): BeaconChain {
+  const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);
+  const scheme = typeof schemeID === 'string' ? SCHEMES[schemeID] : undefined;
+  if (scheme === undefined)
+    throw new BeaconError(
+      `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(', ')}`,
+    );
+  const publicKey = bytesOf('public_key', public_key);
+  const seed = bytesOf('groupHash', rest['groupHash']);
+  const periodS = numberOf('period', period, 2 ** 32 - 1);
+  const genesisS = numberOf('genesis_time', genesis_time, Number.MAX_SAFE_INTEGER);
+  const beaconId = typeof metadata === 'object' ? membersOf(metadata)['beaconID'] : undefined;
+  const named = typeof beaconId === 'string' && beaconId !== 'default' ? beaconId : '';
+  const head = new Uint8Array(12);
+  new DataView(head.buffer).setUint32(0, periodS);
+  new DataView(head.buffer).setBigInt64(4, BigInt(genesisS));
+  const computed = digestOf(head, publicKey, seed, new TextEncoder().encode(named));
+  if (bytesToHex(computed) !== hash)
+    throw new BeaconError(`the information is that of chain ${bytesToHex(computed)}, not of ${hash}`);
+  return { hash, scheme, publicKey, periodS, genesisS };
+}
+
+/** When the round is due (Unix ms). Round 1 is due at the genesis. */
+export function dueMs({ genesisS, periodS }: BeaconChain, round: number): number {
+  return (genesisS + (round - 1) * periodS) * 1_000;
+}
+
+/** The latest round that is due; 0 before the first. */
+export function roundAt({ genesisS, periodS }: BeaconChain, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs / 1_000 - genesisS) / periodS) + 1);
+}
+
+/**
+ * Reads `/HASH/public/ROUND` of drand's HTTP API. Throws BeaconError unless the answer is of this round, its signature
+ * holds under the chain's key, and its randomness is the signature's hash.
+ */
+export function roundOf(chain: BeaconChain, round: number, answer: unknown): BeaconRound {
+  const members = membersOf(answer);
+  if (members['round'] !== round)
+    throw new BeaconError(`the answer is of round ${JSON.stringify(members['round'])}, not of ${round}`);
+  const signature = bytesOf('signature', members['signature']);
+  const number = new Uint8Array(8);
+  new DataView(number.buffer).setBigUint64(0, BigInt(round));
+  const before = chain.scheme.isChained
+    ? bytesOf('previous_signature', members['previous_signature'])
+    : new Uint8Array(0);
+  if (!holds(chain, digestOf(before, number), signature))
+    throw new BeaconError(`the signature of round ${round} does not hold under the key of the chain`);
+  const randomness = bytesToHex(digestOf(signature));
+  if (members['randomness'] !== undefined && members['randomness'] !== randomness)
+    throw new BeaconError(`the randomness of round ${round} is not the hash of its signature`);
+  return { round, randomness, signature: bytesToHex(signature) };
+}
+
+function holds({ scheme, publicKey }: BeaconChain, message: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    if (scheme.hasShortSignatures) {
+      const short = bls12_381.shortSignatures;
+      return short.verify(signature, short.hash(message, scheme.domain), publicKey);
+    }
+    const long = bls12_381.longSignatures;
+    return long.verify(signature, long.hash(message, scheme.domain), publicKey);
+  } catch {
+    return false; // bytes that are no point of the curve
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new BeaconError('the answer is not a JSON object');
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function bytesOf(name: string, value: unknown): Uint8Array {
+  if (typeof value !== 'string' || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
+    throw new BeaconError(`${name} is not up to 256 bytes in hex`);
+  return hexToBytes(value);
+}
+
+function numberOf(name: string, value: unknown, max: number): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > max)
+    throw new BeaconError(`${name} is ${JSON.stringify(value)}, not a whole number from 1 to ${max}`);
+  return value;
+}
+
+function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
+  const hash = sha256.create();
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}

@@ -1,0 +1,65 @@
+import { BeaconError, chainOf, dueMs, roundAt, roundOf } from '../beacon/drand.ts';
+import { action, CommandError, facts, json, UsageError } from './command.ts';
+import { fetchJson } from './verify.ts';
+
+/** The chain of the League of Entropy with a round every 3 seconds. */
+const QUICKNET = '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971';
+
+export const beacon = action({
+  path: 'beacon',
+  summary:
+    'Gets a round of a drand beacon and checks it: that the chain is the one that its hash names, and that the signature holds.\n' +
+    'Nobody knew the randomness before the round was due. In user_data of an answer it shows that the answer was made later.',
+  operands: [{ name: 'ROUND', meaning: 'number of the round, or latest' }],
+  options: {
+    chain: { value: 'HASH', meaning: 'hash of the chain; that of quicknet when not given' },
+    url: { value: 'BASE', meaning: 'of an HTTP API of drand; https://api.drand.sh when not given' },
+    json: { meaning: 'one JSON object: state, why, chain, round, due_at, randomness, signature' },
+  },
+  run: async (input, context) => {
+    const hash = input.option('chain') ?? QUICKNET;
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw new UsageError(`${hash} is no hash of a chain: 64 hex digits`);
+    const [asked] = input.operands;
+    if (asked !== 'latest' && !/^[1-9]\d{0,14}$/.test(asked))
+      throw new UsageError(`${asked} is no round: a whole number from 1 on, or latest`);
+    const base = (input.option('url') ?? 'https://api.drand.sh').replace(/\/+$/, '');
+    const nowMs = context.clock.wallMs();
+    let told: Told;
+    try {
+      const chain = chainOf(await fetchJson(`${base}/${hash}/info`), hash);
+      const round = asked === 'latest' ? roundAt(chain, nowMs) : Number(asked);
+      const of = { chain: hash, round, due_at: new Date(dueMs(chain, round)).toISOString() };
+      if (dueMs(chain, round) > nowMs || round === 0)
+        told = { state: 'not_due', why: `round ${round} is due at ${of.due_at}`, ...of };
+      else {
+        const answer = await fetchJson(`${base}/${hash}/public/${round}`).catch((error: Error) => error);
+        if (answer instanceof Error)
+          told = {
+            state: 'missing',
+            why: `round ${round} is due and not to be had: ${answer.message}`,
+            ...of,
+          };
+        else
+          told = { state: 'verified', why: 'the signature holds', ...of, ...roundOf(chain, round, answer) };
+      }
+    } catch (error) {
+      if (!(error instanceof BeaconError)) throw error;
+      told = { state: 'wrong', why: error.message, chain: hash };
+    }
+    if (input.has('json')) context.out(json(told));
+    else if (told.state === 'verified') context.out(facts({ ...told, round: String(told.round) }));
+    if (told.state !== 'verified') throw new CommandError(told.why);
+    return 0;
+  },
+});
+
+/** What is known of the round that was asked for. */
+interface Told {
+  readonly state: 'verified' | 'not_due' | 'missing' | 'wrong';
+  readonly why: string;
+  readonly chain: string;
+  readonly round?: number;
+  readonly due_at?: string;
+  readonly randomness?: string;
+  readonly signature?: string;
+}

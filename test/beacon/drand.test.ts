@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { bls12_381 } from '@noble/curves/bls12-381.js';
+import { BeaconError, chainOf, dueMs, roundAt, roundOf } from '../../src/beacon/drand.ts';
+import { beacon } from '../../src/cli/beacon.ts';
+import { fromHex, toHex } from '../../src/core/bytes.ts';
+import { sha256 } from '../../src/crypto/digest.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { runCommand } from '../support/run-command.ts';
+
+interface Case {
+  readonly name: string;
+  readonly hash: string;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly round: { readonly round: number; readonly randomness: string; readonly signature: string };
+}
+const file = new URL('../vectors/beacon/league-of-entropy.json', import.meta.url);
+const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly Case[] };
+
+describe('rounds of the public network', () => {
+  for (const { name, hash, info, round } of cases) {
+    it(`${name}: verifies under the key of its chain, and nothing that was changed does`, () => {
+      const chain = chainOf(info, hash);
+      assert.equal(roundOf(chain, round.round, round).randomness, round.randomness);
+      const flipped = round.signature.replace(/..$/, (end) => (end === '00' ? '01' : '00'));
+      const changes: [Record<string, unknown>, RegExp][] = [
+        [{ signature: flipped }, /does not hold/],
+        [{ signature: round.signature.slice(2) }, /does not hold/],
+        [{ signature: 'no hex' }, /hex/],
+        [{ randomness: '00'.repeat(32) }, /not the hash/],
+        [{ round: round.round + 1 }, /not of/],
+      ];
+      for (const [change, why] of changes)
+        assert.throws(() => roundOf(chain, round.round, { ...round, ...change }), {
+          name: 'BeaconError',
+          message: why,
+        });
+      const next = { ...round, round: round.round + 1 };
+      assert.throws(() => roundOf(chain, next.round, next), /does not hold/);
+      for (const change of [
+        { period: 31 },
+        { genesis_time: 1 },
+        { groupHash: '00' },
+        { metadata: { beaconID: 'x' } },
+      ])
+        assert.throws(() => chainOf({ ...info, ...change }, hash), /not of/);
+      assert.throws(() => chainOf({ ...info, schemeID: 'bn254' }, hash), BeaconError);
+    });
+  }
+
+  it('fall due at stated times', () => {
+    const chain = chainOf(cases[1].info, cases[1].hash);
+    assert.equal(new Date(dueMs(chain, 1_000)).toISOString(), '2023-08-23T15:59:24.000Z');
+    assert.equal(roundAt(chain, dueMs(chain, 1_000)), 1_000);
+    assert.equal(roundAt(chain, dueMs(chain, 1_000) - 1), 999);
+    assert.equal(roundAt(chain, 0), 0);
+  });
+});
+
+/** A beacon of this test alone: the information of its chain, and its rounds by path. */
+const { longSignatures: bls } = bls12_381;
+const SECRET = fromHex('11'.repeat(32));
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_';
+const replies = new Map<string, unknown>();
+const INFO = {
+  public_key: bls.getPublicKey(SECRET).toHex(),
+  period: 10,
+  genesis_time: NOW_MS / 1_000 - 90,
+  groupHash: 'ab'.repeat(32),
+  schemeID: 'pedersen-bls-unchained',
+};
+const head = Buffer.alloc(12);
+head.writeUInt32BE(INFO.period);
+head.writeBigInt64BE(BigInt(INFO.genesis_time), 4);
+const HASH = toHex(sha256(Buffer.concat([head, fromHex(INFO.public_key), fromHex(INFO.groupHash)])));
+
+function signed(round: number) {
+  const number = Buffer.alloc(8);
+  number.writeBigUInt64BE(BigInt(round));
+  const signature = bls.sign(bls.hash(sha256(number), DOMAIN), SECRET).toHex();
+  return { round, signature, randomness: toHex(sha256(fromHex(signature))) };
+}
+
+const server = createServer((request, response) => {
+  const reply = replies.get(request.url ?? '');
+  response.writeHead(reply === undefined ? 404 : 200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(reply ?? {}));
+});
+let url = '';
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+after(() => server.close());
+
+describe('qrn beacon', () => {
+  async function told(round: string, chain = HASH) {
+    const args = [round, '--url', url, '--chain', chain, '--json'];
+    const { status: code, out } = await runCommand(beacon, args, {}, new ManualClock(NOW_MS));
+    return { code, ...(JSON.parse(out) as { state: string; due_at?: string }) };
+  }
+
+  it('tells a round that holds from one that is wrong, missing or not due', async () => {
+    replies.set(`/${HASH}/info`, INFO);
+    replies.set(`/${HASH}/public/9`, signed(9));
+    replies.set(`/${HASH}/public/10`, signed(10));
+    replies.set(`/${HASH}/public/8`, { ...signed(7), round: 8 });
+    const latest = await told('latest');
+    assert.deepEqual([latest.code, latest], [0, { ...latest, state: 'verified', ...signed(10) }]);
+    assert.equal((await told('9')).code, 0);
+    assert.deepEqual(await told('8').then(({ code, state }) => [code, state]), [1, 'wrong']);
+    assert.deepEqual(await told('7').then(({ code, state }) => [code, state]), [1, 'missing']);
+    const early = await told('11');
+    assert.deepEqual(
+      [early.code, early],
+      [1, { ...early, state: 'not_due', due_at: '2026-11-20T12:00:10.000Z' }],
+    );
+    replies.set(`/${'0'.repeat(64)}/info`, INFO);
+    assert.deepEqual(await told('9', '0'.repeat(64)).then(({ code, state }) => [code, state]), [1, 'wrong']);
+  });
+});
