@@ -64,7 +64,14 @@ describe('the Python client', { skip: noPython }, () => {
     });
   }
 
-  for (const name of ['test_verify', 'test_transport', 'test_random', 'test_generator', 'test_service']) {
+  for (const name of [
+    'test_verify',
+    'test_transport',
+    'test_stream',
+    'test_random',
+    'test_generator',
+    'test_service',
+  ]) {
     it(`passes ${name}.py`, async (context) => {
       const { stderr } = await python([
         '-W',

@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from http.client import HTTPException, parse_headers
 from io import BytesIO
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Coroutine, Dict, List, Optional, Tuple, TypeVar
 
 from . import _wire
 from .answers import RawResponse
@@ -35,12 +35,23 @@ class Transport:
 
     async def exchange(self, request: _wire.Request, timeout: float) -> RawResponse:
         """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`."""
+        return await _within(timeout, self._exchange(request))
+
+    async def open(self, request: _wire.Request, timeout: float) -> "OpenReply":
+        """The reply to one request, on a connection of its own. Raises `network_error` or `timeout`."""
+        return await _within(timeout, self._opened(request))
+
+    async def _opened(self, request: _wire.Request) -> "OpenReply":
+        reader, writer = await self._open()
         try:
-            return await asyncio.wait_for(self._exchange(request), timeout)
-        except asyncio.TimeoutError as error:
-            raise _wire.network_error(error, timeout, True) from error
-        except (OSError, HTTPException, EOFError, asyncio.LimitOverrunError) as error:
-            raise _wire.network_error(error, timeout, False) from error
+            writer.write(self._head(request) + (request.body or b""))
+            await writer.drain()
+            status, headers = await _read_head(reader)
+            body = bytearray() if status == 200 else (await _read_body(reader, headers))[0]
+        except BaseException:
+            writer.close()
+            raise
+        return OpenReply(RawResponse(status, headers, body), reader, writer)
 
     async def close(self) -> None:
         idle, self._idle = self._idle, []
@@ -97,6 +108,57 @@ class Transport:
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
+class OpenReply:
+    """A reply whose body is read in pieces."""
+
+    def __init__(self, head: RawResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.head = head
+        self._reader, self._writer = reader, writer
+        self._is_chunked = head.headers.get("transfer-encoding", "").lower() == "chunked"
+        #: Bytes of the chunk, or of the body, that are still to come; None when only its end tells.
+        length = head.headers.get("content-length", "")
+        self._left: Optional[int] = 0 if self._is_chunked else int(length) if length.isdigit() else None
+
+    async def read(self, size: int, timeout: float) -> bytearray:
+        return await _within(timeout, self._read(size))
+
+    async def _read(self, size: int) -> bytearray:
+        memory = bytearray()
+        while len(memory) < size:
+            if self._left == 0 and not (self._is_chunked and await self._next_chunk()):
+                break
+            wanted = min(size - len(memory), _CHUNK_BYTES)
+            piece = await self._reader.read(wanted if self._left is None else min(wanted, self._left))
+            if not piece:
+                break
+            memory += piece
+            if self._left is not None:
+                self._left -= len(piece)
+                if self._is_chunked and self._left == 0:
+                    await self._reader.readexactly(2)
+        return memory
+
+    async def _next_chunk(self) -> bool:
+        self._left = await _read_chunk_size(self._reader)
+        self._is_chunked = self._left > 0
+        return self._is_chunked
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+T = TypeVar("T")
+
+
+async def _within(timeout: float, work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await asyncio.wait_for(work, timeout)
+    except asyncio.TimeoutError as error:
+        raise _wire.network_error(error, timeout, True) from error
+    except (OSError, HTTPException, EOFError, asyncio.LimitOverrunError) as error:
+        raise _wire.network_error(error, timeout, False) from error
+
+
 async def _read_head(reader: asyncio.StreamReader) -> Tuple[int, Dict[str, str]]:
     while True:
         try:
@@ -143,11 +205,7 @@ async def _read_body(reader: asyncio.StreamReader, headers: Dict[str, str]) -> T
 async def _read_chunks(reader: asyncio.StreamReader) -> bytearray:
     body = bytearray()
     while True:
-        line = (await reader.readuntil(b"\r\n")).split(b";", 1)[0].strip()
-        try:
-            size = int(line, 16)
-        except ValueError as error:
-            raise HTTPException(f"no size of a chunk: {line[:80]!r}") from error
+        size = await _read_chunk_size(reader)
         if size == 0:
             break
         _check_size(len(body) + size)
@@ -156,6 +214,14 @@ async def _read_chunks(reader: asyncio.StreamReader) -> bytearray:
     while await reader.readuntil(b"\r\n") != b"\r\n":
         pass  # trailers
     return body
+
+
+async def _read_chunk_size(reader: asyncio.StreamReader) -> int:
+    line = (await reader.readuntil(b"\r\n")).split(b";", 1)[0].strip()
+    try:
+        return int(line, 16)
+    except ValueError as error:
+        raise HTTPException(f"no size of a chunk: {line[:80]!r}") from error
 
 
 def _check_size(size: int) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from . import _wire
 from ._flow import Compute, Flow, Give, StreamFlow, Wait, sent
+from ._stream import blocks
 from .answers import Answer, OctetAnswer, RawResponse
 from .verify import Verification, verify_answer
 
@@ -242,8 +243,17 @@ class Calls:
         precision: Optional[int] = None,
         length: Optional[int] = None,
     ) -> StreamFlow[OctetAnswer]:
-        """Any number of values, as one `batch_octets` of at most `block` values after the other, each when asked for."""
-        for count in _wire.counts_of(total, block):
+        """Any number of values, in blocks of at most `block` values, each an answer as `batch_octets` gives it.
+
+        They come by GET /v1/stream, which makes blocks ahead of its reader, and is resumed where it breaks off. In pure
+        mode, where each block costs credits, they are batches, each drawn when it is asked for.
+        """
+        counts = _wire.counts_of(total, block)
+        if str(entropy_mode).lower() != "pure":
+            params = {"min": min, "max": max, "precision": precision, "length": length}
+            yield from blocks(self.settings, type, total, block, params, entropy_mode)
+            return
+        for count in counts:
             answer = yield from self.batch_octets(
                 type, count, entropy_mode=entropy_mode, min=min, max=max, precision=precision, length=length
             )

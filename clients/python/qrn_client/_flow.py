@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Generic, TypeVar, Union
+from typing import Any, Callable, Generator, Generic, Protocol, TypeVar, Union
 
 from . import _wire
 from .answers import RawResponse
@@ -49,7 +49,33 @@ class Give(Generic[T]):
     value: T
 
 
-Step = Union[Exchange, Wait, Compute]
+class Reply(Protocol):
+    """A reply whose body is read in pieces. One that is no answer has its whole body in `head`."""
+
+    head: RawResponse
+
+    def close(self) -> None:
+        """Ends the connection, with whatever is still on its way."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """Send a request once, and give its Reply as soon as the head is there."""
+
+    request: _wire.Request
+    timeout: float
+
+
+@dataclass(frozen=True)
+class Read:
+    """Give the next `size` bytes of a body as a bytearray, fewer only at its end."""
+
+    reply: Any
+    size: int
+    timeout: float
+
+
+Step = Union[Exchange, Wait, Compute, Open, Read]
 Flow = Generator[Step, Any, T]
 StreamFlow = Generator[Union[Step, Give[T]], Any, None]
 
@@ -62,8 +88,14 @@ def sent(settings: _wire.Settings, request: _wire.Request) -> Flow[RawResponse]:
             reply: RawResponse = yield Exchange(request, settings.timeout)
             return _wire.checked(request, reply)
         except QrnError as error:
-            delay = _wire.after_failure(settings, request, error, attempt, _system.random())
-            if delay is None:
-                raise
+            delay = retry_wait(settings, request, error, attempt)
         yield Wait(delay)
         attempt += 1
+
+
+def retry_wait(settings: _wire.Settings, request: _wire.Request, error: QrnError, attempt: int) -> float:
+    """Seconds before the next attempt; raises the error when there is none."""
+    delay = _wire.after_failure(settings, request, error, attempt, _system.random())
+    if delay is None:
+        raise error
+    return delay

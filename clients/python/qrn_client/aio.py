@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Gener
 
 from . import _wire
 from ._calls import Calls
-from ._flow import Compute, Exchange, Flow, Give, Step, StreamFlow
+from ._flow import Compute, Exchange, Flow, Give, Open, Read, Step, StreamFlow
 from ._aio_http import Transport
 from .errors import QrnError
 
@@ -117,16 +117,19 @@ class AsyncQrnClient:
 
     async def _values(self, flow: StreamFlow[T]) -> AsyncIterator[T]:
         advance: Callable[[], Union[Step, Give[T]]] = flow.__next__
-        while True:
-            try:
-                step = advance()
-            except StopIteration:
-                return
-            if isinstance(step, Give):
-                yield step.value
-                advance = flow.__next__
-            else:
-                advance = await self._after(flow, step)
+        try:
+            while True:
+                try:
+                    step = advance()
+                except StopIteration:
+                    return
+                if isinstance(step, Give):
+                    yield step.value
+                    advance = flow.__next__
+                else:
+                    advance = await self._after(flow, step)
+        finally:
+            flow.close()
 
     async def _after(self, flow: Generator[S, Any, Any], step: Step) -> Callable[[], S]:
         """Performs a step, and gives what tells the flow of it and gets the next."""
@@ -139,6 +142,10 @@ class AsyncQrnClient:
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, Exchange):
             return await self._transport.exchange(step.request, step.timeout)
+        if isinstance(step, Open):
+            return await self._transport.open(step.request, step.timeout)
+        if isinstance(step, Read):
+            return await step.reply.read(step.size, step.timeout)
         if isinstance(step, Compute):
             return await asyncio.to_thread(step.function)
         return await asyncio.sleep(step.seconds)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Optional, 
 
 from . import _wire
 from ._calls import Calls
-from ._flow import Compute, Exchange, Flow, Give, Step, StreamFlow
+from ._flow import Compute, Exchange, Flow, Give, Open, Read, Step, StreamFlow
 from ._http import Transport
 from .errors import QrnError
 
@@ -125,16 +125,19 @@ class QrnClient:
 
     def _values(self, flow: StreamFlow[T]) -> Iterator[T]:
         advance: Callable[[], Union[Step, Give[T]]] = flow.__next__
-        while True:
-            try:
-                step = advance()
-            except StopIteration:
-                return
-            if isinstance(step, Give):
-                yield step.value
-                advance = flow.__next__
-            else:
-                advance = self._after(flow, step)
+        try:
+            while True:
+                try:
+                    step = advance()
+                except StopIteration:
+                    return
+                if isinstance(step, Give):
+                    yield step.value
+                    advance = flow.__next__
+                else:
+                    advance = self._after(flow, step)
+        finally:
+            flow.close()
 
     def _after(self, flow: Generator[S, Any, Any], step: Step) -> Callable[[], S]:
         """Performs a step, and gives what tells the flow of it and gets the next."""
@@ -147,6 +150,10 @@ class QrnClient:
     def _perform(self, step: Step) -> Any:
         if isinstance(step, Exchange):
             return self._transport.exchange(step.request, step.timeout)
+        if isinstance(step, Open):
+            return self._transport.open(step.request, step.timeout)
+        if isinstance(step, Read):
+            return step.reply.read(step.size, step.timeout)
         if isinstance(step, Compute):
             return step.function()
         return sleep(step.seconds)

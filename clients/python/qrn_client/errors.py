@@ -159,6 +159,18 @@ class InvalidSequencesError(InvalidRequestError):
     """`invalid_sequences`"""
 
 
+class InvalidPurposeError(InvalidRequestError):
+    """`invalid_purpose`"""
+
+
+class InvalidSeriesError(InvalidRequestError):
+    """`invalid_series`"""
+
+
+class InvalidUserDataError(InvalidRequestError):
+    """`invalid_user_data`"""
+
+
 class InvalidTypeError(InvalidRequestError):
     """`invalid_type`"""
 
@@ -307,6 +319,9 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_stddev": InvalidStddevError,
     "invalid_digits": InvalidDigitsError,
     "invalid_sequences": InvalidSequencesError,
+    "invalid_purpose": InvalidPurposeError,
+    "invalid_series": InvalidSeriesError,
+    "invalid_user_data": InvalidUserDataError,
     "invalid_type": InvalidTypeError,
     "invalid_params": InvalidParamsError,
     "pure_too_large": PureTooLargeError,
