@@ -1,8 +1,10 @@
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/meter.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
+import { secretBytes, wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import { deriveKey } from '../crypto/digest.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
@@ -21,6 +23,7 @@ import {
   type DrawOrder,
   type MadeByWorker,
   makeFrom,
+  openStream,
   REPLY_TAIL_BYTES_MAX,
   SALT_BYTES,
 } from './make.ts';
@@ -44,6 +47,8 @@ export interface AnswersOptions {
 }
 
 const NO_BYTES = new Uint8Array(0);
+const PURE_IS_UNMIXED =
+  'Pure values are quantum bits and nothing else: leave out client_entropy, or use another entropy mode.';
 /** More than header fields, envelope and seal of a stored answer ever take. */
 const STORED_HEAD_BYTES_MAX = 16_384;
 
@@ -85,6 +90,8 @@ export class Answers {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       asker.mode = mode;
       const plan = this.#planOf(request);
+      if (mode === 'pure' && request.clientEntropy !== undefined)
+        throw new ApiError('invalid_client_entropy', { message: PURE_IS_UNMIXED });
       if (mode === 'pure') this.#requirePossible(this.#planOf(drawnAtOnce));
       if (request.dryRun) {
         this.#quote(asker, account, reservation, request);
@@ -205,9 +212,19 @@ export class Answers {
   #draw(answer: Answer, from: DrawnFrom, reader: EntropyReader, byWorker: () => DrawOrder): void {
     answer.from = from;
     answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
+    const { clientEntropy } = answer.request;
+    const order = clientEntropy === undefined ? byWorker : () => mixedOrder(reader, clientEntropy);
     if (answer.isLarge) {
       answer.enterQueue();
-      this.#later(answer, this.#makeByWorker(answer, byWorker()));
+      this.#later(answer, this.#makeByWorker(answer, order()));
+    } else if (clientEntropy !== undefined) {
+      const stream = openStream(order());
+      try {
+        this.#makeHere(answer, stream.reader);
+      } finally {
+        stream.close();
+      }
+      this.#issue(answer);
     } else {
       this.#makeHere(answer, reader);
       this.#issue(answer);
@@ -403,6 +420,21 @@ function requirePresent({ asker }: Answer): void {
   if (asker.isGone || asker.isAnswered)
     throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
+
+/**
+ * A key of the answer's own, from 32 bytes of the source and what the caller gave: whoever lacks one of the two knows nothing of
+ * the values. What the caller gave is erased.
+ */
+function mixedOrder(reader: EntropyReader, clientEntropy: Uint8Array): DrawOrder {
+  const drawn = secretBytes(SOURCE_BYTES);
+  reader.fill(drawn);
+  reader.erase();
+  const key = deriveKey('clientEntropy', [drawn, clientEntropy]);
+  wipe(drawn, clientEntropy);
+  return { from: 'one-time-key', key };
+}
+
+const SOURCE_BYTES = 32;
 
 function fromSystem(): DrawOrder {
   return { from: 'system' };

@@ -191,6 +191,7 @@ function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): 
   bytes.fill(0, saltStart, saltStart + SALT_BYTES);
 }
 
+/** Bytes for one answer. */
 interface EntropyStream {
   readonly reader: EntropyReader;
   /** The pieces that were not read; nothing of what can be made again. */
@@ -198,7 +199,8 @@ interface EntropyStream {
   close(): void;
 }
 
-function openStream(draw: DrawOrder): EntropyStream {
+/** The caller closes it, which erases what is left. Takes over the key material of the order. */
+export function openStream(draw: DrawOrder): EntropyStream {
   switch (draw.from) {
     case 'one-time-key':
       return expansionOf(draw.key);

@@ -40,6 +40,8 @@ export interface DataRequest {
   readonly members: Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
   /** The mode that was asked for; undefined when the account's tier decides. */
   readonly mode: EntropyMode | undefined;
+  /** 1 to 64 bytes that are mixed into the key of the values; erased when they are drawn. */
+  readonly clientEntropy?: Uint8Array | undefined;
   /** How the answer is to be written, where the request itself says so; else `Accept` decides. */
   readonly format?: AnswerFormat | undefined;
   /** Price the request, draw nothing. */

@@ -42,6 +42,10 @@ export const ERRORS = {
     status: 400,
     message: 'Give alphabet as 2 to 1,000 Unicode characters, none of them twice.',
   },
+  invalid_client_entropy: {
+    status: 400,
+    message: 'Give client_entropy as 2 to 128 hex digits, two for each byte; not in pure mode.',
+  },
   invalid_mean: { status: 400, message: 'Give mean as a number from -1,000,000 to 1,000,000.' },
   invalid_stddev: { status: 400, message: 'Give stddev as a number from 0.000000001 to 1,000,000.' },
   invalid_digits: { status: 400, message: 'Give digits as a whole number from 2 to 14.' },

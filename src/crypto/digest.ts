@@ -17,6 +17,8 @@ export const KEY_LABELS = {
   certificateId: 'qrn certificate id v1',
   /** Key that seals a stored answer, from the node's secret, the account and the Idempotency-Key. */
   storedAnswer: 'qrn stored answer v1',
+  /** Key of one answer, from 32 bytes of its source and what the caller gave. */
+  clientEntropy: 'qrn client entropy v1',
   /** Seed of the Ed25519 key of signed JSON-RPC answers, from the node's secret. */
   jsonRpcSignature: 'qrn json-rpc signature v1',
   /** Key of the HMAC in JSON-RPC tickets, from the node's secret. */

@@ -422,6 +422,7 @@ export class Router {
     const known = cache.get(exchange.query);
     if (known !== undefined) return known;
     const parsed = parsedOf(endpoint, exchange);
+    if (parsed.request.clientEntropy !== undefined) return parsed; // a secret of one request
     if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
       cache.set(exchange.query, parsed);
     return parsed;

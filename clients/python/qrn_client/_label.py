@@ -48,7 +48,7 @@ def _difference(response: Any, told: Any, certified: Dict[str, Any]) -> Optional
         return "metadata.certificate_salt is not 64 hex digits."
     if told.get("public") is not certified["public"]:
         return "public of the label is not as certified."
-    names = ("public", "purpose", "series", "user_data", "user_data_sha256")
+    names = ("public", "purpose", "series", "user_data", "user_data_sha256", "client_entropy_sha256")
     expected = {name: told[name] for name in names if name in told}
     if certified["public"]:
         if "user_data" in expected:

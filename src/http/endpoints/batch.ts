@@ -2,6 +2,8 @@ import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import {
+  CLIENT_ENTROPY,
+  clientEntropyOf,
   type DataEndpointDefinition,
   DRY_RUN,
   ENTROPY_MODE,
@@ -70,6 +72,7 @@ const COMMON = [
   ENTROPY_MODE,
   DRY_RUN,
   FORMAT,
+  CLIENT_ENTROPY,
   ...LABEL_PARAMETERS,
 ] as const satisfies readonly ParameterDefinition[];
 
@@ -126,6 +129,7 @@ function parse(content: RequestContent): ParsedDataRequest {
   requireReplyFits(values);
   const common = readCommon(members, query.given, ignored);
   const { entropy_mode, dry_run, format } = common;
+  const clientEntropy = clientEntropyOf(common.client_entropy);
   return {
     request: {
       endpoint: 'batch',
@@ -135,7 +139,8 @@ function parse(content: RequestContent): ParsedDataRequest {
       mode: entropy_mode,
       dryRun: dry_run,
       format,
-      label: labelRequest(common),
+      label: labelRequest(common, clientEntropy),
+      clientEntropy,
     },
     ignored,
   };

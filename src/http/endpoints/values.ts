@@ -3,6 +3,8 @@ import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 import {
+  CLIENT_ENTROPY,
+  clientEntropyOf,
   type DataEndpointDefinition,
   DRY_RUN,
   ENTROPY_MODE,
@@ -30,7 +32,7 @@ const BOUND = {
   error: 'invalid_range',
 } as const;
 
-const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT, ...LABEL_PARAMETERS] as const;
+const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT, CLIENT_ENTROPY, ...LABEL_PARAMETERS] as const;
 
 /** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
 export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>({
@@ -61,8 +63,10 @@ export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>
       const common = values as ValuesOf<typeof COMMON_PARAMETERS>;
       const { entropy_mode: mode, dry_run: dryRun, format } = common;
       const asked = ask(values as ValuesOf<Own>);
-      const label = labelRequest(common);
-      return { request: { endpoint: name, ...asked, mode, dryRun, format, label }, ignored };
+      const clientEntropy = clientEntropyOf(common.client_entropy);
+      const label = labelRequest(common, clientEntropy);
+      const request = { endpoint: name, ...asked, mode, dryRun, format, label, clientEntropy };
+      return { request, ignored };
     },
   };
 }

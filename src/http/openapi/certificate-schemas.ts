@@ -182,6 +182,7 @@ const label = object(
     user_data: described(text, 'In a public label.'),
     user_data_sha256: sha256,
     user_data_commitment: described(sha256, 'In a private label: of a byte 05, the salt and the user data.'),
+    client_entropy_sha256: described(sha256, 'Of the bytes that the caller had mixed into the key of the values.'),
   },
   'What the caller said of the answer.',
 );
