@@ -792,6 +792,7 @@ function notCovered(response, isOctets) {
     "label.series",
     "label.user_data",
     "label.user_data_sha256",
+    "label.client_entropy_sha256",
     "opening",
     "opening.bytes",
     "opening.path",
@@ -1096,6 +1097,8 @@ function difference(response, told, certified) {
   }
   const digest = member(told, "user_data_sha256");
   if (digest !== void 0) expected["user_data_sha256"] = digest;
+  const mixed = member(told, "client_entropy_sha256");
+  if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
   if (member(told, "public") !== isPublic) return "public of the label is not as certified.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");

@@ -1,10 +1,8 @@
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/meter.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
-import { secretBytes, wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import { deriveKey } from '../crypto/digest.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
@@ -23,11 +21,12 @@ import {
   type DrawOrder,
   type MadeByWorker,
   makeFrom,
+  mixedOrder,
   openStream,
   REPLY_TAIL_BYTES_MAX,
   SALT_BYTES,
 } from './make.ts';
-import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
+import { type DataRequest, entropyBytes, Plan, requireUnmixed, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
 import { completeJson, completePacked, EnvelopeTemplate, hasMoreMembers, withMoreMembers } from './text.ts';
 
@@ -47,8 +46,7 @@ export interface AnswersOptions {
 }
 
 const NO_BYTES = new Uint8Array(0);
-const PURE_IS_UNMIXED =
-  'Pure values are quantum bits and nothing else: leave out client_entropy, or use another entropy mode.';
+
 /** More than header fields, envelope and seal of a stored answer ever take. */
 const STORED_HEAD_BYTES_MAX = 16_384;
 
@@ -90,8 +88,7 @@ export class Answers {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       asker.mode = mode;
       const plan = this.#planOf(request);
-      if (mode === 'pure' && request.clientEntropy !== undefined)
-        throw new ApiError('invalid_client_entropy', { message: PURE_IS_UNMIXED });
+      requireUnmixed(mode, request);
       if (mode === 'pure') this.#requirePossible(this.#planOf(drawnAtOnce));
       if (request.dryRun) {
         this.#quote(asker, account, reservation, request);
@@ -420,21 +417,6 @@ function requirePresent({ asker }: Answer): void {
   if (asker.isGone || asker.isAnswered)
     throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
-
-/**
- * A key of the answer's own, from 32 bytes of the source and what the caller gave: whoever lacks one of the two knows nothing of
- * the values. What the caller gave is erased.
- */
-function mixedOrder(reader: EntropyReader, clientEntropy: Uint8Array): DrawOrder {
-  const drawn = secretBytes(SOURCE_BYTES);
-  reader.fill(drawn);
-  reader.erase();
-  const key = deriveKey('clientEntropy', [drawn, clientEntropy]);
-  wipe(drawn, clientEntropy);
-  return { from: 'one-time-key', key };
-}
-
-const SOURCE_BYTES = 32;
 
 function fromSystem(): DrawOrder {
   return { from: 'system' };

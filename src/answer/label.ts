@@ -62,8 +62,6 @@ export function labelText(request: LabelRequest, { series }: AnswerLabel): strin
     ...(purpose === undefined ? {} : { purpose, series }),
     ...(userData === undefined ? {} : { user_data: userData }),
     ...(userDataSha256 === undefined ? {} : { user_data_sha256: `sha256:${userDataSha256}` }),
-    ...(clientEntropySha256 === undefined
-      ? {}
-      : { client_entropy_sha256: `sha256:${clientEntropySha256}` }),
+    ...(clientEntropySha256 === undefined ? {} : { client_entropy_sha256: `sha256:${clientEntropySha256}` }),
   })!;
 }

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
-import { wipe } from '../core/bytes.ts';
+import { secretBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import { sha256 } from '../crypto/digest.ts';
+import { deriveKey, sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
@@ -189,6 +189,25 @@ function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): 
   bytes.set(salt, saltStart);
   sha256(bytes.subarray(saltStart, dataEnd), delivered);
   bytes.fill(0, saltStart, saltStart + SALT_BYTES);
+}
+
+/** Bytes of the source that client entropy is mixed with. */
+const SOURCE_BYTES = 32;
+
+/**
+ * A key of the answer's own, from 32 bytes of its source and what the caller gave: whoever lacks one of the two knows nothing of
+ * the values. What the caller gave is erased.
+ */
+export function mixedOrder(
+  reader: EntropyReader,
+  clientEntropy: Uint8Array,
+): Extract<DrawOrder, { from: 'one-time-key' }> {
+  const drawn = secretBytes(SOURCE_BYTES);
+  reader.fill(drawn);
+  reader.erase();
+  const key = deriveKey('clientEntropy', [drawn, clientEntropy]);
+  wipe(drawn, clientEntropy);
+  return { from: 'one-time-key', key };
 }
 
 /** Bytes for one answer. */

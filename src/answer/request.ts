@@ -64,6 +64,15 @@ export function resolveMode(asked: EntropyMode | undefined, tier: Tier, allowanc
   });
 }
 
+/** Throws 400 `invalid_client_entropy` where bytes of the caller would be mixed into quantum bits. */
+export function requireUnmixed(mode: EntropyMode, { clientEntropy }: DataRequest): void {
+  if (mode !== 'pure' || clientEntropy === undefined) return;
+  throw new ApiError('invalid_client_entropy', {
+    message:
+      'Pure values are quantum bits and nothing else: leave out client_entropy, or use another entropy mode.',
+  });
+}
+
 /**
  * The entropy of the answer in whole bytes, whatever the mode: its price in pure mode, and what `dry_run`
  * quotes.

@@ -35,8 +35,6 @@ export function certifiedLabel(label: AnswerLabel): CertifiedLabel {
     ...(userData === undefined ? {} : { user_data: userData }),
     ...(userDataSha256 === undefined ? {} : { user_data_sha256: `sha256:${userDataSha256}` }),
     ...(userDataCommitment === undefined ? {} : { user_data_commitment: `sha256:${userDataCommitment}` }),
-    ...(clientEntropySha256 === undefined
-      ? {}
-      : { client_entropy_sha256: `sha256:${clientEntropySha256}` }),
+    ...(clientEntropySha256 === undefined ? {} : { client_entropy_sha256: `sha256:${clientEntropySha256}` }),
   };
 }

@@ -2,8 +2,8 @@ import type { LabelRequest } from '../answer/label.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { fromHex } from '../core/bytes.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
-import { sha256Hex } from '../crypto/digest.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
+import { sha256Hex } from '../crypto/digest.ts';
 import type {
   BooleanParameter,
   ChoiceParameter,

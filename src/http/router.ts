@@ -2,7 +2,7 @@ import type { Account, AccountDirectory } from '../account/directory.ts';
 import { requireRequest, retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Answers } from '../answer/answers.ts';
-import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
+import { type DataRequest, entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -235,6 +235,7 @@ export class Router {
     const { request, ignored } = parsed;
     exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
+    requireUnmixed(exchange.mode, request);
     const remaining = meter.creditsRemaining(period);
     if (!request.dryRun) {
       requireRequest({ hasRequest: meter.requestsRemaining(period) > 0 }, exchange.atMs);

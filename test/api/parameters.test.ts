@@ -87,6 +87,7 @@ describe('integers', () => {
       dryRun: false,
       format: undefined,
       label: undefined,
+      clientEntropy: undefined,
     });
     const { request } = parse('integers', 'max=-1&min=-3&count=3&sort=descending&unique=1');
     assert.deepEqual(request.values, {

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { before, describe, it } from 'node:test';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.shared();
+});
+
+interface Body {
+  readonly data: { readonly values: readonly number[] };
+  readonly label?: Readonly<Record<string, unknown>>;
+  readonly metadata: { readonly certificate_id: string };
+  readonly error?: { readonly code: string };
+}
+
+const ENTROPY = 'C0FFEE'.repeat(20);
+const DIGEST = `sha256:${createHash('sha256').update(Buffer.from(ENTROPY, 'hex')).digest('hex')}`;
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+async function certificateOf(id: string) {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const page = await fetch(`${server.origin}/verify/${id}`, { headers: { accept: 'application/json' } });
+    const document = (await page.json()) as { certificate: { proof: string | null } };
+    if (document.certificate.proof !== null) return document;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${id} was not logged`);
+}
+
+describe('client_entropy', () => {
+  it('is certified by its hash, of small answers and of large ones, in every mode but pure', async () => {
+    const { key } = await server.account('pro');
+    const large = { type: 'integers', count: 20_000, params: { max: 1_000_000 }, client_entropy: ENTROPY };
+    const answers: Body[] = [];
+    for (const mode of ['quantum-seeded', 'csprng']) {
+      const path = `/integers?count=3&client_entropy=${ENTROPY}&entropy_mode=${mode}`;
+      answers.push((await (await server.get(path, bearer(key))).json()) as Body);
+    }
+    answers.push((await (await server.batch(large, bearer(key))).json()) as Body);
+    const keys = await server.keys();
+    for (const answer of answers) {
+      assert.deepEqual(answer.label, { client_entropy_sha256: DIGEST, public: false });
+      const certificate = await certificateOf(answer.metadata.certificate_id);
+      const found = await verifyAnswer({ response: answer, certificate, keys });
+      assert.deepEqual(
+        found.checks.filter(({ ok }) => !ok),
+        [],
+      );
+      const label = {
+        ...answer.label,
+        client_entropy_sha256: DIGEST.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      };
+      const forged = await verifyAnswer({ response: { ...answer, label }, certificate, keys });
+      assert.deepEqual(
+        forged.checks.filter(({ ok }) => !ok).map(({ name }) => name),
+        ['label'],
+      );
+    }
+    assert.equal(new Set(answers.map(({ data }) => data.values.join())).size, 3);
+  });
+
+  it('is refused in pure mode and where it is no run of 1 to 64 bytes, and nothing is spent', async () => {
+    const { key } = await server.account('pro');
+    const credits = async () =>
+      (await server.get('/usage', bearer(key)).then((usage) => usage.json())) as {
+        data: { credits: { used: number }; by_endpoint: { integers: { requests: number } } };
+      };
+    const refused = ['ab&entropy_mode=pure', '', 'a', 'abc', 'xy', 'ab '.repeat(2), 'ab'.repeat(65)];
+    for (const query of refused) {
+      const reply = await server.get(`/integers?client_entropy=${query}`, bearer(key));
+      assert.deepEqual(
+        [reply.status, ((await reply.json()) as Body).error?.code],
+        [400, 'invalid_client_entropy'],
+        query,
+      );
+    }
+    const { data } = await credits();
+    assert.deepEqual([data.credits.used, data.by_endpoint.integers.requests], [0, 0]);
+  });
+
+  it('is part of what a retry under an Idempotency-Key must repeat', async () => {
+    const { key } = await server.account('pro');
+    const fields = { ...bearer(key), 'idempotency-key': 'client-entropy' };
+    const ask = (entropy: string) => server.get(`/integers?client_entropy=${entropy}`, fields);
+    const first = await (await ask('ab')).text();
+    assert.equal(await (await ask('ab')).text(), first);
+    assert.equal((await ask('cd')).status, 422);
+  });
+});
