@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../src/core/log.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import {
@@ -95,9 +94,20 @@ export function withCalls<L extends Ledger>(
   });
 }
 
-/** Lets everything run that can run without time passing. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 120; turn++) await nextTurn();
+/**
+ * Lets everything run that can run without time passing: 120 turns of the event loop. One promise for all of them, since
+ * the test runner follows each promise, which took longer than the turns.
+ */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    let turn = 0;
+    const next = () => {
+      turn++;
+      if (turn < 120) setImmediate(next);
+      else resolve();
+    };
+    setImmediate(next);
+  });
 }
 
 export interface LogLine {
