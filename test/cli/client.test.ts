@@ -243,7 +243,7 @@ describe('qrn as a client', () => {
     const { out, code } = await shell(
       `source <(qrn completions bash); COMP_WORDS=(qrn keys rev); COMP_CWORD=2; _qrn;${reply}` +
         `COMP_WORDS=(qrn integers --s); COMP_CWORD=2; _qrn;${reply}` +
-        `COMP_WORDS=(qrn b); COMP_CWORD=1; _qrn;${reply}`,
+        `COMP_WORDS=(qrn by); COMP_CWORD=1; _qrn;${reply}`,
     );
     assert.equal(code, 0);
     assert.equal(out.toString(), 'revoke\n--sort\nbytes\n');
