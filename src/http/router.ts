@@ -243,9 +243,8 @@ export class Router {
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
     exchange.hasUnknownLength = true;
-    const told = request.dryRun ? '' : ignored; // a quote does not list them either
     exchange.reply(
-      describedHead(exchange.offer.mediaType, exchange.mode, remaining, told, exchange),
+      describedHead(exchange.offer.mediaType, exchange.mode, remaining, ignored, exchange),
       new Uint8Array(0),
     );
   }

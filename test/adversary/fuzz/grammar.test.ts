@@ -42,6 +42,13 @@ describe('requests made from the grammar of the endpoints', () => {
     assert.ok(world.outcomes.has('invalid_sequences'));
   });
 
+  it('are refused for a key without their scope, which chance seldom gives to a batch', async () => {
+    const body = Buffer.from('{"type":"uuid","count":1}');
+    const ask = { endpoint: 'batch', query: '', contentType: 'application/json', body } as const;
+    await hold(world, { role: 'reader', keyWay: 'bearer', method: 'POST', ask, accept: ACCEPTS[0] });
+    assert.ok(world.outcomes.has('auth_scope'));
+  });
+
   it('leave books that agree with what was answered', async () => {
     assert.equal(await bookFailure(world), undefined);
   });

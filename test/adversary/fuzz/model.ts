@@ -25,6 +25,8 @@ export interface Asked {
   readonly dryRun: boolean;
   /** What the request itself says of its form; else Accept decides. */
   readonly format?: Format;
+  /** It says what the values are for: the answer says it again. */
+  readonly hasLabel: boolean;
   /** Some names in the request mean nothing. */
   readonly hasIgnored: boolean;
 }
@@ -86,7 +88,8 @@ const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
   permutations: ['count', 'length'],
   gaussians: ['count', 'mean', 'stddev', 'digits'],
 };
-const COMMON = ['entropy_mode', 'dry_run', 'format'];
+const LABEL = ['purpose', 'user_data', 'user_data_sha256', 'public'];
+const COMMON = ['entropy_mode', 'dry_run', 'format', ...LABEL];
 
 interface Query {
   /** By name, still percent-encoded. */
@@ -254,10 +257,33 @@ function get({ endpoint, query }: DataAsk): Read {
     ...asOne('mode', mode(text('entropy_mode', 'invalid_entropy_mode'))),
     dryRun: truth(text('dry_run', 'invalid_boolean')) ?? false,
     ...(isAlias ? {} : asOne('format', formatOf(text('format', 'invalid_format')))),
+    hasLabel: hasLabel(text, () => truth(text('public', 'invalid_boolean'))),
     hasIgnored: hasIgnored || (isAlias && given.has('encoding')),
   };
   assertRelated(read.values, 10_000);
   return read;
+}
+
+/** Refuses what is no label; whether the request has one. */
+function hasLabel(
+  text: (name: string, code: ErrorCode) => string | undefined,
+  readPublic: () => unknown,
+): boolean {
+  const purpose = text('purpose', 'invalid_purpose');
+  if (purpose !== undefined && !isText(purpose, 100, /[\p{Cc}\p{Cs}\u2028\u2029]/u))
+    refuse('invalid_purpose');
+  const userData = text('user_data', 'invalid_user_data');
+  if (userData !== undefined && !isText(userData, 1_000, /\p{Cs}/u)) refuse('invalid_user_data');
+  const digest = text('user_data_sha256', 'invalid_user_data');
+  if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) refuse('invalid_user_data');
+  if (userData !== undefined && digest !== undefined) refuse('invalid_user_data');
+  readPublic();
+  return [purpose, userData, digest].some((each) => each !== undefined);
+}
+
+function isText(text: string, most: number, forbidden: RegExp): boolean {
+  const length = [...text].length;
+  return length >= 1 && length <= most && !forbidden.test(text);
 }
 
 /** Bounds of the length of a list. */
@@ -425,6 +451,11 @@ function batch({ query, contentType, body }: DataAsk): Read {
   const format = formatOf(
     has('format') ? jsonText(own('format'), 'invalid_format') : inQuery('format', 'invalid_format'),
   );
+  const member = (name: string, code: ErrorCode) =>
+    has(name) ? jsonText(own(name), code) : inQuery(name, code);
+  const isLabelled = hasLabel(member, () =>
+    has('public') ? jsonTruth(own('public')) : truth(inQuery('public', 'invalid_boolean')),
+  );
   const unknown = Object.keys(members).some((name) => name !== '' && !BATCH_MEMBERS.includes(name));
   const unknownParam = Object.keys(params).some((name) => !PARAMS[type].includes(name));
   const overridden = COMMON.some((name) => has(name) && asked.given.has(name));
@@ -434,6 +465,7 @@ function batch({ query, contentType, body }: DataAsk): Read {
     ...asOne('mode', chosen),
     dryRun: dryRun ?? false,
     ...asOne('format', format),
+    hasLabel: isLabelled,
     hasIgnored: asked.hasIgnored || unknown || unknownParam || overridden,
   };
 }
