@@ -422,7 +422,9 @@ export class Router {
     const known = cache.get(exchange.query);
     if (known !== undefined) return known;
     const parsed = parsedOf(endpoint, exchange);
-    if (parsed.request.clientEntropy !== undefined) return parsed; // a secret of one request
+    const { clientEntropy, label } = parsed.request;
+    // a secret of one request, or a label that is mostly of one alone: it would take the room from those that are repeated
+    if (clientEntropy !== undefined || label !== undefined) return parsed;
     if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
       cache.set(exchange.query, parsed);
     return parsed;

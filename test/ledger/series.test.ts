@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { open } from 'lmdb';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
+import type { SeriesRow } from '../../src/ledger/lmdb/series.ts';
+import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, entry, NOON_MS, segment } from '../support/ledger-records.ts';
 
@@ -103,5 +106,33 @@ describe('series of labelled answers', () => {
     );
     assert.deepEqual((await ledger.audit()).problems, []);
     await ledger.close();
+  });
+
+  it('has the audit report an answer whose serial was lost or given to another', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await ledger.createAccount(account(1));
+    await ledger.commit([labelled(1, RAFFLE, SECRET, RAFFLE)], []);
+    await ledger.close();
+    const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 32 });
+    const database = raw.openDB({ name: 'series', encoding: 'binary' }) as unknown as RawDatabase;
+    const gate = { open: true, wrote() {} };
+    const series = new Table<readonly [string, number], SeriesRow>('series', database, plainCodec(), gate);
+    const last = series.get(['series_a', 3]);
+    assert(last !== undefined);
+    raw.transactionSync(() => {
+      series.remove(['series_a', 1]);
+      series.put(['series_a', 2], last);
+    });
+    await raw.close();
+    const again = await openTestLedger(path);
+    const { problems } = await again.audit();
+    await again.close();
+    assert.deepEqual(problems, [
+      'serial 2 of series_a is not that of its answer',
+      'answer 0 of segment 1 has no serial in series_a',
+      'answer 1 of segment 1 has no serial in series_a',
+      'series_a has 2 answers, and 3 are counted',
+    ]);
   });
 });

@@ -107,8 +107,8 @@ export class SeriesAudit {
       const place = `${sequence} ${index}`;
       if (this.#expected.get(place)?.series !== series || serials.get(place) !== serial)
         auditor.problem(`serial ${serial} of ${series} is not that of its answer`);
+      else this.#expected.delete(place);
       kept.set(series, (kept.get(series) ?? 0) + 1);
-      this.#expected.delete(place);
     });
     for (const { series, name } of this.#expected.values())
       auditor.problem(`${name} has no serial in ${series}`);
