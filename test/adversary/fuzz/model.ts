@@ -27,6 +27,8 @@ export interface Asked {
   readonly format?: Format;
   /** It says what the values are for: the answer says it again. */
   readonly hasLabel: boolean;
+  /** Bytes of the caller are mixed in. */
+  readonly isMixed: boolean;
   /** Some names in the request mean nothing. */
   readonly hasIgnored: boolean;
 }
@@ -62,11 +64,17 @@ export function outcomeOf(ask: DataAsk, role: Role): Outcome {
     if (scopes !== undefined && !scopes.includes(scope)) refuse('auth_scope');
     const { mode = defaultMode, ...rest } = ask.endpoint === 'batch' ? batch(ask) : get(ask);
     if (!modes.includes(mode)) refuse('mode_not_allowed');
+    if (mode === 'pure' && rest.isMixed) refuse('invalid_client_entropy');
     return { asked: { endpoint: ask.endpoint, mode, ...rest } };
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.code };
     throw error;
   }
+}
+
+/** The hash of what is mixed in stands in the label. */
+function withMixed(isMixed: boolean, hasLabel: () => boolean): Pick<Asked, 'hasLabel' | 'isMixed'> {
+  return { isMixed, hasLabel: hasLabel() || isMixed };
 }
 
 type Read = Omit<Asked, 'endpoint' | 'mode'> & { readonly mode?: EntropyMode };
@@ -89,7 +97,13 @@ const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
   gaussians: ['count', 'mean', 'stddev', 'digits'],
 };
 const LABEL = ['purpose', 'user_data', 'user_data_sha256', 'public'];
-const COMMON = ['entropy_mode', 'dry_run', 'format', ...LABEL];
+const COMMON = ['entropy_mode', 'dry_run', 'format', 'client_entropy', ...LABEL];
+
+function isMixed(read: (name: string, code: ErrorCode) => string | undefined): boolean {
+  const text = read('client_entropy', 'invalid_client_entropy');
+  if (text === undefined) return false;
+  return /^([0-9a-f]{2}){1,64}$/i.test(text) || refuse('invalid_client_entropy');
+}
 
 interface Query {
   /** By name, still percent-encoded. */
@@ -257,7 +271,7 @@ function get({ endpoint, query }: DataAsk): Read {
     ...asOne('mode', mode(text('entropy_mode', 'invalid_entropy_mode'))),
     dryRun: truth(text('dry_run', 'invalid_boolean')) ?? false,
     ...(isAlias ? {} : asOne('format', formatOf(text('format', 'invalid_format')))),
-    hasLabel: hasLabel(text, () => truth(text('public', 'invalid_boolean'))),
+    ...withMixed(isMixed(text), () => hasLabel(text, () => truth(text('public', 'invalid_boolean')))),
     hasIgnored: hasIgnored || (isAlias && given.has('encoding')),
   };
   assertRelated(read.values, 10_000);
@@ -453,6 +467,7 @@ function batch({ query, contentType, body }: DataAsk): Read {
   );
   const member = (name: string, code: ErrorCode) =>
     has(name) ? jsonText(own(name), code) : inQuery(name, code);
+  const isMixedIn = isMixed(member);
   const isLabelled = hasLabel(member, () =>
     has('public') ? jsonTruth(own('public')) : truth(inQuery('public', 'invalid_boolean')),
   );
@@ -465,7 +480,7 @@ function batch({ query, contentType, body }: DataAsk): Read {
     ...asOne('mode', chosen),
     dryRun: dryRun ?? false,
     ...asOne('format', format),
-    hasLabel: isLabelled,
+    ...withMixed(isMixedIn, () => isLabelled),
     hasIgnored: asked.hasIgnored || unknown || unknownParam || overridden,
   };
 }

@@ -32,7 +32,7 @@ function fuzzed<T>(
 
 export const FUZZ_PROPERTIES: readonly FuzzProperty[] = [
   fuzzed('valid', 300, validCase, holdValid),
-  fuzzed('hostile', 600, hostileCase, hold),
+  fuzzed('hostile', 800, hostileCase, hold),
   fuzzed('nearly-valid', 250, nearlyValidCase, hold),
   fuzzed('strange', 300, strangeRequest, holdStrange),
   fuzzed('retries', 25, retryStory, holdRetries),
