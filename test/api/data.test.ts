@@ -202,12 +202,13 @@ describe('batches of 100,000', () => {
     ['uuid', {}],
   ];
   it('are served for every type in every mode of an enterprise account', async (t) => {
-    // two small lots of the simulator: all types in full would be 5.7 MB of pure bytes, a minute of assessment
-    const large = TestServer.spawnFor(t, { QRN_RESERVOIR_BYTES: '160000' });
+    // small lots of the simulator, of which a front's ring takes 64 KiB: all types in full would be 5.7 MB of pure bytes,
+    // a minute of assessment
+    const large = TestServer.spawnFor(t, { QRN_RESERVOIR_BYTES: '250000' });
     await large.ready();
     await large.until(
       'enough pure bytes',
-      async () => Number((await large.checks())['pool:pure'][0].observedValue) > 150_000,
+      async () => Number((await large.checks())['pool:pure'][0].observedValue) > 200_000,
     );
     const { key } = await large.account('enterprise');
     for (const mode of ['quantum-seeded', 'csprng', 'pure']) {

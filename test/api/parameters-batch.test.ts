@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ApiError, ErrorCode } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { ENVELOPE_BYTES_MAX } from '../../src/http/endpoint.ts';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { jsonBytesMax } from '../../src/values/value-request.ts';
 import { codeOf as refusalOf } from './parameters-parsing.ts';
@@ -63,6 +64,8 @@ describe('batch: what it asks for', () => {
         mode: undefined,
         dryRun: false,
         format: undefined,
+        label: undefined,
+        clientEntropy: undefined,
       });
       assert.deepEqual(ignored, []);
     });
@@ -224,7 +227,7 @@ describe('batch: what it refuses', () => {
             single: false,
           } as const,
         };
-        const fits = jsonBytesMax(values) + 4_096 <= LIMITS.replyBytesMax;
+        const fits = jsonBytesMax(values) + ENVELOPE_BYTES_MAX <= LIMITS.replyBytesMax;
         assert.equal(
           codeOf(body(length, encoding)),
           fits ? undefined : 'invalid_params',

@@ -18,6 +18,8 @@ describe('bytes', () => {
       mode: undefined,
       dryRun: false,
       format: undefined,
+      label: undefined,
+      clientEntropy: undefined,
     });
     assert.deepEqual(parse('bytes', '').request.members, { count: 16, encoding: 'hex', bits: 128 });
   });
