@@ -28,8 +28,6 @@ const ALONE: readonly string[] = ['adversary', 'secrets'];
 const FIRST: readonly string[] = [
   'test/adversary/sim/sim.test.ts',
   'test/adversary/crash/crash.test.ts',
-  'test/adversary/soak/soak.test.ts',
-  'test/adversary/liars/service.test.ts',
   'test/certificate/incarnation.test.ts',
   'test/certificate/witness.test.ts',
   'test/account/charged-period.test.ts',

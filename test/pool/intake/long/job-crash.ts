@@ -6,18 +6,18 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Backend, BackendError, type JobReference } from '../../../src/backend/backend.ts';
-import type { Wait } from '../../../src/core/clock.ts';
-import { dayOf, systemClock } from '../../../src/core/clock.ts';
-import { silentLog } from '../../../src/core/log.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { Collector } from '../../../src/pool/intake/collector.ts';
-import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
-import { STRIPPED } from '../../support/server.ts';
-import { ScriptedAssessor } from '../fixtures.ts';
-import { JobDouble } from './job-double.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { type Backend, BackendError, type JobReference } from '../../../../src/backend/backend.ts';
+import type { Wait } from '../../../../src/core/clock.ts';
+import { dayOf, systemClock } from '../../../../src/core/clock.ts';
+import { silentLog } from '../../../../src/core/log.ts';
+import type { Ledger } from '../../../../src/ledger/ledger.ts';
+import { Collector } from '../../../../src/pool/intake/collector.ts';
+import { openTestLedger, temporaryFolder } from '../../../support/ledger-folder.ts';
+import { MemoryLedger } from '../../../support/memory-ledger.ts';
+import { STRIPPED } from '../../../support/server.ts';
+import { ScriptedAssessor } from '../../fixtures.ts';
+import { JobDouble } from '../job-double.ts';
+import { VirtualTime } from '../virtual-time.ts';
 
 const LOT_RAW_BITS = 64 * 1024;
 /** What a service does to the world, and so where its death leaves a mark. */
@@ -189,7 +189,7 @@ describe('a service that dies in the middle of a job', () => {
   });
 });
 
-const CHILD = fileURLToPath(new URL('./job-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('../job-child.ts', import.meta.url));
 
 /** The provider over HTTP, as job-child.ts asks it; `onCall` hears of each call, and of the answer before it leaves. */
 async function serve(

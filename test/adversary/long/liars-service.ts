@@ -4,8 +4,8 @@ import { BackendError, type StreamBackend } from '../../../src/backend/backend.t
 import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { type Environment, until } from '../../support/server.ts';
 import { type Asked, LocalService } from '../../support/service.ts';
-import { changedBackend, withRun } from './collecting.ts';
-import { biased, markov, modelBackend, neighbours, stuck } from './models.ts';
+import { changedBackend, withRun } from '../liars/collecting.ts';
+import { biased, markov, modelBackend, neighbours, stuck } from '../liars/models.ts';
 
 const SMALL_LOT = 65_536;
 /** Bits of so little entropy that patterns of 128 of them come again are found by that now and then. */

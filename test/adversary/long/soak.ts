@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { soak } from './soak.ts';
+import { soak } from '../soak/soak.ts';
 
 /** The short form of `node test/adversary/soak/run.ts`: everything that the long one does, and no judgement of times. */
 describe('a mixed load with a revoked key, an outage and a kill', () => {

@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
-import { gridDevice } from '../support/providers/braket-device.ts';
-import { assertCertifiesTask, gridCalibration } from './braket-source.ts';
+import { gridDevice } from '../../support/providers/braket-device.ts';
+import { assertCertifiesTask, gridCalibration } from '../braket-source.ts';
 
 describe('the service with Amazon Braket', () => {
   it('is ready with the first small lot, whose evidence is the readout errors of each qubit', async (t) => {

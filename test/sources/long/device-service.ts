@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fixedBytes } from '../support/backends.ts';
-import { makeFifo } from '../support/providers/device-fifo.ts';
-import { TestServer, temporaryFolder } from '../support/server.ts';
-import { assertNamed, PLAIN_STREAM, sha256Hex } from './certified-read.ts';
+import { fixedBytes } from '../../support/backends.ts';
+import { makeFifo } from '../../support/providers/device-fifo.ts';
+import { TestServer, temporaryFolder } from '../../support/server.ts';
+import { assertNamed, PLAIN_STREAM, sha256Hex } from '../certified-read.ts';
 
 const LOT_BYTES = 32 * 1024;
 
