@@ -9,7 +9,7 @@ import type { Books } from '../ledger/ledger.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 
 /** An answer to an Idempotency-Key is kept this long, then erased. */
-const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -189,6 +189,15 @@ export class Idempotency {
     } finally {
       if (!kept) await this.#running.release(keyDigest, 0);
     }
+  }
+
+  /** The answer that is kept under a key, or undefined. Looking holds nothing, so it stands in the way of no request. */
+  async kept(request: Omit<KeyedRequest, 'bytesMax'>, nowMs: number): Promise<FirstAnswer | undefined> {
+    const { accountNumber, keyText, fingerprint } = request;
+    const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
+    const stored = await this.#books.storedAnswer(accountNumber, keyDigest);
+    const isKept = stored !== undefined && stored.expiresAtMs > nowMs && stored.fingerprint === fingerprint;
+    return isKept ? this.#open(stored, keyText) : undefined;
   }
 
   #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {

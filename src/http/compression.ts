@@ -26,7 +26,7 @@ const compressedForms = new WeakMap<Uint8Array, Partial<Record<Coding, Uint8Arra
  */
 export function compressed(reply: Reply, acceptEncoding: string): Reply {
   const { status, head, body } = reply;
-  if (!isCompressible(head)) return reply;
+  if (reply.hasValues || !isCompressible(head)) return reply;
   const vary = withFields(head, [['Vary', 'Accept-Encoding']]) as Uint8Array<ArrayBuffer>;
   const isWorthIt = body.length >= BYTES_MIN && body.length <= BYTES_MAX;
   const coding = isWorthIt ? codingOf(acceptEncoding) : undefined;

@@ -67,7 +67,7 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
     ['Content-Type', 'application/json'],
     ['Cache-Control', 'no-store'],
   ]);
-  return { status: 200, head, body: await asker.body };
+  return { status: 200, head, body: await asker.body, hasValues: true };
 }
 
 /**

@@ -10,6 +10,8 @@ export interface Reply {
   readonly status: number;
   readonly head: Uint8Array<ArrayBuffer>;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Random values are in the body, which is then sent as it is (http/compression.ts). */
+  readonly hasValues?: true;
 }
 
 export interface ErrorContext {

@@ -102,8 +102,8 @@ describe("random.org's client", () => {
     assert.deepEqual(pairs.toSorted(), ['aa', 'ab', 'ba', 'bb']);
     assert.match((await client.generateUUIDs(1))[0], /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     assert.equal(
-      Buffer.from((await client.generateBlobs(1, 1_024, { format: 'hex' }))[0], 'hex').length,
-      128,
+      Buffer.from((await client.generateBlobs(1, 65_536, { format: 'hex' }))[0], 'hex').length,
+      8_192,
     );
     assert.equal(await client.getBitsLeft(), Number.MAX_SAFE_INTEGER);
     assert.ok((await client.getRequestsLeft()) > 0);
@@ -191,6 +191,8 @@ describe('a JSON-RPC call', () => {
       ['generateStrings', { ...text, characters: 'aba' }, 300],
       ['generateStrings', { ...text, n: 9, replacement: false }, 301],
       ['generateBlobs', { apiKey: key, n: 1, size: 9 }, 200],
+      ['generateBlobs', { apiKey: key, n: 1, size: 65_544 }, 202],
+      ['generateBlobs', { apiKey: key, n: 17, size: 65_536 }, 202],
       ['generateGaussians', { apiKey: key, n: 1, mean: 0, standardDeviation: 0, significantDigits: 4 }, 202],
       ['generateSignedIntegers', { ...good, userData: 'x'.repeat(1_000) }, 202],
       ['generateIntegers', [key, 2, 1, 6], -32602],
@@ -233,6 +235,36 @@ describe('a JSON-RPC call', () => {
       assert.deepEqual([status, json.error.code], [200, code], String(body));
     }
     assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 0);
+  });
+
+  it('with user data that cannot be signed is refused before anything is drawn, and leaves no fault in the log', async () => {
+    const { key } = await server.account('pro');
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const cases = { '1e999': -32602, '"\\ud800"': -32602, '{"a":[-1e999]}': -32602, [deep]: 202 };
+    for (const [userData, code] of Object.entries(cases)) {
+      const params = `{"apiKey":"${key}","n":1,"min":1,"max":6,"userData":${userData}}`;
+      const body = `{"jsonrpc":"2.0","id":1,"method":"generateSignedIntegers","params":${params}}`;
+      const { error } = (await post(body)).json;
+      assert.equal(error.code, code, userData.slice(0, 30));
+      if (code === 202) continue;
+      const check = `{"random":{"a":${userData}},"signature":""}`;
+      const checked = await post(`{"jsonrpc":"2.0","id":1,"method":"verifySignature","params":${check}}`);
+      assert.deepEqual([checked.json.error.code, checked.json.error.data], [-32602, ['random']]);
+    }
+    assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 0);
+    assert.doesNotMatch(server.output(), /"msg":"fault"/);
+  });
+
+  it('gets its values without compression, and is refused with an Idempotency-Key', async () => {
+    const { key } = await server.account('pro');
+    const params = { apiKey: key, n: 1_000, min: 1, max: 6 };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'generateIntegers', params });
+    const plain = await fetch(url, { method: 'POST', headers: { 'accept-encoding': 'br' }, body });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(((await plain.json()) as { result: object }).result !== undefined, true);
+    const keyed = await fetch(url, { method: 'POST', headers: { 'idempotency-key': 'k' }, body });
+    assert.equal(((await keyed.json()) as { error: { code: number } }).error.code, -32600);
+    assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 1);
   });
 
   it('beyond the rate or the quota of its account is refused as random.org refuses it', async () => {

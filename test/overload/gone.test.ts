@@ -13,6 +13,7 @@ import { OverloadedFront, turn } from './stack.ts';
  */
 
 const CLIENTS = 40;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 const LEAVE = {
   'closes its half': (socket: Socket) => socket.end(),
   'closes both halves': (socket: Socket) => socket.destroy(),
@@ -28,7 +29,12 @@ function contract(engine: EngineName): void {
   let seedless: string;
   let seedCame: ((isThere: boolean) => void) | undefined;
   let aheadMs = 0;
-  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+  let daysAheadMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    wallMs: () => systemClock.wallMs() + daysAheadMs,
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+  };
 
   before(async () => {
     const askForSeed = () => new Promise<boolean>((resolve) => (seedCame = resolve));
@@ -55,24 +61,62 @@ function contract(engine: EngineName): void {
     return `GET /v1${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${of}\r\n${fields}\r\n`;
   }
 
-  for (const [how, leave] of Object.entries(LEAVE)) {
-    it(`that ${how} right behind its request is answered, or does not pay`, async () => {
-      const before = await books();
-      let answered = 0;
-      const clients = await Promise.all(Array.from({ length: CLIENTS }, connected));
-      const closed = clients.map(async (socket) => {
-        let received = '';
-        socket.on('data', (chunk) => (received += chunk.toString('latin1')));
-        const over = once(socket, 'close');
-        socket.write(requestOf(key, '/bytes?count=32'));
-        leave(socket);
-        await over;
-        if (received.startsWith('HTTP/1.1 200 ')) answered++;
+  function callOf(of: string): string {
+    const params = { apiKey: of, n: 32, min: 1, max: 6 };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'generateIntegers', params });
+    return `POST /json-rpc/4/invoke HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  }
+
+  const REQUESTS = { request: () => requestOf(key, '/bytes?count=32'), 'JSON-RPC call': () => callOf(key) };
+
+  for (const [what, request] of Object.entries(REQUESTS))
+    for (const [how, leave] of Object.entries(LEAVE)) {
+      it(`that ${how} right behind its ${what} is answered, or does not pay`, async () => {
+        const before = await books();
+        let answered = 0;
+        const clients = await Promise.all(Array.from({ length: CLIENTS }, connected));
+        const closed = clients.map(async (socket) => {
+          let received = '';
+          socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+          const over = once(socket, 'close');
+          socket.write(request());
+          leave(socket);
+          await over;
+          if (received.startsWith('HTTP/1.1 200 ')) answered++;
+        });
+        await Promise.all(closed);
+        for (let i = 0; i < 4; i++) await turn();
+        assert.equal((await books()).requests - before.requests, answered);
       });
-      await Promise.all(closed);
-      for (let i = 0; i < 4; i++) await turn();
-      assert.equal((await books()).requests - before.requests, answered);
+    }
+
+  it('that looks for the answer of a ticket does not stand in the way of its use, which is over after a day', async () => {
+    const tickets = { apiKey: key, n: 2, showResult: true };
+    const [early, late] = await called<{ ticketId: string }[]>('createTickets', tickets);
+    const { isWaiting, release } = hold('storedAnswer');
+    const looked = called<{ result: null }>('getTicket', { ticketId: early.ticketId });
+    while (!isWaiting()) await turn();
+    const draw = { apiKey: key, n: 2, min: 1, max: 6 };
+    const used = called<{ random: { n: number } }>('generateSignedIntegers', { ...draw, ...early });
+    for (let i = 0; i < 200 && !isWaiting(2); i++) await turn();
+    release();
+    assert.equal((await looked).result, null);
+    assert.equal((await used).random.n, 2);
+    daysAheadMs = DAY_MS;
+    const refused = await called<{ code: number }>('generateSignedIntegers', { ...draw, ...late });
+    daysAheadMs = 0;
+    assert.equal(refused.code, 420);
+  });
+
+  /** The result of a JSON-RPC call, or its error. */
+  async function called<T>(method: string, params: object): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const response = await fetch(new URL('/json-rpc/4/invoke', front.stack.baseUrl), {
+      method: 'POST',
+      body,
     });
+    const { result, error } = (await response.json()) as { result?: T; error: T };
+    return result ?? error;
   }
 
   /** Sends the request, leaves when it waits, and lets what it waited for come. */

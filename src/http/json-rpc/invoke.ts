@@ -1,9 +1,10 @@
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Account, AccountDirectory } from '../../account/directory.ts';
 import { type Reservation, retryAfterS } from '../../account/meter.ts';
 import type { RateDecision } from '../../account/rate.ts';
 import type { Usage } from '../../account/usage.ts';
 import type { Answers } from '../../answer/answers.ts';
-import type { Idempotency } from '../../answer/idempotency.ts';
+import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from '../../answer/idempotency.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { type Clock, periodOf } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
@@ -21,6 +22,7 @@ import { type Kept, RpcAsker, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
 import { RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
 import {
+  canonicalText,
   hashedKey,
   newSerial,
   type RpcSigner,
@@ -28,7 +30,9 @@ import {
   rpcTime,
   type SignedFacts,
   type Ticket,
+  unixRpcTime,
 } from './signed.ts';
+import { UnpaidWork } from './unpaid-work.ts';
 
 /**
  * `POST /json-rpc/4/invoke`: the JSON-RPC interface of random.org over the service's own requests, so that its clients run
@@ -67,6 +71,11 @@ interface Call {
   readonly params: Params;
 }
 
+const NO_IDEMPOTENCY_KEY =
+  'Invalid Request: no Idempotency-Key is taken here; draw a signed answer with a ticketId, and fetch it again with getResult.';
+
+/** Longer bodies wait their turn to be read (unpaid-work.ts). A call of random.org's clients takes some 300 bytes. */
+const SHORT_BODY_BYTES_MAX = 1_024;
 const TICKETS_MAX = 50;
 const USER_DATA_LENGTH_MAX = 1_000;
 /** Look-ups of one account that may be under way in a front. */
@@ -78,15 +87,19 @@ class JsonRpc {
   readonly #sources: RpcSources;
   /** Numbers of accounts that have look-ups under way, and how many. */
   readonly #lookUps = new Map<number, number>();
+  readonly #unpaid: UnpaidWork;
 
   constructor(sources: RpcSources) {
     this.#sources = sources;
+    this.#unpaid = new UnpaidWork(sources.clock);
   }
 
   async reply(exchange: Exchange): Promise<Reply> {
     let id: Id = null;
     try {
-      const read = readBody(exchange.body);
+      const { body } = exchange;
+      const read =
+        body.length > SHORT_BODY_BYTES_MAX ? await this.#unpaid.run(() => readBody(body)) : readBody(body);
       // a notification gets no answer, so nothing is drawn for it
       if (!Object.hasOwn(read, 'id')) return { status: 204, head: headOf(204, []), body: new Uint8Array(0) };
       id = readId(read['id']);
@@ -121,9 +134,9 @@ class JsonRpc {
       case 'createTickets':
         return this.#tickets(exchange, params);
       case 'getTicket':
-        return this.#ticket(exchange, params);
+        return this.#unpaid.run(() => this.#ticket(exchange, params));
       case 'verifySignature':
-        return this.#verified(params);
+        return this.#unpaid.run(() => this.#verified(params));
       default:
         throw new RpcError('methodNotFound', 'Method not found');
     }
@@ -161,6 +174,8 @@ class JsonRpc {
       params,
       kind === 'Blobs' ? 'entropy:batch' : 'entropy:read',
     );
+    if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
+    await requirePresent(exchange);
     const reservation = this.#enter(exchange, account);
     let draw: Draw;
     let signing: Omit<SignedFacts, 'serialNumber'> | undefined;
@@ -168,7 +183,7 @@ class JsonRpc {
     try {
       draw = drawOf(kind, params);
       requireFresh(params);
-      ticket = isSigned ? this.#ticketOf(account, params) : null;
+      ticket = isSigned ? this.#ticketOf(exchange, account, params) : null;
       signing = isSigned ? signingOf(kind, draw, params, ticket) : undefined;
     } catch (error) {
       reservation.release();
@@ -212,13 +227,17 @@ class JsonRpc {
     }
   }
 
-  #ticketOf(account: Account, params: Params): Ticket | null {
+  #ticketOf(exchange: Exchange, account: Account, params: Params): Ticket | null {
     const ticketId = params['ticketId'] ?? null;
     if (ticketId === null) return null;
     if (typeof ticketId !== 'string') throw invalid('ticketId');
     const ticket = this.#sources.signer.openTicket(ticketId);
-    if (ticket.accountNumber === account.record.number) return ticket;
-    throw new RpcError('ticketOfAnotherKey', 'The ticket was created with a key of another account.');
+    if (ticket.accountNumber !== account.record.number)
+      throw new RpcError('ticketOfAnotherKey', 'The ticket was created with a key of another account.');
+    // its answer is kept for as long from its use, so the ticket is over before its use could be forgotten
+    if (exchange.atMs >= ticket.createdAtMs + IDEMPOTENCY_LIFETIME_MS)
+      throw new RpcError('ticketUnknown', 'The ticket has expired: it is good for 24 hours.');
+    return ticket;
   }
 
   #answer(
@@ -262,7 +281,7 @@ class JsonRpc {
     const bytes = Object.values(modes).reduce((sum, mode) => sum + mode.bytes, 0);
     return {
       status: 'running',
-      creationTime: rpcTime(new Date(account.record.createdAtMs).toISOString()),
+      creationTime: unixRpcTime(account.record.createdAtMs),
       totalBits: 8 * bytes,
       totalRequests: requests.used,
       ...this.#standing(account),
@@ -275,7 +294,8 @@ class JsonRpc {
     if (typeof serialNumber !== 'number' || !Number.isSafeInteger(serialNumber) || serialNumber < 0)
       throw invalid('serialNumber');
     this.#admit(account);
-    const kept = await this.#find(account.record.number, serialNumber, exchange.atMs);
+    const { number } = account.record;
+    const kept = await this.#lookUp(number, () => this.#find(number, serialNumber, exchange.atMs));
     if (kept === undefined)
       throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
     return { ...this.#again(kept), bitsUsed: 0, ...this.#standing(account) };
@@ -289,20 +309,10 @@ class JsonRpc {
   }
 
   async #find(accountNumber: number, serialNumber: number, nowMs: number): Promise<Kept | undefined> {
-    const request = {
-      accountNumber,
-      keyText: serialKey(serialNumber),
-      fingerprint: SIGNED_FINGERPRINT,
-      bytesMax: 0,
-    };
+    const request = { accountNumber, keyText: serialKey(serialNumber), fingerprint: SIGNED_FINGERPRINT };
     const { idempotency } = this.#sources;
-    const outcome = await this.#lookUp(accountNumber, () => idempotency.begin(request, nowMs));
-    if ('first' in outcome) {
-      outcome.first.finish(false);
-      return undefined;
-    }
-    const { fields, body } = outcome.replay;
-    return { facts: JSON.parse(fields[0][1]) as SignedFacts, body };
+    const kept = await idempotency.kept(request, nowMs);
+    return kept && { facts: JSON.parse(kept.fields[0][1]) as SignedFacts, body: kept.body };
   }
 
   /** Those of one account stand in nobody else's way. */
@@ -328,21 +338,22 @@ class JsonRpc {
     if (typeof showResult !== 'boolean') throw invalid('showResult');
     this.#admit(account);
     return Array.from({ length: n }, () => {
-      const { ticketId, creationTime } = this.#sources.signer.newTicket(
+      const { ticketId, createdAtMs } = this.#sources.signer.newTicket(
         account.record.number,
         exchange.atMs,
         showResult,
       );
-      return { ticketId, creationTime, previousTicketId: null, nextTicketId: null };
+      return { ticketId, creationTime: unixRpcTime(createdAtMs), previousTicketId: null, nextTicketId: null };
     });
   }
 
   /** Needs no key: whoever has a ticket may see what became of it. */
   async #ticket(exchange: Exchange, { ticketId }: Params): Promise<object> {
     if (typeof ticketId !== 'string') throw invalid('ticketId');
-    const { accountNumber, serialNumber, showResult, creationTime } =
+    const { accountNumber, serialNumber, showResult, createdAtMs } =
       this.#sources.signer.openTicket(ticketId);
     const kept = await this.#find(accountNumber, serialNumber, exchange.atMs);
+    const creationTime = unixRpcTime(createdAtMs);
     const facts = { ticketId, showResult, creationTime, previousTicketId: null, nextTicketId: null };
     if (kept === undefined)
       return { ...facts, hashedApiKey: null, usedTime: null, serialNumber: null, result: null };
@@ -356,7 +367,7 @@ class JsonRpc {
     };
   }
 
-  async #verified({ random, signature }: Params): Promise<object> {
+  #verified({ random, signature }: Params): object {
     if (!isObject(random)) throw invalid('random');
     if (typeof signature !== 'string') throw invalid('signature');
     return { authenticity: this.#sources.signer.isAuthentic(random, signature) };
@@ -404,7 +415,7 @@ function readBody(body: Uint8Array): Params {
 }
 
 function readId(id: unknown): Id {
-  const isExact = typeof id === 'number' && (Number.isSafeInteger(id) || !Number.isInteger(id));
+  const isExact = Number.isSafeInteger(id) || (Number.isFinite(id) && !Number.isInteger(id));
   if (id === null || typeof id === 'string' || isExact) return id as Id;
   throw new RpcError(
     'invalidRequest',
@@ -417,6 +428,17 @@ function readCall({ jsonrpc, method, params }: Params, id: Id): Call {
     throw new RpcError('invalidRequest', 'Invalid Request');
   if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: send an object.');
   return { id, method, params };
+}
+
+/**
+ * Holds a call that draws until the loop has read its connection twice, as the router holds other requests for values: a client
+ * that is gone by then is neither counted nor charged.
+ */
+async function requirePresent(exchange: Exchange): Promise<void> {
+  await turnOfLoop();
+  await turnOfLoop();
+  if (exchange.isGone || exchange.isAnswered)
+    throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 
 function isObject(value: unknown): value is Params {
@@ -453,8 +475,8 @@ function userDataOf(params: Params): unknown {
       'licenseData',
     ]);
   const userData = params['userData'] ?? null;
-  const text = JSON.stringify(userData);
-  if (text.length > USER_DATA_LENGTH_MAX || !text.isWellFormed())
+  // an answer is signed after it is drawn and paid for, so what cannot be signed is refused before
+  if (canonicalText(userData, 'userData').length > USER_DATA_LENGTH_MAX)
     throw new RpcError(
       'outOfRange',
       `Give userData with at most ${USER_DATA_LENGTH_MAX} characters as JSON.`,
@@ -468,5 +490,5 @@ function jsonReply(value: object): Reply {
     ['Content-Type', 'application/json'],
     ['Cache-Control', 'no-store'],
   ]);
-  return { status: 200, head, body: utf8Bytes(JSON.stringify(value)) };
+  return { status: 200, head, body: utf8Bytes(JSON.stringify(value)), hasValues: true };
 }

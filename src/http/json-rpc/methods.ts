@@ -1,5 +1,6 @@
 import type { DataRequest } from '../../answer/request.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { BLOCK_BYTES } from '../../values/kernels.ts';
 import type { SequenceRange } from '../../values/value-request.ts';
 import { RpcError } from './errors.ts';
 
@@ -34,6 +35,8 @@ const COUNT_MAX = 10_000;
 const MAGNITUDE_MAX = 1_000_000_000;
 const BASES = [2, 8, 10, 16];
 const BLOB_BITS_MAX = 1_048_576;
+/** Of one blob: it is made as one value, in one block. random.org allows as much as for all together. */
+const BLOB_BITS_EACH_MAX = 8 * BLOCK_BYTES;
 const SEQUENCES_MAX = 1_000;
 const CHARACTERS_MAX = 128;
 const LENGTH_MAX = 32;
@@ -198,7 +201,7 @@ const DRAWS = {
 
   Blobs(params: Params): Draw {
     const n = whole(params, 'n', 1, 100);
-    const size = whole(params, 'size', 1, BLOB_BITS_MAX);
+    const size = whole(params, 'size', 1, BLOB_BITS_EACH_MAX);
     const format = params['format'] ?? 'base64';
     if (size % 8 !== 0) throw new RpcError('malformed', 'Give size as a multiple of 8 bits.', ['size']);
     if (n * size > BLOB_BITS_MAX) throw outOfRange('size', 8, Math.floor(BLOB_BITS_MAX / n));

@@ -48,6 +48,10 @@ export function rpcTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
 
+export function unixRpcTime(atMs: number): string {
+  return rpcTime(new Date(atMs).toISOString());
+}
+
 export function hashedKey(apiKey: string): string {
   return createHash('sha512').update(apiKey).digest('base64');
 }
@@ -60,8 +64,8 @@ export function newSerial(nowMs: number): number {
   return Math.floor(nowMs) * SERIALS_PER_MS + drawSystemInteger(SERIALS_PER_MS);
 }
 
-function serialTime(serial: number): string {
-  return rpcTime(new Date(Math.floor(serial / SERIALS_PER_MS)).toISOString());
+function serialTimeMs(serial: number): number {
+  return Math.floor(serial / SERIALS_PER_MS);
 }
 
 /** A ticket that was issued: the serial number of the one answer that it is good for. */
@@ -70,7 +74,7 @@ export interface Ticket {
   readonly accountNumber: number;
   readonly serialNumber: number;
   readonly showResult: boolean;
-  readonly creationTime: string;
+  readonly createdAtMs: number;
 }
 
 const TICKET = /^([0-9a-f]{14})([0-9a-f]{8})([01])([0-9a-f]{32})$/;
@@ -125,7 +129,7 @@ export class RpcSigner {
       accountNumber: Number.parseInt(account, 16),
       serialNumber,
       showResult: shows === '1',
-      creationTime: serialTime(serialNumber),
+      createdAtMs: serialTimeMs(serialNumber),
     };
   }
 
@@ -138,10 +142,19 @@ export class RpcSigner {
 /** 128 bits. */
 const TICKET_SEAL_LENGTH = 32;
 
-/** Throws `invalidParams` for what has no canonical form: a text with a lone surrogate. */
-function canonicalBytes(value: object): Uint8Array {
-  const text = canonicalize(value) ?? '';
-  if (!text.isWellFormed())
-    throw new RpcError('invalidParams', 'Invalid params: random has a lone surrogate.');
-  return utf8Bytes(text);
+function canonicalBytes(random: object): Uint8Array {
+  return utf8Bytes(canonicalText(random, 'random'));
+}
+
+/** Throws `invalidParams` for JSON that has no canonical form, and names the parameter that it is the value of. */
+export function canonicalText(value: unknown, name: string): string {
+  try {
+    return canonicalize(value) ?? '';
+  } catch {
+    throw new RpcError(
+      'invalidParams',
+      `Invalid params: ${name} has a lone surrogate, or a number beyond the range of a double.`,
+      [name],
+    );
+  }
 }
