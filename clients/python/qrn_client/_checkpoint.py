@@ -133,16 +133,32 @@ class Signed:
 
 
 def known_keys(keys: Any) -> Union[List[KnownKey], str]:
-    """The log's keys, or why there are none. Key ids and verifier keys must follow from the keys themselves."""
-    origin, listed = text(member(keys, "origin")), member(keys, "keys")
+    """The keys of the log and of those that it has succeeded, or why there are none."""
+    predecessors, known = member(keys, "predecessors"), []
+    earlier = [] if predecessors is MISSING or predecessors is None else predecessors
+    if not isinstance(earlier, list):
+        return "This is no document of keys."
+    for log in [keys, *earlier]:
+        of_log = _keys_of_log(log)
+        if isinstance(of_log, str):
+            return of_log
+        known += of_log
+    return known
+
+
+def _keys_of_log(log: Any) -> Union[List[KnownKey], str]:
+    """Key ids and verifier keys must follow from the keys themselves."""
+    origin, listed = text(member(log, "origin")), member(log, "keys")
     if origin is None or encoded(origin) is None or not isinstance(listed, list):
         return "This is no document of keys."
-    known = []
+    known: List[KnownKey] = []
     for key in listed:
         public = from_base64(text(member(key, "public_key")) or "")
         named = text(member(key, "key_id"))
         if public is None or len(public) != 32 or member(key, "algorithm") != "ed25519" or named is None:
             return "A key is not an Ed25519 public key."
+        if any(other.key_id == named for other in known):
+            return f"Key {named} is listed twice."
         if named != _key_id(origin, public, _PLAIN).hex():
             return f"Key {named} is not the key it is named after."
         cosigner, retired = member(key, "cosigner_key"), member(key, "retired_at")
@@ -166,11 +182,14 @@ def read_signatures(keys: Any, logged: Union[Logged, str]) -> Union[List[Signed]
     known = known_keys(keys)
     if isinstance(known, str):
         return known
+    if all(key.name != logged.origin for key in known):
+        names = ", ".join(dict.fromkeys(key.name for key in known))
+        return f"The checkpoint is of the log {logged.origin}, the keys are of {names}."
     signed: List[Signed] = []
     for name, key_id, signature in logged.signatures:
         for key in known:
             is_timed = key_id == _key_id(name, key.public_key, _TIMED)
-            if key.name != name or not (is_timed or key_id.hex() == key.key_id):
+            if key.name != name or name != logged.origin or not (is_timed or key_id.hex() == key.key_id):
                 continue
             message, at = logged.signed_text, None
             if is_timed:
@@ -187,8 +206,6 @@ def read_signatures(keys: Any, logged: Union[Logged, str]) -> Union[List[Signed]
     for each in signed:
         if each.key.is_timed and each.key.key_id not in timed:
             return f"Key {each.key.key_id} signed the checkpoint without saying when."
-    if logged.origin != known[0].name:
-        return f"The checkpoint is of the log {logged.origin}, the keys are of {known[0].name}."
     return signed
 
 

@@ -69,13 +69,13 @@ def _holds(response: Any, document: Any, certificate: Any, logged: Union[Logged,
     if member(certificate, "entropy_mode") == "pure":
         bound = _pure(certificate, lots, response)
     else:
-        bound = _seed(certificate, lots[0])
+        bound = _seed(certificate, lots)
     fixed = [lot for lot in lots if lot is not None]
     if not fixed:
         return "Not shown: its lots are of an earlier release, which logged none before they were used."
     loose = len(lots) - len(fixed)
     but = f" Not shown of {loose} of its lots, which are of an earlier release." if loose else ""
-    return f"The log held its lots by {time_text(max(lot.at for lot in fixed))}, before it was issued. {bound}{but}".strip()
+    return f"The log says that it held its lots by {time_text(max(lot.at for lot in fixed))}, before it was issued. {bound}{but}".strip()
 
 
 def _lot(lot: Any, document: Any, certificate: Any, logged: Union[Logged, str], keys: Any) -> _Lot:
@@ -121,8 +121,10 @@ def _lot(lot: Any, document: Any, certificate: Any, logged: Union[Logged, str], 
     return _Lot(pure_bytes, block_bytes, pure_root, seed_count, seed_root, runs, min(times))
 
 
-def _seed(certificate: Any, lot: Optional[_Lot]) -> str:
-    index = member(certificate, "provenance", "seed", "index")
+def _seed(certificate: Any, lots: Sequence[Optional[_Lot]]) -> str:
+    mode, index, lot = member(certificate, "entropy_mode"), member(certificate, "provenance", "seed", "index"), lots[0]
+    if mode != "quantum-seeded" or len(lots) != 1:
+        raise _Failure(f"A certificate of mode {show(mode)} from {len(lots)} lots has no form of this version.")
     if lot is None:
         return ""
     run = _run(lot.runs[0]) if len(lot.runs) == 1 else None
@@ -152,7 +154,7 @@ def _pure(certificate: Any, lots: Sequence[Optional[_Lot]], response: Any) -> st
     if any(lot is not None and len(lot.runs) != used[i] for i, lot in enumerate(lots)):
         raise _Failure("The proof of a lot has more than was drawn.")
     if response is None:
-        return "The answer itself has what shows that its bytes are those."
+        return "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
     if len(ranges) < len(drawn):
         return ""
     opening = member(response, "opening")
@@ -202,7 +204,9 @@ def _opened(ranges: Sequence[_Range], opening: Any, response: Any) -> str:
     derived = _is_drawn(drawn, member(response, "data"))
     if derived is False:
         raise _Failure("The values are not the bytes that were drawn.")
-    return f"{'It was made of' if derived is None else 'Its values are'} bytes that the lots committed to."
+    if derived is None:
+        return "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
+    return "Its values are bytes that the lots committed to."
 
 
 def _plain_bytes(data: Any) -> Optional[int]:

@@ -28,8 +28,10 @@ def label_finding(response: Any, document: Any) -> Optional[Tuple[Optional[str],
 
 
 def _flaw(certified: Dict[str, Any]) -> Optional[str]:
-    serial, series = certified.get("serial", MISSING), certified.get("series", MISSING)
-    numbered = isinstance(serial, int) and not isinstance(serial, bool) and serial >= 1
+    if _odd(certified):
+        return f"{_odd(certified)} of the certificate's label is no text."
+    serial, series = member(certified, "serial"), member(certified, "series")
+    numbered = isinstance(serial, int) and not isinstance(serial, bool) and 1 <= serial < 2**53
     if "purpose" in certified or "purpose_commitment" in certified:
         if not (isinstance(series, str) and numbered):
             return "The label has a purpose without a series and a serial."
@@ -40,12 +42,22 @@ def _flaw(certified: Dict[str, Any]) -> Optional[str]:
     return None
 
 
+def _odd(label: Dict[str, Any]) -> Optional[str]:
+    """A member that should be text in Unicode and is not: it would hash like another one."""
+    for name in ("purpose", "user_data"):
+        if name in label and not (isinstance(label[name], str) and encoded(label[name]) is not None):
+            return name
+    return None
+
+
 def _difference(response: Any, told: Any, certified: Dict[str, Any]) -> Optional[str]:
     if not isinstance(told, dict):
         return "The certificate has a label, the answer has none."
     salt = text(member(response, "metadata", "certificate_salt")) or ""
     if not re.fullmatch("[0-9a-f]{64}", salt):
         return "metadata.certificate_salt is not 64 hex digits."
+    if _odd(told):
+        return f"{_odd(told)} of the answer's label is no text."
     if told.get("public") is not certified["public"]:
         return "public of the label is not as certified."
     names = ("public", "purpose", "series", "user_data", "user_data_sha256", "client_entropy_sha256")
@@ -60,7 +72,7 @@ def _difference(response: Any, told: Any, certified: Dict[str, Any]) -> Optional
     differing = [
         name
         for name in sorted({*expected, *certified} - {"serial"})
-        if expected.get(name, MISSING) != certified.get(name, MISSING)
+        if isinstance(certified.get(name), (dict, list)) or expected.get(name, MISSING) != certified.get(name, MISSING)
     ]
     return f"Of the label not as certified: {', '.join(differing)}." if differing else None
 
@@ -70,7 +82,7 @@ def _holds(certified: Dict[str, Any]) -> str:
     if "serial" not in certified:
         return holds
     of = f"the purpose {show(certified['purpose'])}" if "purpose" in certified else "its purpose"
-    return f"{holds} It is answer {certified['serial']} of {show(certified.get('series'))}, its account and {of}."
+    return f"{holds} It is answer {member(certified, 'serial')} of {show(certified.get('series'))}, its account and {of}."
 
 
 def _digest(before: bytes, value: Any) -> str:

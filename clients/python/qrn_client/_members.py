@@ -12,9 +12,10 @@ MISSING = object()
 
 
 def member(value: Any, *path: str) -> Any:
+    """MISSING for what is not there. JSON has one kind of number: 4.0 is 4."""
     for name in path:
         value = value.get(name, MISSING) if isinstance(value, dict) else MISSING
-    return value
+    return int(value) if isinstance(value, float) and abs(value) < 2**53 and value.is_integer() else value
 
 
 def text(value: Any) -> Optional[str]:

@@ -50,6 +50,21 @@ class Vectors(unittest.TestCase):
                 found = verify_answer(**{**{name: case[name] for name in ("response", "certificate", "keys")}, root: changed})
                 self.assertFalse(found.ok, f"{root}: {path}")
 
+    def test_checks_octets_that_come_without_anything_else(self) -> None:
+        case = json.loads((VECTORS / "octets.json").read_text("utf-8"))
+        found = verify_answer(octets=b"other octets", certificate=case["certificate"], keys=case["keys"])
+        self.assertEqual([check.name for check in found.checks if not check.ok], ["delivered"])
+
+    def test_takes_a_number_for_the_same_however_it_is_written(self) -> None:
+        def doubled(text):
+            return json.loads(text, parse_int=float)
+
+        for name in ("fixed-bytes", "label-public", "evidence-shared"):
+            text = (VECTORS / f"{name}.json").read_text("utf-8")
+            case = doubled(text)
+            found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
+            self.assertEqual([check for check in found.checks if not check.ok], [], name)
+
     def test_require_raises_with_the_checks_that_failed(self) -> None:
         case = json.loads((VECTORS / "value-changed.json").read_text("utf-8"))
         found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
