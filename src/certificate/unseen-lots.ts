@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
+import type { VerifierKey } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import { noteOf } from './log-state.ts';
@@ -8,8 +9,8 @@ import { newestWitnessed, readWitnessed } from './witnessed.ts';
 
 /** Who must have cosigned the leaf of a lot before anything is drawn from it. */
 export interface ReleasePolicy {
-  /** Names of the witnesses. */
-  readonly names: readonly string[];
+  /** The witnesses; one that has another key now has not cosigned by the one before. */
+  readonly witnesses: readonly Pick<VerifierKey, 'name' | 'keyId'>[];
   readonly quorum: number;
 }
 
@@ -86,7 +87,9 @@ export interface UnseenLotsOptions {
   readonly onSeen: (lotId: string) => void;
 }
 
-function isEnough(note: string, { names, quorum }: ReleasePolicy): boolean {
-  const signers = new Set(noteOf(note).signatures.map(({ name }) => name));
-  return names.filter((name) => signers.has(name)).length >= quorum;
+function isEnough(note: string, { witnesses, quorum }: ReleasePolicy): boolean {
+  const { signatures } = noteOf(note);
+  const isSigner = ({ name, keyId }: ReleasePolicy['witnesses'][number]) =>
+    signatures.some((each) => each.name === name && each.keyId === keyId);
+  return witnesses.filter(isSigner).length >= quorum;
 }

@@ -108,6 +108,9 @@ export class Witness {
     const latest = this.#latest(origin)?.checkpoint;
     const known = latest?.size ?? 0;
     if (oldSize !== known) return { status: 409, contentType: 'text/x.tlog.size', body: `${known}\n` };
+    // c2sp.org/tlog-witness tells this from a proof that does not hold
+    if (latest !== undefined && size === known && toBase64(root) !== toBase64(latest.root))
+      return refusal(409, `another tree of ${size} leaves was cosigned: the log has forked`);
     const isConsistent =
       oldSize === 0
         ? proof.length === 0 && (size > 0 || toBase64(root) === toBase64(emptyRoot(sha256)))
@@ -211,6 +214,6 @@ function readCosigned(path: string, origin: string): CosignedLog {
   return { checkpoint, note };
 }
 
-function refusal(status: 400 | 403 | 404 | 422, why: string): WitnessReply {
+function refusal(status: 400 | 403 | 404 | 409 | 422, why: string): WitnessReply {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${why}\n` };
 }

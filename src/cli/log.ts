@@ -83,7 +83,7 @@ async function sealRest(context: CommandContext): Promise<void> {
   try {
     await asServer(context, async (folders) => {
       // with a policy that nobody can meet: lots are released by the service alone
-      const { log: opened } = await openCertificates({ ...folders, witnesses: { names: [], quorum: 1 } });
+      const { log: opened } = await openCertificates({ ...folders, witnesses: { witnesses: [], quorum: 1 } });
       await opened?.sealAll();
     });
   } catch (error) {

@@ -51,6 +51,9 @@ export function witnesses(value: string): readonly string[] {
       );
   }
   if (given.length > 16) throw new ConfigError('at most 16 witnesses');
+  const keys = given.map((each) => each.slice(0, each.indexOf('@')).split('+').slice(2).join('+'));
+  // a verifier counts a key once, under whatever names
+  if (new Set(keys).size < keys.length) throw new ConfigError('each key once: one key is one witness');
   return given;
 }
 

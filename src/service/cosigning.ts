@@ -154,7 +154,8 @@ export class Cosigning {
     let reply = await this.#post(witness, note, size, signal);
     if (reply.status === 409) {
       const known = parseCount(reply.text.trimEnd());
-      if (known === undefined) throw new Error('it answered 409 and no size');
+      if (known === undefined)
+        throw new Error(`it answered 409 and no size: ${reply.text.slice(0, 200).trimEnd()}`);
       if (known > size) {
         throw new Error(
           `it has cosigned ${known} leaves of this log, which has ${size}: the ledger was set back, or someone else signs with its key`,

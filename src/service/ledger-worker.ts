@@ -128,7 +128,8 @@ function cosigningOf(certificateLog: CertificateLog): Cosigning | undefined {
 function releasePolicy(): ReleasePolicy | undefined {
   const { witnesses, witnessQuorum: quorum } = data;
   if (witnesses.length === 0) return undefined;
-  return { names: witnesses.map((each) => each.slice(0, each.indexOf('+'))), quorum };
+  const keys = witnesses.map((each) => each.slice(0, each.indexOf('@')).split('+'));
+  return { witnesses: keys.map(([name, keyId]) => ({ name, keyId })), quorum };
 }
 
 /**

@@ -147,11 +147,11 @@ describe('lots in the log', () => {
     w.clock.wall += 60_000;
     const log = await CertificateLog.open({ ...w.options(1), isWitnessed: true });
     const seen: string[] = [];
-    const find = (unclaimed: number, names = ['w1', 'w2']) =>
+    const find = (unclaimed: number, names = ['w1', 'w2'], keyId = '01020304') =>
       UnseenLots.find({
         ledger: { lots: async () => [first], unclaimedBlocks: async () => unclaimed },
         store: w.store,
-        policy: { names, quorum: 2 },
+        policy: { witnesses: names.map((name) => ({ name, keyId })), quorum: 2 },
         onSeen: (id) => seen.push(id),
       });
     assert.equal(await (await find(0)).settle(), true, 'nothing is left of it to draw');
@@ -177,6 +177,7 @@ describe('lots in the log', () => {
     assert.match(logged.proofs[1], /^— w2 /m);
     assert.equal(await (await find(3)).settle(), true, 'after a restart too');
     assert.equal(await (await find(3, ['w1', 'w4'])).settle(), false, 'other witnesses are asked for');
+    assert.equal(await (await find(3, ['w1', 'w2'], '05060708')).settle(), false, 'they have other keys now');
   });
 
   it('count the withdrawals before them, those of an earlier release too', async () => {

@@ -124,6 +124,11 @@ describe('the configuration', () => {
       refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a list of names with commas, each once/);
     }
     refused({ QRN_TLS_KEY_FILE: 'k.pem' }, /give both or none/);
+    const key = (name: string, first: string) =>
+      `${name}+01234567+${first}${'A'.repeat(43)}@https://w.example`;
+    const two = `${key('a', 'B')},${key('b', 'C')}`;
+    assert.deepEqual(loadConfig({ QRN_WITNESSES: two }).witnesses, two.split(','));
+    refused({ QRN_WITNESSES: `${key('a', 'B')},${key('b', 'B')}` }, /one key is one witness/);
   });
 
   it('refuses a file that is not one, and names in it that are no settings', () => {
