@@ -746,7 +746,8 @@ function isJson(value) {
 }
 function timeOf(value) {
   const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
-  return isTime ? Date.parse(value) : Number.NaN;
+  const atMs = isTime ? Date.parse(value) : Number.NaN;
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString() === value ? atMs : Number.NaN;
 }
 function timeText(atS) {
   const at = new Date(atS * 1e3);
@@ -863,7 +864,7 @@ function parseVerifierKey(sha2565, text2) {
   return keyId === noteKeyId(sha2565, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
 }
 function isKeyName(name) {
-  return name !== "" && name.isWellFormed() && !/[\s+\p{Z}\p{Cc}]/u.test(name);
+  return name !== "" && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
 }
 function parseNote(note) {
   if (note.length > NOTE_LENGTH_MAX || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note))
@@ -1066,6 +1067,8 @@ function labelFinding(response, certificate) {
 }
 function flawOf(certified) {
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
+  const odd = noText(certified);
+  if (odd !== void 0) return `${odd} of the certificate's label is no text.`;
   const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
   if (hasPurpose && !(typeof series === "string" && isNumbered))
@@ -1076,10 +1079,18 @@ function flawOf(certified) {
     return "user_data_sha256 of the certificate is not the hash of its user_data.";
   return void 0;
 }
+function noText(label) {
+  return ["purpose", "user_data"].find((name) => {
+    const value = member(label, name);
+    return value !== void 0 && text(value)?.isWellFormed() !== true;
+  });
+}
 function difference(response, told, certified) {
   if (told === void 0) return "The certificate has a label, the answer has none.";
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
   if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
+  const odd = noText(told);
+  if (odd !== void 0) return `${odd} of the answer's label is no text.`;
   const isPublic = certified["public"];
   const expected = { public: isPublic };
   const purpose = member(told, "purpose");
@@ -1193,8 +1204,10 @@ async function fixedFinding(input) {
     };
   const latestS = Math.max(...fixed.flatMap((lot) => lot === void 0 ? [] : [lot.atS]));
   const but = loose === 0 ? "" : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
+  const { witnesses, clockMs } = input;
+  const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${clockMs / 1e3} s`;
   return {
-    holds: `The log held its lots by ${timeText(latestS)}, before it was issued. ${bound.holds}${but}`
+    holds: `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}${but}`
   };
 }
 function notFixed(certificate, lots) {
@@ -1268,7 +1281,12 @@ function commitmentIn(leaf, proof, atS) {
 }
 function seedFinding(certificate, fixed) {
   const index = member(certificate, "provenance", "seed", "index");
+  const mode = member(certificate, "entropy_mode");
   const [lot] = fixed;
+  if (mode !== "quantum-seeded" || fixed.length !== 1)
+    return {
+      failure: `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`
+    };
   if (lot === void 0) return { holds: "" };
   const run2 = readRun(lot.runs[0]);
   if (run2 === void 0 || run2.first !== index || run2.hashes.length !== 1 || lot.runs.length !== 1)
@@ -1298,7 +1316,10 @@ function pureFinding(certificate, fixed, response) {
   }
   if (fixed.some((lot, i) => lot !== void 0 && lot.runs.length !== used[i]))
     return { failure: "The proof of a lot has more than was drawn." };
-  if (response === void 0) return { holds: "The answer itself has what shows that its bytes are those." };
+  if (response === void 0)
+    return {
+      holds: "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
+    };
   const ranges = bound.filter((each) => each !== void 0);
   if (ranges.length < bound.length) return { holds: "" };
   const opening = member(response, "opening");
@@ -1352,7 +1373,7 @@ function derivedFinding(bytes, response) {
   const isDerived = isDrawn(bytes, data);
   if (isDerived === false) return { failure: "The values are not the bytes that were drawn." };
   return {
-    holds: isDerived ? "Its values are bytes that the lots committed to." : "It was made of bytes that the lots committed to."
+    holds: isDerived ? "Its values are bytes that the lots committed to." : "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
   };
 }
 function plainBytes(data) {
@@ -1685,7 +1706,7 @@ function checkStatus(certificate, document) {
   } else if (status !== (deterministic ? "test" : "valid")) {
     failure = `status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`;
   }
-  const holds = deterministic ? "A deterministic test source made this: not random." : "No lot was withdrawn.";
+  const holds = deterministic ? "A deterministic test source made this: not random." : "The document says of no lot that it was withdrawn.";
   return check("status", failure, holds);
 }
 function checkInclusion(document, logged) {
@@ -1833,7 +1854,7 @@ Checks a saved answer, its certificate and the signed log it stands in, without 
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
   --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
   --quorum N        how many of them; all when not given
-  --require-fixed   fails an answer that does not show that its bytes were logged before it was issued
+  --require-fixed   fails an answer whose certificate does not show that what it was drawn from was logged before
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
 `;
 var OPTIONS = ["--headers", "--witness", "--quorum", "--require-fixed"];

@@ -57,7 +57,9 @@ function isJson(value: unknown): boolean {
 /** Milliseconds since 1970 of a time as the service prints it: ISO 8601 in UTC; NaN for anything else. */
 export function timeOf(value: unknown): number {
   const isTime = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
-  return isTime ? Date.parse(value) : Number.NaN;
+  const atMs = isTime ? Date.parse(value) : Number.NaN;
+  // Date.parse takes 31 November for 1 December, and 24:00 for the next day
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString() === value ? atMs : Number.NaN;
 }
 
 export function timeText(atS: number): string {

@@ -29,6 +29,8 @@ export function labelFinding(response: unknown, certificate: unknown): LabelFind
 
 function flawOf(certified: Readonly<Record<string, unknown>>): string | undefined {
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
+  const odd = noText(certified);
+  if (odd !== undefined) return `${odd} of the certificate's label is no text.`;
   const isNumbered = typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified['purpose'] !== undefined || certified['purpose_commitment'] !== undefined;
   if (hasPurpose && !(typeof series === 'string' && isNumbered))
@@ -40,6 +42,14 @@ function flawOf(certified: Readonly<Record<string, unknown>>): string | undefine
   return undefined;
 }
 
+/** A member that should be text in Unicode and is not: it would hash like another one. */
+function noText(label: unknown): string | undefined {
+  return ['purpose', 'user_data'].find((name) => {
+    const value = member(label, name);
+    return value !== undefined && text(value)?.isWellFormed() !== true;
+  });
+}
+
 function difference(
   response: unknown,
   told: unknown,
@@ -48,6 +58,8 @@ function difference(
   if (told === undefined) return 'The certificate has a label, the answer has none.';
   const salt = text(member(response, 'metadata', 'certificate_salt')) ?? '';
   if (!/^[0-9a-f]{64}$/.test(salt)) return 'metadata.certificate_salt is not 64 hex digits.';
+  const odd = noText(told);
+  if (odd !== undefined) return `${odd} of the answer's label is no text.`;
   const isPublic = certified['public'];
   const expected: Record<string, unknown> = { public: isPublic };
   const purpose = member(told, 'purpose');

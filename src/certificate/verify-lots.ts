@@ -85,8 +85,13 @@ export async function fixedFinding(input: FixedInput): Promise<Finding> {
     };
   const latestS = Math.max(...fixed.flatMap((lot) => (lot === undefined ? [] : [lot.atS])));
   const but = loose === 0 ? '' : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
+  const { witnesses, clockMs } = input;
+  const seen =
+    witnesses === undefined
+      ? ''
+      : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${clockMs / 1_000} s`;
   return {
-    holds: `The log held its lots by ${timeText(latestS)}, before it was issued. ${bound.holds}${but}`,
+    holds: `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}${but}`,
   };
 }
 
@@ -168,7 +173,12 @@ function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | un
 
 function seedFinding(certificate: unknown, fixed: readonly (FixedLot | undefined)[]): Finding {
   const index = member(certificate, 'provenance', 'seed', 'index');
+  const mode = member(certificate, 'entropy_mode');
   const [lot] = fixed;
+  if (mode !== 'quantum-seeded' || fixed.length !== 1)
+    return {
+      failure: `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`,
+    };
   if (lot === undefined) return { holds: '' };
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
@@ -203,7 +213,11 @@ function pureFinding(
   }
   if (fixed.some((lot, i) => lot !== undefined && lot.runs.length !== used[i]))
     return { failure: 'The proof of a lot has more than was drawn.' };
-  if (response === undefined) return { holds: 'The answer itself has what shows that its bytes are those.' };
+  if (response === undefined)
+    return {
+      holds:
+        'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.',
+    };
   const ranges = bound.filter((each) => each !== undefined);
   if (ranges.length < bound.length) return { holds: '' };
   const opening = member(response, 'opening');
@@ -268,7 +282,7 @@ function derivedFinding(bytes: Uint8Array, response: unknown): Finding {
   return {
     holds: isDerived
       ? 'Its values are bytes that the lots committed to.'
-      : 'It was made of bytes that the lots committed to.',
+      : 'The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked.',
   };
 }
 

@@ -341,7 +341,7 @@ function checkStatus(certificate: unknown, document: unknown): Check {
   }
   const holds = deterministic
     ? 'A deterministic test source made this: not random.'
-    : 'No lot was withdrawn.';
+    : 'The document says of no lot that it was withdrawn.';
   return check('status', failure, holds);
 }
 

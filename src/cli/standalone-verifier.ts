@@ -18,7 +18,7 @@ Checks a saved answer, its certificate and the signed log it stands in, without 
   KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
   --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
   --quorum N        how many of them; all when not given
-  --require-fixed   fails an answer that does not show that its bytes were logged before it was issued
+  --require-fixed   fails an answer whose certificate does not show that what it was drawn from was logged before
 Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
 `;
 

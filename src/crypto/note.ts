@@ -109,7 +109,7 @@ export function parseVerifierKey(sha256: Sha256, text: string): VerifierKey | un
 
 /** Key names are not empty and hold no space of any kind, no control character and no plus. */
 export function isKeyName(name: string): boolean {
-  return name !== '' && name.isWellFormed() && !/[\s+\p{Z}\p{Cc}]/u.test(name);
+  return name !== '' && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
 }
 
 export function formatNote(note: Note): string {

@@ -1,15 +1,22 @@
 import canonicalize from 'canonicalize';
+import { incarnationText } from '../../src/certificate/incarnation.ts';
+import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { bareMediaType } from '../../src/core/vocabulary.ts';
-import { sha256Hex } from '../../src/crypto/digest.ts';
+import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
+import type { PublishedKey } from '../../src/crypto/key-files.ts';
 import {
+  COSIGNATURE_TYPE,
   cosignatureText,
   formatNote,
   formatProof,
+  noteKeyId,
   parseNote,
   parseProof,
   timestampedSignature,
+  verifierKey,
 } from '../../src/crypto/note.ts';
+import { SigningKey } from '../../src/crypto/signing.ts';
 import type { EvidenceLevel, LotRecord } from '../../src/ledger/records.ts';
 import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
@@ -187,6 +194,21 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     {},
     (s) => ({ keys: changed(s.keys, 'keys.0.retired_at', '2026-11-21T08:29:00.000Z') }),
     ['dates'],
+  );
+  await add(
+    'key-of-no-day',
+    'a key that is said to have begun on 31 June',
+    {},
+    (s) => ({ keys: changed(s.keys, 'keys.0.created_at', '2026-06-31T00:00:00.000Z') }),
+    ['dates'],
+  );
+  await add('predecessor', 'of a log that another one has succeeded', {}, (s) => ({ keys: succeeded(s) }));
+  await add(
+    'predecessor-left-out',
+    'of a log that another one has succeeded, and whose keys do not name it',
+    {},
+    (s) => ({ keys: { ...succeeded(s), predecessors: [] } }),
+    ['signature'],
   );
   await add(
     'no-time',
@@ -448,6 +470,14 @@ async function addLabels(add: Add): Promise<void> {
     'label',
   ]);
   await add('label-other-data', 'other user data', hidden, told('label.user_data', 'line 1'), ['label']);
+  const empty = { label: { request: { ...ofNothing, userData: '' }, serial: 0 } };
+  await add(
+    'label-not-text',
+    'an empty list for user data of no characters',
+    empty,
+    told('label.user_data', []),
+    ['label'],
+  );
   await add('label-other-series', 'another series', shown, told('label.series', 'series_0'), ['label']);
   await add(
     'label-missing',
@@ -483,6 +513,32 @@ async function exampleCase(): Promise<VerificationCase> {
   const { response, document: certificate, keys } = await workedExample();
   const what = 'the worked example of docs/certificates.md';
   return { name: 'worked-example', what, response, certificate, keys, fails: [] };
+}
+
+/** The keys of a log that succeeded the one of the scene. */
+function succeeded({ keys, document }: Scene): KeysDocument {
+  const origin = `${keys.origin}/1`;
+  const { publicKey } = SigningKey.fromSeed(new Uint8Array(32).fill(2));
+  const checkpoint = parseProof(document.certificate.proof ?? '')?.note ?? '';
+  const predecessor = { origin: keys.origin, checkpoint, keys: keys.keys };
+  const begunAt = new Date(TIME_MS + 3_600_000).toISOString();
+  const key: PublishedKey = {
+    key_id: noteKeyId(sha256, origin, publicKey),
+    algorithm: 'ed25519',
+    public_key: Buffer.from(publicKey).toString('base64'),
+    verifier_key: verifierKey(sha256, origin, publicKey),
+    cosigner_key: verifierKey(sha256, origin, publicKey, COSIGNATURE_TYPE),
+    created_at: begunAt,
+    retired_at: null,
+  };
+  const incarnation = { number: 1, origin, firstSegment: 5, begunAt, predecessor };
+  return {
+    origin,
+    current_key_id: key.key_id,
+    keys: [key],
+    predecessors: [predecessor],
+    first_leaf: incarnationText(incarnation),
+  };
 }
 
 /** The proof with the log's true signatures of another time. */

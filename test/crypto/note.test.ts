@@ -119,7 +119,7 @@ describe('signed notes', () => {
   it('key names hold neither spaces nor plus', () => {
     for (const name of ['', 'a b', 'a\u00a0b', 'a\u2003b', 'a+b', 'a\nb', 'a\u0007b'])
       assert.ok(!isKeyName(name), name);
-    for (const name of ['example.com/qrn', 'PeterNeumann', 'é']) assert.ok(isKeyName(name));
+    for (const name of ['example.com/qrn', 'PeterNeumann', 'é', 'a\ufeffb']) assert.ok(isKeyName(name));
   });
 });
 

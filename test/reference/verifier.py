@@ -102,12 +102,19 @@ def canonical(value):
 
 
 def milliseconds(text):
+    assert re.fullmatch(r"[0-9-]{10}T[0-9:]{8}\.[0-9]{3}Z", text)
     at = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc)
     return round(at.timestamp() * 1000)
 
 
+def unbase64(text):
+    data = base64.b64decode(text, validate=True)
+    assert base64.b64encode(data).decode() == text
+    return data
+
+
 def hashes(texts):
-    return [base64.b64decode(text, validate=True) for text in texts]
+    return [unbase64(text) for text in texts]
 
 
 class Proof:
@@ -117,9 +124,10 @@ class Proof:
         assert version == "c2sp.org/tlog-proof@v1" and re.fullmatch("index (0|[1-9][0-9]*)", index)
         self.index, self.path = int(index[6:]), hashes(path)
         signed, _, signatures = note.rpartition("\n\n")
-        self.signed, self.lines = signed + "\n", signatures.splitlines()
+        self.signed, self.lines = signed + "\n", signatures.removesuffix("\n").split("\n")
         self.origin, size, root = self.signed.split("\n")[:3]
-        self.size, self.root = int(size), base64.b64decode(root)
+        assert re.fullmatch("0|[1-9][0-9]*", size)
+        self.size, self.root = int(size), unbase64(root)
 
     def includes(self, entry):  # RFC 9162 §2.1.3.2
         fn, sn, node = self.index, self.size - 1, sha256(b"\0", entry)
@@ -140,10 +148,11 @@ class Proof:
         logs = [keys, *keys.get("predecessors", [])]
         plain, seconds = [], {}
         for key in next((log["keys"] for log in logs if log["origin"] == self.origin), []):
-            public = base64.b64decode(key["public_key"])
+            public = unbase64(key["public_key"])
             for line in self.lines:
-                _, name, encoded = line.split(" ")
-                data = base64.b64decode(encoded)
+                dash, name, encoded = line.split(" ")
+                assert dash == "\u2014" and name and not re.search(r"[\s+]", name)
+                data = unbase64(encoded)
                 for kind in (1, 4):
                     if name != self.origin or data[:4] != key_id(name, kind, public):
                         continue
@@ -183,6 +192,14 @@ HIGHEST = {"simulated": 0, "replay": 1, "system": 1, "quantum-processor": 4, "qr
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
+def read(what):
+    """None for what has another form."""
+    try:
+        return what()
+    except (AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
+        return None
+
+
 class Verifier:
     def __init__(self, response, document, keys, octets=None, require_fixed=False):
         self.require_fixed = require_fixed
@@ -190,9 +207,9 @@ class Verifier:
         self.certificate = document["certificate"]
         self.issued = {name: value for name, value in self.certificate.items() if name not in ("status", "proof")}
         self.lots = self.issued["provenance"]["lots"]
-        self.issued_ms = milliseconds(self.issued["issued_at"])
-        self.proof = Proof(self.certificate["proof"]) if self.certificate["proof"] else None
-        self.signed = self.proof and self.proof.signers(keys)
+        self.issued_ms = read(lambda: milliseconds(self.issued["issued_at"]))
+        self.proof = read(lambda: Proof(self.certificate["proof"]))
+        self.signed = self.proof and read(lambda: self.proof.signers(keys))
 
     def failures(self):
         has_label = "label" in self.issued or (self.octets is None and "label" in self.answer)
@@ -202,10 +219,7 @@ class Verifier:
 
     @staticmethod
     def holds(check):
-        try:
-            return bool(check())
-        except (AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
-            return False
+        return bool(read(check))
 
     def check_certificate_id(self):
         identity = self.issued["id"]
@@ -213,6 +227,7 @@ class Verifier:
 
     def check_request_id(self):
         identity, bits = self.issued["request_id"], 0
+        assert re.fullmatch("req_[0-7][%s]{25}" % ALPHABET, identity)
         for character in identity[4:]:
             bits = bits * 32 + ALPHABET.index(character)
         uuid = re.sub("(.{8})(.{4})(.{4})(.{4})(.{12})", r"\1-\2-\3-\4-\5", f"{bits:032x}")
@@ -222,8 +237,8 @@ class Verifier:
         told, source = self.answer["metadata"], self.issued["provenance"]
         same = told["timestamp"] == self.issued["issued_at"] and told["entropy_origin"] == source["origin"]
         same = same and all(told[name] == source[name] for name in ("lang_circuit", "lang_version", "quantum_backend"))
-        same = same and told["nist_verified"] == self.issued["verification"]["nist_verified"]
-        same = same and (self.octets is not None or told["powered_by"] == self.issued["powered_by"])
+        same = same and told["nist_verified"] is self.issued["verification"]["nist_verified"]
+        same = same and (self.octets is not None and "powered_by" not in told or told["powered_by"] == self.issued["powered_by"])
         same = same and self.answer.get("media_type", self.issued.get("media_type")) == self.issued.get("media_type")
         return same and self.answer["data"]["metadata"]["entropy_mode"] == self.issued["entropy_mode"]
 
@@ -231,8 +246,9 @@ class Verifier:
         if ("media_type" in self.issued) != (self.octets is not None):
             return False
         content = canonical(self.answer["data"]) if self.octets is None else self.octets
+        assert re.fullmatch("[0-9a-f]{64}", self.answer["metadata"]["certificate_salt"])
         salt = bytes.fromhex(self.answer["metadata"]["certificate_salt"])
-        return len(salt) == 32 and hexed(sha256(salt, content)) == self.issued["hashes"]["delivered"]
+        return hexed(sha256(salt, content)) == self.issued["hashes"]["delivered"]
 
     def check_label(self):
         certified = dict(self.issued["label"])
@@ -257,6 +273,7 @@ class Verifier:
         if type(self.issued["version"]) is not int or not 1 <= self.issued["version"] <= 5:
             return False
         for name in ("raw_output", "processed"):
+            assert self.lots and all(re.fullmatch("sha256:[0-9a-f]{64}", lot[name]) for lot in self.lots)
             digests = [bytes.fromhex(lot[name].removeprefix("sha256:")) for lot in self.lots]
             if self.issued["hashes"][name] != hexed(digests[0] if len(digests) == 1 else sha256(*digests)):
                 return False
@@ -274,16 +291,17 @@ class Verifier:
         return source["evidence"] == ["simulated", *shared][-1]
 
     def check_status(self):
-        deterministic = any(lot["deterministic"] for lot in self.lots)
+        deterministic = any(lot["deterministic"] is True for lot in self.lots)
         return self.certificate["status"] == ("test" if deterministic else "valid")
 
     def check_keys(self):
-        for key in self.keys["keys"]:
-            public, name = base64.b64decode(key["public_key"]), self.keys["origin"]
-            identity = key_id(name, 1, public).hex()
-            text = f"{name}+{identity}+{base64.b64encode(bytes([1]) + public).decode()}"
-            assert len(public) == 32 and (key["key_id"], key["verifier_key"]) == (identity, text)
-        return self.keys["current_key_id"] in [key["key_id"] for key in self.keys["keys"]]
+        listed = [(log["origin"], key) for log in [self.keys, *self.keys.get("predecessors", [])] for key in log["keys"]]
+        for name, key in listed:
+            public = unbase64(key["public_key"])
+            texts = [f"{name}+{key_id(name, kind, public).hex()}+{base64.b64encode(bytes([kind]) + public).decode()}" for kind in (1, 4)]
+            assert len(public) == 32 and key["algorithm"] == "ed25519" and key["cosigner_key"] in (None, texts[1])
+            assert (key["key_id"], key["verifier_key"]) == (key_id(name, 1, public).hex(), texts[0])
+        return self.keys["current_key_id"] in [key["key_id"] for _, key in listed]
 
     def check_inclusion(self):
         return self.proof.includes(canonical(self.issued))
@@ -299,17 +317,20 @@ class Verifier:
         plain, seconds = self.signed
         last = max([self.issued_ms, *(1000 * at for at in seconds)])
         begun = [key for key in plain if milliseconds(key["created_at"]) <= self.issued_ms]
-        rightful = any(not key["retired_at"] or last <= milliseconds(key["retired_at"]) for key in begun)
+        rightful = any(key["retired_at"] is None or last <= milliseconds(key["retired_at"]) for key in begun)
         return rightful and all(at >= self.issued_ms // 1000 for at in seconds)
 
     def check_fixed(self):
         if self.require_fixed and not all(lot.get("committed") for lot in self.lots):
             return False
+        mode, drawn = self.issued["entropy_mode"], self.issued["provenance"].get("drawn")
+        assert mode == "pure" or mode == "quantum-seeded" and len(self.lots) == 1
+        assert mode != "pure" or drawn and all(each["lot"] in range(len(self.lots)) for each in drawn)
         bare = "media_type" in self.issued
         opening = self.answer.get("opening")
-        self.opened, self.path = [], [] if not opening else chunks(base64.b64decode(opening["path"]), 32)
+        self.opened, self.path = [], [] if not opening else chunks(unbase64(opening["path"]), 32)
         if opening:
-            self.opened = list(zip(chunks(base64.b64decode(opening["bytes"]), 16), chunks(base64.b64decode(opening["salts"]), 16), strict=True))
+            self.opened = list(zip(chunks(unbase64(opening["bytes"]), 16), chunks(unbase64(opening["salts"]), 16), strict=True))
         drawn = b"".join(piece for piece, _ in self.opened)
         for place, lot in enumerate(self.lots):
             if lot["committed"] is not False and not self.lot_fixed(place, lot, bool(opening)):
@@ -330,7 +351,7 @@ class Verifier:
         leaf, held, source = json.loads(given["leaf"]), Proof(given["proof"]), self.issued["provenance"]
         plain, seconds = held.signers(self.keys)
         at = 1000 * min(seconds)
-        rightful = any(not key["retired_at"] or at <= milliseconds(key["retired_at"]) for key in plain)
+        rightful = any(key["retired_at"] is None or at <= milliseconds(key["retired_at"]) for key in plain)
         assert (leaf["type"], leaf["version"], leaf["lot_id"]) == ("lot", 1, lot["id"]) and rightful
         assert leaf["facts"] == hexed(sha256(canonical(lot))) and canonical(leaf) == given["leaf"].encode()
         assert held.includes(given["leaf"].encode()) and at <= self.issued_ms
@@ -342,6 +363,7 @@ class Verifier:
             root = run_root(tree["count"], run["first"], hashes(run["hashes"]), path)
             return run["first"] == expected and len(run["hashes"]) == 1 and not path and root == base64.b64decode(tree["root"])
         size, block = leaf["pure"]["bytes"], leaf["pure"]["block_bytes"]
+        assert leaf["pure"]["piece_bytes"] == 16
         ranges = [each for each in source["drawn"] if each["lot"] == place]
         for run, each in zip(given["runs"], ranges, strict=True):
             start, end = each["offset"], each["offset"] + each["bytes"]
@@ -373,6 +395,12 @@ class Verifier:
         return True
 
 
+def double(text):
+    """A number of JSON: 4.0 is 4."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
 def chunks(data, size):
     assert len(data) % size == 0
     return [data[i : i + size] for i in range(0, len(data), size)]
@@ -381,7 +409,7 @@ def chunks(data, size):
 if __name__ == "__main__":
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
-            case = json.load(file)
+            case = json.load(file, parse_float=double)
         octets = bytes.fromhex(case["octets"]) if "octets" in case else None
         policy = case.get("require_fixed", False)
         print(json.dumps(Verifier(case["response"], case["certificate"], case["keys"], octets, policy).failures()))
