@@ -230,6 +230,8 @@ describe('a JSON-RPC call', () => {
       [JSON.stringify({ ...request, jsonrpc: '1.0', id: 1 }), -32600],
       ['{"jsonrpc":"2.0","id":1,"id":2}', -32600],
     ];
+    const twice = JSON.stringify({ ...request, id: 1 }).replace('"n":1', '"n":1,"n":2');
+    refused.push([twice, -32600], [twice.replace(key, 'qrn_none'), 400]);
     for (const [body, code] of refused) {
       const { status, json } = await post(body);
       assert.deepEqual([status, json.error.code], [200, code], String(body));

@@ -1,4 +1,3 @@
-import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Account, AccountDirectory } from '../../account/directory.ts';
 import { type Reservation, retryAfterS } from '../../account/meter.ts';
 import type { RateDecision } from '../../account/rate.ts';
@@ -18,7 +17,7 @@ import { headOf } from '../head.ts';
 import { requestNames } from '../request-id.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { PlainRoute } from '../router.ts';
-import { type Kept, RpcAsker, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
+import { type Kept, RpcAsker, requirePresent, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
 import { RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
 import {
@@ -97,9 +96,7 @@ class JsonRpc {
   async reply(exchange: Exchange): Promise<Reply> {
     let id: Id = null;
     try {
-      const { body } = exchange;
-      const read =
-        body.length > SHORT_BODY_BYTES_MAX ? await this.#unpaid.run(() => readBody(body)) : readBody(body);
+      const read = await this.#ofBody(exchange, readBody);
       // a notification gets no answer, so nothing is drawn for it
       if (!Object.hasOwn(read, 'id')) return { status: 204, head: headOf(204, []), body: new Uint8Array(0) };
       id = readId(read['id']);
@@ -109,6 +106,11 @@ class JsonRpc {
       const { code, message, data } = this.#explain(exchange, thrown);
       return jsonReply({ jsonrpc: '2.0', error: { code, message, data }, id });
     }
+  }
+
+  /** What is found in the body: at once of a short one, else in its turn. */
+  async #ofBody<T>({ body }: Exchange, find: (body: Uint8Array) => T): Promise<T> {
+    return body.length > SHORT_BODY_BYTES_MAX ? this.#unpaid.run(() => find(body)) : find(body);
   }
 
   /** What a client is told of anything thrown; a fault is logged. */
@@ -154,6 +156,8 @@ class JsonRpc {
       found = directory.authenticate(apiKey);
     }
     if (found === undefined) throw new ApiError('auth_invalid');
+    // it costs as much as reading the body, so it is done for keys alone
+    await this.#ofBody(exchange, requireMembersOnce);
     exchange.account = found.account;
     if (!found.key.scopes.includes(scope)) {
       throw new ApiError('auth_scope', { message: `This API key lacks the scope ${scope}.` });
@@ -408,10 +412,14 @@ function readBody(body: Uint8Array): Params {
   if (Array.isArray(value))
     throw new RpcError('invalidRequest', 'Invalid Request: send one call; batches are not served.');
   if (!isObject(value)) throw new RpcError('invalidRequest', 'Invalid Request: send an object.');
-  const repeated = repeatedMember(text);
-  if (repeated !== undefined)
-    throw new RpcError('invalidRequest', `Invalid Request: ${repeated} is there twice.`);
   return value;
+}
+
+/** Throws `invalidRequest` when an object in the body, which is valid JSON, has a member twice. */
+function requireMembersOnce(body: Uint8Array): void {
+  const repeated = repeatedMember(utf8.decode(body));
+  if (repeated === undefined) return;
+  throw new RpcError('invalidRequest', `Invalid Request: ${repeated} is there twice.`);
 }
 
 function readId(id: unknown): Id {
@@ -428,17 +436,6 @@ function readCall({ jsonrpc, method, params }: Params, id: Id): Call {
     throw new RpcError('invalidRequest', 'Invalid Request');
   if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: send an object.');
   return { id, method, params };
-}
-
-/**
- * Holds a call that draws until the loop has read its connection twice, as the router holds other requests for values: a client
- * that is gone by then is neither counted nor charged.
- */
-async function requirePresent(exchange: Exchange): Promise<void> {
-  await turnOfLoop();
-  await turnOfLoop();
-  if (exchange.isGone || exchange.isAnswered)
-    throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 
 function isObject(value: unknown): value is Params {
