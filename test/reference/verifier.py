@@ -296,6 +296,7 @@ class Verifier:
 
     def check_keys(self):
         listed = [(log["origin"], key) for log in [self.keys, *self.keys.get("predecessors", [])] for key in log["keys"]]
+        assert len({key["key_id"] for _, key in listed}) == len(listed)
         for name, key in listed:
             public = unbase64(key["public_key"])
             texts = [f"{name}+{key_id(name, kind, public).hex()}+{base64.b64encode(bytes([kind]) + public).decode()}" for kind in (1, 4)]
@@ -327,7 +328,8 @@ class Verifier:
         assert mode == "pure" or mode == "quantum-seeded" and len(self.lots) == 1
         assert mode != "pure" or drawn and all(each["lot"] in range(len(self.lots)) for each in drawn)
         bare = "media_type" in self.issued
-        opening = self.answer.get("opening")
+        # one of lots that have no leaf shows nothing
+        opening = self.answer.get("opening") if all(lot["committed"] for lot in self.lots) else None
         self.opened, self.path = [], [] if not opening else chunks(unbase64(opening["path"]), 32)
         if opening:
             self.opened = list(zip(chunks(unbase64(opening["bytes"]), 16), chunks(unbase64(opening["salts"]), 16), strict=True))
