@@ -52,7 +52,8 @@ export const verify = action({
     },
     url: {
       value: 'BASE',
-      meaning: 'base URL of the service that has certificate and keys; the configured one when not given',
+      meaning:
+        'base URL of the service that has certificate and keys; QRN_URL when not given, else the configured one',
     },
     certificate: {
       value: 'C.json',
@@ -288,14 +289,16 @@ export async function keysFor(input: Input, context: CommandContext): Promise<un
 /** The public page needs no key. */
 function verifyUrlOf(input: Input, context: CommandContext): string {
   const configured = loadSettings(context.environment).verifyUrlBase;
-  if (configured !== null && !input.has('url')) return configured;
+  if (configured !== null && urlGiven(input, context) === undefined) return configured;
   return `${originOf(input, context)}/verify`;
 }
 
 export function originOf(input: Input, context: CommandContext): string {
-  const given = input.option('url');
-  if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given)))
-    throw new UsageError(`--url is an http or https URL, not ${JSON.stringify(given)}`);
+  const given = urlGiven(input, context);
+  if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
+    const name = input.has('url') ? '--url' : 'QRN_URL';
+    throw new UsageError(`${name} is an http or https URL, not ${JSON.stringify(given)}`);
+  }
   const config = loadSettings(context.environment);
   return new URL(given ?? config.baseUrl ?? localOrigin(config, config.port)).origin;
 }
@@ -335,4 +338,9 @@ function parsed(text: string, from: string, hint = ''): unknown {
   } catch (error) {
     throw new CommandError(`${from} is not JSON${hint}`, { cause: error });
   }
+}
+
+/** The service that the caller named; the commands that draw take the same. An empty variable is one that is not set. */
+function urlGiven(input: Input, { environment }: CommandContext): string | undefined {
+  return input.option('url') ?? (environment['QRN_URL'] || undefined);
 }

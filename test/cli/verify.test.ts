@@ -188,7 +188,14 @@ describe('qrn verify of several answers', () => {
       const { status, out } = await runCommand(verify, ['-', '--url', origin], {}, undefined, { stdin });
       assert.equal(status, 0);
       assert.match(out, /^-: verified$/m);
+      // as the commands that draw do, it asks the service of QRN_URL when no other is named
+      const named = await runCommand(verify, ['-'], { QRN_URL: `${origin}/v1` }, undefined, { stdin });
+      assert.deepEqual([named.status, named.out], [0, out]);
     });
+    const stdin = async () => Buffer.from(JSON.stringify(response));
+    const wrong = await runCommand(verify, ['-'], { QRN_URL: 'ftp://x' }, undefined, { stdin });
+    assert.deepEqual([wrong.status, wrong.out], [2, '']);
+    assert.match(wrong.talk, /QRN_URL is an http or https URL, not "ftp:\/\/x"/);
     const twice = await runCommand(verify, ['-', '-']);
     assert.deepEqual([twice.status, twice.out], [2, '']);
   });
