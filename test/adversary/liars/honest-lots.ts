@@ -97,7 +97,10 @@ export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
   const n = records.length;
   const refused = records.filter(({ accepted }) => !accepted).length;
   const rungOf = (index: number) => (index % 8 === 7 ? 'source-independent' : 'calibrated');
-  const lost = records.filter(({ evidence }, index) => evidence?.claim !== rungOf(index)).length;
+  // a refused lot has no evidence; refusals have a rate of their own
+  const lost = records.filter(
+    ({ accepted, evidence }, index) => accepted && evidence?.claim !== rungOf(index),
+  ).length;
   return [
     atMost('lots refused', refused, n, refusalChance({ width: 1, shots: LOT_BITS })),
     atMost('windows of raw bits rejected by SP 800-22', failed('raw'), count('raw'), FALSE_REJECT_RATE),
