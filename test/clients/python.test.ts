@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import canonicalize from 'canonicalize';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { SECOND, type Times, witnessed } from '../certificate/witnessed-scene.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The Python client as a user has it: its wheel is built and installed, and its tests run against the real service. */
@@ -28,7 +30,7 @@ describe('the Python client', { skip: noPython }, () => {
     folder = mkdtempSync(join(tmpdir(), 'qrn-python-'));
     installed = join(folder, 'installed');
     mkdirSync(installed);
-    writeFileSync(join(folder, 'node.json'), JSON.stringify(madeByNode()));
+    writeFileSync(join(folder, 'node.json'), JSON.stringify(await madeByNode()));
     server = await TestServer.shared();
     // a wheel of pure Python is installed by unpacking it; that pip does the same is a test below
     const wheel = (await python([join(source, 'build_wheel.py'), folder])).stdout.trim();
@@ -147,8 +149,11 @@ describe('the Python client', { skip: noPython }, () => {
   });
 });
 
-/** What another implementation says: signatures of fresh keys, and the canonical form of many numbers and texts. */
-function madeByNode(): object {
+/**
+ * What another implementation says: signatures of fresh keys, the canonical form of many numbers and texts, and checks of
+ * witnessed certificates.
+ */
+async function madeByNode(): Promise<object> {
   const signatures = Array.from({ length: 8 }, (_, i) => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const message = randomBytes(i * 20);
@@ -187,5 +192,27 @@ function madeByNode(): object {
     JSON.stringify(value),
     canonicalize(value),
   ]);
-  return { signatures, canonical };
+  return { signatures, canonical, witnessed: await checkedWitnesses() };
+}
+
+/** Certificates with what the TypeScript verifier says of those who saw them. */
+async function checkedWitnesses(): Promise<object[]> {
+  const [after, before, early] = [SECOND + 5, SECOND - 20, SECOND - 61];
+  const both = (atS: number): Times => [1, 2].map((seed) => [seed, atS]);
+  const inputs = [
+    await witnessed(both(before), both(after), 2),
+    await witnessed([[1, before]], both(after), 2),
+    await witnessed(both(before), both(after), 3),
+    await witnessed(both(before), both(after), 2, [1, 1]),
+    await witnessed(both(before), [[1, early]], 1, [1]),
+    await witnessed(both(before), both(after), 4),
+    await witnessed(both(SECOND + 61), both(after), 2),
+    await witnessed(both(before), [...both(after), [1, before]], 2),
+  ];
+  const [{ witnesses }] = inputs;
+  const other = { ...witnesses, keys: witnesses.keys.map((key) => key.replace(/.$/, 'A')) };
+  const cut = { ...inputs[0], witnesses: other };
+  return Promise.all(
+    [...inputs, cut].map(async (input) => ({ input, checks: (await verifyAnswer(input)).checks })),
+  );
 }

@@ -1,6 +1,7 @@
 """Client of the Quantum Random Number Service."""
 
 from ._wire import QrnWarning
+from ._witnesses import WitnessPolicy
 from .aio import AsyncQrnClient
 from .answers import Answer, Credits, Metadata, OctetAnswer, RateLimit, RawResponse
 from .client import QrnClient
@@ -25,5 +26,6 @@ __all__ = [
     "RawResponse",
     "Verification",
     "VerificationFailed",
+    "WitnessPolicy",
     "verify_answer",
 ]

@@ -10,6 +10,7 @@ from . import _wire
 from ._flow import Compute, Flow, Give, StreamFlow, Wait, sent
 from ._stream import blocks
 from .answers import Answer, OctetAnswer, RawResponse
+from ._witnesses import WitnessPolicy
 from .verify import Verification, verify_answer
 
 T = TypeVar("T")
@@ -302,19 +303,21 @@ class Calls:
         certificate: Optional[Mapping[str, Any]] = None,
         keys: Optional[Mapping[str, Any]] = None,
         require_fixed: bool = False,
+        witnesses: Optional[WitnessPolicy] = None,
     ) -> Flow[Verification]:
         """Checks that the values are those that were certified, and that the certificate stands in the signed log.
 
         Fetches what is not given (a certificate just issued is waited for until it is logged); with both given it
         asks nobody. With `require_fixed` an answer fails whose certificate does not show that what it was drawn from
-        was fixed before it was issued.
+        was fixed before it was issued, and with `witnesses` one that too few of them have seen.
         """
         if certificate is None:
             certificate = yield from self._logged_certificate(answer.metadata.certificate_id)
         if keys is None:
             keys = yield from self.keys()
         given = _wire.verifiable(answer, certificate)
-        check = partial(verify_answer, **given, certificate=certificate, keys=keys, require_fixed=require_fixed)
+        required = {"require_fixed": require_fixed, "witnesses": witnesses}
+        check = partial(verify_answer, **given, **required, certificate=certificate, keys=keys)
         verification: Verification = yield Compute(check)  # a large answer takes seconds to hash as JSON
         return verification
 

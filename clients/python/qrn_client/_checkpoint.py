@@ -16,7 +16,7 @@ _NOTE_LENGTH_MAX = 65_536
 #: A tree of 2^53 leaves has paths of 53 hashes.
 _PROOF_HASHES_MAX = 53
 #: Types of signatures: of the text alone (c2sp.org/signed-note), and of the text with the time (tlog-cosignature).
-_PLAIN, _TIMED = b"\x01", b"\x04"
+_PLAIN, TIMED = b"\x01", b"\x04"
 _TIME_BYTES = 8
 
 
@@ -94,13 +94,13 @@ def _read_note(note: str) -> Optional[Tuple[str, List[Signature]]]:
     for line in note[blank + 2 : -1].split("\n"):
         parts = line.split(" ")
         signed = from_base64(parts[2]) if len(parts) == 3 else None
-        if signed is None or len(signed) <= 4 or parts[0] != "—" or not _is_key_name(parts[1]):
+        if signed is None or len(signed) <= 4 or parts[0] != "—" or not is_key_name(parts[1]):
             return None
         signatures.append(Signature(parts[1], signed[:4], signed[4:]))
     return note[: blank + 1], signatures
 
 
-def _is_key_name(name: str) -> bool:
+def is_key_name(name: str) -> bool:
     """Key names are not empty and hold no space of any kind, no control character and no plus."""
     return name != "" and not any(
         character == "+" or character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cc")
@@ -159,12 +159,12 @@ def _keys_of_log(log: Any) -> Union[List[KnownKey], str]:
             return "A key is not an Ed25519 public key."
         if any(other.key_id == named for other in known):
             return f"Key {named} is listed twice."
-        if named != _key_id(origin, public, _PLAIN).hex():
+        if named != key_id_of(origin, public, _PLAIN).hex():
             return f"Key {named} is not the key it is named after."
         cosigner, retired = member(key, "cosigner_key"), member(key, "retired_at")
         is_timed, is_retired = cosigner not in (None, MISSING), retired not in (None, MISSING)
         if member(key, "verifier_key") != _verifier_key(origin, public, _PLAIN) or (
-            is_timed and cosigner != _verifier_key(origin, public, _TIMED)
+            is_timed and cosigner != _verifier_key(origin, public, TIMED)
         ):
             return f"Key {named} is given in two ways."
         began = time_of(member(key, "created_at"))
@@ -188,30 +188,38 @@ def read_signatures(keys: Any, logged: Union[Logged, str]) -> Union[List[Signed]
     signed: List[Signed] = []
     for name, key_id, signature in logged.signatures:
         for key in known:
-            is_timed = key_id == _key_id(name, key.public_key, _TIMED)
+            is_timed = key_id == key_id_of(name, key.public_key, TIMED)
             if key.name != name or name != logged.origin or not (is_timed or key_id.hex() == key.key_id):
                 continue
             message, at = logged.signed_text, None
             if is_timed:
-                at = int.from_bytes(signature[:_TIME_BYTES], "big")
-                if len(signature) != _TIME_BYTES + 64 or not 0 < at < 2**53:
+                timed = timed_message(signature, message)
+                if timed is None:
                     return f"The signature of key {key_id.hex()} on the checkpoint is malformed."
-                message, signature = f"cosignature/v1\ntime {at}\n{message}", signature[_TIME_BYTES:]
+                at, message, signature = timed
             if not ed25519.verify(key.public_key, message.encode(), signature):
                 return f"The signature of key {key_id.hex()} on the checkpoint is wrong."
             signed.append(Signed(key, at))
     if all(each.at is not None for each in signed):
         return "None of the known keys signed the checkpoint."
-    timed = {each.key.key_id for each in signed if each.at is not None}
+    with_time = {each.key.key_id for each in signed if each.at is not None}
     for each in signed:
-        if each.key.is_timed and each.key.key_id not in timed:
+        if each.key.is_timed and each.key.key_id not in with_time:
             return f"Key {each.key.key_id} signed the checkpoint without saying when."
     return signed
 
 
-def _key_id(name: str, public: bytes, kind: bytes) -> bytes:
+def timed_message(signature: bytes, signed_text: str) -> Optional[Tuple[int, str, bytes]]:
+    """The time in a signature that says when, what was signed with it, and the plain signature; None if malformed."""
+    at = int.from_bytes(signature[:_TIME_BYTES], "big")
+    if len(signature) != _TIME_BYTES + 64 or not 0 < at < 2**53:
+        return None
+    return at, f"cosignature/v1\ntime {at}\n{signed_text}", signature[_TIME_BYTES:]
+
+
+def key_id_of(name: str, public: bytes, kind: bytes) -> bytes:
     return sha256(name.encode() + b"\n" + kind + public).digest()[:4]
 
 
 def _verifier_key(name: str, public: bytes, kind: bytes) -> str:
-    return f"{name}+{_key_id(name, public, kind).hex()}+{base64.b64encode(kind + public).decode()}"
+    return f"{name}+{key_id_of(name, public, kind).hex()}+{base64.b64encode(kind + public).decode()}"

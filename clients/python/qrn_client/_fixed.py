@@ -10,6 +10,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._checkpoint import Logged, is_included, read_proof, read_signatures
 from ._members import MISSING, from_base64, member, show, text, time_of, time_text
+from ._witnesses import WITNESS_CLOCK_SECONDS, WitnessPolicy, lot_failure
 from .canonical import canonical_json
 
 _PIECE_BYTES = _SALT_BYTES = 16
@@ -36,12 +37,17 @@ class _Lot:
 _Range = Tuple[_Lot, int, int, int, List[bytes]]
 
 
-def fixed_failure(response: Any, document: Any, certificate: Any, logged: Union[Logged, str], keys: Any) -> Tuple[
-    Optional[str], str
-]:
-    """Why it does not hold, or None and what holds."""
+def fixed_failure(
+    response: Any,
+    document: Any,
+    certificate: Any,
+    logged: Union[Logged, str],
+    keys: Any,
+    witnesses: Optional[WitnessPolicy],
+) -> Tuple[Optional[str], str]:
+    """Why it does not hold, or None and what holds. Without an answer, `response` is MISSING."""
     try:
-        return None, _holds(response, document, certificate, logged, keys)
+        return None, _holds(response, document, certificate, logged, keys, witnesses)
     except _Failure as failure:
         return str(failure), ""
 
@@ -59,12 +65,20 @@ def not_fixed(certificate: Any) -> Optional[str]:
     return f"{len(loose)} of its lots are of an earlier release, which logged none before they were used."
 
 
-def _holds(response: Any, document: Any, certificate: Any, logged: Union[Logged, str], keys: Any) -> str:
+def _holds(
+    response: Any,
+    document: Any,
+    certificate: Any,
+    logged: Union[Logged, str],
+    keys: Any,
+    witnesses: Optional[WitnessPolicy],
+) -> str:
     named = member(certificate, "provenance", "lots")
     if not isinstance(named, list) or not named:
         raise _Failure("The certificate names no lot.")
     lots = [
-        None if member(lot, "committed") is False else _lot(lot, document, certificate, logged, keys) for lot in named
+        None if member(lot, "committed") is False else _lot(lot, document, certificate, logged, keys, witnesses)
+        for lot in named
     ]
     if member(certificate, "entropy_mode") == "pure":
         bound = _pure(certificate, lots, response)
@@ -75,10 +89,20 @@ def _holds(response: Any, document: Any, certificate: Any, logged: Union[Logged,
         return "Not shown: its lots are of an earlier release, which logged none before they were used."
     loose = len(lots) - len(fixed)
     but = f" Not shown of {loose} of its lots, which are of an earlier release." if loose else ""
-    return f"The log says that it held its lots by {time_text(max(lot.at for lot in fixed))}, before it was issued. {bound}{but}".strip()
+    seen, by = "", time_text(max(lot.at for lot in fixed))
+    if witnesses is not None:
+        seen = f", and {witnesses.needed} witnesses or more saw them by then, give or take {WITNESS_CLOCK_SECONDS} s"
+    return f"The log says that it held its lots by {by}, before it was issued{seen}. {bound}{but}".strip()
 
 
-def _lot(lot: Any, document: Any, certificate: Any, logged: Union[Logged, str], keys: Any) -> _Lot:
+def _lot(
+    lot: Any,
+    document: Any,
+    certificate: Any,
+    logged: Union[Logged, str],
+    keys: Any,
+    witnesses: Optional[WitnessPolicy],
+) -> _Lot:
     """The leaf of the lot is what the certificate says of it, and older than the certificate."""
     name, proofs = text(member(lot, "id")), member(document, "lots")
     proof = next((each for each in proofs if member(each, "lot_id") == name), None) if isinstance(proofs, list) else None
@@ -111,6 +135,9 @@ def _lot(lot: Any, document: Any, certificate: Any, logged: Union[Logged, str], 
     plain = [each.key for each in signed if each.at is None]
     if not any(not key.is_retired or (key.retired is not None and min(times) * 1_000 <= key.retired) for key in plain):
         raise _Failure(f"Lot {name}: the key that signed the checkpoint had been retired before.")
+    unseen = None if witnesses is None else lot_failure(name, lot_at, issued, witnesses)
+    if unseen is not None:
+        raise _Failure(unseen)
     pure_bytes, block_bytes, pieces = (member(told, "pure", each) for each in ("bytes", "block_bytes", "piece_bytes"))
     seed_count, pure_root, seed_root = member(told, "seeds", "count"), member(told, "pure", "root"), member(told, "seeds", "root")
     runs = member(proof, "runs")
@@ -153,7 +180,7 @@ def _pure(certificate: Any, lots: Sequence[Optional[_Lot]], response: Any) -> st
             used[place] += 1
     if any(lot is not None and len(lot.runs) != used[i] for i, lot in enumerate(lots)):
         raise _Failure("The proof of a lot has more than was drawn.")
-    if response is None:
+    if response is MISSING:
         return "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
     if len(ranges) < len(drawn):
         return ""

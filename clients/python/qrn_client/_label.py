@@ -12,7 +12,7 @@ from ._members import MISSING, encoded, member, show, text
 def label_finding(response: Any, document: Any) -> Optional[Tuple[Optional[str], str]]:
     """What is wrong, or None, and what holds; None where neither the certificate nor the answer has a label.
 
-    response: None where only the certificate is at hand, and of an answer in octets, which has no place for a label
+    response: MISSING where only the certificate is at hand, and of an answer in octets, which has no place for a label
     """
     certified, told = member(document, "label"), member(response, "label")
     if certified is MISSING and told is MISSING:
@@ -22,7 +22,7 @@ def label_finding(response: Any, document: Any) -> Optional[Tuple[Optional[str],
     if not isinstance(certified, dict) or not isinstance(certified.get("public"), bool):
         return "The label of the certificate is not one.", ""
     failure = _flaw(certified)
-    if failure is None and response is not None:
+    if failure is None and response is not MISSING:
         failure = _difference(response, told, certified)
     return failure, _holds(certified)
 

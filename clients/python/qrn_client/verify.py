@@ -15,6 +15,7 @@ from ._fixed import fixed_failure, not_fixed
 from ._label import label_finding
 from ._members import MISSING, member, show, text, time_of, time_text
 from ._wire import BASE32
+from ._witnesses import WitnessPolicy, witnesses_failure
 from .canonical import canonical_json
 
 
@@ -57,18 +58,20 @@ def verify_answer(
     *,
     certificate: Any,
     keys: Any,
-    response: Any = None,
+    response: Any = MISSING,
     octets: Optional[bytes] = None,
     require_fixed: bool = False,
+    witnesses: Optional[WitnessPolicy] = None,
 ) -> Verification:
     """Checks an answer. Never raises for what it is given: what cannot be read is a check that failed.
 
     response: the JSON body of the answer, parsed, or what came beside its octets; leave it out to check a certificate
-        alone
+        alone; None is an answer of `null`, which fails
     octets: what the certificate commits to, where it names their media type: the body of an answer in octets
     certificate: what the certificate endpoint answered, parsed
     keys: /.well-known/qrn-keys.json, parsed: the anchor of trust, best had long before or from someone else
     require_fixed: fails an answer whose certificate does not show that what it was drawn from was fixed before
+    witnesses: who else must have seen the log; without it nobody else is asked for
     """
     document = member(certificate, "certificate")
     if document is MISSING or document is None:
@@ -76,15 +79,15 @@ def verify_answer(
     logged = read_proof(member(document, "proof"))
     signed = read_signatures(keys, logged)
     checks: List[Check] = []
-    if response is not None:
+    if response is not MISSING:
         checks += [
             _check_certificate_id(response, document),
             _check_request_id(response, document),
             _check_metadata(response, document, octets),
         ]
-    if response is not None or octets is not None:
+    if response is not MISSING or octets is not None:
         checks.append(_check_delivered(response, document, octets))
-    label = label_finding(response if octets is None else None, document)
+    label = label_finding(response if octets is None else MISSING, document)
     if label is not None:
         checks.append(_check("label", *label))
     checks += [
@@ -101,7 +104,9 @@ def verify_answer(
     elif _version(document) >= 4:
         # an answer that is bare values has no place for an opening
         opened = {"opening": None, **response} if octets is not None and isinstance(response, dict) else response
-        checks.append(_check("fixed", *fixed_failure(opened, certificate, document, logged, keys)))
+        checks.append(_check("fixed", *fixed_failure(opened, certificate, document, logged, keys, witnesses)))
+    if witnesses is not None:
+        checks.append(_check("witnesses", *witnesses_failure(certificate, document, logged, witnesses)))
     return Verification(tuple(checks), tuple(_not_covered(response, octets is not None)))
 
 

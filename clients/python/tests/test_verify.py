@@ -8,7 +8,7 @@ import os
 import unittest
 from pathlib import Path
 
-from qrn_client import VerificationFailed, ed25519, verify_answer
+from qrn_client import VerificationFailed, WitnessPolicy, ed25519, verify_answer
 from qrn_client.canonical import canonical_json
 
 VECTORS = Path(os.environ["QRN_TEST_VECTORS"])
@@ -65,6 +65,29 @@ class Vectors(unittest.TestCase):
             found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
             self.assertEqual([check for check in found.checks if not check.ok], [], name)
 
+    def test_takes_an_answer_of_null_for_one_that_fails(self) -> None:
+        case = json.loads((VECTORS / "worked-example.json").read_text("utf-8"))
+        found = verify_answer(response=None, certificate=case["certificate"], keys=case["keys"])
+        failed = [check.name for check in found.checks if not check.ok]
+        self.assertEqual(failed, ["certificate id", "request id", "metadata", "delivered"])
+        self.assertTrue(verify_answer(certificate=case["certificate"], keys=case["keys"]).ok)
+
+    def test_says_of_witnesses_what_the_service_says(self) -> None:
+        verdicts = set()
+        for case in NODE["witnessed"]:
+            given = case["input"]
+            policy = WitnessPolicy(**given["witnesses"])
+            found = verify_answer(certificate=given["certificate"], keys=given["keys"], witnesses=policy)
+            expected = {check["name"]: check for check in case["checks"]}
+            for check in found.checks:
+                self.assertEqual(check.ok, expected[check.name]["ok"], check.why)
+                if check.name == "witnesses":
+                    why = expected["witnesses"]["why"]  # it prints milliseconds everywhere
+                    self.assertEqual(check.why.replace(".000Z", "Z"), why.replace(".000Z", "Z"))
+                    verdicts.add(check.ok)
+            self.assertEqual(len(found.checks), len(expected))
+        self.assertEqual(verdicts, {True, False})
+
     def test_require_raises_with_the_checks_that_failed(self) -> None:
         case = json.loads((VECTORS / "value-changed.json").read_text("utf-8"))
         found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
@@ -79,8 +102,10 @@ class Vectors(unittest.TestCase):
         for odd in (None, 1, "x", [], {}, {"certificate": deep}, {"certificate": {"proof": "\ud800"}}, float("nan")):
             self.assertFalse(verify_answer(response=case["response"], certificate=odd, keys=case["keys"]).ok)
             self.assertFalse(verify_answer(response=case["response"], certificate=case["certificate"], keys=odd).ok)
-            if odd is not None:
-                self.assertFalse(verify_answer(response=odd, certificate=case["certificate"], keys=case["keys"]).ok)
+            self.assertFalse(verify_answer(response=odd, certificate=case["certificate"], keys=case["keys"]).ok)
+            policy = WitnessPolicy(keys=[odd], quorum=odd)
+            for each in (case["certificate"], odd):
+                self.assertFalse(verify_answer(certificate=each, keys=case["keys"], witnesses=policy).ok)
         nested = {**case["response"], "data": deep}
         self.assertFalse(verify_answer(response=nested, certificate=case["certificate"], keys=case["keys"]).ok)
 
