@@ -75,7 +75,11 @@ export function logStoreOf<Store extends LogStore>(store: Store, number: number)
   if (number === 0) return store;
   const prefix = `incarnation/${number}/`;
   const records: LogStore = {
-    putLog: (puts) => store.putLog(puts.map(({ key, value }) => ({ key: prefix + key, value }))),
+    putLog: (puts, step) =>
+      store.putLog(
+        puts.map(({ key, value }) => ({ key: prefix + key, value })),
+        step && { ...step, key: prefix + step.key },
+      ),
     getLog: (key) => store.getLog(prefix + key),
   };
   return Object.assign(Object.create(store) as Store, records);

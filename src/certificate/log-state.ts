@@ -17,13 +17,13 @@ import {
   timestampedSignature,
 } from '../crypto/note.ts';
 import { verifyEd25519 } from '../crypto/signing.ts';
-import type { LogStore } from '../ledger/ledger.ts';
+import type { LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
 import { nodeReader, paddedNumber, TileEdge, type TileRecord } from './tiles.ts';
 
 /**
- * Where the log stands, stored and in memory: its tree's growing edge, which segments are in it, and its
- * newest checkpoint.
+ * Where the log stands, stored and in memory: its tree's growing edge, and its newest checkpoint. The ledger knows which
+ * segments are in it (Books.unsealed).
  *
  * The log signs a checkpoint twice with one key: the plain signature of c2sp.org/signed-note, and a
  * cosignature of c2sp.org/tlog-cosignature, which also says when. Readers that know only the first one ignore
@@ -50,7 +50,6 @@ interface StoredState {
   readonly size: number;
   /** Roots of the complete subtrees, base64, largest first. */
   readonly roots: readonly string[];
-  readonly sealed: readonly SequenceRange[];
   /** The newest checkpoint, a signed note. */
   readonly checkpoint: string;
 }
@@ -64,13 +63,14 @@ export async function storedStateOf(store: Pick<LogStore, 'getLog'>): Promise<St
 export interface LogState {
   readonly range: CompactRange;
   readonly edge: TileEdge;
-  readonly sealed: SealedRanges;
   readonly checkpoint: string;
   /**
    * When the newest checkpoint was signed, seconds since 1970; 0 when it does not say (releases before
    * timestamps).
    */
   readonly sealedAtS: number;
+  /** As it is stored: a batch is put only where this is found (LogStep). */
+  readonly record: Uint8Array | undefined;
 }
 
 /** A checkpoint over the range, signed by the log's current key, with the time. */
@@ -130,22 +130,41 @@ export function noteOf(checkpoint: string): Note {
   return note;
 }
 
-/** The records of a state, to be stored in the transaction of the batch that leads to it. */
-export function stateRecords(state: LogState, ids: CertificateIds, keys: LogKeys): TileRecord[] {
-  const { range, sealed, checkpoint } = state;
+/** The state with its record. */
+export function recorded(
+  state: Omit<LogState, 'record'>,
+  ids: CertificateIds,
+  keys: LogKeys,
+): LogState & { readonly record: Uint8Array } {
+  const { range, checkpoint } = state;
   const stored: StoredState = {
     version: 1,
     origin: keys.name,
     ids: ids.fingerprint,
     size: range.size,
     roots: range.roots.map(toBase64),
-    sealed: sealed.ranges,
     checkpoint,
   };
-  return [
+  return { ...state, record: utf8Bytes(JSON.stringify(stored)) };
+}
+
+/**
+ * Stores a batch with the state that it leads to, in one transaction, where the log still stands at `before`. Rejects
+ * with `conflict`, and stores nothing, when another writer of the log was faster.
+ */
+export function putState(
+  store: LogStore,
+  before: LogState | undefined,
+  after: ReturnType<typeof recorded>,
+  batch: { readonly records: readonly LogRecord[]; readonly sealed: readonly number[] },
+): Promise<void> {
+  const { range, checkpoint, record } = after;
+  const records = [
+    ...batch.records,
     { key: checkpointKey(range.size), value: utf8Bytes(checkpoint) },
-    { key: STATE_KEY, value: utf8Bytes(JSON.stringify(stored)) },
+    { key: STATE_KEY, value: record },
   ];
+  return store.putLog(records, { key: STATE_KEY, expected: before?.record, sealed: batch.sealed });
 }
 
 /**
@@ -157,8 +176,9 @@ export async function loadState(
   ids: CertificateIds,
   keys: LogKeys,
 ): Promise<LogState | undefined> {
-  const stored = await storedStateOf(store);
-  if (stored === undefined) return undefined;
+  const record = await store.getLog(STATE_KEY);
+  if (record === undefined) return undefined;
+  const stored = JSON.parse(textOf(record)) as StoredState;
   if (stored.version !== 1)
     throw new CertificateLogError(`the log has version ${stored.version}, this program reads 1`);
   if (stored.origin !== keys.name) {
@@ -176,9 +196,9 @@ export async function loadState(
   return {
     range,
     edge: await TileEdge.load(store, stored.size),
-    sealed: new SealedRanges(stored.sealed),
     checkpoint: stored.checkpoint,
     sealedAtS: sealedAtOf(stored.checkpoint, keys),
+    record,
   };
 }
 
@@ -266,60 +286,4 @@ export function decodeSeal(record: Uint8Array): Seal {
   assert(record.length === 24, 'a seal has 24 bytes');
   const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
   return { firstLeaf: view.getFloat64(0), count: view.getFloat64(8), size: view.getFloat64(16) };
-}
-
-/** Sequences from `from` up to, and without, `before`. */
-export interface SequenceRange {
-  readonly from: number;
-  readonly before: number;
-}
-
-/**
- * Which segments are in the log. Several fronts commit segments at once, each with numbers of its own, and a
- * commit that failed leaves a number unused: so what is sealed is a set of ranges, and what may still come
- * are its gaps.
- */
-export class SealedRanges {
-  /** Ascending, apart from each other, none empty. */
-  readonly #ranges: SequenceRange[];
-
-  constructor(ranges: readonly SequenceRange[] = []) {
-    let end = -1;
-    for (const { from, before } of ranges) {
-      assert(Number.isSafeInteger(from) && Number.isSafeInteger(before), 'sequences are whole numbers');
-      assert(end < from && from < before, 'ranges ascend, apart from each other');
-      end = before;
-    }
-    this.#ranges = [...ranges];
-  }
-
-  get ranges(): readonly SequenceRange[] {
-    return this.#ranges;
-  }
-
-  /** Where segments that are not sealed may be, ascending; the last gap has no end. */
-  gaps(): SequenceRange[] {
-    const gaps: SequenceRange[] = [];
-    let from = 0;
-    for (const range of this.#ranges) {
-      if (from < range.from) gaps.push({ from, before: range.from });
-      from = range.before;
-    }
-    gaps.push({ from, before: Number.POSITIVE_INFINITY });
-    return gaps;
-  }
-
-  /** Marks the sequences from `from` up to, and without, `before`. */
-  add(from: number, before: number): void {
-    if (from >= before) return;
-    let at = 0;
-    while (at < this.#ranges.length && this.#ranges[at].before < from) at++;
-    let end = at;
-    let joined: SequenceRange = { from, before };
-    while (end < this.#ranges.length && this.#ranges[end].from <= before) {
-      const range = this.#ranges[end++];
-      joined = { from: Math.min(joined.from, range.from), before: Math.max(joined.before, range.before) };
-    }
-    this.#ranges.splice(at, end - at, joined);
-  }
 }

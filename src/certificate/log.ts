@@ -26,11 +26,10 @@ import {
   type LogState,
   loadState,
   noteOf,
-  SealedRanges,
-  type SequenceRange,
+  putState,
+  recorded,
   sealKey,
   signCheckpoint,
-  stateRecords,
   textOf,
   voucherRecord,
 } from './log-state.ts';
@@ -69,19 +68,17 @@ import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
  *   public/…, withdrawn/…, witnessed/…, tile/…   see the files of these names
  */
 export interface CertificateLogOptions {
-  readonly store: HoldingStore & Pick<Books, 'segmentsFrom'> & Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly store: HoldingStore & Pick<Books, 'unsealed'> & Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly ids: CertificateIds;
   /** The log's origin is the keys' name. */
   readonly keys: LogKeys;
-  /** Every segment below it is committed or never will be: `nextSegment()` before the first front starts. */
-  readonly settledBelow: number;
   readonly clock: Clock;
   /** The logs before this one, oldest first: what they proved is proven from them. */
   readonly earlier?: readonly LogStore[];
   /** Told every checkpoint before anybody else is; what it throws ends the batch. */
   readonly anchored?: (checkpoint: string) => void;
-  /** How a log that succeeds another begins: its first leaf, and the segments that the one before it had. */
-  readonly beginning?: { readonly leafText: string; readonly sealed: readonly SequenceRange[] };
+  /** The first leaf of a log that succeeds another. */
+  readonly firstLeafText?: string;
   /** A lot is released when enough witnesses have cosigned its leaf, not as soon as it is signed. */
   readonly isWitnessed?: boolean;
   /** Signs nothing and stores nothing. */
@@ -97,8 +94,6 @@ export interface LoggedLeaf {
 
 /** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles too. */
 export const BATCH_LEAVES = 1_024;
-/** Segments read at a time. */
-const SEGMENTS_PER_READ = 64;
 /** Lots kept at hand. */
 const LOTS_MAX = 1_024;
 /** A log that grows says at least this often which lots have been withdrawn. */
@@ -108,7 +103,6 @@ export class CertificateLog {
   readonly #store: CertificateLogOptions['store'];
   readonly #ids: CertificateIds;
   readonly #keys: LogKeys;
-  readonly #settledBelow: number;
   readonly #clock: Clock;
   readonly #earlier: readonly LogStore[];
   readonly #anchored: (checkpoint: string) => void;
@@ -132,7 +126,6 @@ export class CertificateLog {
     this.#store = options.store;
     this.#ids = options.ids;
     this.#keys = options.keys;
-    this.#settledBelow = options.settledBelow;
     this.#clock = options.clock;
     this.#earlier = (options.earlier ?? []).toReversed();
     this.#anchored = options.anchored ?? (() => {});
@@ -160,20 +153,24 @@ export class CertificateLog {
     if (state === undefined) {
       const range = new CompactRange(sha256);
       const edge = await TileEdge.load(store, 0);
-      const { leafText, sealed = [] } = options.beginning ?? {};
-      if (leafText !== undefined) {
-        range.append(leafHash(sha256, utf8Bytes(leafText)), (level, index, hash) =>
+      const { firstLeafText } = options;
+      if (firstLeafText !== undefined) {
+        range.append(leafHash(sha256, utf8Bytes(firstLeafText)), (level, index, hash) =>
           edge.add(level, index, hash),
         );
       }
       const checkpoint = signCheckpoint(keys, range, nowS);
-      state = { range, edge, sealed: new SealedRanges(sealed), checkpoint, sealedAtS: nowS };
-      await store.putLog([...edge.partialTiles(), ...stateRecords(state, ids, keys)]);
+      const first = recorded({ range, edge, checkpoint, sealedAtS: nowS }, ids, keys);
+      await putState(store, undefined, first, { records: edge.partialTiles(), sealed: [] });
+      if (firstLeafText !== undefined) await leaveUnsealed(store, first);
+      state = first;
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
       // The key was rotated: what the old key vouched for, the new one does too, beside it.
       const sealedAtS = Math.max(nowS, state.sealedAtS);
-      state = { ...state, checkpoint: addSignatures(state.checkpoint, keys, sealedAtS), sealedAtS };
-      await store.putLog([...stateRecords(state, ids, keys), voucherRecord(state, keys)]);
+      const checkpoint = addSignatures(state.checkpoint, keys, sealedAtS);
+      const vouched = recorded({ ...state, checkpoint, sealedAtS }, ids, keys);
+      await putState(store, state, vouched, { records: [voucherRecord(vouched, keys)], sealed: [] });
+      state = vouched;
     }
     options.anchored?.(state.checkpoint);
     const published = await loadPublicState(store);
@@ -323,15 +320,17 @@ export class CertificateLog {
     }
     const lots = await this.#newLots();
     const revocations = await this.#newRevocations();
-    const { segments, sealed } = await this.#newSegments();
+    const segments = await this.#store.unsealed(BATCH_LEAVES);
+    for (const segment of segments) await this.#prepareLots(segment);
     if (segments.length + revocations.length + lots.length === 0) {
       await this.#releaseLots();
       return 0;
     }
-    const { state, published, records } = this.#append(lots, segments, revocations, sealed);
+    const { state, published, records } = this.#append(lots, segments, revocations);
     const leaves = state.range.size - this.#state.range.size;
     try {
-      await this.#store.putLog(records);
+      const sealed = segments.map(({ sequence }) => sequence);
+      await putState(this.#store, this.#state, state, { records, sealed });
       this.#anchored(state.checkpoint);
     } catch (error) {
       this.#unknown = true;
@@ -364,8 +363,7 @@ export class CertificateLog {
     lots: readonly LotRecord[],
     segments: readonly SegmentRecord[],
     revocations: readonly LotRevocation[],
-    sealed: SealedRanges,
-  ): { state: LogState; published: PublicState; records: TileRecord[] } {
+  ): { state: ReturnType<typeof recorded>; published: PublicState; records: TileRecord[] } {
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: TileRecord[] = [];
@@ -411,7 +409,7 @@ export class CertificateLog {
     const { size } = range;
     const published = added.finish(sealedAtS);
     const checkpoint = signCheckpoint(this.#keys, range, sealedAtS);
-    const state = { range, edge, sealed, checkpoint, sealedAtS };
+    const state = recorded({ range, edge, checkpoint, sealedAtS }, this.#ids, this.#keys);
     const records = [
       ...tiles,
       ...edge.partialTiles(),
@@ -421,47 +419,8 @@ export class CertificateLog {
         value: utf8Bytes(JSON.stringify({ leaf, size, text } satisfies LotLeafRecord)),
       })),
       ...published.records,
-      ...stateRecords(state, this.#ids, this.#keys),
     ];
     return { state, published: published.state, records };
-  }
-
-  /**
-   * Committed segments that are not sealed, about a batch of them, and the ranges as they are when those are.
-   */
-  async #newSegments(): Promise<{ segments: SegmentRecord[]; sealed: SealedRanges }> {
-    const sealed = new SealedRanges(this.#state.sealed.ranges);
-    const segments: SegmentRecord[] = [];
-    let leaves = 0;
-    for (const gap of sealed.gaps()) {
-      // Numbers below it that are not there never will be.
-      const dead = Math.min(gap.before, this.#settledBelow);
-      let { from } = gap;
-      let found: SegmentRecord[] = [];
-      do {
-        if (leaves >= BATCH_LEAVES) return { segments, sealed };
-        found = await this.#segmentsIn(from, gap.before);
-        for (const segment of found) {
-          if (leaves >= BATCH_LEAVES) return { segments, sealed };
-          await this.#prepareLots(segment);
-          segments.push(segment);
-          leaves += segment.count;
-          sealed.add(from, Math.min(segment.sequence, dead));
-          sealed.add(segment.sequence, segment.sequence + 1);
-          from = segment.sequence + 1;
-        }
-      } while (found.length > 0);
-      sealed.add(from, dead);
-    }
-    return { segments, sealed };
-  }
-
-  /** Looks first whether the gap has a segment at all: most have none, and behind it stand sealed ones. */
-  async #segmentsIn(from: number, before: number): Promise<SegmentRecord[]> {
-    const [next] = await this.#store.segmentsFrom(from, 1);
-    if (next === undefined || next.sequence >= before) return [];
-    const segments = await this.#store.segmentsFrom(from, SEGMENTS_PER_READ);
-    return segments.filter((segment) => segment.sequence < before);
   }
 
   async #newRevocations(): Promise<LotRevocation[]> {
@@ -490,6 +449,20 @@ export class CertificateLog {
     const lot = this.#lots.get(id);
     assert(lot !== undefined, 'lots are read before their segment is hashed');
     return lot;
+  }
+}
+
+/**
+ * Segments that were not logged are left to the log before this one: no key signs for what is older than itself.
+ */
+async function leaveUnsealed(
+  store: CertificateLogOptions['store'],
+  first: ReturnType<typeof recorded>,
+): Promise<void> {
+  for (;;) {
+    const left = await store.unsealed(BATCH_LEAVES);
+    if (left.length === 0) return;
+    await putState(store, first, first, { records: [], sealed: left.map(({ sequence }) => sequence) });
   }
 }
 

@@ -80,7 +80,6 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     earlier: incarnations.slice(0, -1).map((each) => logStoreOf(ledger, each.number)),
     ids,
     keys,
-    settledBelow: await ledger.nextSegment(),
     clock,
     isWitnessed: witnesses !== undefined,
     ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
@@ -145,11 +144,8 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
     earlier: [],
     ids: new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')), incarnations),
     keys: openLogKeys(directory, origin, clock),
-    settledBelow: firstSegment,
     clock,
-    // segments that were not logged are left to the log before this one: no key signs for what is older than
-    // itself
-    beginning: { leafText: incarnationText(incarnation), sealed: [{ from: 0, before: firstSegment }] },
+    firstLeafText: incarnationText(incarnation),
   });
   await writeIncarnations(ledger, incarnations);
   anchorIn(folders, number)(log.checkpoint);

@@ -188,6 +188,11 @@ export interface Books {
    */
   commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void>;
   segment(sequence: number): Promise<SegmentRecord | undefined>;
+  /**
+   * Committed segments that the transparency log has not sealed, by ascending sequence: from the first one on until they
+   * have this many certificates, or all.
+   */
+  unsealed(certificates: number): Promise<SegmentRecord[]>;
   /** Segments with a sequence of at least `from`, in order, at most `limit`. */
   segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
   /** The series of a public purpose, and answers of one of them: also the private ones, whose serials would else be gaps. */
@@ -255,9 +260,27 @@ export interface SegmentSink {
 
 /** Records of the transparency log, opaque here: the certificate room writes and reads them. */
 export interface LogStore {
-  /** Puts all records in one transaction. */
-  putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void>;
+  /**
+   * Puts all records in one transaction. With a `step`, only when its record is still the expected one: `conflict` means
+   * that another writer took a step first, and nothing was put. Calling again with the same records changes nothing.
+   */
+  putLog(records: readonly LogRecord[], step?: LogStep): Promise<void>;
   getLog(key: string): Promise<Uint8Array | undefined>;
+}
+
+export interface LogRecord {
+  readonly key: string;
+  readonly value: Uint8Array;
+}
+
+/** A step of the log from one state to the next. Two writers that begin at the same state cannot both take one. */
+export interface LogStep {
+  /** One of the records that are put. */
+  readonly key: string;
+  /** What is stored under the key before the step; undefined for the first one. */
+  readonly expected: Uint8Array | undefined;
+  /** Segments whose leaves are among the records: `unsealed` gives them no more. */
+  readonly sealed: readonly number[];
 }
 
 /** Who may make a call, and what must hold before it is made. */
@@ -305,6 +328,7 @@ export const LEDGER_CALLS = {
   nextSegment: { part: 'books' },
   commit: { part: 'books', server: true, room: true },
   segment: { part: 'books' },
+  unsealed: { part: 'books' },
   segmentsFrom: { part: 'books' },
   seriesPage: { part: 'books' },
   balances: { part: 'books' },

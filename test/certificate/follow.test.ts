@@ -251,7 +251,7 @@ describe('a monitor of a log', () => {
     await service.grow(3);
     const { state } = await poll(service);
     service.world.keys = logKeys(1, 2);
-    service.log = await service.world.open(0);
+    service.log = await service.world.open();
     const rotated = await poll(service, state);
     assert.deepEqual(rotated.events, [{ kind: 'key', keyId: service.world.keys.currentKeyId }]);
     await service.grow(3);

@@ -170,7 +170,7 @@ describe('a ledger that is the original', () => {
       const keys = openLogKeys(keysPath, NAME, clock);
       const ids = new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')));
       await ledger.addLot(LOT, []);
-      const log = await CertificateLog.open({ store: ledger, ids, keys, settledBelow: 1, clock });
+      const log = await CertificateLog.open({ store: ledger, ids, keys, clock });
       await ledger.commit([segmentRecord(1, [seededSource(LOT.id)], [answerEntry(99)])], []);
       await log.sealAll();
     });
@@ -186,9 +186,9 @@ describe('a ledger that is the original', () => {
     await fresh.with(async (folders) => {
       const noted: typeof folders.ledger = {
         ...folders.ledger,
-        putLog: async (records) => {
+        putLog: async (records, step) => {
           if (records.some(({ key }) => key === 'incarnations')) throw new Error('power cut');
-          return folders.ledger.putLog(records);
+          return folders.ledger.putLog(records, step);
         },
       };
       await assert.rejects(openCertificates({ ...folders, ledger: noted }), /power cut/);

@@ -16,8 +16,7 @@ const keys = logKeys(1);
 const LOT = lotRecord('a');
 
 async function openLog(ledger: Ledger): Promise<CertificateLog> {
-  const settledBelow = await ledger.nextSegment();
-  return await CertificateLog.open({ store: ledger, ids, keys, settledBelow, clock: testClock });
+  return await CertificateLog.open({ store: ledger, ids, keys, clock: testClock });
 }
 
 async function commit(ledger: Ledger, sequence: number, from: number): Promise<void> {

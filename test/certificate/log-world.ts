@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { leafText, revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
@@ -19,6 +20,7 @@ import {
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import { LedgerError, type LogRecord, type LogStep } from '../../src/ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
 import { referenceRoot } from '../reference/merkle.ts';
@@ -53,18 +55,32 @@ export class LogWorld {
   readonly released = new Map<string, number>();
   readonly withdrawn: LotRevocation[] = [];
   readonly records = new Map<string, Uint8Array>();
+  readonly sealed = new Set<number>();
+  /** What is run once between the look at what is not sealed and the next write. */
+  beforeWrite = async () => {};
   nextWrite: 'done' | 'lost' | 'done, but said to have failed' = 'done';
   writes = 0;
+  /** Whether a step is refused where the log has moved on; false plants the fault. */
+  comparesStates = true;
   readonly ids = new CertificateIds(new Uint8Array(32).fill(9));
   keys = logKeys(1);
   readonly clock = new ManualClock(TIME_MS + 500);
   #lastCheckpoint: { size: number; root: Uint8Array<ArrayBuffer> } | undefined;
 
   readonly store = {
-    putLog: async (records: readonly { key: string; value: Uint8Array }[]) => {
+    putLog: async (records: readonly LogRecord[], step?: LogStep) => {
+      const { beforeWrite } = this;
+      this.beforeWrite = async () => {};
+      await beforeWrite();
       const outcome = this.nextWrite;
       this.nextWrite = 'done';
       if (outcome === 'lost') throw new StoreFault('lost');
+      if (step !== undefined && this.comparesStates) {
+        const stored = this.records.get(step.key);
+        if (!isDeepStrictEqual(stored && Buffer.from(stored), step.expected && Buffer.from(step.expected)))
+          throw new LedgerError('conflict', `the record ${step.key} has changed`);
+      }
+      for (const sequence of step?.sealed ?? []) this.sealed.add(sequence);
       this.writes++;
       for (const { key, value } of records) this.records.set(key, new Uint8Array(value));
       if (outcome !== 'done') throw new StoreFault('done all the same');
@@ -73,11 +89,16 @@ export class LogWorld {
       const value = this.records.get(key);
       return value && new Uint8Array(value);
     },
-    segmentsFrom: async (from: number, limit: number) =>
-      [...this.segments.values()]
-        .filter((segment) => segment.sequence >= from)
+    unsealed: async (certificates: number) => {
+      let missing = certificates;
+      return [...this.segments.values()]
+        .filter(({ sequence }) => !this.sealed.has(sequence))
         .sort((a, b) => a.sequence - b.sequence)
-        .slice(0, limit),
+        .filter(({ count }) => {
+          missing -= count;
+          return missing + count > 0;
+        });
+    },
     lot: async (id: string) => this.lots.get(id),
     heldLots: async (limit: number) =>
       [...this.lots.values()]
@@ -93,12 +114,12 @@ export class LogWorld {
     this.segments.set(segment.sequence, segment);
   }
 
-  open(settledBelow = 1): Promise<CertificateLog> {
-    return CertificateLog.open(this.options(settledBelow));
+  open(): Promise<CertificateLog> {
+    return CertificateLog.open(this.options());
   }
 
-  options(settledBelow: number) {
-    return { store: this.store, ids: this.ids, keys: this.keys, settledBelow, clock: this.clock };
+  options() {
+    return { store: this.store, ids: this.ids, keys: this.keys, clock: this.clock };
   }
 
   /**

@@ -124,7 +124,7 @@ describe('lots in the log', () => {
     const w = new LogWorld();
     const lot = await committedLot(lotRecord('a'));
     w.lots.set(lot.id, lot);
-    const open = () => CertificateLog.open({ ...w.options(1), isWitnessed: true });
+    const open = () => CertificateLog.open({ ...w.options(), isWitnessed: true });
     let log = await open();
     await log.seal();
     log = await open();
@@ -145,7 +145,7 @@ describe('lots in the log', () => {
     await (await w.open()).seal();
     const releasedMs = w.clock.wall;
     w.clock.wall += 60_000;
-    const log = await CertificateLog.open({ ...w.options(1), isWitnessed: true });
+    const log = await CertificateLog.open({ ...w.options(), isWitnessed: true });
     const seen: string[] = [];
     const find = (unclaimed: number, names = ['w1', 'w2'], keyId = '01020304') =>
       UnseenLots.find({

@@ -22,7 +22,7 @@ export class WatchedLog {
 
   static async open(): Promise<WatchedLog> {
     const watched = new WatchedLog();
-    watched.log = await watched.world.open(0);
+    watched.log = await watched.world.open();
     const lot = lotRecord('a');
     watched.world.lots.set(lot.id, lot);
     return watched;

@@ -44,7 +44,6 @@ describe('qrn log', () => {
       store: ledger,
       ids: idsOf(),
       keys,
-      settledBelow: 0,
       clock,
     });
     const entries = Array.from({ length: count }, (_, i) => answerEntry(100 * segment + i));

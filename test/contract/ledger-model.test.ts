@@ -74,6 +74,7 @@ async function observe({ ledger }: Side): Promise<unknown> {
     levels: await ask(() => ledger.blockLevels()),
     next: await ask(() => ledger.nextSegment()),
     segments: await ask(() => ledger.segmentsFrom(0, 100)),
+    unsealed: await ask(() => ledger.unsealed(100)),
     latest: await ask(() => ledger.latestPeriod()),
     balances: await ask(() => ledger.balances(202611)),
     later: await ask(() => ledger.balances(202612)),
@@ -222,6 +223,18 @@ const commands = [
   fc.integer({ min: 0, max: 255 }).map((value) => {
     return new Step(`log ${value}`, ({ ledger }) =>
       insist(() => ledger.putLog([{ key: 'head', value: new Uint8Array([value]) }])),
+    );
+  }),
+  fc.record({ from: fc.nat(3), to: fc.nat(3), at: sequence }).map(({ from, to, at }) => {
+    const expected = from === 0 ? undefined : new Uint8Array([from]);
+    return new Step(`step the log from ${from} to ${to} with segment ${at}`, ({ ledger }) =>
+      insist(() =>
+        ledger.putLog([{ key: 'head', value: new Uint8Array([to]) }], {
+          key: 'head',
+          expected,
+          sealed: [at],
+        }),
+      ),
     );
   }),
   fc.record({ n: jobNumber, tomorrow: fc.boolean(), limits }).map(({ n, tomorrow, limits }) => {

@@ -552,6 +552,27 @@ export function ledgerContract(
         await assertSound(again, {});
       }));
 
+    test('a step of the log is taken from the expected state alone, and seals segments with it', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        for (const sequence of [3, 1, 2]) await ledger.commit([filledSegment(sequence, 2)], []);
+        const state = (value: number) => [{ key: 'state', value: new Uint8Array([value]) }];
+        const step = (from: number | undefined, sealed: number[]) => {
+          return { key: 'state', expected: from === undefined ? undefined : new Uint8Array([from]), sealed };
+        };
+        assert.deepEqual(sequencesOf(await ledger.unsealed(3)), [1, 2], 'whole segments');
+        assert.deepEqual(sequencesOf(await ledger.unsealed(100)), [1, 2, 3]);
+        await ledger.putLog(state(1), step(undefined, [1]));
+        await ledger.putLog(state(1), step(undefined, [1]));
+        await assert.rejects(ledger.putLog(state(2), step(undefined, [2])), { reason: 'conflict' });
+        await assert.rejects(ledger.putLog(state(2), step(9, [2])), { reason: 'conflict' });
+        assert.deepEqual(sequencesOf(await ledger.unsealed(100)), [2, 3], 'a refused step seals nothing');
+        await ledger.putLog(state(2), step(1, [3]));
+        const again = await reopen();
+        assert.deepEqual(await again.getLog('state'), new Uint8Array([2]));
+        assert.deepEqual(sequencesOf(await again.unsealed(100)), [2]);
+        await assertSound(again, { segments: 3 });
+      }));
+
     test('an audit beside commits sees one moment', (t) =>
       withLedger(t, async ({ ledger }) => {
         const commits = Array.from({ length: 150 }, (_, i) => ledger.commit([filledSegment(1 + i, 3)], []));

@@ -13,16 +13,22 @@ import { block, filledSegment, lotId } from '../support/ledger-records.ts';
  */
 const FORMAT_2 = new URL('./format-2/', import.meta.url);
 
-function folderOfFormat2(t: TestContext): string {
+/**
+ * A folder that the last release with format 6 wrote: its log has segment 1, the log of its second incarnation has the
+ * segments 3 and 6, leaves 2 to the first one, and has not sealed 5 and 9 yet.
+ */
+const FORMAT_6 = new URL('./format-6/', import.meta.url);
+
+function folderOf(t: TestContext, format: URL): string {
   const path = temporaryFolder(t);
-  writeFileSync(join(path, 'data.mdb'), gunzipSync(readFileSync(new URL('data.mdb.gz', FORMAT_2))));
-  copyFileSync(new URL('block-keys', FORMAT_2), join(path, 'block-keys'));
+  writeFileSync(join(path, 'data.mdb'), gunzipSync(readFileSync(new URL('data.mdb.gz', format))));
+  copyFileSync(new URL('block-keys', format), join(path, 'block-keys'));
   return path;
 }
 
 suite('a folder of format 2', () => {
   test('keeps everything, and its seed numbers leave the transparency log', async (t) => {
-    const path = folderOfFormat2(t);
+    const path = folderOf(t, FORMAT_2);
     const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
     assert.deepEqual((await tool.audit()).problems, [], 'a tool reads it as it is');
     await tool.close();
@@ -49,4 +55,17 @@ suite('a folder of format 2', () => {
     assert.deepEqual((await again.audit()).problems, []);
     await again.close();
   });
+});
+
+test('a folder of format 6 lists what its newest log has not sealed', async (t) => {
+  const path = folderOf(t, FORMAT_6);
+  const unsealed = async () => {
+    const ledger = await openTestLedger(path);
+    const segments = await ledger.unsealed(100);
+    assert.deepEqual((await ledger.audit()).problems, []);
+    await ledger.close();
+    return segments.map(({ sequence }) => sequence);
+  };
+  assert.deepEqual(await unsealed(), [5, 9]);
+  assert.deepEqual(await unsealed(), [5, 9], 'the migration ran once');
 });

@@ -84,7 +84,7 @@ async function scene() {
   const w = new LogWorld();
   w.lots.set(LOT.id, LOT);
   w.clock.wall = TIME_MS + 2_000;
-  const log = await w.open(0);
+  const log = await w.open();
   let sequence = 0;
   const grow = async (count: number) => {
     sequence++;

@@ -7,6 +7,8 @@ import {
   type Ledger,
   LedgerError,
   type LedgerIntegrity,
+  type LogRecord,
+  type LogStep,
   type SegmentSink,
   type SeriesPart,
   type StoredAnswerSize,
@@ -65,6 +67,7 @@ export class MemoryLedger implements Ledger {
   readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #sources = new MemorySources();
   readonly #segments = new Map<number, SegmentRecord>();
+  readonly #sealed = new Set<number>();
   readonly #series = new Map<string, SeriesAnswer[]>();
   /** Series by public purpose. */
   readonly #publicSeries = new Map<string, Set<string>>();
@@ -449,12 +452,33 @@ export class MemoryLedger implements Ledger {
 
   async probe(): Promise<void> {}
 
-  async putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {
+  async putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
+    if (step !== undefined) {
+      const stored = this.#log.get(step.key);
+      const after = records.find(({ key }) => key === step.key)?.value;
+      if (!isDeepStrictEqual(stored, step.expected)) {
+        if (isDeepStrictEqual(stored, after)) return;
+        throw new LedgerError('conflict', `the record ${step.key} of the log has changed`);
+      }
+      for (const sequence of step.sealed) this.#sealed.add(sequence);
+    }
     for (const { key, value } of records) this.#log.set(key, new Uint8Array(value));
   }
 
   async getLog(key: string): Promise<Uint8Array | undefined> {
     return structuredClone(this.#log.get(key));
+  }
+
+  async unsealed(certificates: number): Promise<SegmentRecord[]> {
+    const all = [...this.#segments.values()].sort((a, b) => a.sequence - b.sequence);
+    const segments: SegmentRecord[] = [];
+    let missing = certificates;
+    for (const segment of all.filter(({ sequence }) => !this.#sealed.has(sequence))) {
+      if (missing <= 0) break;
+      segments.push(structuredClone(this.#withSerials(segment)));
+      missing -= segment.count;
+    }
+    return segments;
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {

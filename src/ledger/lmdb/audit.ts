@@ -225,7 +225,9 @@ class Audit {
     displaced: DisplacedTally,
     series: SeriesAudit,
   ): Promise<number> {
-    const { meta, segments, segmentTimes } = this.#tables;
+    const { meta, segments, segmentTimes, unsealed } = this.#tables;
+    const certificates = new Map<number, number>();
+    await this.#walk(unsealed, (sequence, count) => certificates.set(sequence, count));
     const times = new Map<number, number>();
     await this.#walk(segmentTimes, ([committedAtMs, sequence]) => times.set(sequence, committedAtMs));
     const requestIds = new RequestIdSet();
@@ -241,6 +243,7 @@ class Audit {
       if (times.get(sequence) !== segment.committedAtMs)
         this.#problem(`segment ${sequence} is not listed by its time`);
       times.delete(sequence);
+      if ((certificates.get(sequence) ?? segment.count) === segment.count) certificates.delete(sequence);
       this.#checkSources(segment, lots);
       this.#checkEntries(segment, requestIds);
       tally.addSegment(segment.entries);
@@ -249,6 +252,8 @@ class Audit {
     });
     for (const sequence of times.keys())
       this.#problem(`segment ${sequence} is listed by time but not readable`);
+    for (const sequence of certificates.keys())
+      this.#problem(`segment ${sequence} is to be logged, and is not stored with as many certificates`);
     return read;
   }
 

@@ -1,6 +1,14 @@
 import type { Clock } from '../../core/clock.ts';
 import type { SeriesPage } from '../label-records.ts';
-import { type Books, LedgerError, type LogStore, type SeriesPart, type StoredAnswerSize } from '../ledger.ts';
+import {
+  type Books,
+  LedgerError,
+  type LogRecord,
+  type LogStep,
+  type LogStore,
+  type SeriesPart,
+  type StoredAnswerSize,
+} from '../ledger.ts';
 import type {
   Balance,
   PeriodCorrection,
@@ -234,9 +242,11 @@ export class LmdbBooks implements Books, LogStore {
     return this.#writer.submit(() => this.#tables.meta.put('probedAtMs', this.#clock.wallMs()));
   }
 
-  putLog(records: readonly { key: string; value: Uint8Array }[]): Promise<void> {
+  putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
     return this.#writer.submit(() => {
-      const { log, meta } = this.#tables;
+      const { log, meta, unsealed } = this.#tables;
+      if (step !== undefined && !this.#mayStep(records, step)) return;
+      for (const sequence of step?.sealed ?? []) unsealed.remove(sequence);
       for (const { key, value } of records) {
         if (!log.has(key)) increase(meta, 'logRecords', 1);
         log.put(key, value);
@@ -249,20 +259,40 @@ export class LmdbBooks implements Books, LogStore {
     return value === undefined ? undefined : new Uint8Array(value);
   }
 
+  async unsealed(certificates: number): Promise<SegmentRecord[]> {
+    const segments: SegmentRecord[] = [];
+    let missing = certificates;
+    for (const { key: sequence, value: count } of this.#tables.unsealed.entries()) {
+      if (missing <= 0) break;
+      segments.push(withSerials(this.#tables, this.#storedSegment(sequence)));
+      missing -= count;
+    }
+    return segments;
+  }
+
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
     return [...this.#tables.segments.entries({ from, limit })].map(({ value }) =>
       withSerials(this.#tables, decodeSegment(value)),
     );
   }
 
+  /** False when the step was taken already. Throws `conflict` when another one was. */
+  #mayStep(records: readonly LogRecord[], { key, expected }: LogStep): boolean {
+    const stored = this.#tables.log.get(key);
+    if (isSame(stored, expected)) return true;
+    if (isSame(stored, records.find((record) => record.key === key)?.value)) return false;
+    throw new LedgerError('conflict', `another writer has changed the record ${key} of the log`);
+  }
+
   #commit(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
     const fresh = this.#unstored(segments);
-    const { meta, segmentTimes } = this.#tables;
+    const { meta, segmentTimes, unsealed } = this.#tables;
     const tally = new UsageTally();
     const displaced = new DisplacedTally();
     for (const { segment, bytes } of fresh) {
       this.#tables.segments.put(segment.sequence, bytes);
       segmentTimes.put([segment.committedAtMs, segment.sequence], segment.count);
+      unsealed.put(segment.sequence, segment.count);
       tally.addSegment(segment.entries);
       displaced.addSegment(segment);
       numberAnswers(this.#tables, segment);
@@ -342,7 +372,7 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   #dropSegments(beforeMs: number): number {
-    const { archivedUsage, meta, segments, segmentTimes } = this.#tables;
+    const { archivedUsage, meta, segments, segmentTimes, unsealed } = this.#tables;
     const due = [...segmentTimes.entries({ before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP })];
     const tally = new UsageTally();
     const displaced = new DisplacedTally();
@@ -353,6 +383,7 @@ export class LmdbBooks implements Books, LogStore {
       dropNumbers(this.#tables, segment);
       segmentTimes.remove(key);
       segments.remove(key[1]);
+      unsealed.remove(key[1]);
       raise(meta, 'droppedSegment', key[1]);
     }
     for (const [key, counters] of tally.counters) {
@@ -370,6 +401,11 @@ export class LmdbBooks implements Books, LogStore {
       throw new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
     return decodeSegment(stored);
   }
+}
+
+function isSame(stored: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (stored === undefined || other === undefined) return stored === other;
+  return Buffer.compare(stored, other) === 0;
 }
 
 function addDisplaced(table: Table<DisplacedKey, Charge>, more: DisplacedTally): void {

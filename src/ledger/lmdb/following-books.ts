@@ -125,6 +125,11 @@ export class FollowingBooks implements Books {
     return this.#books.seriesPage(purpose, part);
   }
 
+  async unsealed(certificates: number): Promise<SegmentRecord[]> {
+    await this.store();
+    return this.#books.unsealed(certificates);
+  }
+
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
     await this.store();
     return this.#books.segmentsFrom(from, limit);

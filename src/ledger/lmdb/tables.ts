@@ -29,7 +29,7 @@ import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table
  * The format of the folder. A change that an older program would misread takes the next number, and a program
  * refuses a folder with a number above its own.
  */
-export const FORMAT = 6;
+export const FORMAT = 7;
 
 /** The first format whose blocks are sealed (block-keys.ts). */
 export const SEALED_FORMAT = 2;
@@ -41,6 +41,9 @@ const LOG_ALONE_FORMAT = 3;
 
 /** The first format in which lots are held back until their leaf is in the log. */
 const HOLDING_FORMAT = 5;
+
+/** The first format that lists the segments which the transparency log has not sealed. */
+const UNSEALED_FORMAT = 7;
 
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
@@ -133,6 +136,8 @@ export interface Tables {
   readonly segments: Table<number, Uint8Array>;
   /** committedAtMs, sequence. */
   readonly segmentTimes: Table<[number, number], number>;
+  /** Segments that the transparency log has not sealed, and how many certificates each has. */
+  readonly unsealed: Table<number, number>;
   /** usageKey: day and account. Months are sums over their days. */
   readonly usage: Table<number, UsageCounters>;
   /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
@@ -213,6 +218,7 @@ export function openTables(store: Store, meta: Table<MetaName, number>): Tables 
     claims: open('claims', plainCodec<BlockClaim>()),
     segments: open('segments', bytesCodec),
     segmentTimes: open('segmentTimes', plainCodec<number>()),
+    unsealed: openLater('unsealed', plainCodec<number>()),
     usage: open('usage', countersCodec),
     archivedUsage: open('archivedUsage', countersCodec),
     displaced: openLater('displaced', plainCodec<Charge>()),
@@ -259,11 +265,12 @@ export function lower(meta: Table<MetaName, number>, name: MetaName, to: number)
 
 /**
  * Brings a folder of an earlier format to this one, inside a write transaction. Format 4 has the journals of fronts,
- * format 5 holds lots back, format 6 has labels.
+ * format 5 holds lots back, format 6 has labels, format 7 lists what is not sealed.
  */
 export function migrate(tables: Tables): void {
   if (count(tables.meta, 'format') < LOG_ALONE_FORMAT) separateLog(tables);
   if (count(tables.meta, 'format') < HOLDING_FORMAT) releaseEarlierLots(tables);
+  if (count(tables.meta, 'format') < UNSEALED_FORMAT) listUnsealed(tables);
   tables.meta.put('format', FORMAT);
 }
 
@@ -289,4 +296,23 @@ function separateLog({ log, meta }: Tables): void {
 function releaseEarlierLots({ meta }: Tables): void {
   raise(meta, 'releasedLots', count(meta, 'lots'));
   raise(meta, 'releasedBlocks', count(meta, 'blocks'));
+}
+
+/** Up to format 6 the state of the newest log named the ranges of sequences that it had sealed. */
+function listUnsealed({ log, segmentTimes, unsealed }: Tables): void {
+  const incarnations = recordOf<{ readonly number: number }[]>(log.get('incarnations'));
+  const newest = incarnations?.at(-1)?.number ?? 0;
+  const state = recordOf<{ readonly sealed: readonly { readonly from: number; readonly before: number }[] }>(
+    log.get(newest === 0 ? 'state' : `incarnation/${newest}/state`),
+  );
+  const sealed = state?.sealed ?? [];
+  for (const { key, value } of segmentTimes.entries()) {
+    const [, sequence] = key;
+    if (!sealed.some(({ from, before }) => from <= sequence && sequence < before))
+      unsealed.put(sequence, value);
+  }
+}
+
+function recordOf<T>(bytes: Uint8Array | undefined): T | undefined {
+  return bytes && (JSON.parse(Buffer.from(bytes).toString('utf8')) as T);
 }

@@ -239,8 +239,8 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['progress', 'log'],
     ledger: (inner, life) =>
       changed(inner, {
-        segmentsFrom: async (from, limit) => {
-          const segments = await inner.segmentsFrom(from, limit);
+        unsealed: async (certificates) => {
+          const segments = await inner.unsealed(certificates);
           const own = firstSeen.get(life) ?? (await inner.nextSegment());
           firstSeen.set(life, own);
           return segments.filter(({ sequence }) => sequence >= own);

@@ -185,12 +185,10 @@ async function startFront(around: FrontOptions): Promise<NodeFront> {
 async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   const ledger = ledgerFor('log');
   const ids = new CertificateIds(keys.ids);
-  const settledBelow = await ledger.nextSegment();
   const certificateLog = await CertificateLog.open({
     store: ledger,
     ids,
     keys: keys.log,
-    settledBelow,
     clock,
   });
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });

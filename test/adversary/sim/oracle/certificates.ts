@@ -61,7 +61,6 @@ export class CertificateKeeper {
       store: ledger,
       ids: this.#ids,
       keys: this.#keys,
-      settledBelow: 0,
       clock: new ManualClock(),
     });
     await this.#extend(log);
