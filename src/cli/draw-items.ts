@@ -7,7 +7,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { DRAW_OPTIONS, drawn, modeOf } from './draw.ts';
+import { commonOf, DRAW_OPTIONS, drawn } from './draw.ts';
 
 const ITEMS = {
   name: 'ITEM',
@@ -28,7 +28,7 @@ export const shuffle: Command = action({
   run: async (input, context) => {
     const items = await itemsOf(input, context);
     if (items.length > SHUFFLED_MAX) throw new CommandError('the service shuffles at most 10,000 items');
-    const parameters = { items, entropyMode: modeOf(input) };
+    const parameters = { items, ...commonOf(input) };
     return drawn(input, context, 'shuffle', parameters, async (client) => {
       const { answer, response } = await client.shuffle(parameters).withResponse();
       return { answer, response, texts: answer.data.items, isLong: true };
@@ -51,7 +51,7 @@ export const pick: Command = action({
     const count = wholeNumber('count', input.option('count') ?? '1');
     if (count < 1 || count > items.length)
       throw new UsageError(`--count is 1 to ${items.length}, the number of items`);
-    const parameters = { count, min: 0, max: items.length - 1, unique: true, entropyMode: modeOf(input) };
+    const parameters = { count, min: 0, max: items.length - 1, unique: true, ...commonOf(input) };
     return drawn(input, context, 'integers', parameters, async (client) => {
       const { answer, response } = await client.integers(parameters).withResponse();
       return { answer, response, texts: answer.data.values.map((index) => items[index]), isLong: true };

@@ -1,12 +1,14 @@
+import { readFileSync } from 'node:fs';
 import type { DataEndpoint, EntropyMode, SortOrder } from '../../clients/typescript/src/answers.ts';
 import type { QrnClient } from '../../clients/typescript/src/client.ts';
-import type { DataParameters } from '../../clients/typescript/src/parameters.ts';
+import type { DataParameters, DrawParameters } from '../../clients/typescript/src/parameters.ts';
 import { ENTROPY_MODES } from '../core/vocabulary.ts';
 import {
   action,
   byteCount,
   type Command,
   type CommandContext,
+  CommandError,
   type Input,
   json,
   type OptionTable,
@@ -29,6 +31,17 @@ export const DRAW_OPTIONS = {
     meaning: 'check the answer before it is printed; exit 1 when it is not true, 2 when that is not known',
   },
   'dry-run': { meaning: 'print what it would cost, and draw nothing' },
+  purpose: {
+    value: 'TEXT',
+    meaning: 'what the values are for; the certificate numbers the answers of the account under it',
+  },
+  'user-data': { value: 'TEXT', meaning: 'what the certificate is to be bound to, up to 1,000 characters' },
+  'user-data-sha256': { value: 'HEX', meaning: 'its SHA-256 instead' },
+  public: { meaning: 'the certificate shows purpose and user data, rather than commitments to them' },
+  'client-entropy': {
+    value: 'FILE',
+    meaning: 'up to 64 bytes of your own that are mixed into the key of the values; not in pure mode',
+  },
   ...SERVICE_OPTIONS,
 } as const satisfies OptionTable;
 
@@ -56,15 +69,15 @@ export const integers: Command = action({
     const order = input.option('sort');
     const sort =
       order === undefined ? undefined : oneOf('sort', order, ['none', 'ascending', 'descending'] as const);
-    const entropyMode = modeOf(input);
+    const common = commonOf(input);
     if (isTooMany(input, count)) {
       if (unique === true || sort !== undefined)
         throw new UsageError('--unique and --sort take up to 10,000 values');
       return streaming(input, context, (client) =>
-        streamLines(client.stream.integers({ total: count, min, max, entropyMode }), input, client, context),
+        streamLines(client.stream.integers({ total: count, min, max, ...common }), input, client, context),
       );
     }
-    const parameters = { count, min, max, unique, sort: sort as SortOrder | undefined, entropyMode };
+    const parameters = { count, min, max, unique, sort: sort as SortOrder | undefined, ...common };
     return drawn(input, context, 'integers', parameters, async (client) => {
       const { answer, response } = await client.integers(parameters).withResponse();
       return { answer, response, texts: answer.data.values.map(String), isLong: false };
@@ -83,13 +96,13 @@ export const floats: Command = action({
   run: (input, context) => {
     const count = countOf(input);
     const precision = numberOption(input, 'precision');
-    const entropyMode = modeOf(input);
+    const common = commonOf(input);
     if (isTooMany(input, count)) {
       return streaming(input, context, (client) =>
-        streamLines(client.stream.floats({ total: count, precision, entropyMode }), input, client, context),
+        streamLines(client.stream.floats({ total: count, precision, ...common }), input, client, context),
       );
     }
-    const parameters = { count, precision, entropyMode };
+    const parameters = { count, precision, ...common };
     return drawn(input, context, 'floats', parameters, async (client) => {
       const { answer, response } = await client.floats(parameters).withResponse();
       return { answer, response, texts: answer.data.values.map(String), isLong: false };
@@ -103,7 +116,7 @@ export const uuid: Command = action({
   operands: [COUNT],
   options: DRAW_OPTIONS,
   run: (input, context) => {
-    const parameters = { count: countOf(input), entropyMode: modeOf(input) };
+    const parameters = { count: countOf(input), ...commonOf(input) };
     if (parameters.count > ANSWER_VALUES_MAX) throw new UsageError('COUNT is at most 10,000');
     return drawn(input, context, 'uuid', parameters, async (client) => {
       const { answer, response } = await client.uuid(parameters).withResponse();
@@ -123,17 +136,17 @@ export const bytes: Command = action({
   run: (input, context) => {
     const [size = '16'] = input.operands;
     const count = byteCount('SIZE', size);
-    const entropyMode = modeOf(input);
+    const common = commonOf(input);
     if (input.has('raw') && !input.has('dry-run')) {
       if (context.isTerminal)
         throw new UsageError('--raw sends bytes that a terminal cannot show: redirect it');
       if (input.has('json') || input.has('encoding'))
         throw new UsageError('--raw goes with neither --json nor --encoding');
-      return streaming(input, context, (client) => streamBytes(count, entropyMode, input, client, context));
+      return streaming(input, context, (client) => streamBytes(count, common, input, client, context));
     }
     if (count > ANSWER_BYTES_MAX) throw tooMany(input, '1,024 bytes');
     const encoding = oneOf('encoding', input.option('encoding') ?? 'hex', ['hex', 'base64'] as const);
-    const parameters = { count, encoding, entropyMode };
+    const parameters = { count, encoding, ...common };
     return drawn(input, context, 'bytes', parameters, async (client) => {
       const { answer, response } = await client.bytes(parameters).withResponse();
       return { answer, response, texts: [answer.data.bytes], isLong: true };
@@ -203,7 +216,32 @@ function numberOption(input: Input, name: string): number | undefined {
   return value;
 }
 
-export function modeOf(input: Input): EntropyMode | undefined {
+/** What every command that draws values is told of them. */
+export function commonOf(input: Input): DrawParameters {
+  const file = input.option('client-entropy');
+  return {
+    entropyMode: modeOf(input),
+    purpose: input.option('purpose'),
+    userData: input.option('user-data'),
+    userDataSha256: input.option('user-data-sha256'),
+    public: input.has('public') ? true : undefined,
+    clientEntropy: file === undefined ? undefined : clientEntropyOf(file),
+  };
+}
+
+/** Of a file, because the arguments of a process are no secret on its machine. */
+function clientEntropyOf(file: string): Uint8Array {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new CommandError(`cannot read ${file}`, { cause: error });
+  }
+  if (bytes.length >= 1 && bytes.length <= 64) return bytes;
+  throw new UsageError(`--client-entropy takes a file of 1 to 64 bytes; ${file} has ${bytes.length}`);
+}
+
+function modeOf(input: Input): EntropyMode | undefined {
   const text = input.option('mode');
   if (text === 'hybrid') return 'quantum-seeded'; // its alias, also at the service
   return text === undefined ? undefined : oneOf('mode', text, ENTROPY_MODES);

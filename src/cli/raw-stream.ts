@@ -1,5 +1,6 @@
-import type { BinaryBatchType, EntropyMode } from '../../clients/typescript/src/answers.ts';
+import type { BinaryBatchType } from '../../clients/typescript/src/answers.ts';
 import type { QrnClient, VerifiableAnswer } from '../../clients/typescript/src/client.ts';
+import type { DrawParameters } from '../../clients/typescript/src/parameters.ts';
 import type { StreamBlock } from '../../clients/typescript/src/stream.ts';
 import type { CommandContext, Input } from './command.ts';
 import { checked } from './service-client.ts';
@@ -14,14 +15,14 @@ const BLOCK = 4_096;
  */
 export async function streamBytes(
   total: number,
-  entropyMode: EntropyMode | undefined,
+  common: DrawParameters,
   input: Input,
   client: QrnClient,
   context: CommandContext,
 ): Promise<number> {
   const whole = Math.floor(total / LENGTH);
   if (whole > 0) {
-    const blocks = client.stream.bytes({ total: whole, length: LENGTH, block: BLOCK, entropyMode });
+    const blocks = client.stream.bytes({ total: whole, length: LENGTH, block: BLOCK, ...common });
     for await (const block of blocks) {
       const { status, isOver } = await passOn(block, block.data.values, input, client, context);
       if (status !== 0 || isOver) return status;
@@ -29,7 +30,7 @@ export async function streamBytes(
   }
   const rest = total - whole * LENGTH;
   if (rest === 0) return 0;
-  const last = await client.bytesBinary({ count: rest, entropyMode });
+  const last = await client.bytesBinary({ count: rest, ...common });
   return (await passOn(last, last.data.bytes, input, client, context)).status;
 }
 

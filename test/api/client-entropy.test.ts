@@ -62,6 +62,18 @@ describe('client_entropy', () => {
     assert.equal(new Set(answers.map(({ data }) => data.values.join())).size, 3);
   });
 
+  it('is mixed into each block of a stream, and refused for a stream of pure mode', async () => {
+    const { key } = await server.account('pro');
+    const path = `/stream?type=bytes&total=5&block=2&length=16&client_entropy=${ENTROPY}`;
+    const lines = (await (await server.get(path, bearer(key))).text()).split('\n').slice(0, 3);
+    const blocks = lines.map((line) => JSON.parse(line) as Body);
+    assert.equal(new Set(blocks.flatMap(({ data }) => data.values)).size, 5);
+    const labels = blocks.map(({ label }) => label?.['client_entropy_sha256']);
+    assert.deepEqual(labels, [DIGEST, DIGEST, DIGEST]);
+    const pure = await server.get(`${path}&entropy_mode=pure`, bearer(key));
+    assert.equal(((await pure.json()) as Body).error?.code, 'invalid_client_entropy');
+  });
+
   it('is refused in pure mode and where it is no run of 1 to 64 bytes, and nothing is spent', async () => {
     const { key } = await server.account('pro');
     const credits = async () =>

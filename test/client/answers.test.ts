@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import type {
   Answer,
@@ -84,6 +85,16 @@ function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
     credits: CREDITS,
     rateLimit: RATE_LIMIT,
     opening: { optional: { bytes: 'string', path: 'string', salts: 'string' } },
+    label: {
+      optional: {
+        public: 'boolean',
+        purpose: { optional: 'string' },
+        series: { optional: 'string' },
+        user_data: { optional: 'string' },
+        user_data_sha256: { optional: 'string' },
+        client_entropy_sha256: { optional: 'string' },
+      },
+    },
   };
   assert.deepEqual(misfits(envelope, expected), []);
   assert.deepEqual(misfits(answer.data, { ...(data as object), metadata: ENTROPY }), []);
@@ -103,6 +114,38 @@ describe('answers', () => {
     const { values, metadata: __, ...echoed } = answer.data;
     assert.deepEqual(echoed, { count: 5, min: -3, max: 9, unique: true, sort: 'descending' });
     assert.equal(new Set(values).size, 5);
+  });
+
+  it('decode the label of an answer, and verify it', async () => {
+    const clientEntropy = crypto.getRandomValues(new Uint8Array(64));
+    const said = { purpose: 'the client’s types', userData: 'a&b\n', public: true, clientEntropy };
+    const answer = await client.integers({ count: 2, ...said });
+    assertAnswer(answer, {
+      values: ['number'],
+      count: 'number',
+      min: 'number',
+      max: 'number',
+      unique: 'boolean',
+      sort: { oneOf: ['none', 'ascending', 'descending'] },
+    });
+    assert.deepEqual(
+      [answer.label?.purpose, answer.label?.user_data, answer.label?.public],
+      [said.purpose, said.userData, true],
+    );
+    const digest = createHash('sha256').update(clientEntropy).digest('hex');
+    assert.equal(answer.label?.client_entropy_sha256, `sha256:${digest}`);
+    const hidden = await client.batch({ type: 'uuid', count: 2, userDataSha256: digest, clientEntropy });
+    assert.equal(hidden.label?.user_data_sha256, `sha256:${digest}`);
+    const binary = await client.bytesBinary({ count: 4, ...said });
+    for (const each of [answer, hidden, binary]) {
+      const { ok, checks } = await client.verify(each);
+      assert.deepEqual([ok, checks.filter((check) => !check.ok)], [true, []]);
+      assert.ok(checks.some(({ name }) => name === 'label'));
+    }
+    for await (const block of client.stream.uuid({ total: 2, block: 1, clientEntropy, purpose: 'blocks' })) {
+      const { checks } = await client.verify(block);
+      assert.ok(checks.some(({ name, ok }) => name === 'label' && ok));
+    }
   });
 
   it('decode bytes', async () => {

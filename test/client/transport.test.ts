@@ -58,7 +58,7 @@ describe('a request', () => {
     const sent = fake.requests.length;
     await assert.rejects(client.shuffle({ items: ['a', 'b\ud83d'] }), {
       name: 'TypeError',
-      message: /^items: "b\\ud83d" is no Unicode text/,
+      message: /^items: "b\\ud83d" has half of a surrogate pair/,
     });
     assert.equal(fake.requests.length, sent);
   });
@@ -67,6 +67,25 @@ describe('a request', () => {
     fake.script(someAnswer());
     await client.shuffle({ items: ['a,b', '', 'é&=', 'c'], entropyMode: 'csprng' });
     assert.equal(fake.requests[0].url, '/v1/shuffle?items=a%2Cb,,%C3%A9%26%3D,c&entropy_mode=csprng');
+  });
+
+  it('sends what the caller says of the values, and a key for retries with a purpose', async () => {
+    fake.script(someAnswer(), someAnswer());
+    const said = { userData: 'é\n', public: true, clientEntropy: Uint8Array.of(0, 171) };
+    await client.integers({ count: 2, ...said });
+    await client.batch({ type: 'uuid', count: 1, purpose: 'a draw', ...said });
+    const [get, post] = fake.requests.slice(-2);
+    assert.equal(get.url, '/v1/integers?count=2&user_data=%C3%A9%0A&public=true&client_entropy=00ab');
+    assert.equal(get.headers['idempotency-key'], undefined);
+    assert.deepEqual(JSON.parse(String(post.body)), {
+      type: 'uuid',
+      count: 1,
+      purpose: 'a draw',
+      user_data: 'é\n',
+      public: true,
+      client_entropy: '00ab',
+    });
+    assert.match(String(post.headers['idempotency-key']), /^[0-9a-f-]{32,36}$/);
   });
 
   it('sends a batch as JSON', async () => {

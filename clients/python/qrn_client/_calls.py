@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
 from uuid import UUID
 
 from . import _wire
 from ._flow import Compute, Flow, Give, StreamFlow, Wait, sent
+from ._options import DrawOptions, is_pure, split_options
 from ._stream import blocks
 from .answers import Answer, OctetAnswer, RawResponse
 from ._witnesses import WitnessPolicy
 from .verify import Verification, verify_answer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 _Bytes = bytes  # the class has a method of that name
@@ -25,113 +29,109 @@ class Calls:
 
     def integers(
         self,
+        /,
         count: Optional[int] = None,
         *,
         min: Optional[int] = None,
         max: Optional[int] = None,
         unique: Optional[bool] = None,
         sort: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[int]]]:
         """1 to 10,000 integers from `min` to `max`, both included. `sort`: none, ascending or descending."""
         parameters = {"count": count, "min": min, "max": max, "unique": unique, "sort": sort}
-        return self._answered("integers", parameters, entropy_mode, idempotency_key, _wire.values_of)
+        return self._answered("integers", parameters, options, _wire.values_of)
 
     def bytes(
         self,
+        /,
         count: Optional[int] = None,
         *,
         encoding: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[_Bytes]]:
         """1 to 1,024 bytes, sent as hex or base64."""
         parameters = {"count": count, "encoding": encoding}
-        return self._answered("bytes", parameters, entropy_mode, idempotency_key, _wire.bytes_of)
+        return self._answered("bytes", parameters, options, _wire.bytes_of)
 
     def floats(
         self,
+        /,
         count: Optional[int] = None,
         *,
         precision: Optional[int] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[float]]]:
         """1 to 10,000 floats in [0, 1): multiples of 2**-53, or of 10**-precision (1 to 15)."""
         parameters = {"count": count, "precision": precision}
-        return self._answered("floats", parameters, entropy_mode, idempotency_key, _wire.floats_of)
+        return self._answered("floats", parameters, options, _wire.floats_of)
 
     def uuid(
         self,
+        /,
         count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[UUID]]]:
         """1 to 10,000 UUIDs of version 4."""
-        return self._answered("uuid", {"count": count}, entropy_mode, idempotency_key, _wire.uuids_of)
+        return self._answered("uuid", {"count": count}, options, _wire.uuids_of)
 
     def bitstring(
         self,
+        /,
         length: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[str]]:
         """1 to 100,000 digits 0 and 1."""
-        return self._answered("bitstring", {"length": length}, entropy_mode, idempotency_key, _wire.bitstring_of)
+        return self._answered("bitstring", {"length": length}, options, _wire.bitstring_of)
 
     def shuffle(
         self,
+        /,
         items: Sequence[str],
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[str]]]:
         """2 to 10,000 texts in a random order, made by the service, with a certificate."""
-        return self._answered("shuffle", {"items": list(items)}, entropy_mode, idempotency_key, _wire.items_of)
+        return self._answered("shuffle", {"items": list(items)}, options, _wire.items_of)
 
     def sample(
         self,
+        /,
         items: Sequence[str],
         count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[str]]]:
         """`count` of 2 to 10,000 texts in the order drawn, none twice."""
         parameters = {"count": count, "items": list(items)}
-        return self._answered("sample", parameters, entropy_mode, idempotency_key, _wire.items_of)
+        return self._answered("sample", parameters, options, _wire.items_of)
 
     def weighted(
         self,
+        /,
         items: Sequence[str],
         weights: Sequence[int],
         count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[str]]]:
         """Independent picks: each text with probability weight / sum, exactly. Weights are whole numbers from 1 on."""
         parameters = {"count": count, "items": list(items), "weights": [int(weight) for weight in weights]}
-        return self._answered("weighted", parameters, entropy_mode, idempotency_key, _wire.items_of)
+        return self._answered("weighted", parameters, options, _wire.items_of)
 
     def strings(
         self,
+        /,
         count: Optional[int] = None,
         *,
         length: Optional[int] = None,
         alphabet: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[str]]]:
         """1 to 10,000 texts of `length` characters, each equally likely to be any of the alphabet."""
         parameters = {"count": count, "length": length, "alphabet": alphabet}
-        return self._answered("strings", parameters, entropy_mode, idempotency_key, _wire.values_of)
+        return self._answered("strings", parameters, options, _wire.values_of)
 
     def sequences(
         self,
+        /,
         count: Optional[int] = None,
         *,
         length: Sequence[int],
@@ -139,47 +139,44 @@ class Calls:
         max: Sequence[int],
         unique: Optional[bool] = None,
         sort: Optional[str] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[List[List[int]]]]]:
         """`count` times one list for each entry of `length`, `min` and `max`."""
         ranges: Dict[str, Any] = {"length": list(length), "min": list(min), "max": list(max)}
         parameters = {"count": count, **ranges, "unique": unique, "sort": sort}
-        return self._answered("sequences", parameters, entropy_mode, idempotency_key, _wire.values_of)
+        return self._answered("sequences", parameters, options, _wire.values_of)
 
     def permutations(
         self,
+        /,
         length: int,
         count: Optional[int] = None,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[List[int]]]]:
         """The numbers from 0 to length - 1 in a random order, `count` times."""
         parameters = {"count": count, "length": length}
-        return self._answered("permutations", parameters, entropy_mode, idempotency_key, _wire.values_of)
+        return self._answered("permutations", parameters, options, _wire.values_of)
 
     def gaussians(
         self,
+        /,
         count: Optional[int] = None,
         *,
         mean: Optional[float] = None,
         stddev: Optional[float] = None,
         digits: Optional[int] = None,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[float]]]:
         """1 to 10,000 normally distributed numbers, exactly rounded to `digits` significant digits (2 to 14)."""
         parameters = {"count": count, "mean": mean, "stddev": stddev, "digits": digits}
-        return self._answered("gaussians", parameters, entropy_mode, idempotency_key, _wire.floats_of)
+        return self._answered("gaussians", parameters, options, _wire.floats_of)
 
     def batch(
         self,
+        /,
         type: str,
         count: int,
         *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
         min: Optional[int] = None,
         max: Optional[int] = None,
         precision: Optional[int] = None,
@@ -190,6 +187,7 @@ class Calls:
         mean: Optional[float] = None,
         stddev: Optional[float] = None,
         digits: Optional[int] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[Any]]]:
         """1 to 100,000 values as JSON; the key needs the scope entropy:batch.
 
@@ -199,50 +197,50 @@ class Calls:
         params: Dict[str, Any] = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
         params.update(unique=unique, sort=sort, mean=mean, stddev=stddev, digits=digits)
         parameters = _wire.batch_parameters(type, count, params)
-        return self._answered("batch", parameters, entropy_mode, idempotency_key, _wire.batch_values)
+        return self._answered("batch", parameters, options, _wire.batch_values)
 
     def bytes_octets(
         self,
+        /,
         count: int,
-        *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[OctetAnswer]:
         """1 to 1,024 bytes as they are."""
-        reply = yield from self._draw("bytes", {"count": count}, entropy_mode, idempotency_key, octets=True)
+        reply = yield from self._draw("bytes", {"count": count}, options, octets=True)
         return _wire.octet_answer(reply, "bytes", "bytes", count)
 
     def batch_octets(
         self,
+        /,
         type: str,
         count: int,
         *,
-        entropy_mode: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
         min: Optional[int] = None,
         max: Optional[int] = None,
         precision: Optional[int] = None,
         length: Optional[int] = None,
+        **options: Unpack[DrawOptions],
     ) -> Flow[OctetAnswer]:
         """As `batch`, as bare values: nothing is parsed, and `array()` is a numpy array without a copy."""
         # The certificate speaks of the JSON form, which for bytes has an encoding.
         encoding = "hex" if type == "bytes" else None
         params = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
         parameters = _wire.batch_parameters(type, count, params)
-        reply = yield from self._draw("batch", parameters, entropy_mode, idempotency_key, octets=True)
+        reply = yield from self._draw("batch", parameters, options, octets=True)
         return _wire.octet_answer(reply, "batch", type, count)
 
     def stream(
         self,
+        /,
         type: str,
         total: int,
         *,
         block: int = _wire.BATCH_COUNT_MAX,
-        entropy_mode: Optional[str] = None,
         min: Optional[int] = None,
         max: Optional[int] = None,
         precision: Optional[int] = None,
         length: Optional[int] = None,
+        **options: Unpack[DrawOptions],
     ) -> StreamFlow[OctetAnswer]:
         """Any number of values, in blocks of at most `block` values, each an answer as `batch_octets` gives it.
 
@@ -250,19 +248,20 @@ class Calls:
         mode, where each block costs credits, they are batches, each drawn when it is asked for.
         """
         counts = _wire.counts_of(total, block)
-        if str(entropy_mode).lower() != "pure":
+        if not is_pure(options):
             params = {"min": min, "max": max, "precision": precision, "length": length}
-            yield from blocks(self.settings, type, total, block, params, entropy_mode)
+            yield from blocks(self.settings, type, total, block, params, options)
             return
         for count in counts:
             answer = yield from self.batch_octets(
-                type, count, entropy_mode=entropy_mode, min=min, max=max, precision=precision, length=length
+                type, count, min=min, max=max, precision=precision, length=length, **options
             )
             yield Give(answer)
 
-    def quote(self, /, endpoint: str, *, entropy_mode: Optional[str] = None, **parameters: Any) -> Flow[Mapping[str, Any]]:
+    def quote(self, /, endpoint: str, **parameters: Any) -> Flow[Mapping[str, Any]]:
         """What a request would cost: `mode` and `required_bytes`. Draws, spends and certifies nothing."""
-        request = _wire.draw(self.settings, endpoint, parameters, entropy_mode=entropy_mode, dry_run=True)
+        own, options = split_options(parameters)
+        request = _wire.draw(self.settings, endpoint, own, options, dry_run=True)
         data: Mapping[str, Any] = (yield from self._object(request, "data"))["data"]
         return data
 
@@ -333,29 +332,20 @@ class Calls:
         self,
         endpoint: str,
         parameters: Mapping[str, Any],
-        entropy_mode: Optional[str],
-        idempotency_key: Optional[str],
+        options: DrawOptions,
         values_of: Callable[[Mapping[str, Any]], T],
     ) -> Flow[Answer[T]]:
-        reply = yield from self._draw(endpoint, parameters, entropy_mode, idempotency_key)
+        reply = yield from self._draw(endpoint, parameters, options)
         return _wire.answer_of(reply, values_of)
 
     def _draw(
         self,
         endpoint: str,
         parameters: Mapping[str, Any],
-        entropy_mode: Optional[str],
-        idempotency_key: Optional[str],
+        options: DrawOptions,
         octets: bool = False,
     ) -> Flow[RawResponse]:
-        request = _wire.draw(
-            self.settings,
-            endpoint,
-            parameters,
-            entropy_mode=entropy_mode,
-            idempotency_key=idempotency_key,
-            octets=octets,
-        )
+        request = _wire.draw(self.settings, endpoint, parameters, options, octets=octets)
         return sent(self.settings, request)
 
     def _object(self, request: _wire.Request, member: str) -> Flow[Dict[str, Any]]:

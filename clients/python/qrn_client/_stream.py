@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Tuple
 
 from . import _wire
 from ._flow import Flow, Give, Open, Read, Reply, StreamFlow, Wait, retry_wait
+from ._options import DrawOptions
 from .answers import OctetAnswer, RawResponse
 from .errors import ConnectionFailedError, InvalidAnswerError, QrnError
 
@@ -17,12 +18,12 @@ _TEXT_BYTES_MAX = 65_536
 
 
 def blocks(
-    settings: _wire.Settings, type: str, total: int, block: int, params: Mapping[str, Any], entropy_mode: Optional[str]
+    settings: _wire.Settings, type: str, total: int, block: int, params: Mapping[str, Any], options: DrawOptions
 ) -> StreamFlow[OctetAnswer]:
     """The blocks of a stream, each as the batch that it stands for. A block that came counts as a fresh start."""
     done, attempt = 0, 1
     while True:
-        request = _request(settings, {"type": type, "total": total, "block": block, **params}, entropy_mode, done)
+        request = _request(settings, {"type": type, "total": total, "block": block, **params}, options, done)
         try:
             reply: Reply = yield Open(request, settings.timeout)
             try:
@@ -44,10 +45,10 @@ def blocks(
 
 
 def _request(
-    settings: _wire.Settings, parameters: Mapping[str, Any], entropy_mode: Optional[str], first: int
+    settings: _wire.Settings, parameters: Mapping[str, Any], options: DrawOptions, first: int
 ) -> _wire.Request:
     resumed = {**parameters, "first": first or None}
-    return _wire.draw(settings, "stream", resumed, entropy_mode=entropy_mode, octets=True)
+    return _wire.draw(settings, "stream", resumed, options, octets=True)
 
 
 def _frame(reply: Reply, timeout: float) -> Flow[Tuple[Dict[str, Any], bytearray]]:

@@ -9,7 +9,6 @@ import operator
 import os
 import platform
 import re
-import secrets
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from urllib.parse import quote, urlsplit
 from uuid import UUID
 
+from ._options import DrawOptions, sent_options
 from .answers import Answer, Credits, Metadata, OctetAnswer, RateLimit, RawResponse
 from .errors import ConnectionFailedError, InvalidAnswerError, QrnError, TimeoutExceededError, class_of
 
@@ -121,21 +121,13 @@ def draw(
     settings: Settings,
     endpoint: str,
     parameters: Mapping[str, Any],
+    options: DrawOptions,
     *,
-    entropy_mode: Optional[str],
-    idempotency_key: Optional[str] = None,
     dry_run: bool = False,
     octets: bool = False,
 ) -> Request:
-    """A request for values. In pure mode it has an Idempotency-Key, so that no attempt pays for another."""
-    common = {"entropy_mode": entropy_mode, "dry_run": True if dry_run else None}
-    pure = str(entropy_mode).lower() == "pure" and not dry_run
-    if idempotency_key is None and pure:
-        idempotency_key = secrets.token_hex(16)
-    if idempotency_key is not None and not (
-        _VISIBLE_ASCII.fullmatch(idempotency_key) and len(idempotency_key) <= 255
-    ):
-        raise ValueError("idempotency_key: 1 to 255 visible ASCII characters")
+    """A request for values. What costs credits or has a serial carries an Idempotency-Key."""
+    common, idempotency_key = sent_options(options, dry_run)
     accept = "application/octet-stream" if octets else "application/json"
     if endpoint != "batch":
         target = f"{settings.base_path}/{endpoint}{query_of({**parameters, **common})}"

@@ -52,9 +52,14 @@ class QrnClient:
     retries: attempts after the first
     retry_wait_max: a service that asks to wait for more seconds is not waited for
 
-    Parameters that are left out have the service's defaults. `entropy_mode` is quantum-seeded, pure or csprng; left
-    out, the account's tier decides, and never for pure. `idempotency_key` matters in pure mode alone, where the client
-    makes one for each call: 1 to 255 visible ASCII characters.
+    Parameters that are left out have the service's defaults. Every call that draws values also takes:
+
+    entropy_mode: quantum-seeded, pure or csprng; left out, the account's tier decides, and never for pure
+    purpose: what the values are for, 1 to 100 characters; the certificate numbers the account's answers under it
+    user_data, user_data_sha256: what the certificate is to be bound to, up to 1,000 characters, or its SHA-256 in hex
+    public: whether the certificate shows purpose and user_data, rather than commitments to them
+    client_entropy: 1 to 64 bytes that are mixed into the key of the values; not in pure mode
+    idempotency_key: 1 to 255 visible ASCII characters; in pure mode and with a purpose the client makes one for each call
     """
 
     def __init__(

@@ -248,7 +248,7 @@ class Interface(unittest.TestCase):
         settings = _wire.Settings.of("http://127.0.0.1:1", "k", 1, 0, 0)
         self.assertEqual(_wire.query_of({"count": Five()}), "?count=5")  # type: ignore[dict-item]
         parameters = _wire.batch_parameters("integers", Five(), {"max": Five()})  # type: ignore[arg-type]
-        body = _wire.draw(settings, "batch", parameters, entropy_mode=None).body or b""
+        body = _wire.draw(settings, "batch", parameters, {}).body or b""
         self.assertEqual(json.loads(body), {"type": "integers", "count": 5, "params": {"max": 5}})
 
     def test_writes_queries_as_the_service_reads_them(self) -> None:

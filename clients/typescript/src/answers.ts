@@ -36,6 +36,19 @@ export interface Answer<Data> {
   readonly rateLimit: RateLimit | null;
   /** In pure mode, what shows the verifier that the bytes were committed to before. */
   readonly opening?: { readonly bytes: string; readonly path: string; readonly salts: string };
+  /** What the call said of the answer; of one that said nothing there is none. */
+  readonly label?: Label;
+}
+
+/** What the caller said of an answer, as the certificate is bound to it. Digests are `sha256:` and 64 hex digits. */
+export interface Label {
+  readonly public: boolean;
+  readonly purpose?: string;
+  /** Names the account and the purpose; the certificate has the serial of the answer in it. */
+  readonly series?: string;
+  readonly user_data?: string;
+  readonly user_data_sha256?: string;
+  readonly client_entropy_sha256?: string;
 }
 
 export interface EntropyMetadata {

@@ -45,6 +45,7 @@ import {
   type SequencesParameters,
   type ShuffleParameters,
   type StringsParameters,
+  splitParameters,
   type UuidParameters,
   type WeightedParameters,
 } from './parameters.ts';
@@ -113,6 +114,7 @@ interface AnswerBody {
   readonly meta: unknown;
   readonly quantum_credits: Credits;
   readonly opening?: unknown;
+  readonly label?: unknown;
 }
 
 /**
@@ -223,8 +225,9 @@ export class QrnClient {
     parameters: Omit<BytesParameters, 'encoding'> = {},
     call?: CallOptions,
   ): PendingCall<BinaryAnswer<BinaryBytesData>> {
-    const { count, entropyMode } = parameters;
-    return pendingCall(this.#binary('bytes', { count, entropyMode }, call), (reply) => {
+    const { count } = parameters;
+    const { encoding: _, ...sent } = parameters as BytesParameters; // octets have none
+    return pendingCall(this.#binary('bytes', sent, call), (reply) => {
       const { octets } = octetReply(reply);
       if (count !== undefined && octets.length !== count) throw invalidAnswer(reply, `not ${count} bytes`);
       return binaryAnswerOf(reply, { bytes: octets, count: octets.length });
@@ -347,10 +350,11 @@ export class QrnClient {
   }
 
   async *#streamed<T extends BinaryBatchType>(
-    { type, total, block, params, entropyMode }: StreamRequest<T>,
+    request: StreamRequest<T>,
     call: StreamOptions,
   ): AsyncGenerator<StreamBlock<T>> {
-    const query = { type, total, block, ...params, entropy_mode: entropyMode };
+    const [common, { type, total, block, params }] = splitParameters(request);
+    const query = { type, total, block, ...params, ...common };
     const requestFrom = (first: number): HttpRequest => {
       const url = `${this.#baseUrl}/stream${queryOf(first === 0 ? query : { ...query, first })}`;
       return this.#authorized({ url, accept: 'application/octet-stream' });
@@ -370,8 +374,8 @@ export class QrnClient {
     call: CallOptions = {},
     dryRun = false,
   ): Promise<RawResponse> {
-    const { method, path, body, pure } = dataRequest(endpoint, parameters, dryRun);
-    const idempotencyKey = call.idempotencyKey ?? (pure ? await randomKey() : null);
+    const { method, path, body, isOnce } = dataRequest(endpoint, parameters, dryRun);
+    const idempotencyKey = call.idempotencyKey ?? (isOnce ? await randomKey() : null);
     if (idempotencyKey !== null && !IDEMPOTENCY_KEY_TEXT.test(idempotencyKey)) {
       throw new RangeError('idempotencyKey: 1 to 255 visible ASCII characters');
     }
@@ -441,10 +445,13 @@ function objectOf(reply: RawResponse, member: string): Readonly<Record<string, u
 
 /** Takes the service at its word for the types of its members; test/client/answers.test.ts checks that it keeps it. */
 function answerOf(reply: RawResponse): Answer<unknown> {
-  const { data, metadata, meta, quantum_credits, opening } = objectOf(reply, 'data') as unknown as AnswerBody;
+  const { data, metadata, meta, quantum_credits, opening, label } = objectOf(
+    reply,
+    'data',
+  ) as unknown as AnswerBody;
   const rateLimit = rateLimitOf(reply.headers);
-  const opened = opening === undefined ? {} : { opening };
-  return { data, metadata, meta, credits: quantum_credits, rateLimit, ...opened } as Answer<unknown>;
+  const optional = optionalMembers({ opening, label });
+  return { data, metadata, meta, credits: quantum_credits, rateLimit, ...optional } as Answer<unknown>;
 }
 
 function binaryAnswerOf<Data>(reply: RawResponse, data: Data): BinaryAnswer<Data> {
@@ -472,8 +479,10 @@ function verifiable(
 ): Pick<VerificationInput, 'response' | 'octets'> {
   const { metadata, meta, credits } = answer;
   if (!isBinary(answer)) {
-    const opened = answer.opening === undefined ? {} : { opening: answer.opening };
-    return { response: { data: answer.data, metadata, meta, quantum_credits: credits, ...opened } };
+    const { data, opening, label } = answer;
+    return {
+      response: { data, metadata, meta, quantum_credits: credits, ...optionalMembers({ opening, label }) },
+    };
   }
   const document = (certificate as Partial<CertificateDocument> | undefined)?.certificate;
   if (document?.media_type === undefined) return { response: jsonBodyOf(answer, document?.powered_by ?? '') };
@@ -483,6 +492,11 @@ function verifiable(
     response: { data, metadata, meta, quantum_credits: credits, opening: null },
     octets: octetsOf(answer.data),
   };
+}
+
+/** Those that are there: a verifier tells an absent member from one that is undefined. */
+function optionalMembers(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 function isBinary(

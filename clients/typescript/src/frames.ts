@@ -57,11 +57,14 @@ export async function* framesOf(pull: () => Promise<Uint8Array | undefined>): As
 }
 
 function factsOf(text: Uint8Array): Frame['facts'] {
+  let facts: unknown;
   try {
-    const facts: unknown = JSON.parse(utf8.decode(text));
-    if (typeof facts === 'object' && facts !== null && !Array.isArray(facts)) return facts as Frame['facts'];
-  } catch {}
-  throw noFrame();
+    facts = JSON.parse(utf8.decode(text));
+  } catch {
+    throw noFrame(); // a SyntaxError would not name the service as its cause
+  }
+  if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) throw noFrame();
+  return facts as Frame['facts'];
 }
 
 /** The connection ended before the stream did. */

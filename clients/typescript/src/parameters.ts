@@ -1,12 +1,28 @@
 import type { BatchType, ByteEncoding, DataEndpoint, EntropyMode, SortOrder } from './answers.ts';
 
 /** Of every call that draws values. */
-export interface ModeParameters {
+export interface DrawParameters {
   /** Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure. `hybrid` is quantum-seeded. */
   readonly entropyMode?: EntropyMode | 'hybrid' | undefined;
+  /**
+   * What the values are for, 1 to 100 characters. The certificate is bound to it and numbers the answers of the account
+   * under it. The client sends an Idempotency-Key with it, so that a retry gets no number of its own.
+   */
+  readonly purpose?: string | undefined;
+  /** Anything that the certificate is to be bound to, 1 to 1,000 characters. */
+  readonly userData?: string | undefined;
+  /** In place of `userData` its SHA-256, 64 hex digits in lower case. */
+  readonly userDataSha256?: string | undefined;
+  /** The certificate shows `purpose` and `userData`; otherwise it holds commitments, which only the answer opens. */
+  readonly public?: boolean | undefined;
+  /**
+   * 1 to 64 bytes that the service mixes into the key of the values; their SHA-256 is in the certificate. Not in pure
+   * mode. `batch` sends them in its body; every other call in the query, which proxies may log.
+   */
+  readonly clientEntropy?: Uint8Array | undefined;
 }
 
-export interface IntegersParameters extends ModeParameters {
+export interface IntegersParameters extends DrawParameters {
   /** 1 to 10,000; default 1. */
   readonly count?: number | undefined;
   /** Lower bound, inclusive; default 0. */
@@ -18,36 +34,36 @@ export interface IntegersParameters extends ModeParameters {
   readonly sort?: SortOrder | undefined;
 }
 
-export interface BytesParameters extends ModeParameters {
+export interface BytesParameters extends DrawParameters {
   /** Bytes, 1 to 1,024; default 16. */
   readonly count?: number | undefined;
   /** Default hex. */
   readonly encoding?: ByteEncoding | undefined;
 }
 
-export interface FloatsParameters extends ModeParameters {
+export interface FloatsParameters extends DrawParameters {
   /** 1 to 10,000; default 1. */
   readonly count?: number | undefined;
   /** Decimal places, 1 to 15; left out: multiples of 2^-53. */
   readonly precision?: number | undefined;
 }
 
-export interface UuidParameters extends ModeParameters {
+export interface UuidParameters extends DrawParameters {
   /** 1 to 10,000; default 1. */
   readonly count?: number | undefined;
 }
 
-export interface BitstringParameters extends ModeParameters {
+export interface BitstringParameters extends DrawParameters {
   /** Bits, 1 to 100,000; default 128. */
   readonly length?: number | undefined;
 }
 
-export interface ShuffleParameters extends ModeParameters {
+export interface ShuffleParameters extends DrawParameters {
   /** 2 to 10,000 items; a request line of more than 64 KiB is refused. */
   readonly items: readonly string[];
 }
 
-export interface SampleParameters extends ModeParameters {
+export interface SampleParameters extends DrawParameters {
   /** How many of the items, at most all; default 1. */
   readonly count?: number | undefined;
   /** 2 to 10,000 items. */
@@ -59,7 +75,7 @@ export interface WeightedParameters extends SampleParameters {
   readonly weights: readonly number[];
 }
 
-export interface StringsParameters extends ModeParameters {
+export interface StringsParameters extends DrawParameters {
   /** 1 to 10,000; default 1. */
   readonly count?: number | undefined;
   /** Characters of each string, 1 to 128; default 16. */
@@ -68,7 +84,7 @@ export interface StringsParameters extends ModeParameters {
   readonly alphabet?: string | undefined;
 }
 
-export interface SequencesParameters extends ModeParameters {
+export interface SequencesParameters extends DrawParameters {
   /** How often all sequences are drawn; default 1. */
   readonly count?: number | undefined;
   /** How many numbers each sequence has. */
@@ -80,14 +96,14 @@ export interface SequencesParameters extends ModeParameters {
   readonly sort?: SortOrder | undefined;
 }
 
-export interface PermutationsParameters extends ModeParameters {
+export interface PermutationsParameters extends DrawParameters {
   /** Default 1. */
   readonly count?: number | undefined;
   /** Of the numbers from 0 to length - 1; 2 to 10,000. */
   readonly length: number;
 }
 
-export interface GaussiansParameters extends ModeParameters {
+export interface GaussiansParameters extends DrawParameters {
   /** 1 to 10,000; default 1. */
   readonly count?: number | undefined;
   /** Within ±1,000,000; default 0. */
@@ -113,7 +129,7 @@ export interface BatchTypeParameters {
   readonly gaussians: Pick<GaussiansParameters, 'mean' | 'stddev' | 'digits'>;
 }
 
-export interface BatchParameters<T extends BatchType> extends ModeParameters {
+export interface BatchParameters<T extends BatchType> extends DrawParameters {
   readonly type: T;
   /** 1 to 100,000. */
   readonly count: number;
@@ -144,8 +160,8 @@ export interface DataRequest {
   readonly path: string;
   /** JSON. */
   readonly body: string | null;
-  /** An answer costs credits, so a retry must name the first attempt. */
-  readonly pure: boolean;
+  /** An answer costs credits or has a serial under a purpose, so a retry must name the first attempt. */
+  readonly isOnce: boolean;
 }
 
 type QueryValue = string | number | boolean | undefined;
@@ -155,13 +171,42 @@ export function dataRequest<E extends DataEndpoint>(
   parameters: DataParameters[E],
   dryRun = false,
 ): DataRequest {
-  const { entropyMode, ...own } = parameters;
-  const common = { entropy_mode: entropyMode, dry_run: dryRun ? true : undefined };
-  const pure = String(entropyMode).toLowerCase() === 'pure' && !dryRun;
+  const [common, own] = splitParameters(parameters);
+  const sent = { ...own, ...common, dry_run: dryRun ? true : undefined };
+  const { entropyMode, purpose } = parameters;
+  const isOnce = !dryRun && (String(entropyMode).toLowerCase() === 'pure' || purpose !== undefined);
   if (endpoint === 'batch') {
-    return { method: 'POST', path: '/batch', body: JSON.stringify({ ...own, ...common }), pure };
+    return { method: 'POST', path: '/batch', body: JSON.stringify(sent), isOnce };
   }
-  return { method: 'GET', path: `/${endpoint}${queryOf({ ...own, ...common })}`, body: null, pure };
+  return { method: 'GET', path: `/${endpoint}${queryOf(sent)}`, body: null, isOnce };
+}
+
+/** What every call takes, by its names on the wire, and what is of this call alone. */
+export function splitParameters<P extends DrawParameters>(
+  parameters: P,
+): [common: Readonly<Record<string, string | boolean | undefined>>, own: Omit<P, keyof DrawParameters>] {
+  const {
+    entropyMode,
+    purpose,
+    userData,
+    userDataSha256,
+    public: isPublic,
+    clientEntropy,
+    ...own
+  } = parameters;
+  const common = {
+    entropy_mode: entropyMode,
+    purpose,
+    user_data: userData,
+    user_data_sha256: userDataSha256,
+    public: isPublic,
+    client_entropy: clientEntropy === undefined ? undefined : hexOf(clientEntropy),
+  };
+  return [common, own];
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** `?name=value&…`, or nothing. A list is sent as its items, each percent-encoded, between bare commas. */
@@ -182,6 +227,8 @@ function encoded(name: string, text: string): string {
     return encodeURIComponent(text);
   } catch {
     // half of a surrogate pair, as a cut through a character leaves it
-    throw new TypeError(`${name}: ${JSON.stringify(text)} is no Unicode text, and UTF-8 cannot write it`);
+    throw new TypeError(
+      `${name}: ${JSON.stringify(text)} has half of a surrogate pair, which UTF-8 cannot write`,
+    );
   }
 }

@@ -1,6 +1,6 @@
 import type { BinaryAnswer, BinaryBatchData, BinaryBatchType } from './answers.ts';
 import type { QrnClient } from './client.ts';
-import type { BatchParameters, BatchTypeParameters, ModeParameters } from './parameters.ts';
+import type { BatchParameters, BatchTypeParameters, DrawParameters } from './parameters.ts';
 import type { CallOptions } from './transport.ts';
 
 export interface StreamSize {
@@ -11,7 +11,7 @@ export interface StreamSize {
 }
 
 export type StreamParameters<T extends BinaryBatchType> = StreamSize &
-  ModeParameters &
+  DrawParameters &
   BatchTypeParameters[T];
 
 /** Every block is an answer of its own, with certificate and, in pure mode, Idempotency-Key of its own. */
@@ -24,7 +24,7 @@ const BLOCK_BYTES_MAX = 16 * 1_048_576;
 const BYTES_LENGTH = 16;
 
 /** A stream as its blocks are asked for. */
-export interface StreamRequest<T extends BinaryBatchType> extends ModeParameters {
+export interface StreamRequest<T extends BinaryBatchType> extends DrawParameters {
   readonly type: T;
   readonly total: number;
   readonly block: number;
@@ -79,32 +79,49 @@ export class Streams {
     return this.#stream('bytes', { ...parameters, block }, { length }, call);
   }
 
-  uuid(parameters: StreamSize & ModeParameters, call?: StreamOptions): AsyncGenerator<StreamBlock<'uuid'>> {
+  uuid(parameters: StreamSize & DrawParameters, call?: StreamOptions): AsyncGenerator<StreamBlock<'uuid'>> {
     return this.#stream('uuid', parameters, {}, call);
   }
 
   /** Checks the size before the first block is asked for. */
   #stream<T extends BinaryBatchType>(
     type: T,
-    { total, block = BLOCK_MAX, entropyMode }: StreamSize & ModeParameters,
+    parameters: StreamSize & DrawParameters,
     params: BatchTypeParameters[T],
     call: StreamOptions = {},
   ): AsyncGenerator<StreamBlock<T>> {
+    const {
+      total,
+      block = BLOCK_MAX,
+      entropyMode,
+      purpose,
+      userData,
+      userDataSha256,
+      clientEntropy,
+    } = parameters;
     if (!(Number.isSafeInteger(total) && total >= 1)) throw new RangeError('total: a whole number from 1 on');
     if (!(Number.isInteger(block) && block >= 1 && block <= BLOCK_MAX))
       throw new RangeError('block: 1 to 100,000');
-    const request = { type, total, block, params, entropyMode };
+    const common = {
+      entropyMode,
+      purpose,
+      userData,
+      userDataSha256,
+      public: parameters.public,
+      clientEntropy,
+    };
+    const request = { type, total, block, params, ...common };
     return String(entropyMode).toLowerCase() === 'pure'
       ? this.#batches(request, call)
       : this.#source.streamed(request, call);
   }
 
   async *#batches<T extends BinaryBatchType>(
-    { type, total, block, params, entropyMode }: StreamRequest<T>,
+    { total, block, ...same }: StreamRequest<T>,
     call: StreamOptions,
   ): AsyncGenerator<StreamBlock<T>> {
     for (let left = total; left > 0; left -= block) {
-      const parameters = { type, count: Math.min(left, block), params, entropyMode };
+      const parameters = { ...same, count: Math.min(left, block) };
       yield await this.#source.batchBinary(parameters as BatchParameters<T>, call);
     }
   }

@@ -33,6 +33,7 @@ export interface Check {
     | 'request id'
     | 'metadata'
     | 'delivered'
+    | 'label'
     | 'lots'
     | 'status'
     | 'keys'
