@@ -39,6 +39,7 @@ export class EntropySupply {
   readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
   readonly #names = new WeakMap<SeedGroup, string>();
   readonly #askForSeed: (group: SeedGroup) => Promise<boolean>;
+  readonly #askForSample: () => Promise<void>;
   /** Undefined until the first sample of the stream is tested, null when the stream failed. */
   #systemFrom: DrawnFrom | null | undefined;
   readonly #systemSampled = Promise.withResolvers<void>();
@@ -46,7 +47,7 @@ export class EntropySupply {
 
   /**
    * `fillRing` passes a refill to a worker. `askForSeed` has a group's first seed taken; resolves to false when none is to
-   * be had.
+   * be had. `askForSample` has the csprng stream sampled, if it was not yet; it does not wait for the sample.
    */
   constructor(options: {
     store: EntropyStore;
@@ -55,11 +56,13 @@ export class EntropySupply {
     clock: Clock;
     log: Log;
     askForSeed: (group: SeedGroup) => Promise<boolean>;
+    askForSample: () => Promise<void>;
   }) {
     this.#fillRing = options.fillRing;
     this.#catalog = options.catalog;
     this.#clock = options.clock;
     this.#askForSeed = options.askForSeed;
+    this.#askForSample = options.askForSample;
     this.pure = new PureSupply(options.store, options.catalog, options.log);
   }
 
@@ -127,8 +130,9 @@ export class EntropySupply {
     return this.#systemFrom;
   }
 
-  /** The same, after the first sample of this process's stream was tested: a second or two after it started. */
+  /** The same, after the first sample of this process's stream was tested: the first request has it taken, in a second or two. */
   async awaitSystemLot(): Promise<DrawnFrom> {
+    this.#askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
     await this.#systemSampled.promise;
     const from = this.csprng();
     if (from === undefined) throw unavailable('csprng');

@@ -54,6 +54,9 @@ const JOURNAL_ADVICE: Readonly<Record<JournalFault, string>> = {
     'a start missed this journal, and acknowledged answers that only it held are lost; see docs/operations.md, then remove this empty file',
 };
 
+const NOT_YET_SAMPLED =
+  'The csprng stream is not yet sampled. The first request of the mode has it sampled and waits for that, a second or two; otherwise it is sampled a minute after the start.';
+
 /** The ledger, the stocks that each mode draws on, and the seeds in force. */
 export const SERVICE_ROWS: readonly ReadingRow[] = [
   {
@@ -216,10 +219,10 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
       of: ({ systemLot }) => [
         {
           componentType: 'component',
-          // the sample of a start takes a second or two, in which csprng answers wait for it
           status: systemLot === undefined ? 'warn' : systemLot === null ? 'fail' : 'pass',
           observedValue: systemLot != null,
           details: { lot: systemLot?.id ?? null, seconds_to_empty: null },
+          ...(systemLot === undefined ? { output: NOT_YET_SAMPLED } : {}),
         },
       ],
     },

@@ -62,6 +62,8 @@ const HEADS_SHARE = 4;
 export interface MainThread extends RunningKeys {
   /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
   askForSeed(group: SeedGroup): Promise<boolean>;
+  /** Has the csprng stream sampled, if it was not yet; its sample reaches every front. */
+  askForSample(): Promise<void>;
   health(): Promise<HealthReport>;
   /** The text that Prometheus reads. */
   metrics: MetricsText;
@@ -133,6 +135,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     clock,
     log,
     askForSeed: (group) => mainThread.askForSeed(group),
+    askForSample: () => mainThread.askForSample(),
   });
   const directory = await AccountDirectory.open({ directory: ledger, cells: options.cells, clock, log });
   directory.start();

@@ -5,7 +5,12 @@ import { type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
 import { Link } from '../workers/call.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
-import type { LedgerSettings, LedgerWorkerData, LedgerWorkerMessage } from './ledger-worker.ts';
+import type {
+  LedgerSettings,
+  LedgerWorkerData,
+  LedgerWorkerMessage,
+  LedgerWorkerOrder,
+} from './ledger-worker.ts';
 
 export interface LedgerThread extends LedgerOfFront {
   /** One for each front, that of the main thread first. */
@@ -28,8 +33,14 @@ export interface LedgerThreadOptions extends LedgerSettings {
  */
 const LEDGER_MEMORY = { maxYoungGenerationSizeMb: 4 };
 
-/** Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. */
-export async function startLedgerThread(options: LedgerThreadOptions): Promise<LedgerThread> {
+/**
+ * Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. `checkFirst` runs while that
+ * thread loads its modules; when it throws, the thread ends and nothing was opened.
+ */
+export async function startLedgerThread(
+  options: LedgerThreadOptions,
+  checkFirst: () => void,
+): Promise<LedgerThread> {
   const { fronts, ...rest } = options;
   const channels = Array.from({ length: 1 + fronts }, () => ({
     ledger: new MessageChannel(),
@@ -60,6 +71,15 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
   });
   // a failure during the start is thrown below, a later one reaches whoever waits for it
   failed.catch(() => {});
+  const order = (what: LedgerWorkerOrder) => worker.postMessage(what);
+  try {
+    checkFirst();
+  } catch (error) {
+    stopping = true;
+    await worker.terminate();
+    throw error;
+  }
+  order('open');
   const { journals, held } = await Promise.race([opened(worker), failed]);
   const { durability } = options;
   const calls = openLedgerPorts(own);
@@ -71,7 +91,7 @@ export async function startLedgerThread(options: LedgerThreadOptions): Promise<L
     async stop() {
       stopping = true;
       const closed = new Promise((resolve) => worker.once('exit', resolve));
-      worker.postMessage('close');
+      order('close');
       await closed;
       await calls.ledger.close();
     },

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
@@ -46,6 +47,9 @@ export type LedgerWorkerMessage =
   /** The ledger was closed, as asked. */
   | { readonly state: 'closed' };
 
+/** What the ledger's thread is told: to open the ledger once its modules are loaded, and later to close it. */
+export type LedgerWorkerOrder = 'open' | 'close';
+
 /** How often certificates are logged: a certificate gets its proof at most this long after its answer. */
 const SEAL_INTERVAL_MS = 150;
 
@@ -63,6 +67,7 @@ const clock = new GuardedClock();
 const log = createLog(data);
 const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
+await once(port, 'message'); // the self-tests run while this thread loads its modules, and nothing is opened before they pass
 try {
   const { path, durability, scrubBytesPerS } = data;
   const fronts = data.fronts.length;

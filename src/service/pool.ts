@@ -28,10 +28,10 @@ const SEED_CHECK_INTERVAL_MS = 250;
 const START_GRACE_MS = 60_000;
 
 /**
- * The first sample of the csprng stream waits this long for the quantum modes: one thread runs all tests, and those of the
- * first lot go first. A source that is down holds the sample back no longer.
+ * The csprng stream is first sampled when somebody asks for the mode, and otherwise so long after the start. One thread
+ * runs all tests, and a start has others to run.
  */
-const FIRST_SAMPLE_WAIT_MS = 1_000;
+const FIRST_SAMPLE_MS = 60_000;
 
 /** Names the pool among those whom a command that withdraws a lot waits for (LEDGER_CALLS.directoryApplied). */
 const READER = 'pool';
@@ -45,6 +45,8 @@ export interface Pool {
   readonly schedule: SeedSchedule;
   /** The sample that csprng answers are certified by; undefined until one was tested, null when the stream failed. */
   systemLot(): LotRecord | null | undefined;
+  /** Has the csprng stream sampled now, if it was not since the start. */
+  sampleSystem(): void;
   /** Resolves when the quantum modes can be served. A csprng answer waits for the first sample by itself. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
@@ -65,8 +67,8 @@ export interface PoolOptions {
   readonly clock: Clock;
   /** All fronts; each is told of every seed and lot. */
   readonly fronts: readonly FrontEvents[];
-  /** Pure bytes at hand in the first front: without any the pool is not ready. */
-  readonly pureAvailable: () => number;
+  /** Claims pure bytes for the first front; false when there are none to claim, and the pool is not ready. */
+  readonly fillPure: () => Promise<boolean>;
   /** The csprng stream of the first front. */
   readonly systemStream: EntropyReader;
 }
@@ -109,11 +111,10 @@ export function startPool(options: PoolOptions): Pool {
     await schedule.refresh();
     for (const front of fronts) front.lotsCame();
     const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
-    if (isReady || !seeded || options.pureAvailable() === 0) return;
+    if (isReady || !seeded || !(await options.fillPure())) return;
     isReady = true;
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
-    beginSampling();
   };
   // Entropy is served until the last source closes: lots of a source that closed earlier had passed their
   // tests.
@@ -138,16 +139,19 @@ export function startPool(options: PoolOptions): Pool {
       for (const front of fronts) front.installSystemLot(null);
     }
   };
-  let isSampling = false;
+  let isSampled = false;
   const beginSampling = () => {
-    if (isSampling || stopping.signal.aborted) return;
-    isSampling = true;
+    if (isSampled || stopping.signal.aborted) return;
+    isSampled = true;
+    clearTimeout(firstSample);
     void sampleSystem();
   };
-  const firstSample = setTimeout(beginSampling, FIRST_SAMPLE_WAIT_MS);
+  const firstSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
   // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
   ledger.directoryApplied(READER, -1).catch(() => {});
   for (const collector of collectors) collector.start();
+  // what an earlier run left is put to use at once; a failure is logged when the next look fails too
+  look().catch(() => {});
   const timers = [
     every(SEED_CHECK_INTERVAL_MS, log, look),
     every(SYSTEM_SAMPLE_INTERVAL_MS, log, sampleSystem),
@@ -156,6 +160,7 @@ export function startPool(options: PoolOptions): Pool {
     sources: options.sources.map((source, place) => ({ ...source, collector: collectors[place] })),
     schedule,
     systemLot: () => installed,
+    sampleSystem: beginSampling,
     ready: readiness.promise,
     async stop() {
       stopping.abort();

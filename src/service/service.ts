@@ -81,21 +81,20 @@ export async function startService(
   log: Log,
   { clock = new GuardedClock(), backend, backends = backend && [backend], selfTested }: ServiceParts = {},
 ): Promise<Service> {
-  assertSelfTests(selfTested);
   const { durability, logLevel, logColour } = config;
-  const keysPath = join(config.dataDir, 'keys');
-  const thread = await startLedgerThread({
+  const settings = {
     path: join(config.dataDir, 'ledger'),
     durability,
     scrubBytesPerS: config.scrubMibPerS * 2 ** 20,
     logLevel,
     logColour,
-    keysPath,
+    keysPath: join(config.dataDir, 'keys'),
     logName: config.logName,
     witnesses: config.witnesses,
     witnessQuorum: config.witnessQuorum,
     fronts: config.fronts - 1,
-  });
+  };
+  const thread = await startLedgerThread(settings, () => assertSelfTests(selfTested));
   const started: (() => Promise<unknown>)[] = [() => thread.stop()];
   try {
     const sources =
@@ -158,11 +157,13 @@ async function startOn(
     release: (...args) => running.release(...args),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
+    askForSample: async () => (await poolStarted.promise).sampleSystem(),
     health: async () => watching().health(),
     metrics: (isFresh) => (isFresh ? metricsNow() : sharedMetrics()),
     status: async () => watching().status(),
   };
   let pool: Pool | undefined;
+  const poolStarted = Promise.withResolvers<Pool>();
   let monitor: Monitor | undefined;
   const watching = (): Monitor => {
     if (monitor !== undefined) return monitor;
@@ -219,10 +220,11 @@ async function startOn(
     log,
     clock,
     fronts: [main, ...threads],
-    pureAvailable: () => main.supply.pure.available(),
+    fillPure: () => main.supply.pure.fill(1),
     systemStream: main.supply.system.reader,
   });
   pool = entropy;
+  poolStarted.resolve(entropy);
   const streams = () => seededStreams(entropy.schedule, main.supply);
   const delivered = new DeliveredSampler({ streams, assessor: workers, clock, log });
   const watched = new Monitor(

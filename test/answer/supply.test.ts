@@ -9,7 +9,7 @@ import { LotCatalog } from '../../src/pool/supply/catalog.ts';
 import { lot } from '../support/ledger-records.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
-function emptySupply(): EntropySupply {
+function emptySupply(askForSample = async () => {}): EntropySupply {
   const store = new MemoryLedger(systemClock);
   return new EntropySupply({
     store,
@@ -18,19 +18,23 @@ function emptySupply(): EntropySupply {
     clock: systemClock,
     log: silentLog,
     askForSeed: async () => false,
+    askForSample,
   });
 }
 
 const isUnavailable = (error: unknown) => error instanceof ApiError && error.code === 'entropy_unavailable';
 
 describe('csprng before the first sample of its stream is tested', () => {
-  it('waits for the sample, and names it', async () => {
-    const supply = emptySupply();
+  it('has the sample taken, waits for it, and names it', async () => {
+    let asked = 0;
+    const supply = emptySupply(async () => void asked++);
     assert.equal(supply.csprng(), undefined);
+    assert.equal(asked, 0);
     let isOver = false;
     const waiting = supply.awaitSystemLot().finally(() => (isOver = true));
     await nextTurn();
     assert.equal(isOver, false);
+    assert.equal(asked, 1);
     const sample = lot(1);
     supply.installSystemLot(sample);
     assert.deepEqual((await waiting).lotIds, [sample.id]);

@@ -158,6 +158,7 @@ export class OverloadedFront {
         reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
         askForSeed,
+        askForSample: async () => {},
         health: nobody,
         metrics: nobody,
         status: nobody,

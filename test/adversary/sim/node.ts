@@ -102,6 +102,7 @@ export class SimNode {
       reserve: (...args) => running.reserve(...args),
       release: (...args) => running.release(...args),
       askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
+      askForSample: async () => pool?.sampleSystem(),
       health: unwatched,
       metrics: unwatched,
       status: unwatched,
@@ -146,7 +147,7 @@ export class SimNode {
       log,
       clock,
       fronts: told,
-      pureAvailable: () => fronts[0].stack.supply.pure.available(),
+      fillPure: () => fronts[0].stack.supply.pure.fill(1),
       systemStream: fronts[0].stack.supply.system.reader,
     });
     const started = pool;
@@ -269,6 +270,7 @@ function remoteMainThread(mainThread: MainThread, there: Line, back: Line): Main
     reserve: (...args) => ask(() => mainThread.reserve(...args)),
     release: (...args) => ask(() => mainThread.release(...args)),
     askForSeed: (group) => ask(() => mainThread.askForSeed(structuredClone(group))),
+    askForSample: () => ask(() => mainThread.askForSample()),
     health: () => ask(() => mainThread.health()),
     metrics: (isFresh) => ask(() => mainThread.metrics(isFresh)),
     status: () => ask(() => mainThread.status()),
