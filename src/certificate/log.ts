@@ -12,8 +12,10 @@ import {
   verifyInclusion,
 } from '../crypto/merkle.ts';
 import { formatProof, parseCheckpoint } from '../crypto/note.ts';
+import type { DrawLeaf, WaitingDrawLeaf } from '../ledger/draw-records.ts';
 import type { Books, EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
+import { type DrawLeafStore, drawLeafKey, forgetDrawLeaves, newDrawLeaves } from './draw-leaves.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
 import {
@@ -35,11 +37,11 @@ import {
 } from './log-state.ts';
 import { lotLeafText, statementText } from './lot-leaf.ts';
 import {
-  HELD_READ_MAX,
   type HoldingStore,
   type LoggedLot,
   type LotLeafRecord,
   lotLeafKey,
+  newLots,
   readLotLeaf,
   releaseLots,
 } from './lot-release.ts';
@@ -68,7 +70,10 @@ import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
  *   public/…, withdrawn/…, witnessed/…, tile/…   see the files of these names
  */
 export interface CertificateLogOptions {
-  readonly store: HoldingStore & Pick<Books, 'unsealed'> & Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly store: HoldingStore &
+    DrawLeafStore &
+    Pick<Books, 'unsealed'> &
+    Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly ids: CertificateIds;
   /** The log's origin is the keys' name. */
   readonly keys: LogKeys;
@@ -240,11 +245,24 @@ export class CertificateLog {
   }
 
   /** The leaf and the proof of a lot's withdrawal; undefined until it is logged. */
-  async revocationOf(lotId: string): Promise<LoggedLeaf | undefined> {
-    const record = await this.#store.getLog(revocationKey(lotId));
-    if (record === undefined) return undefined;
-    const { leaf, size, text } = JSON.parse(textOf(record)) as { leaf: number; size: number; text: string };
-    return { text, proof: await this.#proof(this.#store, leaf, size) };
+  revocationOf(lotId: string): Promise<LoggedLeaf | undefined> {
+    return this.#loggedLeaf([this.#store], revocationKey(lotId));
+  }
+
+  /** A leaf of a draw and its proof; undefined until it is logged. */
+  drawLeafOf(draw: Pick<DrawLeaf, 'drawId' | 'kind'>): Promise<LoggedLeaf | undefined> {
+    return this.#loggedLeaf([this.#store, ...this.#earlier], drawLeafKey(draw));
+  }
+
+  async #loggedLeaf(stores: readonly LogStore[], key: string): Promise<LoggedLeaf | undefined> {
+    for (const store of stores) {
+      const record = await store.getLog(key);
+      if (record === undefined) continue;
+      const { leaf, size, text } = JSON.parse(textOf(record)) as LotLeafRecord;
+      const witnessed = await firstWitnessed(store, size);
+      return { text, proof: await this.#proof(store, leaf, witnessed?.size ?? size, witnessed?.note) };
+    }
+    return undefined;
   }
 
   /** Undefined until the lot is released, and for a lot without a leaf. */
@@ -318,15 +336,16 @@ export class CertificateLog {
       this.#public = (await loadPublicState(this.#store)) ?? this.#public;
       this.#unknown = false;
     }
-    const lots = await this.#newLots();
+    const lots = await newLots(this.#store);
     const revocations = await this.#newRevocations();
+    const draws = await newDrawLeaves(this.#store);
     const segments = await this.#store.unsealed(BATCH_LEAVES);
     for (const segment of segments) await this.#prepareLots(segment);
-    if (segments.length + revocations.length + lots.length === 0) {
+    if (segments.length + revocations.length + lots.length + draws.length === 0) {
       await this.#releaseLots();
       return 0;
     }
-    const { state, published, records } = this.#append(lots, segments, revocations);
+    const { state, published, records } = this.#append(lots, segments, revocations, draws);
     const leaves = state.range.size - this.#state.range.size;
     try {
       const sealed = segments.map(({ sequence }) => sequence);
@@ -339,6 +358,7 @@ export class CertificateLog {
     for (const { lotId } of revocations) this.#loggedLots.add(lotId);
     this.#state = state;
     this.#public = published;
+    await forgetDrawLeaves(this.#store, draws);
     await this.#releaseLots();
     return leaves;
   }
@@ -349,20 +369,12 @@ export class CertificateLog {
     this.#heldLots = await releaseLots(this.#store, this.#isWitnessed, atMs);
   }
 
-  /** Lots that have no leaf yet, in the order in which they came. */
-  async #newLots(): Promise<LotRecord[]> {
-    const fresh: LotRecord[] = [];
-    for (const lot of await this.#store.heldLots(HELD_READ_MAX)) {
-      if ((await readLotLeaf(this.#store, lot.id)) === undefined) fresh.push(lot);
-    }
-    return fresh;
-  }
-
   /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
   #append(
     lots: readonly LotRecord[],
     segments: readonly SegmentRecord[],
     revocations: readonly LotRevocation[],
+    draws: readonly WaitingDrawLeaf[],
   ): { state: ReturnType<typeof recorded>; published: PublicState; records: TileRecord[] } {
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
@@ -387,6 +399,11 @@ export class CertificateLog {
       const { leaf, text } = appendText(revocationText(revocation));
       added.addWithdrawal(leaf, text);
       logged.push({ key: revocationKey(revocation.lotId), leaf, text });
+    }
+    for (const draw of draws) {
+      const { leaf, text } = appendText(draw.text);
+      added.addPlain(leaf, text);
+      logged.push({ key: drawLeafKey(draw), leaf, text });
     }
     // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever
     // the clock is set.

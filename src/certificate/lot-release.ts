@@ -1,11 +1,12 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { parseProof, readTimestamped } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { LotRecord } from '../ledger/records.ts';
 import { noteOf, textOf } from './log-state.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
-export const HELD_READ_MAX = 64;
+const HELD_READ_MAX = 64;
 
 /** The record of a lot's leaf, under `lot/<id>`. */
 export interface LotLeafRecord {
@@ -56,6 +57,15 @@ export async function readLotLeaf(
 ): Promise<LotLeafRecord | undefined> {
   const record = await store.getLog(lotLeafKey(lotId));
   return record && (JSON.parse(textOf(record)) as LotLeafRecord);
+}
+
+/** Lots that have no leaf yet, in the order in which they came. */
+export async function newLots(store: HoldingStore): Promise<LotRecord[]> {
+  const fresh: LotRecord[] = [];
+  for (const lot of await store.heldLots(HELD_READ_MAX)) {
+    if ((await readLotLeaf(store, lot.id)) === undefined) fresh.push(lot);
+  }
+  return fresh;
 }
 
 /**

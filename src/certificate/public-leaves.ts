@@ -8,7 +8,7 @@ import { textOf } from './log-state.ts';
 import { paddedNumber, type TileRecord } from './tiles.ts';
 
 /**
- * The leaves whose text anybody may read: lots, withdrawals and statements. Each but a withdrawal says how many lots
+ * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each lot and statement says how many lots
  * had been withdrawn before it, and has the root of the tree over those leaves, so a withdrawal that is left out of
  * the list contradicts every later one. Records, by key:
  *   public/state       how many there are, the withdrawals among them, and when the last one was logged
@@ -90,6 +90,11 @@ export class PublicBatch {
   /** A leaf that says which lots had been withdrawn. */
   add(index: number, leaf: string): void {
     this.#statement = this.#count;
+    this.#put(index, leaf);
+  }
+
+  /** A leaf that says nothing of lots. */
+  addPlain(index: number, leaf: string): void {
     this.#put(index, leaf);
   }
 

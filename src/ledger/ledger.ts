@@ -1,4 +1,5 @@
 import type { SeededTier } from '../core/vocabulary.ts';
+import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from './draw-records.ts';
 import type { SeriesPage } from './label-records.ts';
 import type {
   AccountRecord,
@@ -29,7 +30,14 @@ export interface Ledger extends LedgerCalls {
 }
 
 /** What may be asked of a ledger, in this thread or from another. */
-export interface LedgerCalls extends Directory, EntropyStore, SourceStore, Books, LogStore, Upkeep {}
+export interface LedgerCalls
+  extends Directory,
+    EntropyStore,
+    SourceStore,
+    Books,
+    DrawStore,
+    LogStore,
+    Upkeep {}
 
 /** A ledger that can come to its end on its own. */
 export interface FailStop {
@@ -228,6 +236,29 @@ export interface Books {
   probe(): Promise<void>;
 }
 
+/** Committed draws. */
+export interface DrawStore {
+  /**
+   * Stores a draw in the state `opening`; false, and nothing stored, when the account has `openMax` draws that have not
+   * ended. A `conflict` when the id is taken.
+   */
+  openDraw(draw: DrawRecord, openMax: number): Promise<boolean>;
+  /**
+   * Replaces a draw, and in the same transaction has the leaf wait for the log. False, and nothing stored, when the draw
+   * has ended, or stands in a later state.
+   */
+  putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean>;
+  /** Forgets a draw whose answer was never made; one in another state than `opening` stays. */
+  dropDraw(id: string): Promise<void>;
+  draw(id: string): Promise<DrawRecord | undefined>;
+  /** Draws that have not ended, at most `limit`. */
+  openDraws(limit: number): Promise<DrawRecord[]>;
+  /** Leaves that wait to be logged, in the order in which they came, at most `limit`. */
+  drawLeaves(limit: number): Promise<WaitingDrawLeaf[]>;
+  /** These leaves wait no more. */
+  drawLeavesLogged(ordinals: readonly number[]): Promise<void>;
+}
+
 /** Which answers of a purpose are asked for. */
 export interface SeriesPart {
   /** Undefined: the first series of the purpose. */
@@ -342,6 +373,13 @@ export const LEDGER_CALLS = {
   expire: { part: 'books', server: true },
   segmentSpan: { part: 'books' },
   probe: { part: 'books', server: true, room: true },
+  openDraw: { part: 'draws', server: true, room: true },
+  putDraw: { part: 'draws', server: true },
+  dropDraw: { part: 'draws', server: true },
+  draw: { part: 'draws' },
+  openDraws: { part: 'draws' },
+  drawLeaves: { part: 'draws' },
+  drawLeavesLogged: { part: 'draws', server: true },
   putLog: { part: 'log', server: true },
   getLog: { part: 'log' },
   audit: { part: 'upkeep' },
@@ -352,6 +390,7 @@ export const LEDGER_CALLS = {
   Rules<EntropyStore, 'entropy'> &
   Rules<SourceStore, 'sources'> &
   Rules<Books, 'books'> &
+  Rules<DrawStore, 'draws'> &
   Rules<LogStore, 'log'> &
   Rules<Upkeep, 'upkeep'>;
 
@@ -361,6 +400,7 @@ export interface LedgerParts {
   readonly entropy: EntropyStore;
   readonly sources: SourceStore;
   readonly books: Books;
+  readonly draws: DrawStore;
   readonly log: LogStore;
   readonly upkeep: Upkeep;
 }

@@ -20,6 +20,7 @@ import {
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import type { DrawLeaf } from '../../src/ledger/draw-records.ts';
 import { LedgerError, type LogRecord, type LogStep } from '../../src/ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
@@ -54,6 +55,9 @@ export class LogWorld {
   /** When each lot was released. */
   readonly released = new Map<string, number>();
   readonly withdrawn: LotRevocation[] = [];
+  /** Leaves of draws, by ordinal, that wait and that ever waited. */
+  readonly drawLeaves = new Map<number, DrawLeaf>();
+  readonly #everyDrawLeaf = new Map<number, DrawLeaf>();
   readonly records = new Map<string, Uint8Array>();
   readonly sealed = new Set<number>();
   /** What is run once between the look at what is not sealed and the next write. */
@@ -108,7 +112,18 @@ export class LogWorld {
       for (const id of ids) this.released.set(id, atMs);
     },
     revocations: async () => [...this.withdrawn],
+    drawLeaves: async (limit: number) =>
+      [...this.drawLeaves].slice(0, limit).map(([ordinal, leaf]) => ({ ...leaf, ordinal })),
+    drawLeavesLogged: async (ordinals: readonly number[]) => {
+      for (const ordinal of ordinals) this.drawLeaves.delete(ordinal);
+    },
   };
+
+  addDrawLeaf(leaf: DrawLeaf): void {
+    const ordinal = this.#everyDrawLeaf.size + 1;
+    this.drawLeaves.set(ordinal, leaf);
+    this.#everyDrawLeaf.set(ordinal, leaf);
+  }
 
   commit(segment: SegmentRecord): void {
     this.segments.set(segment.sequence, segment);
@@ -142,6 +157,11 @@ export class LogWorld {
         const facts = { source, lots, context: segment.context };
         place(first + i, leafText(certificateOf(this.ids.textOf(segment.sequence, i), entry, facts)));
       });
+    }
+    for (const { drawId, kind, text } of this.#everyDrawLeaf.values()) {
+      const record = this.records.get(`draw/${drawId}/${kind}`);
+      if (record !== undefined)
+        place((JSON.parse(Buffer.from(record).toString()) as { leaf: number }).leaf, text);
     }
     for (const revocation of this.withdrawn) {
       const record = this.records.get(`revocation/${revocation.lotId}`);

@@ -182,6 +182,31 @@ describe('CertificateLog', () => {
     );
   });
 
+  it('logs the leaves of a draw once, publicly, whatever becomes of a write, and proves them', async () => {
+    const w = world();
+    const log = await w.open();
+    const [commit, end] = (['commit', 'end'] as const).map((kind) => {
+      return { drawId: 'draw_1', kind, text: `{"type":"draw_${kind}"}` };
+    });
+    w.addDrawLeaf(commit);
+    w.nextWrite = 'done, but said to have failed';
+    await assert.rejects(log.seal());
+    assert.equal(await log.seal(), 0, 'it was logged all the same');
+    assert.equal(w.drawLeaves.size, 0, 'and waits no more');
+    w.addDrawLeaf(end);
+    assert.equal(await log.drawLeafOf(end), undefined);
+    assert.equal(await log.seal(), 1);
+    assert.equal(await (await w.open()).seal(), 0, 'nor after a restart');
+    assert.equal(await w.check(log), 2);
+    assert.equal((await log.drawLeafOf(commit))?.text, commit.text);
+    assert.ok((await log.drawLeafOf(end))?.proof.startsWith('c2sp.org/tlog-proof@v1\nindex 1\n'));
+    const told = await log.publicLeaves(0, 10);
+    assert.deepEqual(
+      told.map(({ leaf }) => leaf),
+      [commit.text, end.text],
+    );
+  });
+
   it('seal calls that overlap run one after the other', async () => {
     const w = world();
     const log = await w.open();

@@ -5,6 +5,7 @@ import { NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
+import { drawsContract } from './draws.contract.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
 
@@ -16,6 +17,7 @@ function contract(
 ): void {
   ledgerContract(name, open, options);
   sourcesContract(name, open, options);
+  drawsContract(name, open);
 }
 
 contract(

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
+import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../../src/ledger/draw-records.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
   type AuditReport,
@@ -33,6 +34,7 @@ import type {
   UsageDay,
 } from '../../src/ledger/records.ts';
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
+import { MemoryDraws } from './memory-ledger-draws.ts';
 import { MemorySources } from './memory-ledger-sources.ts';
 
 interface MutableUsageDay {
@@ -66,6 +68,7 @@ export class MemoryLedger implements Ledger {
   #blocksClaimed = 0;
   readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #sources = new MemorySources();
+  readonly #draws = new MemoryDraws();
   readonly #segments = new Map<number, SegmentRecord>();
   readonly #sealed = new Set<number>();
   readonly #series = new Map<string, SeriesAnswer[]>();
@@ -250,6 +253,34 @@ export class MemoryLedger implements Ledger {
 
   openJobs(source: string): Promise<JobRecord[]> {
     return this.#sources.openJobs(source);
+  }
+
+  openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
+    return this.#draws.openDraw(draw, openMax);
+  }
+
+  putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean> {
+    return this.#draws.putDraw(draw, leaf);
+  }
+
+  dropDraw(id: string): Promise<void> {
+    return this.#draws.dropDraw(id);
+  }
+
+  draw(id: string): Promise<DrawRecord | undefined> {
+    return this.#draws.draw(id);
+  }
+
+  openDraws(limit: number): Promise<DrawRecord[]> {
+    return this.#draws.openDraws(limit);
+  }
+
+  drawLeaves(limit: number): Promise<WaitingDrawLeaf[]> {
+    return this.#draws.drawLeaves(limit);
+  }
+
+  drawLeavesLogged(ordinals: readonly number[]): Promise<void> {
+    return this.#draws.drawLeavesLogged(ordinals);
   }
 
   async nextSegment(): Promise<number> {

@@ -16,6 +16,7 @@ import {
   UsageTally,
 } from '../usage-counters.ts';
 import { auditSources } from './audit-sources.ts';
+import { auditDraws } from './draws.ts';
 import { SeriesAudit } from './series.ts';
 import type { Key, Snapshot, Table } from './table.ts';
 import { count, type MetaName, type StoredLot, type Tables } from './tables.ts';
@@ -67,6 +68,11 @@ class Audit {
     const revoked = await this.#checkRevocations(lots);
     const blocks = await this.#checkBlocks(lots, revoked);
     await auditSources(this.#tables, lots, {
+      walk: (table, visit) => this.#walk(table, visit),
+      problem: (text) => this.#problem(text),
+      checkCount: (name, stored) => this.#checkCount(name, stored),
+    });
+    await auditDraws(this.#tables, {
       walk: (table, visit) => this.#walk(table, visit),
       problem: (text) => this.#problem(text),
       checkCount: (name, stored) => this.#checkCount(name, stored),

@@ -17,6 +17,7 @@ import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
+import type { LmdbDrawStore } from './draws.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -49,6 +50,7 @@ export interface LmdbLedgerParts {
   readonly writer: GroupWriter;
   readonly books: LmdbBooks;
   readonly sources: LmdbSourceStore;
+  readonly draws: LmdbDrawStore;
   readonly entropy: LmdbEntropyStore;
   /** Present for a server. */
   readonly blockKeys: BlockKeys | undefined;
@@ -158,6 +160,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       entropy: parts.entropy,
       sources: parts.sources,
       books: following ?? parts.books,
+      draws: parts.draws,
       log: parts.books,
       upkeep,
     },

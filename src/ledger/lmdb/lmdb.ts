@@ -19,6 +19,7 @@ import {
   makePrivate,
   requireLmdbFile,
 } from './data-file.ts';
+import { LmdbDrawStore } from './draws.ts';
 import { LmdbEntropyStore } from './entropy.ts';
 import { GroupWriter } from './group-writer.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
@@ -191,6 +192,7 @@ async function openLocked(
       writer,
       books,
       sources,
+      draws: new LmdbDrawStore(tables, writer),
       entropy,
       blockKeys,
       path,

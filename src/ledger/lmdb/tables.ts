@@ -1,5 +1,6 @@
 import { pack, unpack } from 'msgpackr';
 import { SEEDED_TIERS, type SeededTier } from '../../core/vocabulary.ts';
+import type { DrawLeaf, DrawRecord } from '../draw-records.ts';
 import { LedgerError } from '../ledger.ts';
 import type {
   AccountRecord,
@@ -57,6 +58,9 @@ export type MetaName =
   | 'sourceNotes'
   | 'charges'
   | 'periodCorrections'
+  | 'draws'
+  /** Leaves of draws that ever waited for the log: also the highest ordinal of one. */
+  | 'drawLeaves'
   /** Jobs opened so far: also the highest ordinal of a job. */
   | 'jobs'
   /** Accounts created so far: also the highest account number. */
@@ -170,6 +174,11 @@ export interface Tables {
   readonly serials: Table<readonly [number, number], number>;
   /** Public purpose, series. */
   readonly publicSeries: Table<readonly [string, string], number>;
+  readonly draws: Table<string, DrawRecord>;
+  /** Account number, id: draws that have not ended. */
+  readonly openDraws: Table<readonly [number, string], number>;
+  /** By ordinal: leaves that wait to be logged. */
+  readonly drawLeaves: Table<number, DrawLeaf>;
 }
 
 const answerCodec: Codec<StoredAnswer> = {
@@ -237,6 +246,9 @@ export function openTables(store: Store, meta: Table<MetaName, number>): Tables 
     seriesCounts: openLater('seriesCounts', plainCodec<SeriesCount>()),
     serials: openLater('serials', plainCodec<number>()),
     publicSeries: openLater('publicSeries', plainCodec<number>()),
+    draws: openLater('draws', plainCodec<DrawRecord>()),
+    openDraws: openLater('openDraws', plainCodec<number>()),
+    drawLeaves: openLater('drawLeaves', plainCodec<DrawLeaf>()),
   };
 }
 

@@ -1,0 +1,59 @@
+import {
+  type DrawLeaf,
+  type DrawRecord,
+  mayFollow,
+  type WaitingDrawLeaf,
+} from '../../src/ledger/draw-records.ts';
+import { type DrawStore, LedgerError } from '../../src/ledger/ledger.ts';
+
+/** Draws in the model of the ledger. */
+export class MemoryDraws implements DrawStore {
+  readonly #draws = new Map<string, DrawRecord>();
+  #leaves: WaitingDrawLeaf[] = [];
+  #leafCount = 0;
+
+  async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
+    if (draw.state !== 'opening') throw new LedgerError('refused', `draw ${draw.id} opens as ${draw.state}`);
+    if (this.#draws.has(draw.id)) throw new LedgerError('conflict', `draw ${draw.id} exists`);
+    const open = this.#open().filter(({ accountNumber }) => accountNumber === draw.accountNumber);
+    if (open.length >= openMax) return false;
+    this.#draws.set(draw.id, { ...draw });
+    return true;
+  }
+
+  async putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean> {
+    const stored = this.#draws.get(draw.id);
+    if (stored === undefined) throw new LedgerError('refused', `there is no draw ${draw.id}`);
+    if (stored.accountNumber !== draw.accountNumber)
+      throw new LedgerError('conflict', `draw ${draw.id} belongs to another account`);
+    if (!mayFollow(stored.state, draw.state)) return false;
+    this.#draws.set(draw.id, { ...draw });
+    if (leaf !== undefined) this.#leaves.push({ ...leaf, ordinal: ++this.#leafCount });
+    return true;
+  }
+
+  async dropDraw(id: string): Promise<void> {
+    if (this.#draws.get(id)?.state === 'opening') this.#draws.delete(id);
+  }
+
+  async draw(id: string): Promise<DrawRecord | undefined> {
+    return this.#draws.get(id);
+  }
+
+  async openDraws(limit: number): Promise<DrawRecord[]> {
+    return this.#open().slice(0, limit);
+  }
+
+  async drawLeaves(limit: number): Promise<WaitingDrawLeaf[]> {
+    return this.#leaves.slice(0, limit);
+  }
+
+  async drawLeavesLogged(ordinals: readonly number[]): Promise<void> {
+    this.#leaves = this.#leaves.filter(({ ordinal }) => !ordinals.includes(ordinal));
+  }
+
+  #open(): DrawRecord[] {
+    const open = [...this.#draws.values()].filter(({ state }) => state !== 'ended');
+    return open.sort((a, b) => a.accountNumber - b.accountNumber || (a.id < b.id ? -1 : 1));
+  }
+}
