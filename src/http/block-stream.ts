@@ -17,9 +17,10 @@ import type { BodyOwner } from './sender.ts';
 
 /*
  * A stream is a reply of many answers, each of which went the whole way of a request: key, rate, quota, draw, commit and
- * entry. Blocks are made ahead of the socket, so that workers, disk and network are busy at the same time: at most
- * BLOCKS_AHEAD of them are under way or wait for the socket, in pure mode PURE_BLOCKS_AHEAD. A reader that stops is
- * charged for no more than those, beside what its connection buffers. Its deadline is that of any reply, for each block.
+ * entry. Blocks are made ahead of the socket, so that workers, disk and network are busy at the same time: one, and one
+ * more for each block that the socket has taken, up to BLOCKS_AHEAD_MAX, in pure mode PURE_BLOCKS_AHEAD. So many are under
+ * way or wait for the socket at most, and a reader that stops is charged for no more than those, beside what its connection
+ * buffers. Its deadline is that of any reply, for each block.
  */
 
 /** What a stream needs of the router. */
@@ -34,8 +35,11 @@ export interface StreamHost {
   readonly random: RandomBytes;
 }
 
-/** Blocks of a stream that are under way or that the socket has not taken: two workers make what one connection reads. */
-const BLOCKS_AHEAD = 3;
+/**
+ * Blocks of a stream that are under way or that the socket has not taken. A block waits longer for its commit than a worker
+ * makes it, so it takes this many to keep one worker busy.
+ */
+const BLOCKS_AHEAD_MAX = 6;
 /**
  * In pure mode each block costs credits, and one that waits for entropy may be refused while the next is served. So one
  * is under way at a time, beside the one that is sent.
@@ -76,6 +80,7 @@ export class BlockStream {
   /** Bytes of the first part that were sent. */
   #sentOfPart = 0;
   #untaken = 0;
+  #taken = 0;
   #hasRoom = true;
   #wasFull = false;
   /** Requests of the blocks in the mode of the first: a tier that changes meanwhile turns no mode into another. */
@@ -224,6 +229,7 @@ export class BlockStream {
       owner?.release();
       if (!endsBlock) continue;
       this.#untaken--;
+      this.#taken++;
       this.exchange.restartDeadline();
     }
     if (this.#isEnding && this.#parts.length === 0) {
@@ -259,7 +265,7 @@ export class BlockStream {
     // none behind one that is refused
     if (this.#coming.some(({ outcome }) => outcome !== undefined && 'error' in outcome)) return false;
     if (exchange.mode === 'pure') return underWay === 0 && this.#untaken < PURE_BLOCKS_AHEAD;
-    return underWay + this.#untaken < BLOCKS_AHEAD;
+    return underWay + this.#untaken < Math.min(1 + this.#taken, BLOCKS_AHEAD_MAX);
   }
 
   #newBlock(requestId: RequestId, atMs: number, startedMonotonicMs: number): Block {

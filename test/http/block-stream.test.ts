@@ -70,31 +70,40 @@ function streamOf(blocks: number, mode: EntropyMode = 'quantum-seeded') {
 }
 
 describe('the blocks of a stream', () => {
-  it('are made three at a time from the second on, and are sent in their order', () => {
-    const { asked, answer, text, released } = streamOf(5);
+  it('are made one more at a time with each that the socket takes, and are sent in their order', () => {
+    const { asked, answer, text, released } = streamOf(6);
     assert.equal(asked.length, 1, 'the first block alone decides the mode and the status');
     answer(0);
-    assert.equal(asked.length, 4);
+    assert.equal(asked.length, 3);
     answer(2);
     answer(1);
     assert.equal(text(), '{"block":0}\n{"block":1}\n{"block":2}\n');
+    assert.equal(asked.length, 6);
     answer(4);
+    answer(5);
     answer(3);
-    assert.ok(text().endsWith('{"block":3}\n{"block":4}\n{"end":{"first":0,"blocks":5,"of":5}}\n(end)'));
-    assert.deepEqual(released, [0, 1, 2, 3, 4]);
+    assert.ok(text().endsWith('{"block":4}\n{"block":5}\n{"end":{"first":0,"blocks":6,"of":6}}\n(end)'));
+    assert.deepEqual(released, [0, 1, 2, 3, 4, 5]);
   });
 
-  it('are not asked for while three wait for the socket', () => {
+  it('are not asked for behind the first that waits for the socket', () => {
     const { asked, answer, shut, open } = streamOf(9);
     shut();
-    for (const index of [0, 1, 2]) answer(index);
-    assert.equal(
-      asked.length,
-      3,
-      'the end of the first block waits for the socket, and two whole blocks behind it',
-    );
+    answer(0);
+    assert.equal(asked.length, 1, 'a reader that takes no whole block pays for one');
     open();
-    assert.equal(asked.length, 6);
+    assert.equal(asked.length, 3);
+  });
+
+  it('are six ahead of the socket at most, however many it took', () => {
+    const { asked, answer, shut, open } = streamOf(99);
+    for (let index = 0; index < 20; index++) answer(index);
+    assert.equal(asked.length, 26);
+    shut();
+    for (let index = 20; index < 26; index++) answer(index);
+    assert.equal(asked.length, 26);
+    open();
+    assert.equal(asked.length, 32);
   });
 
   it('are made one at a time in pure mode', () => {
@@ -110,10 +119,9 @@ describe('the blocks of a stream', () => {
     answer(0);
     answer(2);
     asked[1].refused(new ApiError('overloaded', { retryAfterS: 1 }));
-    answer(3);
     assert.match(text(), /^\{"block":0\}\n\{"error":.*"code":"overloaded".*"next":1\}\n\(end\)$/);
-    assert.equal(asked.length, 4);
-    assert.deepEqual(released, [0, 2, 3]);
+    assert.equal(asked.length, 3);
+    assert.deepEqual(released, [0, 2]);
   });
 
   it('that were made when the client leaves give their memory back', () => {
