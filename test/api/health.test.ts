@@ -75,7 +75,7 @@ describe('/v1/health', () => {
   });
 
   it('says ok of a source that a full reservoir needs nothing of after a restart', async () => {
-    // one lot of the default size fills it, also when the first life took blocks with it
+    // one first lot fills it, also when the first life took blocks with it
     const wholeLot = { QRN_SOURCE_SIMULATOR_LOT_BITS: undefined };
     const first = await TestServer.start(wholeLot);
     const observed = async (of: TestServer, name: string) => (await health(of)).checks[name][0].observedValue;

@@ -145,6 +145,8 @@ export class Collector {
    * deterministic.
    */
   #least: { readonly rank: number; readonly deterministic: boolean };
+  /** Nothing is left of earlier lots of any source, and the service waits for this one. */
+  #isPoolEmpty = false;
   /** True from the low watermark up to the high one. */
   #filling = true;
   /** False after a lot that was too short for a pure block: another one would raise their level no more. */
@@ -293,9 +295,10 @@ export class Collector {
   }
 
   async #read(): Promise<SourceRead> {
-    const { lotRawBits = LOT_RAW_BITS } = this.#options;
+    const { lotRawBits: wholeBits = LOT_RAW_BITS, backend } = this.#options;
+    const bits = this.#isPoolEmpty ? (backend.firstLotRawBits ?? wholeBits) : wholeBits;
     try {
-      const read = await this.#reader.read(lotRawBits, this.#stopping.signal);
+      const read = await this.#reader.read(bits, this.#stopping.signal);
       this.#refusePromotion();
       return read;
     } catch (error) {
@@ -457,6 +460,7 @@ export class Collector {
     else if (this.#state === 'standby') this.#state = 'starting';
     if (!wanted) return false;
     const { pure, seed } = levels;
+    this.#isPoolEmpty = seed.blocks === 0 && pure.blocks === 0;
     if (seed.blocks < SEEDS_LOW) return true;
     return this.#givesPure && pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }

@@ -87,16 +87,27 @@ describe('the simulator as a source', () => {
     const clock = new ManualClock();
     const made = simulatorWith('simulator', optionValues(simulatorBackend, {}), clock, fixedBytes('same'));
     const known = createSimulator({ clock, testBytes: fixedBytes('same') });
-    const { describe: _, read: __, lotRawBits, ...identity } = made;
+    const { describe: _, read: __, lotRawBits, firstLotRawBits, ...identity } = made;
     const { describe: ___, read: ____, ...expected } = known;
     assert.deepEqual(identity, expected);
     assert.equal(lotRawBits, 2 ** 22);
+    assert.equal(firstLotRawBits, 2_000_000);
     assert.deepEqual(await made.read(4096, NEVER), await known.read(4096, NEVER));
     const real = simulatorBackend.create('a', optionValues(simulatorBackend, {}), {
       clock,
       memory: new MemoryNotes(),
     });
     assert.deepEqual([real.name, real.origin, real.deterministic], ['a', 'simulated', false]);
+  });
+
+  it('reads first lots that are no larger than others, and whole ones with test shots', () => {
+    const firstOf = (options: Record<string, string>) => {
+      const values = optionValues(simulatorBackend, options);
+      return simulatorWith('simulator', values, new ManualClock()).firstLotRawBits;
+    };
+    assert.equal(firstOf({ lot_bits: '65536' }), 65_536);
+    assert.equal(firstOf({ circuit: 'x-check' }), undefined);
+    assert.equal(firstOf({ circuit: 'bell-chsh' }), undefined);
   });
 
   it('says what it is without a read', async () => {

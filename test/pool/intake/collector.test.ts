@@ -115,6 +115,23 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
+  it('of an empty pool ask for the smaller first lot of a source that has one, and then for whole lots', async () => {
+    const { reads, backend } = watched({ ...soundBackend(), firstLotRawBits: LOT_RAW_BITS / 2 });
+    const { time, ledger, collector } = world(backend);
+    collector.start();
+    await time.pass(0);
+    const sizes = () => reads.map(({ shots, width }) => shots * width);
+    assert.ok(sizes().length > 1);
+    assert.deepEqual(
+      sizes(),
+      sizes().map((_, i) => (i === 0 ? LOT_RAW_BITS / 2 : LOT_RAW_BITS)),
+    );
+    await ledger.claimBlocks('pure', 4);
+    await time.pass(1_000);
+    assert.equal(sizes().at(-1), LOT_RAW_BITS, 'seeds are left: the service does not wait for this lot');
+    await collector.stop();
+  });
+
   it('that cannot be read are no fault of the source', async () => {
     const inner = new MemoryLedger(new VirtualTime().clock);
     let isAway = false;
