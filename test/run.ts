@@ -20,21 +20,17 @@ const GROUPS: readonly (readonly string[])[] = [
 ];
 /** Folders whose files run one to a process. */
 const ALONE: readonly string[] = ['adversary', 'secrets'];
-/**
- * Those that take longest are begun first, so that none runs on by itself at the end. They too have a process to themselves, and
- * so have those that stop servers which `fetch` was connected to: in a process that goes on for minutes, the client of Node 22.23
- * throws later from a timer of such a connection.
- */
+/** Those that take longest are begun first, so that none runs on by itself at the end. They too have a process to themselves. */
 const FIRST: readonly string[] = [
   'test/adversary/sim/sim.test.ts',
   'test/adversary/crash/crash.test.ts',
   'test/certificate/incarnation.test.ts',
-  'test/certificate/witness.test.ts',
-  'test/account/charged-period.test.ts',
 ];
 /** Every thread that a test starts takes its sources without types too. */
 const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];
 const TEST_TIMEOUT_MS = 180_000;
+/** Lines of the failures of one process that are repeated at the end. */
+const FAILURE_LINES_MAX = 60;
 /** One more than there are cores, for a sixth of the time of most groups is waiting. */
 const LANES = Math.min(4, availableParallelism() + 1);
 
@@ -46,16 +42,23 @@ if (files.length === 0) throw new Error(`no test file has ${texts.join(' or ')} 
 
 const startedMs = performance.now();
 const waiting = tasks();
-const failed: (readonly string[])[] = [];
+const failed: Ended[] = [];
 await Promise.all(Array.from({ length: LANES }, lane));
 const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
 process.stdout.write(`${files.length} files in ${seconds} s: ${failed.length === 0 ? 'passed' : 'FAILED'}\n`);
-for (const task of failed) process.stdout.write(`  failed: node test/run.ts ${task.join(' ')}\n`);
+for (const { task, output, errors } of failed) {
+  process.stdout.write(`  failed: node test/run.ts ${task.join(' ')}\n`);
+  const lines = [...failuresIn(output), ...errors.split('\n').filter((line) => line !== '')];
+  for (const line of lines.slice(0, FAILURE_LINES_MAX)) process.stdout.write(`    ${line}\n`);
+  if (lines.length > FAILURE_LINES_MAX)
+    process.stdout.write(`    and ${lines.length - FAILURE_LINES_MAX} lines more\n`);
+}
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 async function lane(): Promise<void> {
   for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-    if (!(await passes(task))) failed.push(task);
+    const ended = await run(task);
+    if (ended.code !== 0) failed.push(ended);
   }
 }
 
@@ -75,19 +78,59 @@ function tasks(): string[][] {
   );
 }
 
+interface Ended {
+  readonly task: readonly string[];
+  /** The exit code; null when a signal ended it. */
+  readonly code: number | null;
+  /** What it wrote to stdout: TAP. */
+  readonly output: string;
+  /** What it wrote to stderr. */
+  readonly errors: string;
+}
+
 /** Runs test files in one process and prints what it wrote when it has ended. */
-function passes(task: readonly string[]): Promise<boolean> {
+function run(task: readonly string[]): Promise<Ended> {
   const isolation = ['--experimental-test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`];
-  const child = spawn(process.execPath, [...STRIPPED, '--test', ...isolation, ...task], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const args = [...STRIPPED, '--test', '--test-reporter=tap', ...isolation, ...task];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const written: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => written.push(chunk));
+  const errors: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => written.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => {
+    written.push(chunk);
+    errors.push(chunk);
+  });
   return new Promise((resolve) => {
-    child.once('close', (code) => {
-      process.stdout.write(Buffer.concat(written));
-      resolve(code === 0);
+    child.once('close', (code, signal) => {
+      const output = Buffer.concat(written);
+      process.stdout.write(output);
+      if (signal !== null) errors.push(Buffer.from(`the process was ended by ${signal}`));
+      resolve({
+        task,
+        code,
+        output: output.toString('utf8'),
+        errors: Buffer.concat(errors).toString('utf8'),
+      });
     });
   });
+}
+
+/** The lines of a TAP stream that say which tests failed and why, without suites that failed through their tests alone. */
+function failuresIn(output: string): string[] {
+  const found: string[] = [];
+  let isInside = false;
+  let indent = 0;
+  const lines = output.split('\n');
+  for (const [i, line] of lines.entries()) {
+    const start = line.search(/\S/);
+    if (/^ *not ok /.test(line)) {
+      const diagnosis = lines.slice(i + 1, i + 8).join('\n');
+      isInside = !diagnosis.includes("failureType: 'subtestsFailed'");
+      indent = start;
+    } else if (isInside && start >= 0 && start <= indent && line.trim() !== '...') isInside = false;
+    const isTold = isInside || /^ *# (Error|Warning)/.test(line); // the latter: what happened outside a test
+    const isEmpty = start < 0 || /^ *(---|\.\.\.|duration_ms:.*|type: .*|.*\(?node:internal.*)$/.test(line);
+    if (isTold && !isEmpty) found.push(line.slice(isInside ? indent : start));
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { mintKey } from '../../src/account/api-keys.ts';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer, until } from '../support/server.ts';
 
 let server: TestServer;
@@ -23,11 +24,11 @@ const url = (path: string) => `${server.origin}${path}`;
 describe('keys', () => {
   it('are required on every /v1 path including health, and not by the probes', async () => {
     for (const path of ['/v1/integers', '/v1/health', '/v1/usage', '/v1/certificate?id=x']) {
-      const response = await fetch(url(path));
+      const response = await fetchWhole(url(path));
       assert.match(response.headers.get('www-authenticate')!, /^Bearer /);
       assert.equal(await codeOf(response), '401 auth_missing', path);
     }
-    for (const path of ['/livez', '/readyz']) assert.equal((await fetch(url(path))).status, 200, path);
+    for (const path of ['/livez', '/readyz']) assert.equal((await fetchWhole(url(path))).status, 200, path);
   });
 
   it('are read from Authorization (Bearer in any case) or X-API-Key, and Authorization wins', async () => {
@@ -43,7 +44,7 @@ describe('keys', () => {
       [{ authorization: good }, 401],
     ];
     for (const [headers, expected] of cases) {
-      const response = await fetch(url('/v1/integers'), { headers });
+      const response = await fetchWhole(url('/v1/integers'), { headers });
       await response.arrayBuffer();
       assert.equal(response.status, expected, JSON.stringify(headers));
     }
@@ -59,7 +60,7 @@ describe('keys', () => {
       'qrn_p_',
     ]) {
       assert.equal(
-        await codeOf(await fetch(url('/v1/integers'), { headers: { 'x-api-key': key } })),
+        await codeOf(await fetchWhole(url('/v1/integers'), { headers: { 'x-api-key': key } })),
         '401 auth_invalid',
       );
     }
@@ -109,12 +110,12 @@ describe('keys', () => {
 
 describe('methods and paths', () => {
   it('that do not exist get 404, or 405 with Allow, with or without a key', async () => {
-    assert.equal(await codeOf(await fetch(url('/v1/nothing'))), '404 not_found');
+    assert.equal(await codeOf(await fetchWhole(url('/v1/nothing'))), '404 not_found');
     assert.equal(
-      await codeOf(await fetch(url('/nowhere'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),
+      await codeOf(await fetchWhole(url('/nowhere'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),
       '404',
     );
-    const response = await fetch(url('/v1/integers'), { method: 'PUT' });
+    const response = await fetchWhole(url('/v1/integers'), { method: 'PUT' });
     assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
     assert.equal(await codeOf(response), '405 method_not_allowed');
     const batch = await server.get('/batch');
@@ -123,7 +124,7 @@ describe('methods and paths', () => {
   });
 
   it('HEAD answers like GET without a body, and OPTIONS lists the allowed methods', async () => {
-    const head = await fetch(`${server.baseUrl}/integers`, {
+    const head = await fetchWhole(`${server.baseUrl}/integers`, {
       method: 'HEAD',
       headers: { 'x-api-key': server.key },
     });
@@ -131,13 +132,15 @@ describe('methods and paths', () => {
     assert.equal(head.headers.get('x-entropy-mode'), 'quantum-seeded');
     assert.equal(head.headers.get('content-length'), null, 'not known without a draw');
     assert.equal(await head.text(), '');
-    const options = await fetch(`${server.baseUrl}/batch`, { method: 'OPTIONS' });
+    const options = await fetchWhole(`${server.baseUrl}/batch`, { method: 'OPTIONS' });
     assert.equal(options.status, 204);
     assert.equal(options.headers.get('allow'), 'POST, OPTIONS');
   });
 
   it('errors are RFC 9457 problem documents for clients that accept them', async () => {
-    const response = await fetch(url('/v1/integers'), { headers: { accept: 'application/problem+json' } });
+    const response = await fetchWhole(url('/v1/integers'), {
+      headers: { accept: 'application/problem+json' },
+    });
     assert.equal(response.headers.get('content-type'), 'application/problem+json');
     const problem = (await response.json()) as Record<string, unknown>;
     assert.deepEqual([problem['status'], problem['code']], [401, 'auth_missing']);
@@ -149,7 +152,7 @@ describe('a key that a command has just made', () => {
     const { account_id } = await server.account('pro');
     for (let i = 0; i < 5; i++) {
       const { key } = JSON.parse(await server.qrn('keys', 'create', '--account', account_id, '--json'));
-      const response = await drained(fetch(url('/v1/uuid'), { headers: { 'x-api-key': key } }));
+      const response = await drained(fetchWhole(url('/v1/uuid'), { headers: { 'x-api-key': key } }));
       assert.equal(response.status, 200, `key ${i}`);
     }
   });
@@ -158,7 +161,7 @@ describe('a key that a command has just made', () => {
     const made = Array.from({ length: 200 }, () => mintKey('pro').text);
     const statuses = await Promise.all(
       made.map(
-        async (key) => (await drained(fetch(url('/v1/uuid'), { headers: { 'x-api-key': key } }))).status,
+        async (key) => (await drained(fetchWhole(url('/v1/uuid'), { headers: { 'x-api-key': key } }))).status,
       ),
     );
     assert.deepEqual(new Set(statuses), new Set([401]));

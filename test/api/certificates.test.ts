@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { verify } from '../../src/cli/verify.ts';
 import { ENTROPY_MODES } from '../../src/core/vocabulary.ts';
+import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
@@ -81,14 +82,14 @@ describe('certificates of a running service', () => {
   }
 
   async function publicPage(id: string): Promise<CertificateBody> {
-    const response = await fetch(`${server.origin}/verify/${id}`, {
+    const response = await fetchWhole(`${server.origin}/verify/${id}`, {
       headers: { accept: 'application/json' },
     });
     return JSON.parse(await bodyOf(response)) as CertificateBody;
   }
 
   async function keys(): Promise<string> {
-    return bodyOf(await fetch(`${server.origin}/.well-known/qrn-keys.json`));
+    return bodyOf(await fetchWhole(`${server.origin}/.well-known/qrn-keys.json`));
   }
 
   async function assertVerifies(answerBody: string): Promise<void> {
@@ -207,7 +208,7 @@ describe('certificates of a running service', () => {
       const [value] = answer.data['values'] as number[];
       assert.deepEqual(known, [value === 0, value === 1]);
 
-      const page = await bodyOf(await fetch(`${server.origin}/verify/${id}`));
+      const page = await bodyOf(await fetchWhole(`${server.origin}/verify/${id}`));
       assert.ok(!page.includes(salt) && !JSON.stringify(document).includes(salt));
     });
 
@@ -232,15 +233,15 @@ describe('certificates of a running service', () => {
       const answer = JSON.parse(await bodyOf(await server.get('/uuid'))) as Answer;
       const { certificate } = await certificateOf(answer.metadata.certificate_id);
       assert.equal(certificate.verify_url, `${server.origin}/verify/${certificate.id}`);
-      const response = await fetch(certificate.verify_url, { headers: { accept: 'text/html' } });
+      const response = await fetchWhole(certificate.verify_url, { headers: { accept: 'text/html' } });
       assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
       assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
       const page = await bodyOf(response);
       assert.match(page, /Simulated source: no quantum hardware was involved\./);
-      const head = await fetch(certificate.verify_url, { method: 'HEAD' });
+      const head = await fetchWhole(certificate.verify_url, { method: 'HEAD' });
       assert.deepEqual([head.status, await head.text()], [200, '']);
       for (const [, path] of page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g))
-        assert.equal((await fetch(`${server.origin}${path}`)).status, 200, path);
+        assert.equal((await fetchWhole(`${server.origin}${path}`)).status, 200, path);
     });
 
     it('is one PDF page for a key with the scope', async () => {
@@ -252,7 +253,7 @@ describe('certificates of a running service', () => {
       assert.equal(response.headers.get('content-type'), 'application/pdf');
       const pdf = Buffer.from(await response.arrayBuffer());
       assert.equal(pdf.subarray(0, 5).toString('latin1'), '%PDF-');
-      const refused = await fetch(`${server.baseUrl}/certificate?id=${id}&format=pdf`);
+      const refused = await fetchWhole(`${server.baseUrl}/certificate?id=${id}&format=pdf`);
       assert.equal(refused.status, 401);
     });
 
@@ -263,7 +264,7 @@ describe('certificates of a running service', () => {
         ['/verify/cert_x', 400],
       ] as const) {
         for (const accept of ['text/html', 'application/json']) {
-          const response = await fetch(`${server.origin}${path}`, { headers: { accept } });
+          const response = await fetchWhole(`${server.origin}${path}`, { headers: { accept } });
           assert.equal(response.status, status);
           await response.arrayBuffer();
         }
@@ -298,7 +299,7 @@ describe('certificates of a running service', () => {
       assert.equal(verified.status, 1);
       assert.match(verified.out, /^FAILED {2}status +A lot was withdrawn: detector fault <b>x<\/b>\.$/m);
       assert.match(verified.talk, /: not verified: status failed\n$/);
-      const page = await bodyOf(await fetch(`${server.origin}/verify/${before.certificate.id}`));
+      const page = await bodyOf(await fetchWhole(`${server.origin}/verify/${before.certificate.id}`));
       assert.match(page, /Revoked: do not rely on this answer\.[\s\S]*detector fault &lt;b&gt;x&lt;\/b&gt;/);
 
       const listed = JSON.parse(await server.qrn('lots', 'list', '--json')) as {
@@ -307,7 +308,7 @@ describe('certificates of a running service', () => {
       }[];
       assert.equal(listed.find(({ lot_id }) => lot_id === lot.id)?.status, 'revoked');
       await server.until('the withdrawal is an entry of the log', async () => {
-        const [, size] = (await bodyOf(await fetch(`${server.origin}/log/checkpoint`))).split('\n');
+        const [, size] = (await bodyOf(await fetchWhole(`${server.origin}/log/checkpoint`))).split('\n');
         return Number(size) > sizeBefore;
       });
     });
@@ -328,7 +329,9 @@ describe('certificates of a running service', () => {
 
       const restarted = await TestServer.start({}, server.dataDir);
       try {
-        const now = JSON.parse(await bodyOf(await fetch(`${restarted.origin}/.well-known/qrn-keys.json`)));
+        const now = JSON.parse(
+          await bodyOf(await fetchWhole(`${restarted.origin}/.well-known/qrn-keys.json`)),
+        );
         assert.equal(now.current_key_id, rotated.key_id);
         const { retired_at: retiredAt, ...first } = now.keys[0];
         assert.ok(Date.parse(retiredAt) > Date.parse(first.created_at), 'the old key is retired');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -22,7 +23,9 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 async function certificateOf(id: string) {
   for (let attempt = 0; attempt < 400; attempt++) {
-    const page = await fetch(`${server.origin}/verify/${id}`, { headers: { accept: 'application/json' } });
+    const page = await fetchWhole(`${server.origin}/verify/${id}`, {
+      headers: { accept: 'application/json' },
+    });
     const document = (await page.json()) as { certificate: { proof: string | null } };
     if (document.certificate.proof !== null) return document;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 /**
@@ -21,7 +22,7 @@ for (const fronts of [3]) {
     };
     /** A connection of its own each time, so that the system spreads them over the fronts. */
     const get = (path: string, key: string, headers: Record<string, string> = {}) =>
-      fetch(`${server.baseUrl}${path}`, {
+      fetchWhole(`${server.baseUrl}${path}`, {
         headers: { authorization: `Bearer ${key}`, connection: 'close', ...headers },
       });
 

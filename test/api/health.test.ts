@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 interface Check {
@@ -64,7 +65,7 @@ describe('/v1/health', () => {
   });
 
   it('needs a key with its scope', async () => {
-    assert.equal((await fetch(`${server.baseUrl}/health`)).status, 401);
+    assert.equal((await fetchWhole(`${server.baseUrl}/health`)).status, 401);
     const accounts = JSON.parse(await server.qrn('accounts', 'list', '--json'));
     const id = accounts[0].account_id;
     const made = JSON.parse(
@@ -103,7 +104,7 @@ describe('a page of another origin', () => {
   const from = (origin: string) => ({ authorization: `Bearer ${server.key}`, origin });
 
   it('may call when it is named, and read what stands in headers', async () => {
-    const preflight = await fetch(url(), {
+    const preflight = await fetchWhole(url(), {
       method: 'OPTIONS',
       headers: {
         origin: 'https://app.example',
@@ -122,7 +123,7 @@ describe('a page of another origin', () => {
       ['/usage', 'Accept-Encoding, Origin'],
       ['/nothing', 'Origin'],
     ]) {
-      const response = await fetch(`${server.baseUrl}${path}`, { headers: from('https://app.example') });
+      const response = await fetchWhole(`${server.baseUrl}${path}`, { headers: from('https://app.example') });
       assert.equal(response.headers.get('access-control-allow-origin'), 'https://app.example', path);
       assert.match(response.headers.get('access-control-expose-headers')!, /X-Request-ID/);
       assert.equal(response.headers.get('vary'), vary, path);
@@ -130,10 +131,10 @@ describe('a page of another origin', () => {
   });
 
   it('gets no CORS fields when it is not named', async () => {
-    const response = await fetch(url(), { headers: from('https://evil.example') });
+    const response = await fetchWhole(url(), { headers: from('https://evil.example') });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('access-control-allow-origin'), null);
-    const preflight = await fetch(url(), {
+    const preflight = await fetchWhole(url(), {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example', 'access-control-request-method': 'GET' },
     });
@@ -142,7 +143,7 @@ describe('a page of another origin', () => {
   });
 
   it('may read what is public from anywhere', async () => {
-    const response = await fetch(`${server.origin}/log/checkpoint`, {
+    const response = await fetchWhole(`${server.origin}/log/checkpoint`, {
       headers: { origin: 'https://evil.example' },
     });
     assert.equal(response.headers.get('access-control-allow-origin'), '*');

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 /**
@@ -65,7 +66,7 @@ before(async () => {
 });
 
 async function post(body: string | Uint8Array<ArrayBuffer>) {
-  const response = await fetch(url, {
+  const response = await fetchWhole(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
@@ -261,10 +262,10 @@ describe('a JSON-RPC call', () => {
     const { key } = await server.account('pro');
     const params = { apiKey: key, n: 1_000, min: 1, max: 6 };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'generateIntegers', params });
-    const plain = await fetch(url, { method: 'POST', headers: { 'accept-encoding': 'br' }, body });
+    const plain = await fetchWhole(url, { method: 'POST', headers: { 'accept-encoding': 'br' }, body });
     assert.equal(plain.headers.get('content-encoding'), null);
     assert.equal(((await plain.json()) as { result: object }).result !== undefined, true);
-    const keyed = await fetch(url, { method: 'POST', headers: { 'idempotency-key': 'k' }, body });
+    const keyed = await fetchWhole(url, { method: 'POST', headers: { 'idempotency-key': 'k' }, body });
     assert.equal(((await keyed.json()) as { error: { code: number } }).error.code, -32600);
     assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 1);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 /** What callers say of their answers: purpose, user data and serials, of the real service. */
@@ -26,7 +27,7 @@ interface List {
 }
 
 async function listOf(purpose: string, more = ''): Promise<List> {
-  const response = await fetch(`${server.baseUrl}/draws?purpose=${encodeURIComponent(purpose)}${more}`);
+  const response = await fetchWhole(`${server.baseUrl}/draws?purpose=${encodeURIComponent(purpose)}${more}`);
   assert.equal(response.status, 200);
   return (await response.json()) as List;
 }
@@ -34,7 +35,9 @@ async function listOf(purpose: string, more = ''): Promise<List> {
 /** Of the public page, without a key, once it is logged. */
 async function certificateOf(id: string): Promise<Document> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const page = await fetch(`${server.origin}/verify/${id}`, { headers: { accept: 'application/json' } });
+    const page = await fetchWhole(`${server.origin}/verify/${id}`, {
+      headers: { accept: 'application/json' },
+    });
     const document = (await page.json()) as Document;
     if (document.certificate.proof !== null) return document;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -93,7 +96,7 @@ describe('labels of answers', () => {
       assert.equal(certificate_id, isPublic[at] ? ids[at] : null);
     }
     assert.equal(list.draws.length, 7);
-    const page = await (await fetch(`${server.origin}/verify/${ids[0]}`)).text();
+    const page = await (await fetchWhole(`${server.origin}/verify/${ids[0]}`)).text();
     assert.match(page, /raffle &quot;ä&quot; &amp; more/);
   });
 
@@ -136,9 +139,9 @@ describe('labels of answers', () => {
     const quote = await server.get('/uuid?purpose=refused&public=true&dry_run=true');
     assert.equal(quote.status, 200);
     assert.deepEqual((await listOf('refused')).series, []);
-    const unnamed = await fetch(`${server.baseUrl}/draws`);
+    const unnamed = await fetchWhole(`${server.baseUrl}/draws`);
     assert.equal(((await unnamed.json()) as { error: { code: string } }).error.code, 'invalid_purpose');
-    const odd = await fetch(`${server.baseUrl}/draws?purpose=refused&series=1`);
+    const odd = await fetchWhole(`${server.baseUrl}/draws?purpose=refused&series=1`);
     assert.equal(((await odd.json()) as { error: { code: string } }).error.code, 'invalid_series');
   });
 });

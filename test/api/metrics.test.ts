@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import { talk } from '../support/http.ts';
+import { fetchWhole, talk } from '../support/http.ts';
 import { freePort, missing } from '../support/programs.ts';
 import { type ParsedFamily, parseExposition } from '../support/prometheus.ts';
 import { SMALL_LOT_BITS, TestServer } from '../support/server.ts';
@@ -14,7 +14,9 @@ describe('metrics of a running service', () => {
   after(() => server.stop());
 
   async function scrape(): Promise<{ text: string; families: Map<string, ParsedFamily> }> {
-    const response = await fetch(`${server.origin}/metrics`, { headers: { 'cache-control': 'no-cache' } });
+    const response = await fetchWhole(`${server.origin}/metrics`, {
+      headers: { 'cache-control': 'no-cache' },
+    });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     const text = await response.text();
@@ -36,7 +38,7 @@ describe('metrics of a running service', () => {
 
   /** On a connection of its own, so that the system chooses a front. */
   async function ask(path: string, key = server.key): Promise<number> {
-    const response = await fetch(`${server.baseUrl}${path}`, {
+    const response = await fetchWhole(`${server.baseUrl}${path}`, {
       headers: { authorization: `Bearer ${key}`, connection: 'close' },
     });
     await response.arrayBuffer();
@@ -123,11 +125,11 @@ describe('metrics of a running service', () => {
       const port = await freePort();
       const own = await TestServer.start({ QRN_METRICS_PORT: String(port) });
       try {
-        assert.equal((await fetch(`${own.origin}/metrics`)).status, 404);
-        const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+        assert.equal((await fetchWhole(`${own.origin}/metrics`)).status, 404);
+        const response = await fetchWhole(`http://127.0.0.1:${port}/metrics`);
         assert.ok(parseExposition(await response.text()).has('qrn_build_info'));
-        assert.equal((await fetch(`http://127.0.0.1:${port}/v1/health`)).status, 404);
-        assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 405);
+        assert.equal((await fetchWhole(`http://127.0.0.1:${port}/v1/health`)).status, 404);
+        assert.equal((await fetchWhole(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 405);
       } finally {
         assert.equal(await own.stop(), 0);
       }
@@ -159,7 +161,7 @@ describe('metrics of a running service', () => {
     it('are made at most once a second for clients on this machine, unless they ask for fresh ones', async () => {
       const answered = async (headers: Record<string, string>) => {
         await ask('/integers');
-        const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
+        const text = await (await fetchWhole(`${server.origin}/metrics`, { headers })).text();
         return total(parseExposition(text), 'qrn_http_requests_total', { endpoint: 'integers', code: '200' });
       };
       const startedAtMs = performance.now();
@@ -177,7 +179,7 @@ describe('metrics of a running service', () => {
         const headers = { 'x-forwarded-for': '198.51.100.7', 'cache-control': 'no-cache' };
         const texts = await Promise.all(
           Array.from({ length: 20 }, async () => {
-            const response = await fetch(`${open.origin}/metrics`, { headers });
+            const response = await fetchWhole(`${open.origin}/metrics`, { headers });
             assert.equal(response.status, 200);
             return response.text();
           }),

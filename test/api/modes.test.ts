@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -55,7 +56,7 @@ describe('entropy modes by tier', () => {
       assert.equal(response.headers.get('x-entropy-mode'), mode);
       await response.arrayBuffer();
     }
-    const response = await fetch(`${server.baseUrl}/batch?entropy_mode=csprng`, {
+    const response = await fetchWhole(`${server.baseUrl}/batch?entropy_mode=csprng`, {
       method: 'POST',
       headers: { 'x-api-key': server.key, 'content-type': 'application/json; charset=utf-8' },
       body: JSON.stringify({ type: 'floats', count: 2, entropy_mode: 'hybrid' }),

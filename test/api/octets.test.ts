@@ -8,6 +8,7 @@ import canonicalize from 'canonicalize';
 import { unpack } from 'msgpackr';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { verify } from '../../src/cli/verify.ts';
+import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -143,7 +144,7 @@ describe('an answer in octets', () => {
   });
 
   it('has its media type in the reply to HEAD and to a retry too', async () => {
-    const head = await fetch(`${server.baseUrl}/bytes`, {
+    const head = await fetchWhole(`${server.baseUrl}/bytes`, {
       method: 'HEAD',
       headers: { authorization: `Bearer ${server.key}`, accept: OCTETS },
     });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
+import { fetchWhole } from '../support/http.ts';
 import { type Document, DocumentSchemas } from '../support/openapi.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -10,7 +11,7 @@ let document: Document;
 let schemas: DocumentSchemas;
 before(async () => {
   server = await TestServer.shared();
-  const response = await fetch(`${server.origin}/openapi.json`);
+  const response = await fetchWhole(`${server.origin}/openapi.json`);
   assert.equal(response.headers.get('content-type'), 'application/json');
   assert.equal(response.headers.get('access-control-allow-origin'), '*');
   document = (await response.json()) as Document;
@@ -30,7 +31,7 @@ interface Ask {
 async function hold({ path, as, method = 'GET', headers = {}, body }: Ask): Promise<Response> {
   const init: RequestInit = { method, headers: { authorization: `Bearer ${server.key}`, ...headers } };
   if (body !== undefined) init.body = body;
-  const response = await fetch(`${server.origin}${path}`, init);
+  const response = await fetchWhole(`${server.origin}${path}`, init);
   const named = as ?? path.split('?')[0];
   const operation = document.paths[named][method.toLowerCase()];
   const documented = operation.responses[String(response.status)];

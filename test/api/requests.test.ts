@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -101,7 +102,7 @@ describe('requests as clients write them', () => {
       );
     };
     const head = (path: string, headers: Record<string, string> = {}) =>
-      fetch(`${server.baseUrl}${path}`, {
+      fetchWhole(`${server.baseUrl}${path}`, {
         method: 'HEAD',
         headers: { authorization: `Bearer ${server.key}`, ...headers },
       });

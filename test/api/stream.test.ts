@@ -7,6 +7,7 @@ import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
+import { fetchWhole } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -48,7 +49,7 @@ function streamContract(engine: 'uws' | 'node'): void {
   let local: LocalService;
   before(async () => {
     local = await LocalService.start({ QRN_FRONT: engine }, {});
-    await until('it is ready', async () => (await fetch(`${local.origin}/readyz`)).status === 200);
+    await until('it is ready', async () => (await fetchWhole(`${local.origin}/readyz`)).status === 200);
   });
   after(() => local.stop());
 
@@ -67,7 +68,7 @@ function streamContract(engine: 'uws' | 'node'): void {
   const urlOf = (query: string) => `${local.service.baseUrl}/stream?entropy_mode=csprng&${query}`;
 
   function stream(query: string, key = local.key, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(urlOf(query), { headers: { 'x-api-key': key, ...headers } });
+    return fetchWhole(urlOf(query), { headers: { 'x-api-key': key, ...headers } });
   }
 
   async function linesOf(query: string, key?: string, headers?: Record<string, string>): Promise<Line[]> {
@@ -107,7 +108,7 @@ function streamContract(engine: 'uws' | 'node'): void {
       ({ body: certificate } = await local.ask(`/certificate?id=${id}`));
       return (certificate as { certificate: { proof: unknown } }).certificate.proof !== null;
     });
-    const keys = await (await fetch(`${local.origin}/.well-known/qrn-keys.json`)).json();
+    const keys = await (await fetchWhole(`${local.origin}/.well-known/qrn-keys.json`)).json();
     const { ok, checks } = await verifyAnswer({ ...block, certificate, keys });
     assert.ok(ok, JSON.stringify(checks));
   }
@@ -224,7 +225,10 @@ function streamContract(engine: 'uws' | 'node'): void {
       data: { required_bytes: number };
     };
     assert.equal(quote.data.required_bytes, (1_000_000_000 * 53) / 8);
-    const head = await fetch(urlOf('type=uuid&total=9'), { method: 'HEAD', headers: { 'x-api-key': key } });
+    const head = await fetchWhole(urlOf('type=uuid&total=9'), {
+      method: 'HEAD',
+      headers: { 'x-api-key': key },
+    });
     assert.deepEqual([head.status, head.headers.get('x-entropy-mode')], [200, 'csprng']);
     assert.equal(await requestsOf(key), 1);
   });
@@ -274,7 +278,7 @@ function streamContract(engine: 'uws' | 'node'): void {
     for (const { reply } of streams) assert.ok([200, 503].includes(reply.statusCode!));
     const batch = { type: 'uuid', count: 50_000, entropy_mode: 'csprng' };
     for (let i = 0; i < 3; i++) {
-      const response = await fetch(`${local.service.baseUrl}/batch`, {
+      const response = await fetchWhole(`${local.service.baseUrl}/batch`, {
         method: 'POST',
         headers: { 'x-api-key': other, 'content-type': 'application/json' },
         body: JSON.stringify(batch),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { TierList } from '../../src/http/endpoints/tiers.ts';
+import { fetchWhole } from '../support/http.ts';
 import { DocumentSchemas } from '../support/openapi.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -8,10 +9,10 @@ let server: TestServer;
 let list: TierList;
 before(async () => {
   server = await TestServer.shared();
-  const response = await fetch(`${server.baseUrl}/tiers`);
+  const response = await fetchWhole(`${server.baseUrl}/tiers`);
   assert.equal(response.status, 200);
   const body = (await response.json()) as { data: TierList };
-  const document = await (await fetch(`${server.origin}/openapi.json`)).json();
+  const document = await (await fetchWhole(`${server.origin}/openapi.json`)).json();
   assert.equal(
     new DocumentSchemas(document as never).complaint({ $ref: '#/components/schemas/Tiers' }, body),
     '',
@@ -48,7 +49,7 @@ describe('GET /v1/tiers', () => {
 
   it('names prices that dry_run quotes', async () => {
     for (const { example, credits } of list.prices) {
-      const response = await fetch(`${server.origin}${example}&dry_run=true`, {
+      const response = await fetchWhole(`${server.origin}${example}&dry_run=true`, {
         headers: { authorization: `Bearer ${server.key}` },
       });
       const { data } = (await response.json()) as { data: { required_bytes: number } };
@@ -91,9 +92,9 @@ describe('GET /v1/tiers', () => {
   });
 
   it('has a request id, and no other method than GET and HEAD', async () => {
-    const response = await fetch(`${server.baseUrl}/tiers`, { method: 'POST' });
+    const response = await fetchWhole(`${server.baseUrl}/tiers`, { method: 'POST' });
     assert.equal(response.status, 405);
-    const { headers } = await fetch(`${server.baseUrl}/tiers`);
+    const { headers } = await fetchWhole(`${server.baseUrl}/tiers`);
     assert.match(headers.get('x-request-id')!, /^[0-9a-f-]{36}$/);
   });
 });

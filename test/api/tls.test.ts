@@ -5,6 +5,7 @@ import { get, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { missing } from '../support/programs.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
@@ -64,7 +65,7 @@ describe('TLS', { skip }, () => {
     // a client as lax as can be: only the service can refuse it
     const old: RequestOptions = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' };
     await assert.rejects(answer('/livez', old));
-    await assert.rejects(fetch(server.origin.replace('https', 'http')));
+    await assert.rejects(fetchWhole(server.origin.replace('https', 'http')));
   });
 
   it('refuses to start with files that hold no certificate and key', async () => {

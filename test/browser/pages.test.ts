@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, openPage } from './chromium.ts';
 
@@ -61,7 +62,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     };
     const certificate = `/verify/${metadata.certificate_id}`;
     const read = async () => {
-      const response = await fetch(`${server.origin}${certificate}`, {
+      const response = await fetchWhole(`${server.origin}${certificate}`, {
         headers: { accept: 'application/json' },
       });
       return (
@@ -160,7 +161,8 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
   });
 
   it('gives a reader a page where there is none, and a program the error of the API', async () => {
-    const get = (path: string, accept: string) => fetch(`${server.origin}${path}`, { headers: { accept } });
+    const get = (path: string, accept: string) =>
+      fetchWhole(`${server.origin}${path}`, { headers: { accept } });
     for (const path of ['/nothing', '/assets/0/nothing', '/lots/nothing']) {
       const page = await get(path, 'text/html,application/xhtml+xml,*/*;q=0.8');
       assert.equal(page.status, 404);
@@ -193,13 +195,13 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
         if (!link.startsWith(`${server.origin}${path}#`)) links.add(link.split('#')[0]);
     }
     for (const link of links) {
-      if (link.startsWith(server.origin)) assert.equal((await fetch(link)).status, 200, link);
+      if (link.startsWith(server.origin)) assert.equal((await fetchWhole(link)).status, 200, link);
     }
     await close();
   });
 
   it('tells nothing of accounts and keys', async () => {
-    const text = await (await fetch(server.origin)).text();
+    const text = await (await fetchWhole(server.origin)).text();
     const { account_id } = JSON.parse(await server.qrn('accounts', 'list', '--json'))[0];
     for (const secret of [account_id, server.key]) assert.ok(!text.includes(secret));
   });

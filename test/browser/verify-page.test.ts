@@ -126,10 +126,15 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
   it('the log: the page pins it, sees it grow, and finds a fork, from the service and as a file', async () => {
     const log = await scene();
     const text = (watched: WatchedPage, selector: string) => watched.page.textContent(selector);
+    const settled = async (watched: WatchedPage, selector: string) => {
+      await watched.page.waitForSelector(selector);
+      await watched.page.waitForSelector('#watch-button:enabled'); // disabled while the log is read
+    };
     const read = async (watched: WatchedPage, served: Scene, selector: string) => {
       current = served;
+      await watched.page.evaluate('document.getElementById("verdict").replaceChildren()');
       await watched.page.click('#watch-button');
-      await watched.page.waitForSelector(selector);
+      await settled(watched, selector);
     };
     const more = await scene({ answers: 22 });
     const fork = await scene({ answers: 22, data: { values: [0] } });
@@ -137,7 +142,9 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       current = log;
       const watched = await openPage(browser);
       await watched.page.goto(path === '/log' ? `${server.origin}${path}` : path);
-      if (path !== '/log') await watched.page.fill('#address', server.origin);
+      if (path === '/log')
+        await settled(watched, '#verdict .good'); // it begins by itself
+      else await watched.page.fill('#address', server.origin);
       await read(watched, log, '#verdict .good');
       assert.equal(await text(watched, '#size'), '21');
       await read(watched, more, 'text=The log only grew.');

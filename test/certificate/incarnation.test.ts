@@ -20,6 +20,7 @@ import { sha256 } from '../../src/crypto/digest.ts';
 import { openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
+import { fetchWhole } from '../support/http.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freePort } from '../support/programs.ts';
@@ -391,22 +392,22 @@ describe('a service on a copy of a data folder', () => {
     const port = String(await freePort());
     const held = TestServer.spawnFor(t, { QRN_PORT: port }, copyDir);
     const origin = `http://127.0.0.1:${port}`;
-    const readyz = () => fetch(`${origin}/readyz`).catch(() => undefined);
+    const readyz = () => fetchWhole(`${origin}/readyz`).catch(() => undefined);
     await held.until('it answers', async () => (await readyz()) !== undefined);
     const notReady = await readyz();
     assert.equal(notReady?.status, 503);
     assert.match((await notReady?.text()) ?? '', /it is a copy: .*qrn ledger moved.*qrn ledger restore/);
     const headers = { authorization: `Bearer ${readFileSync(join(dataDir, 'demo-key'), 'utf8').trim()}` };
     for (const mode of ['pure', 'quantum-seeded', 'csprng']) {
-      const refused = await fetch(`${origin}/v1/integers?entropy_mode=${mode}`, { headers });
+      const refused = await fetchWhole(`${origin}/v1/integers?entropy_mode=${mode}`, { headers });
       assert.equal(refused.status, 503, mode);
     }
     await held.until('health has looked', async () => {
-      const health = await fetch(`${origin}/v1/health`, { headers });
+      const health = await fetchWhole(`${origin}/v1/health`, { headers });
       return health.status === 503 && (await health.text()).includes('it is a copy');
     });
     const { certificate_id: id } = first.metadata;
-    const shown = await fetch(`${origin}/verify/${id}`, { headers: { accept: 'application/json' } });
+    const shown = await fetchWhole(`${origin}/verify/${id}`, { headers: { accept: 'application/json' } });
     assert.equal(shown.status, 200, 'certificates can still be read');
     await held.kill('SIGTERM');
 

@@ -18,6 +18,7 @@ import {
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { STRIPPED } from '../support/server.ts';
@@ -246,17 +247,17 @@ describe('qrn witness', () => {
       const { url, verifier } = await started(child);
       key ??= verifier;
       assert.equal(verifier, key, 'the key stays');
-      const post = (body: string) => fetch(`${url}/add-checkpoint`, { method: 'POST', body });
+      const post = (body: string) => fetchWhole(`${url}/add-checkpoint`, { method: 'POST', body });
       const reply = await post(request(old, proof, size));
       assert.equal(reply.status, 200);
       assert.match(await reply.text(), /^— witness\.example\/w1 \S+\n$/);
       const conflict = await post(request(5, [], 5));
       assert.deepEqual([conflict.status, await conflict.text()], [409, `${size}\n`]);
       assert.equal(conflict.headers.get('content-type'), 'text/x.tlog.size');
-      const shown = await fetch(`${url}/${sha256Hex(Buffer.from(LOG))}/checkpoint`);
+      const shown = await fetchWhole(`${url}/${sha256Hex(Buffer.from(LOG))}/checkpoint`);
       assert.ok((await shown.text()).startsWith(`${LOG}\n${size}\n`));
       assert.equal((await post('x'.repeat(100_000))).status, 413);
-      assert.equal((await fetch(`${url}/`)).status, 404);
+      assert.equal((await fetchWhole(`${url}/`)).status, 404);
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       assert.equal(await ended, 0);

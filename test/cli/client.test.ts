@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bytes } from '../../src/cli/draw.ts';
+import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
@@ -48,7 +49,7 @@ async function recorded(args: readonly string[]) {
   let answer = '';
   const proxy = createServer(async ({ url, headers }, reply) => {
     const { authorization = '' } = headers;
-    const response = await fetch(`${server.origin}${url}`, { headers: { authorization } });
+    const response = await fetchWhole(`${server.origin}${url}`, { headers: { authorization } });
     answer = await response.text();
     reply.writeHead(response.status, Object.fromEntries(response.headers)).end(answer);
   });

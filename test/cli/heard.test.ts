@@ -5,6 +5,7 @@ import type { Command } from '../../src/cli/command.ts';
 import { keys } from '../../src/cli/keys.ts';
 import { lots } from '../../src/cli/lots.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -40,7 +41,7 @@ describe('a running service with two fronts', () => {
 
   function ask(path: string, key: string): Promise<Response[]> {
     const headers = { authorization: `Bearer ${key}`, connection: 'close' };
-    const all = Array.from({ length: REQUESTS }, () => fetch(`${server.baseUrl}${path}`, { headers }));
+    const all = Array.from({ length: REQUESTS }, () => fetchWhole(`${server.baseUrl}${path}`, { headers }));
     return Promise.all(all);
   }
 

@@ -9,6 +9,7 @@ import { LogUnavailable } from '../../src/certificate/log-source.ts';
 import { log } from '../../src/cli/log.ts';
 import { LogWatcher } from '../../src/cli/log-watch.ts';
 import { WatchedLog } from '../certificate/watched-log.ts';
+import { fetchWhole } from '../support/http.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
 import { runCommand } from '../support/run-command.ts';
 import { temporaryFolder } from '../support/server.ts';
@@ -102,8 +103,8 @@ describe('qrn log watch', () => {
       let looked: Promise<void> = Promise.resolve();
       const lookAndEnd = async () => {
         const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
-        metrics = await (await fetch(at)).text();
-        assert.equal((await fetch(at.replace('/metrics', '/other'))).status, 404);
+        metrics = await (await fetchWhole(at)).text();
+        assert.equal((await fetchWhole(at.replace('/metrics', '/other'))).status, 404);
         if (end === 'interrupted') interruption.abort();
         else served = fork;
       };
@@ -129,7 +130,7 @@ describe('qrn log watch', () => {
       assert.equal(status, end === 'forked' ? 1 : 0, talk);
       assert.equal(talk.includes('FINDING fork: The log signed two trees of 5 leaves.'), end === 'forked');
       const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
-      await assert.rejects(fetch(at), 'the port is closed with it');
+      await assert.rejects(fetchWhole(at), 'the port is closed with it');
     }
   });
 

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { freePort, missing } from '../support/programs.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { TestServer } from '../support/server.ts';
@@ -77,7 +78,7 @@ ${temp.join('\n')}
     });
     nginx.stderr!.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
     for (let tries = 0; ; tries++) {
-      const up = await fetch(`http://127.0.0.1:${port}/livez`).catch(() => undefined);
+      const up = await fetchWhole(`http://127.0.0.1:${port}/livez`).catch(() => undefined);
       if (up?.status === 200) break;
       assert.ok(tries < 100 && nginx.exitCode === null, `nginx does not serve: ${complaints}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -93,7 +94,7 @@ ${temp.join('\n')}
   });
 
   const get = (path: string, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${port}${path}`, {
+    fetchWhole(`http://127.0.0.1:${port}${path}`, {
       headers: { authorization: `Bearer ${service.key}`, ...headers },
     });
 
@@ -114,7 +115,7 @@ ${temp.join('\n')}
     assert.equal(shuffled.status, 200, 'a head of nearly 64 KiB');
     const { data } = (await shuffled.json()) as { data: { items: string[] } };
     assert.deepEqual(new Set(data.items), new Set(items));
-    const batch = await fetch(`http://127.0.0.1:${port}/v1/batch`, {
+    const batch = await fetchWhole(`http://127.0.0.1:${port}/v1/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
       body: '{"type":"uuid","count":100000}',
@@ -125,7 +126,7 @@ ${temp.join('\n')}
   });
 
   it('returns errors in the form of the service', async () => {
-    const large = await fetch(`http://127.0.0.1:${port}/v1/batch`, {
+    const large = await fetchWhole(`http://127.0.0.1:${port}/v1/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
       body: ' '.repeat(70_000),

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { fetchWhole } from '../support/http.ts';
 import { until, withSmallPool } from '../support/server.ts';
 
 /**
@@ -112,10 +113,10 @@ describe('the package that npm pack makes', () => {
     );
     assert.match(out, /^([1-6]\n){5}$/);
     assert.equal(talk, 'the answer: verified\n');
-    const page = await fetch(new URL('/', baseUrl));
+    const page = await fetchWhole(new URL('/', baseUrl));
     assert.equal(page.status, 200);
     const key = readFileSync(join(folder, 'data', 'demo-key'), 'utf8').trim();
-    const batch = await fetch(`${baseUrl}/batch`, {
+    const batch = await fetchWhole(`${baseUrl}/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: '{"type":"uuid","count":100000}',

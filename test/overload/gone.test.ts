@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
+import { fetchWhole } from '../support/http.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
 /*
@@ -111,7 +112,7 @@ function contract(engine: EngineName): void {
   /** The result of a JSON-RPC call, or its error. */
   async function called<T>(method: string, params: object): Promise<T> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const response = await fetch(new URL('/json-rpc/4/invoke', front.stack.baseUrl), {
+    const response = await fetchWhole(new URL('/json-rpc/4/invoke', front.stack.baseUrl), {
       method: 'POST',
       body,
     });

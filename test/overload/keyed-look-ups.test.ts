@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
@@ -53,7 +54,7 @@ describe('look-ups with a key', () => {
     };
     try {
       const url = `${stack.baseUrl}/stream?type=uuid&total=9&block=3`;
-      const reply = await fetch(url, { headers: { 'x-api-key': other } });
+      const reply = await fetchWhole(url, { headers: { 'x-api-key': other } });
       const last = (await reply.text()).trimEnd().split('\n').at(-1)!;
       assert.deepEqual(JSON.parse(last), { end: { first: 0, blocks: 3, of: 3 } });
       assert.ok(blocks >= 3);

@@ -19,6 +19,7 @@ import type { KeyedLookUps } from '../../src/service/ledger-link.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
 import { fixedBytes } from '../support/backends.ts';
+import { fetchWhole } from '../support/http.ts';
 import * as records from '../support/ledger-records.ts';
 import { MemoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
 
@@ -201,7 +202,7 @@ export class OverloadedFront {
 
   async #fetch(key: string, path: string, init: RequestInit): Promise<Reply> {
     const headers = { ...init.headers, 'x-api-key': key };
-    const response = await fetch(`${this.stack.baseUrl}${path}`, { ...init, headers });
+    const response = await fetchWhole(`${this.stack.baseUrl}${path}`, { ...init, headers });
     return {
       status: response.status,
       headers: response.headers,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { unpack } from 'msgpackr';
+import { fetchWhole } from '../support/http.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
 import { QRYPT_KEY, qryptServer } from '../support/providers/qrng-services.ts';
 import { runQrn, TestServer } from '../support/server.ts';
@@ -299,7 +300,7 @@ async function everyPage(server: TestServer, key: string, told: Told[]): Promise
     ...['/v1/health', '/v1/usage', `/v1/certificate?id=${id}`, `/v1/certificate?id=${id}&format=pdf`],
   ];
   for (const path of pages) {
-    const response = await fetch(`${server.origin}${path}`, { headers: as });
+    const response = await fetchWhole(`${server.origin}${path}`, { headers: as });
     assert.equal(response.status, 200, path);
     await tell(told, `GET ${path.replace(id, 'ID')}`, response);
   }

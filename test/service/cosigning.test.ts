@@ -34,6 +34,7 @@ import {
   TIME_MS,
 } from '../certificate/fixtures.ts';
 import { LogWorld } from '../certificate/log-world.ts';
+import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
@@ -396,14 +397,14 @@ describe('a service with a witness', () => {
     await server.listening();
     // the witness does not know the log yet: what it needs is public before there is any entropy
     const { keys } = (await server.keys()) as { keys: [{ verifier_key: string }] };
-    const checkpoint = await (await fetch(`${server.origin}/log/checkpoint`)).text();
+    const checkpoint = await (await fetchWhole(`${server.origin}/log/checkpoint`)).text();
     assert.equal(checkpoint.split('\n')[0], keys[0].verifier_key.split('+')[0]);
     const heldLots = async () => (await server.checks())['pool:held_lots']?.[0];
     await server.until('a lot is held back', async () => (await heldLots()) !== undefined);
     await server.until('the witness was asked', () => server.output().includes('a witness does not cosign'));
     assert.equal((await server.get('/integers?entropy_mode=pure')).status, 503);
     assert.equal((await server.get('/integers')).status, 503);
-    assert.equal((await fetch(`${server.origin}/readyz`)).status, 503);
+    assert.equal((await fetchWhole(`${server.origin}/readyz`)).status, 503);
     const logs = parseLogs(keys[0].verifier_key);
     witness = new Witness({ name, key, logs, directory, clock: systemClock });
     await server.ready();

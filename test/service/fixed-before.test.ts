@@ -5,6 +5,7 @@ import { fromBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { CompactRange, leafHash, verifyInclusion } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote, parseProof } from '../../src/crypto/note.ts';
+import { fetchWhole } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -47,7 +48,7 @@ describe('values that are fixed before they are asked for', () => {
   after(() => local.stop());
 
   const fetched = async <Body>(path: string) =>
-    (await (await fetch(`${local.origin}${path}`)).json()) as Body;
+    (await (await fetchWhole(`${local.origin}${path}`)).json()) as Body;
 
   async function documentOf(id: string): Promise<Document> {
     let document: Document | undefined;
@@ -203,7 +204,7 @@ describe('values that are fixed before they are asked for', () => {
 
     it('of no lot that is unknown', async () => {
       for (const path of ['/log/lots/lot_00000000000000000000000000', '/log/lots/x', '/log/leaves?from=-1'])
-        assert.equal((await fetch(`${local.origin}${path}`)).status, 404);
+        assert.equal((await fetchWhole(`${local.origin}${path}`)).status, 404);
     });
   });
 

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { LineWriter, personLine } from '../../src/core/log.ts';
+import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { STRIPPED, withSmallPool } from '../support/server.ts';
 
@@ -78,8 +79,8 @@ describe('a log that cannot be written', () => {
       assert.ok(origin, output);
       const key = readFileSync(join(dataDir, 'demo-key'), 'utf8').trim();
       for (let i = 0; i < 20; i++) {
-        assert.equal((await fetch(`${origin}/livez`)).status, 200);
-        assert.equal((await fetch(`${origin}/v1/uuid`, { headers: { 'x-api-key': key } })).status, 200);
+        assert.equal((await fetchWhole(`${origin}/livez`)).status, 200);
+        assert.equal((await fetchWhole(`${origin}/v1/uuid`, { headers: { 'x-api-key': key } })).status, 200);
       }
       let lost = 0;
       for (let tries = 0; tries < 50 && lost < 40; tries++) {

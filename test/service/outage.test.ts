@@ -9,6 +9,7 @@ import {
   stallingBackend,
   stuckBackend,
 } from '../support/backends.ts';
+import { fetchWhole } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -63,8 +64,8 @@ for (const [name, make] of SOURCES) {
 
     it('is told by readiness and health', async () => {
       const { origin } = local;
-      assert.equal((await fetch(`${origin}/readyz`)).status, 503);
-      assert.equal((await fetch(`${origin}/livez`)).status, 200);
+      assert.equal((await fetchWhole(`${origin}/readyz`)).status, 503);
+      assert.equal((await fetchWhole(`${origin}/livez`)).status, 200);
       const { body } = await ask('/health');
       assert.notEqual((body as { status: string }).status, 'pass');
     });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { fetchWhole } from './http.ts';
 
 export interface ParsedSample {
   readonly labels: ReadonlyMap<string, string>;
@@ -78,6 +79,6 @@ function parseLabels(text: string, line: string): Map<string, string> {
  * The metrics as they are now: without `no-cache` a text of the last second is sent again. `origin` is that of the service.
  */
 export async function freshMetrics(origin: string): Promise<string> {
-  const response = await fetch(`${origin}/metrics`, { headers: { 'cache-control': 'no-cache' } });
+  const response = await fetchWhole(`${origin}/metrics`, { headers: { 'cache-control': 'no-cache' } });
   return response.text();
 }

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { qrn } from '../../src/cli/commands.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
+import { fetchWhole } from './http.ts';
 import { runCommand } from './run-command.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -202,13 +203,13 @@ export class TestServer {
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${this.#baseUrl}${path}`, {
+    return fetchWhole(`${this.#baseUrl}${path}`, {
       headers: { authorization: `Bearer ${this.#key}`, ...headers },
     });
   }
 
   batch(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${this.#baseUrl}/batch`, {
+    return fetchWhole(`${this.#baseUrl}/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -217,7 +218,7 @@ export class TestServer {
 
   /** The public keys of its log. */
   async keys(): Promise<unknown> {
-    return (await fetch(`${this.origin}/.well-known/qrn-keys.json`)).json();
+    return (await fetchWhole(`${this.origin}/.well-known/qrn-keys.json`)).json();
   }
 
   async checks(): Promise<HealthReport['checks']> {

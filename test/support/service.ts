@@ -8,6 +8,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
+import { fetchWhole } from './http.ts';
 import { freshMetrics, type ParsedFamily, parseExposition } from './prometheus.ts';
 import { type Environment, until, withSmallPool } from './server.ts';
 
@@ -69,7 +70,7 @@ export class LocalService {
   }
 
   readonly ask = async <Body = unknown>(path: string, key = this.key): Promise<Asked<Body>> => {
-    const response = await fetch(`${this.service.baseUrl}${path}`, { headers: { 'x-api-key': key } });
+    const response = await fetchWhole(`${this.service.baseUrl}${path}`, { headers: { 'x-api-key': key } });
     return {
       status: response.status,
       headers: response.headers,

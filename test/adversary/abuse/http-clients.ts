@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { descriptorLimit } from '../../../src/service/front-stack.ts';
-import { HttpConnection } from '../../support/http.ts';
+import { fetchWhole, HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
 
 /** Clients that are slow, many, impatient or gone, and what the service does meanwhile. */
@@ -303,7 +303,7 @@ export async function assertWithstandsFlood(
   );
   assert.deepEqual(await target.books(), before, 'nothing was drawn, spent or counted');
   await new Promise((resolve) => setTimeout(resolve, 1_000)); // the second ends in which lines are counted
-  const last = await fetch(`${target.server.origin}/v1/bytes`);
+  const last = await fetchWhole(`${target.server.origin}/v1/bytes`);
   assert.equal(last.status, 401);
   await last.arrayBuffer();
   const sent = requests.length * groups * FLOOD_GROUP;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { fetchWhole } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
 
 /** Look-ups that need no key beside requests of a paying account: what is left of the latter's rate and time. */
@@ -92,10 +93,10 @@ export async function besideLookUps(
   }
 
   const logSize = async () =>
-    Number((await (await fetch(`${server.origin}/log/checkpoint`)).text()).split('\n')[1]);
+    Number((await (await fetchWhole(`${server.origin}/log/checkpoint`)).text()).split('\n')[1]);
   while ((await logSize()) < LOGGED) await pay(300);
   const size = await logSize();
-  const answer = await fetch(`${server.origin}/v1/uuid`, { headers: { 'x-api-key': server.key } });
+  const answer = await fetchWhole(`${server.origin}/v1/uuid`, { headers: { 'x-api-key': server.key } });
   const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
   const paths: readonly (() => string)[] = [
     () => `/log/consistency?from=${1 + Math.floor(Math.random() * (size - 1))}&to=${size}`,

@@ -6,7 +6,7 @@ import type { Tier } from '../../../src/core/vocabulary.ts';
 import type { AccountOverrides } from '../../../src/ledger/records.ts';
 import type { Service } from '../../../src/service/service.ts';
 import { soundBackend } from '../../support/backends.ts';
-import { HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
+import { fetchWhole, HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
 import { type Document, DocumentSchemas } from '../../support/openapi.ts';
 import { freshMetrics } from '../../support/prometheus.ts';
 import { LocalService } from '../../support/service.ts';
@@ -73,7 +73,7 @@ export class World {
     );
     const { service } = local;
     await service.ready;
-    const document = (await (await fetch(new URL('/openapi.json', service.baseUrl))).json()) as Document;
+    const document = (await (await fetchWhole(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
     for (const role of Object.keys(ROLES) as Role[]) {
       actors.set(role, { role, key: await keyFor(service, role), answers: 0, credits: 0 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { BackendError, type StreamBackend } from '../../../src/backend/backend.ts';
 import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../../support/backends.ts';
+import { fetchWhole } from '../../support/http.ts';
 import { type Environment, until } from '../../support/server.ts';
 import { type Asked, LocalService } from '../../support/service.ts';
 import { changedBackend, withRun } from '../liars/collecting.ts';
@@ -40,7 +41,7 @@ const start = (
 const certificateOf = async ({ ask }: LocalService, { body }: Answered) =>
   (await ask<Certified>(`/certificate?id=${body.metadata.certificate_id}`)).body;
 
-const readiness = async ({ origin }: LocalService) => (await fetch(`${origin}/readyz`)).status;
+const readiness = async ({ origin }: LocalService) => (await fetchWhole(`${origin}/readyz`)).status;
 
 async function stateOf({ checks }: LocalService, name: string) {
   const found = (await checks())['source:state'].find(

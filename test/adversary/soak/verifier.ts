@@ -1,4 +1,5 @@
 import { verifyAnswer } from '../../../src/certificate/verify.ts';
+import { fetchWhole } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
 import type { Kept, SoakClient } from './client.ts';
 import { sleep } from './client.ts';
@@ -65,7 +66,7 @@ export class Verifier {
     const headers = { authorization: `Bearer ${this.#key}` };
     try {
       const certificate = await server.get(`/certificate?id=${id}`, headers);
-      const keys = await fetch(`${server.origin}/.well-known/qrn-keys.json`);
+      const keys = await fetchWhole(`${server.origin}/.well-known/qrn-keys.json`);
       if (certificate.status === 503) return undefined;
       return { certificate: await certificate.json(), keys: await keys.json() };
     } catch (error) {

@@ -3,6 +3,7 @@ import type { JobBackend, JobReference, JobState, RawRead } from '../../../src/b
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
+import { fetchWhole } from '../../support/http.ts';
 import { openTestLedger } from '../../support/ledger-folder.ts';
 import { ScriptedAssessor } from '../fixtures.ts';
 
@@ -13,7 +14,7 @@ import { ScriptedAssessor } from '../fixtures.ts';
 const [path, port, lotRawBits] = process.argv.slice(2);
 
 async function ask<T>(call: string, ...args: unknown[]): Promise<T> {
-  const response = await fetch(`http://127.0.0.1:${port}/${call}`, {
+  const response = await fetchWhole(`http://127.0.0.1:${port}/${call}`, {
     method: 'POST',
     body: JSON.stringify(args),
   });
