@@ -73,7 +73,7 @@ async function openSink({ lmdb, journal }: Modules, path: string, durability: Du
     durability,
   });
   if (journal === undefined) {
-    let last = await ledger.nextSegment();
+    let last = 1; // the folder is new
     return {
       nextSequence: () => last++,
       commit: (segment) => ledger.commit([segment], []),

@@ -89,7 +89,7 @@ async function run(
 ): Promise<{ perSecond: number; latencies: number[] }> {
   const source = new SegmentSource();
   const latencies: number[] = [];
-  let sequence = await ledger.nextSegment();
+  let { from: sequence } = await ledger.leaseSequences();
   let certificates = 0;
   const start = now() + WARM_UP_MS;
   const end = start + durationMs;

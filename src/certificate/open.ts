@@ -135,7 +135,7 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
   // the key of an incarnation that was begun and not finished has perhaps signed: it is never used again
   while (existsSync(logOf(keysPath, logName, number).directory)) number++;
   const { origin, directory } = logOf(keysPath, logName, number);
-  const firstSegment = await ledger.nextSegment();
+  const { from: firstSegment } = await ledger.leaseSequences();
   const begunAt = new Date(clock.wallMs()).toISOString();
   const incarnation: Incarnation = { number, origin, firstSegment, begunAt, predecessor };
   const incarnations = [...earlier, incarnation];

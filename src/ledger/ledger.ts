@@ -187,8 +187,11 @@ export interface SourceStore {
 
 /** Answers: certificates, spends, counters. */
 export interface Books {
-  /** The sequence that the next segment of this process takes; never one that was acknowledged before. */
-  nextSegment(): Promise<number>;
+  /**
+   * Leases sequences for segments, durably: none of them was leased or committed before, by whatever process. Those that
+   * the holder does not use, because it dies, are left out.
+   */
+  leaseSequences(): Promise<SequenceLease>;
   /**
    * Makes segments (and the idempotent answers among them) durable in one transaction, with quota, credit and
    * usage counters derived from their entries. Idempotent by segment sequence. The packed entries may be
@@ -257,6 +260,18 @@ export interface DrawStore {
   drawLeaves(limit: number): Promise<WaitingDrawLeaf[]>;
   /** These leaves wait no more. */
   drawLeavesLogged(ordinals: readonly number[]): Promise<void>;
+}
+
+/**
+ * More than the journals of all fronts hold: 2^6 fronts with fewer than 2^17 segments each. The 2^48 sequences that
+ * certificate ids have room for are enough for 2^24 leases.
+ */
+export const SEQUENCES_PER_LEASE = 2 ** 24;
+
+/** Sequences from `from` up to, and without, `before`, which is a multiple of SEQUENCES_PER_LEASE. */
+export interface SequenceLease {
+  readonly from: number;
+  readonly before: number;
 }
 
 /** Which answers of a purpose are asked for. */
@@ -356,7 +371,7 @@ export const LEDGER_CALLS = {
   openJob: { part: 'sources', server: true, room: true },
   putJob: { part: 'sources', server: true },
   openJobs: { part: 'sources' },
-  nextSegment: { part: 'books' },
+  leaseSequences: { part: 'books', server: true },
   commit: { part: 'books', server: true, room: true },
   segment: { part: 'books' },
   unsealed: { part: 'books' },

@@ -72,7 +72,7 @@ class DataFolder {
       if (answers === 0) return [];
       const block = (fill: number) => ({ kind: 'pure' as const, bytes: new Uint8Array(64).fill(fill) });
       await ledger.addLot(LOT, [block(1), block(2), block(3)]);
-      const sequence = await ledger.nextSegment();
+      const { from: sequence } = await ledger.leaseSequences();
       const incarnations = (await readIncarnations(ledger)) ?? [];
       const secret = openSecretFile(join(this.keysPath, 'certificate-ids'));
       const ids = new CertificateIds(secret, incarnations);

@@ -72,7 +72,6 @@ async function observe({ ledger }: Side): Promise<unknown> {
     lots: await ask(() => ledger.lots(10)),
     revocations: await ask(() => ledger.revocations()),
     levels: await ask(() => ledger.blockLevels()),
-    next: await ask(() => ledger.nextSegment()),
     segments: await ask(() => ledger.segmentsFrom(0, 100)),
     unsealed: await ask(() => ledger.unsealed(100)),
     latest: await ask(() => ledger.latestPeriod()),

@@ -3,7 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { dayOf } from '../../src/core/clock.ts';
-import { type Ledger, LedgerError, type LedgerErrorReason } from '../../src/ledger/ledger.ts';
+import {
+  type Ledger,
+  LedgerError,
+  type LedgerErrorReason,
+  SEQUENCES_PER_LEASE,
+} from '../../src/ledger/ledger.ts';
 import type { PeriodCorrection, SegmentRecord } from '../../src/ledger/records.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import {
@@ -64,7 +69,6 @@ export function ledgerContract(
         assert.deepEqual(await ledger.lots(10), []);
         assert.deepEqual(await ledger.revocations(), []);
         assert.equal(await ledger.directoryVersion(), 0);
-        assert.equal(await ledger.nextSegment(), 1);
         assert.equal(await ledger.latestPeriod(), 0);
         assert.equal(await ledger.segment(1), undefined);
         assert.equal(await ledger.getLog('head'), undefined);
@@ -259,7 +263,6 @@ export function ledgerContract(
         const again = await reopen();
         assert.deepEqual(await again.segment(1), make());
         assert.equal(await again.segment(2), undefined);
-        assert.equal(await again.nextSegment(), 2);
         assert.equal(await again.latestPeriod(), 202612);
         assert.deepEqual(await again.balances(202611), [
           { accountNumber: 1, period: 202611, requests: 2, credits: 0 },
@@ -304,7 +307,6 @@ export function ledgerContract(
           await assertRejects(again.commit([filledSegment(1, 4)], []), 'conflict');
           await again.commit([filledSegment(1, 3)], []);
           assert.equal(await again.segment(3), undefined, 'a refused commit stores none of its segments');
-          assert.equal(await again.nextSegment(), 3);
           assert.equal((await again.balances(202611))[0].requests, 5);
           await assertSound(again, { segments: 2, certificates: 5 });
         }),
@@ -332,7 +334,6 @@ export function ledgerContract(
     test('segments may be committed out of order and are listed in order', (t) =>
       withLedger(t, async ({ ledger, reopen }) => {
         for (const sequence of [5, 2, 9, 300, 7]) await ledger.commit([filledSegment(sequence, 1)], []);
-        assert.equal(await ledger.nextSegment(), 301);
         const again = await reopen();
         assert.deepEqual(sequencesOf(await again.segmentsFrom(0, 100)), [2, 5, 7, 9, 300]);
         assert.deepEqual(sequencesOf(await again.segmentsFrom(6, 2)), [7, 9]);
@@ -387,11 +388,24 @@ export function ledgerContract(
         assert.deepEqual(await again.segment(36), filledSegment(36, 2));
         assert.deepEqual(await again.balances(202611), balances);
         assert.deepEqual(await again.usage(1, 0), usage);
-        assert.equal(await again.nextSegment(), 41);
         if (options.withoutRepeats === undefined)
           await assertRejects(again.commit([filledSegment(35, 2)], []), 'refused');
         await again.commit([filledSegment(36, 2)], []);
         await assertSound(again, { segments: 5, certificates: 10 });
+      }));
+
+    test('leases share no sequence with each other or with a segment, whoever asks and after a restart', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        await ledger.commit([filledSegment(7, 1)], []);
+        const leases = await Promise.all([ledger.leaseSequences(), ledger.leaseSequences()]);
+        await ledger.commit([filledSegment(leases[1].from + 3, 1)], []);
+        leases.push(await ledger.leaseSequences(), await (await reopen()).leaseSequences());
+        let before = 8;
+        for (const lease of leases.sort((a, b) => a.from - b.from)) {
+          assert.ok(lease.from >= before, `the lease from ${lease.from} begins below ${before}`);
+          assert.ok(lease.before - lease.from >= SEQUENCES_PER_LEASE - 1);
+          before = lease.before;
+        }
       }));
 
     test('a sequence is never given again, even when nothing is left', (t) =>
@@ -400,7 +414,7 @@ export function ledgerContract(
         await ledger.expire(0, NOON_MS + DAY_MS);
         assert.equal(await ledger.segmentSpan(), undefined);
         assert.deepEqual(await ledger.segmentsFrom(0, 10), []);
-        assert.equal(await (await reopen()).nextSegment(), 3);
+        assert.ok((await (await reopen()).leaseSequences()).from > 2);
       }));
 
     test('limiter states come back joined with what was committed since', (t) =>

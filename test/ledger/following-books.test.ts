@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
+import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts';
 import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
 import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
@@ -14,10 +15,10 @@ const RING_BYTES = 64 * 1_024;
 const NEVER_MS = 2 ** 30;
 
 /** A journal, the books that follow it, and an LMDB that takes each store only when it is told to. */
-function followed(t: TestContext) {
+function followed(t: TestContext, from = 1) {
   const path = join(temporaryFolder(t), 'journal-1-0');
   assert.ok(createJournal(path, RING_BYTES));
-  const board = JournalBoard.create(1, 1);
+  const board = JournalBoard.create(1, { from, before: SEQUENCES_PER_LEASE });
   const place = { path, ringBytes: RING_BYTES, front: 0, shared: board.shared };
   const ledger = { commit: async () => assert.fail('the ring has room') };
   const journal = new FrontJournal({ place, durability: 'commit', ledger, freeBytesMin: 0 });
@@ -28,6 +29,9 @@ function followed(t: TestContext) {
       const { promise, resolve } = Promise.withResolvers<void>();
       stores.push({ sequences: segments.map(({ segment }) => segment.sequence), take: resolve });
       return promise;
+    },
+    async leaseSequences() {
+      return { from: 3 * SEQUENCES_PER_LEASE + 1, before: 4 * SEQUENCES_PER_LEASE };
     },
   };
   const following = new FollowingBooks({
@@ -41,7 +45,12 @@ function followed(t: TestContext) {
     await following.close();
     journal.close();
   });
-  return { following, stores, commit: (sequence: number) => journal.commit(filledSegment(sequence, 1), []) };
+  return {
+    following,
+    stores,
+    board,
+    commit: (sequence: number) => journal.commit(filledSegment(sequence, 1), []),
+  };
 }
 
 suite('stores of what journals hold', () => {
@@ -65,6 +74,16 @@ suite('stores of what journals hold', () => {
     assert.deepEqual(stores[1].sequences, [2, 3]);
     stores[1].take();
     await second;
+  });
+
+  test('a store leases sequences for the fronts before those at hand are used up', async (t) => {
+    const { following, stores, board, commit } = followed(t, SEQUENCES_PER_LEASE - 1);
+    await commit(board.takeSequence());
+    const stored = following.store();
+    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    stores[0].take();
+    await stored;
+    assert.equal(board.takeSequence(), 3 * SEQUENCES_PER_LEASE + 1);
   });
 
   test('a caller who finds nothing new is answered without a store', async (t) => {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { InvariantError } from '../../src/core/assert.ts';
 import { type Durability, FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
 import {
   createJournal,
@@ -20,10 +21,12 @@ import {
   JournalReader,
   readLeftover,
 } from '../../src/ledger/journal.ts';
+import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
 import { decodeSegment, encodeSegment } from '../../src/ledger/segment.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { answer, filledSegment, NOON_MS } from '../support/ledger-records.ts';
 
+const LEASE = { from: 1, before: SEQUENCES_PER_LEASE };
 const HEADER_BYTES = 4_096;
 const RING_BYTES = 32 * 1_024;
 /** Bytes of a record of a segment with one entry; the sequence in its head makes a difference of a few bytes. */
@@ -43,7 +46,7 @@ interface Opened {
 function opened(t: TestContext, durability: Durability = 'fsync', ringBytes = RING_BYTES): Opened {
   const path = join(temporaryFolder(t), 'journal-1-0');
   assert.ok(createJournal(path, ringBytes));
-  const board = JournalBoard.create(1, 1);
+  const board = JournalBoard.create(1, LEASE);
   const place = { path, ringBytes, front: 0, shared: board.shared };
   const direct: number[] = [];
   const ledger = {
@@ -160,9 +163,28 @@ suite('the journal of a front', () => {
   });
 
   test('gives each sequence once, to whatever front', () => {
-    const board = JournalBoard.create(2, 7);
+    const board = JournalBoard.create(2, { ...LEASE, from: 7 });
     const other = new JournalBoard(board.shared);
     assert.deepEqual([board.takeSequence(), other.takeSequence(), board.takeSequence()], [7, 8, 9]);
+  });
+
+  test('asks for a lease once half of the one at hand is used, goes on with it, and takes no sequence beyond', () => {
+    const half = JournalBoard.create(1, { ...LEASE, from: SEQUENCES_PER_LEASE / 2 });
+    assert.ok(!half.wantsLease);
+    half.takeSequence();
+    assert.ok(half.wantsLease);
+
+    const end = SEQUENCES_PER_LEASE;
+    const board = JournalBoard.create(2, { from: end - 1, before: end });
+    const other = new JournalBoard(board.shared);
+    board.offer({ from: 5 * end + 1, before: 6 * end });
+    assert.ok(!board.wantsLease, 'one follows');
+    const taken = [board.takeSequence(), other.takeSequence(), board.takeSequence()];
+    assert.deepEqual(taken, [end - 1, 5 * end + 1, 5 * end + 2]);
+    const last = JournalBoard.create(1, { from: end, before: end });
+    assert.throws(() => last.takeSequence(), InvariantError);
+    last.offer({ from: 1, before: end });
+    assert.throws(() => last.takeSequence(), InvariantError, 'a lease that is used up');
   });
 
   for (const durability of ['fsync', 'commit'] as const) {
@@ -171,7 +193,7 @@ suite('the journal of a front', () => {
         ? false
         : 'the system has no /dev/full, which answers each write with ENOSPC',
     }, async (t) => {
-      const board = JournalBoard.create(1, 1);
+      const board = JournalBoard.create(1, LEASE);
       const place = { path: '/dev/full', ringBytes: RING_BYTES, front: 0, shared: board.shared };
       const ledger = { commit: () => assert.fail('nothing goes round the journal') };
       const journal = new FrontJournal({ place, durability, ledger, freeBytesMin: 0, freeBytes: () => 1 });

@@ -54,7 +54,7 @@ suite('opening', () => {
     await first.commit([filledSegment(1, 1)], []);
     await first.close();
     const second = await openTestLedger(path);
-    assert.equal(await second.nextSegment(), 2);
+    assert.equal((await second.segment(1))?.count, 1);
     await second.close();
   });
 
@@ -164,7 +164,6 @@ suite('copies', () => {
     // the ledger it was copied from goes on to deliver its blocks: a restored copy must not
     assert.deepEqual(await restored.claimBlocks('pure', 9), []);
     assert.equal((await restored.audit()).ok, true);
-    assert.equal(await restored.nextSegment(), 31);
     await restored.close();
   });
 

@@ -69,14 +69,14 @@ describe('series of labelled answers', () => {
     const folder = temporaryFolder(t);
     const killed = await openJournaledLedger(join(folder, 'killed'));
     await killed.createAccount(account(1));
-    const [first, second] = [await killed.nextSegment(), (await killed.nextSegment()) + 1];
-    await killed.commit([labelled(first, RAFFLE), labelled(second, SECRET, RAFFLE)], []);
+    const { from: first } = await killed.leaseSequences();
+    await killed.commit([labelled(first, RAFFLE), labelled(first + 1, SECRET, RAFFLE)], []);
     cpSync(join(folder, 'killed'), join(folder, 'left'), {
       recursive: true,
       filter: (name) => !name.endsWith('.sock'),
     });
     const ledger = await openTestLedger(join(folder, 'left'));
-    await ledger.commit([labelled(await ledger.nextSegment(), RAFFLE)], []);
+    await ledger.commit([labelled((await ledger.leaseSequences()).from, RAFFLE)], []);
     const { answers } = await ledger.seriesPage('raffle', FROM_START);
     assert.deepEqual(
       answers.map(({ serial, isPublic }) => [serial, isPublic]),

@@ -153,6 +153,11 @@ export function filledSegment(
   return segment(sequence, entries, { sources });
 }
 
+/** One that counts in the month of NOON_MS, whatever its number is: a start leases 2^24 of them. */
+export function childSegment(sequence: number, count: number): SegmentRecord {
+  return filledSegment(sequence, count, { issuedAtMs: NOON_MS });
+}
+
 export function answer(accountNumber: number, n: number, expiresAtMs: number): StoredAnswer {
   return {
     accountNumber,

@@ -10,7 +10,9 @@ import {
   type LedgerIntegrity,
   type LogRecord,
   type LogStep,
+  SEQUENCES_PER_LEASE,
   type SegmentSink,
+  type SequenceLease,
   type SeriesPart,
   type StoredAnswerSize,
 } from '../../src/ledger/ledger.ts';
@@ -77,6 +79,7 @@ export class MemoryLedger implements Ledger {
   /** Entries of all segments, also of those that retention dropped. */
   readonly #entries: (AnswerEntry & { chargedPeriod: number; isCorrected?: true })[] = [];
   #lastSegment = 0;
+  #leasedBefore = 0;
   #droppedSegment = 0;
   readonly #answers = new Map<string, StoredAnswer>();
   readonly #rates = new Map<number, RateRecord>();
@@ -283,8 +286,11 @@ export class MemoryLedger implements Ledger {
     return this.#draws.drawLeavesLogged(ordinals);
   }
 
-  async nextSegment(): Promise<number> {
-    return this.#lastSegment + 1;
+  async leaseSequences(): Promise<SequenceLease> {
+    const free = Math.max(this.#leasedBefore, this.#lastSegment);
+    const start = Math.ceil(free / SEQUENCES_PER_LEASE) * SEQUENCES_PER_LEASE;
+    this.#leasedBefore = start + SEQUENCES_PER_LEASE;
+    return { from: start + 1, before: this.#leasedBefore };
   }
 
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {

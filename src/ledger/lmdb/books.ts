@@ -6,6 +6,8 @@ import {
   type LogRecord,
   type LogStep,
   type LogStore,
+  SEQUENCES_PER_LEASE,
+  type SequenceLease,
   type SeriesPart,
   type StoredAnswerSize,
 } from '../ledger.ts';
@@ -85,8 +87,15 @@ export class LmdbBooks implements Books, LogStore {
     this.#clock = clock;
   }
 
-  async nextSegment(): Promise<number> {
-    return count(this.#tables.meta, 'lastSegment') + 1;
+  leaseSequences(): Promise<SequenceLease> {
+    return this.#writer.submit(() => {
+      const { meta } = this.#tables;
+      const free = Math.max(count(meta, 'leasedBefore'), count(meta, 'lastSegment'));
+      const start = Math.ceil(free / SEQUENCES_PER_LEASE) * SEQUENCES_PER_LEASE;
+      const before = start + SEQUENCES_PER_LEASE;
+      meta.put('leasedBefore', before);
+      return { from: start + 1, before };
+    });
   }
 
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {

@@ -2,7 +2,7 @@ import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
 import type { SeriesPage } from '../label-records.ts';
-import type { Books, SeriesPart, StoredAnswerSize } from '../ledger.ts';
+import type { Books, SequenceLease, SeriesPart, StoredAnswerSize } from '../ledger.ts';
 import type {
   Balance,
   PeriodCorrection,
@@ -77,6 +77,11 @@ export class FollowingBooks implements Books {
   /** Stores at once. */
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
     await this.#books.commit(segments, answers);
+    await this.#renewLease();
+  }
+
+  leaseSequences(): Promise<SequenceLease> {
+    return this.#books.leaseSequences();
   }
 
   /**
@@ -103,11 +108,6 @@ export class FollowingBooks implements Books {
       this.#board.wake(true); // ends the loop
       for (const { reader } of this.#followed) reader.close();
     }
-  }
-
-  async nextSegment(): Promise<number> {
-    await this.store();
-    return this.#books.nextSegment();
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
@@ -238,5 +238,11 @@ export class FollowingBooks implements Books {
       const key = answerKey(answer.accountNumber, answer.keyDigest);
       if (this.#answersAhead.get(key) === answer) this.#answersAhead.delete(key);
     }
+    await this.#renewLease();
+  }
+
+  /** The fronts get their next lease long before they need it: the one that they have is half used. */
+  async #renewLease(): Promise<void> {
+    if (this.#board.wantsLease) this.#board.offer(await this.#books.leaseSequences());
   }
 }

@@ -86,13 +86,6 @@ const JOURNAL_RING_BYTES = 8 * MEBIBYTE;
 const STORE_INTERVAL_MS: Readonly<Record<Durability, number>> = { fsync: 40, commit: 10 };
 const START_AUDIT_WAIT_MS = 10_000;
 
-/**
- * Segment numbers that are skipped after an unclean stop. What the journal lost, by a power cut with
- * durability `commit` or by damage, may have been acknowledged: its certificate ids must never name other
- * answers. A journal holds fewer than 2^17 segments, and there are up to 2^6 fronts. 2^48 numbers last for 2^24 such stops.
- */
-const SEGMENTS_SKIPPED = 2 ** 24;
-
 const DATA_FILE = 'data.mdb';
 const LOCK_FILE = 'lock.mdb';
 const BLOCK_KEYS_FILE = 'block-keys';
@@ -176,10 +169,6 @@ async function openLocked(
           ringBytes: options.journalRingBytes ?? JOURNAL_RING_BYTES,
           intervalMs: STORE_INTERVAL_MS[options.durability],
           isCopy: options.isCopy === true,
-          skipSegments: () =>
-            store.transact(() => {
-              increase(tables.meta, 'lastSegment', SEGMENTS_SKIPPED);
-            }),
         })
       : { following: undefined, journals: [] };
     const bytesPerS = isServer ? (options.scrubBytesPerS ?? 0) : 0;

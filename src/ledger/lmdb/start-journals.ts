@@ -52,8 +52,6 @@ export interface StartJournalsOptions {
   readonly intervalMs: number;
   /** The folder is a copy, made without the journals that the copied ledger goes on with. */
   readonly isCopy: boolean;
-  /** Leaves out segment numbers that may have been given to answers which are lost. */
-  readonly skipSegments: () => void;
 }
 
 /**
@@ -65,9 +63,7 @@ export async function startJournals(
 ): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
   const { path, names, books, writer, epoch, fronts, ringBytes, intervalMs } = options;
   const kept = await recoverJournals(options);
-  const isOneMissing = !options.isCopy && reportMissing(options);
-  // Before the files go: a start that is killed in between skips once more, and never too little.
-  if (names.length > 0 || isOneMissing) options.skipSegments();
+  if (!options.isCopy) reportMissing(options);
   for (const name of names) {
     const file = join(path, name);
     const why = kept.get(name);
@@ -76,7 +72,8 @@ export async function startJournals(
   }
   for (const name of readdirSync(path).filter(isDraftJournal)) rmSync(join(path, name));
   syncFolder(path);
-  const board = JournalBoard.create(fronts, await books.nextSegment());
+  // What an earlier start gave to answers that its journals lost, it had leased: their certificate ids name no others.
+  const board = JournalBoard.create(fronts, await books.leaseSequences());
   const owner = newJournalOwner();
   const journals = Array.from({ length: fronts }, (_, front) => {
     const name = journalName(epoch, front);
@@ -158,8 +155,8 @@ async function recoverJournals({
   return kept;
 }
 
-/** Whether a journal that was neither finished nor recovered is gone. */
-function reportMissing({ path, names, books, log }: StartJournalsOptions): boolean {
+/** Reports journals that were neither finished nor recovered and are gone. */
+function reportMissing({ path, names, books, log }: StartJournalsOptions): void {
   const missing = [...books.journalPositions()]
     .filter(([name, position]) => position !== JOURNAL_FINISHED && !names.includes(name))
     .map(([name]) => join(path, name));
@@ -170,7 +167,6 @@ function reportMissing({ path, names, books, log }: StartJournalsOptions): boole
       'ledger: a journal of the last start is missing; acknowledged answers that only it held are lost',
     );
   }
-  return missing.length > 0;
 }
 
 /** Nothing is stored when the journal and the data file disagree; which of the two is right only an operator knows. */

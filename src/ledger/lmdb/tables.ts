@@ -74,6 +74,8 @@ export type MetaName =
   | 'releasedBlocks'
   /** The highest segment sequence that was ever stored. */
   | 'lastSegment'
+  /** Sequences below are leased, or were before there were leases (Books.leaseSequences). */
+  | 'leasedBefore'
   /** The highest segment sequence that retention dropped. */
   | 'droppedSegment'
   /** The first and the last UTC day, since 1970, that any usage falls on. */

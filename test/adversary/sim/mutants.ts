@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
     ...unchanged,
     name: 'segments are numbered anew after a restart',
     breaks: ['durable before the reply', 'certificates', 'credits and quota', 'no fault of its own'],
-    ledger: (inner) => changed(inner, { nextSegment: async () => 1 }),
+    ledger: (inner) => changed(inner, { leaseSequences: async () => ({ from: 1, before: 2 ** 24 }) }),
   },
   {
     ...unchanged,
@@ -241,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
       changed(inner, {
         unsealed: async (certificates) => {
           const segments = await inner.unsealed(certificates);
-          const own = firstSeen.get(life) ?? (await inner.nextSegment());
+          const own = firstSeen.get(life) ?? (await inner.leaseSequences()).from;
           firstSeen.set(life, own);
           return segments.filter(({ sequence }) => sequence >= own);
         },

@@ -90,7 +90,7 @@ export class SimNode {
     const { certificates, stopSealing } = await startLog(options);
     const ledger = ledgerFor('main');
     const cells = await OwnedCells.open(ledger, clock);
-    const nextSequence = sequencesFrom(await ledger.nextSegment());
+    const nextSequence = sequencesFrom((await ledger.leaseSequences()).from);
     const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
     const memory = createMetricMemory(config.fronts);
     let pool: Pool | undefined;

@@ -41,6 +41,7 @@ const WRITES: ReadonlySet<string> = new Set([
   'commit',
   'saveRates',
   'expire',
+  'leaseSequences',
   'nextSeedGeneration',
   'probe',
   'putLog',
