@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
 import { readEntry } from '../../../src/ledger/segment.ts';
 import { TestServer } from '../../support/server.ts';
@@ -17,6 +18,8 @@ interface Acknowledged {
   readonly credits: number;
   /** Pure bytes in hex; empty in the other modes. */
   readonly pure: string;
+  /** Whether it was asked for with PURPOSE, and so has a serial. */
+  readonly isNumbered: boolean;
 }
 
 export interface CrashOutcome {
@@ -43,19 +46,31 @@ const CLIENTS = 8;
 const PURE_BYTES = 48;
 const CREDITS = 1_000_000;
 const STARTS_KILLED_MAX = 2;
-/** A start opens the ledger 0.3 to 0.6 s after its process began, and later on a busy machine. */
-const START_KILLED_WITHIN_MS = 1_500;
+/** A start opens the ledger 0.2 to 0.5 s after its process began, and later on a busy machine. */
+const START_KILLED_WITHIN_MS = 1_000;
+/** Every third request has it: its answers are numbered, some in public and some not, in one series. */
+const PURPOSE = 'crash rounds';
+/** Rows of the series that are read at a time. */
+const SERIES_LIMIT = 1_000;
+/**
+ * Each kill burns the pure blocks that the front had claimed, and the next start reads lots again: short ones, whose tests
+ * cost a fifth. They get no verdict of SP 800-22, which is no matter here.
+ */
+const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
 /**
  * Runs clients against the real service and kills it with SIGKILL at a random moment, again and again on one data
  * folder. After each kill: the ledger audits clean, every acknowledged certificate is there and is the request's
- * own, credits used are no less than acknowledged and no more than granted, and no pure byte came twice. When something
- * of that is broken and there is a `report`, the folder is kept.
+ * own, credits used are no less than acknowledged and no more than granted, no pure byte came twice, and the answers of
+ * a purpose have the serials from 1 on without a gap, each the one that it had before. When something of that is broken
+ * and there is a `report`, the folder is kept.
  */
-export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> {
+export async function crashRounds(asked: CrashOptions): Promise<CrashOutcome> {
+  const options = { ...asked, environment: { ...SHORT_LOTS, ...asked.environment } };
   const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, recovered: 0, startsKilled: 0, violations: [] };
   const all: Acknowledged[] = [];
   const pureSeen = new Map<string, string>();
+  const numbered: string[] = [];
   let server = await TestServer.start(options.environment);
   const { key, account_id: accountId } = await server.account(
     'enterprise',
@@ -73,7 +88,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> 
       all.push(...got);
       checkPure(got, pureSeen, outcome);
       if (options.killsStarts) await killStarts(server.dataDir, options, outcome);
-      await checkLedger(server.dataDir, accountId, all, got, outcome);
+      await checkLedger(server.dataDir, { accountId, all, latest: got, numbered }, outcome);
       outcome.rounds = round;
       outcome.acknowledged = all.length;
       options.report?.(
@@ -114,7 +129,9 @@ async function runClient(
     try {
       const pure = (client + i) % 2 === 0;
       const path = pure ? `/bytes?count=${PURE_BYTES}&entropy_mode=pure` : '/integers?count=20';
-      const response = await server.get(path, headers);
+      const isNumbered = i % 3 === 0;
+      const label = isNumbered ? `&purpose=${encodeURIComponent(PURPOSE)}&public=${i % 2 === 0}` : '';
+      const response = await server.get(path + label, headers);
       const body = (await response.json()) as {
         data: { bytes?: string };
         metadata: { certificate_id: string; request_id: string };
@@ -127,6 +144,7 @@ async function runClient(
         requestId: body.metadata.request_id,
         credits: body.quantum_credits.used,
         pure: pure ? body.data.bytes! : '',
+        isNumbered,
       });
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
@@ -150,11 +168,19 @@ function checkPure(got: readonly Acknowledged[], seen: Map<string, string>, outc
   }
 }
 
+/** What is known of the rounds so far. */
+interface Known {
+  readonly accountId: string;
+  readonly all: readonly Acknowledged[];
+  /** Those of the last round. */
+  readonly latest: readonly Acknowledged[];
+  /** Places of the answers of PURPOSE, by serial from 1 on, as the last round found them; brought up to date. */
+  readonly numbered: string[];
+}
+
 async function checkLedger(
   dataDir: string,
-  accountId: string,
-  all: readonly Acknowledged[],
-  latest: readonly Acknowledged[],
+  { accountId, all, latest, numbered }: Known,
   outcome: CrashOutcome,
 ): Promise<void> {
   const { violations } = outcome;
@@ -175,9 +201,15 @@ async function checkLedger(
     const report = await ledger.audit();
     violations.push(...report.problems.map((problem) => `audit: ${problem}`));
     const ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
-    for (const { certificateId, requestId } of latest) {
+    violations.push(...(await checkSerials(ledger, numbered)));
+    const serialed = new Set(numbered);
+    for (const { certificateId, requestId, isNumbered } of latest) {
       const place = ids.placeOf(certificateId);
       assert.ok(typeof place === 'object', `${certificateId} is one of ours`);
+      if (isNumbered !== serialed.has(`${place.segment} ${place.index}`))
+        violations.push(
+          `${requestId} was asked for ${isNumbered ? 'with' : 'without'} a purpose, unlike its certificate`,
+        );
       const segment = await ledger.segment(place.segment);
       const entry = segment && readEntry(segment.entries, place.index);
       const own = entry && Buffer.from(entry.requestId).equals(bytesOfBase32(requestId.slice(4))!);
@@ -194,4 +226,25 @@ async function checkLedger(
   } finally {
     await ledger.close();
   }
+}
+
+/** Whether the serials of PURPOSE are those from 1 on, each of one answer, and of the same one as before. */
+async function checkSerials(ledger: Pick<Ledger, 'seriesPage'>, numbered: string[]): Promise<string[]> {
+  const places: string[] = [];
+  for (;;) {
+    const from = places.length + 1;
+    const { answers } = await ledger.seriesPage(PURPOSE, { series: undefined, from, limit: SERIES_LIMIT });
+    for (const { serial, sequence, index } of answers) {
+      if (serial !== places.length + 1)
+        return [`serial ${serial} of the purpose follows serial ${places.length}`];
+      places.push(`${sequence} ${index}`);
+    }
+    if (answers.length < SERIES_LIMIT) break;
+  }
+  const changed = numbered.findIndex((place, i) => places.at(i) !== place);
+  if (changed >= 0)
+    return [`serial ${changed + 1} of the purpose was that of another answer before the crash`];
+  if (new Set(places).size < places.length) return ['an answer has two serials of the purpose'];
+  numbered.push(...places.slice(numbered.length));
+  return [];
 }
