@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Directory } from '../ledger/ledger.ts';
+import type { Directory, DirectoryChanges } from '../ledger/ledger.ts';
 import type { AccountRecord, KeyRecord, RateRecord } from '../ledger/records.ts';
 import { keyMatches, parseKey } from './api-keys.ts';
 import type { Cells } from './cells.ts';
@@ -22,7 +22,7 @@ export interface Authenticated {
 }
 
 export interface AccountDirectoryOptions {
-  readonly directory: Pick<Directory, 'directoryVersion' | 'directoryApplied' | 'accounts' | 'keys'>;
+  readonly directory: Pick<Directory, 'directoryChanges' | 'directoryApplied'>;
   readonly cells: Cells;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,16 +46,8 @@ const LOOK_WAIT_MAX_MS = 2_000;
  */
 const CACHED_KEYS_MAX = 10_000;
 
-interface View {
-  readonly version: number;
-  readonly accountsById: ReadonlyMap<string, Account>;
-  readonly keysById: ReadonlyMap<string, KeyRecord>;
-}
-
-const NOTHING_YET: View = { version: Number.NaN, accountsById: new Map(), keysById: new Map() };
-
 /**
- * All accounts and keys in memory, kept equal to the ledger's by looking at its version. Who cannot be
+ * All accounts and keys in memory, kept equal to the ledger's by asking it for what has changed. Who cannot be
  * checked is refused: when the ledger has not been readable for 5 seconds, authentication fails closed. A view
  * may also be old because this thread was busy and its timer late, so callers ask the ledger once more before
  * they refuse (`isOutdated`, `refreshInTime`).
@@ -67,7 +59,10 @@ export class AccountDirectory {
   readonly #log: Log;
   /** Names this reader to the ledger, which tells commands what every reader goes by. */
   readonly #reader = randomUUID();
-  #view = NOTHING_YET;
+  /** Undefined before the first look. */
+  #version: number | undefined;
+  #accountsById = new Map<string, Account>();
+  #keysById = new Map<string, KeyRecord>();
   /** The version that the ledger was last told of. */
   #toldVersion = Number.NaN;
   /** Monotonic time at which the view was known to be the ledger's. */
@@ -161,7 +156,7 @@ export class AccountDirectory {
    */
   mayBeNew(keyText: string): boolean {
     const keyId = parseKey(keyText)?.keyId;
-    if (keyId === undefined || this.#view.keysById.has(keyId)) return false;
+    if (keyId === undefined || this.#keysById.has(keyId)) return false;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#lookUpsRenewAtMs) {
       this.#lookUpsLeft = LOOK_UPS_PER_SECOND;
@@ -173,11 +168,11 @@ export class AccountDirectory {
   }
 
   account(id: string): Account | undefined {
-    return this.#view.accountsById.get(id);
+    return this.#accountsById.get(id);
   }
 
   accounts(): Iterable<Account> {
-    return this.#view.accountsById.values();
+    return this.#accountsById.values();
   }
 
   /**
@@ -189,7 +184,7 @@ export class AccountDirectory {
     const named = [...this.accounts()].filter(({ record }) => record.name === DEMO_ACCOUNT_NAME);
     const [oldest] = named.sort((a, b) => a.record.number - b.record.number);
     if (oldest === undefined) return undefined;
-    const keys = [...this.#view.keysById.values()].filter(
+    const keys = [...this.#keysById.values()].filter(
       (key) => key.accountId === oldest.record.id && this.#isLive(key),
     );
     const latestEndMs = this.#clock.wallMs() + DEMO_KEY_LIFE_MS;
@@ -259,31 +254,32 @@ export class AccountDirectory {
 
   async #read(): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs(); // a change after this moment may be missing from the view
-    const version = await this.#directory.directoryVersion();
-    if (version !== this.#view.version) {
-      const [accounts, keys] = await Promise.all([this.#directory.accounts(), this.#directory.keys()]);
-      this.#view = await this.#viewOf(version, accounts, keys);
-      this.#cache.clear();
-    }
+    const changes = await this.#directory.directoryChanges(this.#version);
+    const { version } = changes;
+    if (version !== this.#version) await this.#apply(changes);
     this.#confirmedAtMs = askedAtMs;
     if (this.#toldVersion === version || this.#closed) return;
     await this.#directory.directoryApplied(this.#reader, version);
     this.#toldVersion = version;
   }
 
-  async #viewOf(
-    version: number,
-    accounts: readonly AccountRecord[],
-    keys: readonly KeyRecord[],
-  ): Promise<View> {
-    const accountsById = new Map<string, Account>();
-    for (const record of accounts) accountsById.set(record.id, await this.#accountOf(record));
-    return { version, accountsById, keysById: new Map(keys.map((key) => [key.keyId, key])) };
+  async #apply({ version, isWhole, accounts, keys }: DirectoryChanges): Promise<void> {
+    const changed: Account[] = [];
+    for (const record of accounts) changed.push(await this.#accountOf(record));
+    // all of it in one turn: nobody sees a part of the changes
+    if (isWhole) {
+      this.#accountsById = new Map();
+      this.#keysById = new Map();
+    }
+    for (const account of changed) this.#accountsById.set(account.record.id, account);
+    for (const key of keys) this.#keysById.set(key.keyId, key);
+    this.#version = version;
+    this.#cache.clear();
   }
 
   async #accountOf(record: AccountRecord): Promise<Account> {
     const allowance = allowanceOf(record);
-    const known = this.#view.accountsById.get(record.id);
+    const known = this.#accountsById.get(record.id);
     if (known !== undefined) {
       known.meter.configure(allowance);
       return { record, allowance, meter: known.meter };
@@ -294,8 +290,8 @@ export class AccountDirectory {
 
   #lookUp(keyText: string): Authenticated | undefined {
     const keyId = parseKey(keyText)?.keyId;
-    const key = keyId === undefined ? undefined : this.#view.keysById.get(keyId);
-    const account = key === undefined ? undefined : this.#view.accountsById.get(key.accountId);
+    const key = keyId === undefined ? undefined : this.#keysById.get(keyId);
+    const account = key === undefined ? undefined : this.#accountsById.get(key.accountId);
     if (key === undefined || account === undefined || !keyMatches(keyText, key.digest)) return undefined;
     const authenticated: Authenticated = { account, key };
     if (this.#isLive(key)) this.#remember(keyText, authenticated);

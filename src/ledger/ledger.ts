@@ -92,6 +92,11 @@ export interface Directory {
   /** Grows with every change to an account, a key or a lot's revocation, by whatever process. */
   directoryVersion(): Promise<number>;
   /**
+   * Accounts and keys as they are now, of those that were changed after the version `since`. All of them when it is
+   * undefined, later than the newest, or so far back that the changes after it are not listed any more.
+   */
+  directoryChanges(since: number | undefined): Promise<DirectoryChanges>;
+  /**
    * Tells that `reader`, one of those who serve by the directory, now goes by this version of it; -1 before
    * its first look, and Number.MAX_SAFE_INTEGER when it serves no more. A command that changes the directory
    * waits for all readers.
@@ -105,6 +110,15 @@ export interface Directory {
   putAccount(account: AccountRecord): Promise<void>;
   /** Creates or replaces the key with this keyId. */
   putKey(key: KeyRecord): Promise<void>;
+}
+
+export interface DirectoryChanges {
+  /** The version that these changes lead to. */
+  readonly version: number;
+  /** These are all accounts and keys. */
+  readonly isWhole: boolean;
+  readonly accounts: readonly AccountRecord[];
+  readonly keys: readonly KeyRecord[];
 }
 
 /** Newest lots of all sources among which those of one source are looked for. */
@@ -347,6 +361,7 @@ type Rules<Seam, Part extends string> = { readonly [K in keyof Seam]: CallRule<P
  */
 export const LEDGER_CALLS = {
   directoryVersion: { part: 'directory' },
+  directoryChanges: { part: 'directory' },
   directoryApplied: { part: 'directory', server: true },
   accounts: { part: 'directory' },
   keys: { part: 'directory' },

@@ -67,6 +67,7 @@ async function observe({ ledger }: Side): Promise<unknown> {
   const numbers = Array.from({ length: ACCOUNTS }, (_, i) => i + 1);
   return {
     version: await ask(() => ledger.directoryVersion()),
+    changes: await ask(() => ledger.directoryChanges(2)),
     accounts: await ask(() => ledger.accounts()),
     keys: await ask(() => ledger.keys()),
     lots: await ask(() => ledger.lots(10)),

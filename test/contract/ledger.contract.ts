@@ -119,6 +119,36 @@ export function ledgerContract(
         assert.deepEqual(await (await reopen()).keys(), [key(1, id, { revokedAtMs: NOON_MS }), key(2, id)]);
       }));
 
+    test('tells what has changed in the directory since a version, and all of it where that is not listed', (t) =>
+      withLedger(t, async ({ ledger, reopen }) => {
+        const { version: empty } = await ledger.directoryChanges(undefined);
+        const created = await ledger.createAccount(account(1));
+        await ledger.createAccount(account(2));
+        await ledger.putKey(key(1, created.id));
+        const first = await ledger.directoryChanges(empty);
+        assert.deepEqual(first, { ...(await ledger.directoryChanges(undefined)), isWhole: false });
+        assert.deepEqual([first.accounts.length, first.keys.length], [2, 1]);
+        const revoked = key(1, created.id, { revokedAtMs: NOON_MS });
+        await ledger.putKey(revoked);
+        await ledger.putKey(revoked);
+        await ledger.putAccount({ ...created, name: 'other' });
+        const again = await reopen();
+        const { version } = first;
+        assert.deepEqual(await again.directoryChanges(version), {
+          version: version + 2,
+          isWhole: false,
+          accounts: [{ ...created, name: 'other' }],
+          keys: [revoked],
+        });
+        const none = { version: version + 2, isWhole: false, accounts: [], keys: [] };
+        assert.deepEqual(await again.directoryChanges(version + 2), none);
+        assert.equal((await again.directoryChanges(version + 9)).isWhole, true, 'the ledger was set back');
+        const keys = Array.from({ length: 1_025 }, (_, i) => key(10 + i, created.id));
+        await Promise.all(keys.map((each) => again.putKey(each)));
+        assert.equal((await again.directoryChanges(version + 3)).keys.length, 1_024);
+        assert.equal((await again.directoryChanges(version + 2)).isWhole, true, 'only so many are listed');
+      }));
+
     test('a lot is stored once, the newest listed first', (t) =>
       withLedger(t, async ({ ledger, reopen }) => {
         await ledger.addLot(lot(1), [block('pure', 1), block('seed', 2)]);

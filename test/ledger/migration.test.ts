@@ -41,6 +41,8 @@ suite('a folder of format 2', () => {
     assert.deepEqual(await ledger.getLog('tile/0'), new Uint8Array(100).fill(7));
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 3));
     assert.equal((await ledger.accounts()).length, 1);
+    const { isWhole, accounts, keys } = await ledger.directoryChanges(0);
+    assert.deepEqual([isWhole, accounts.length, keys.length], [true, 1, 1], 'its changes are not listed');
     assert.deepEqual(await ledger.claimBlocks('seed', 9), [
       { lotId: lotId(1), bytes: block('seed', 4).bytes, index: 1, releasedAtMs: null },
     ]);

@@ -5,6 +5,7 @@ import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../../src/ledger/dra
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
   type AuditReport,
+  type DirectoryChanges,
   type Ledger,
   LedgerError,
   type LedgerIntegrity,
@@ -58,7 +59,8 @@ export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
   #correctedAtMs = 0;
   readonly #holdsLots: boolean;
-  #directoryVersion = 0;
+  /** Ids of what was changed, in order. */
+  readonly #directoryChanges: string[] = [];
   readonly #accounts = new Map<string, AccountRecord>();
   readonly #keys = new Map<string, KeyRecord>();
   readonly #lots = new Map<string, LotRecord>();
@@ -92,7 +94,25 @@ export class MemoryLedger implements Ledger {
   }
 
   async directoryVersion(): Promise<number> {
-    return this.#directoryVersion;
+    return this.#directoryChanges.length;
+  }
+
+  async directoryChanges(since: number | undefined): Promise<DirectoryChanges> {
+    const version = this.#directoryChanges.length;
+    const [accounts, keys] = [await this.accounts(), await this.keys()];
+    const isListed = since !== undefined && since <= version && version - since <= 1_024;
+    if (!isListed) return { version, isWhole: true, accounts, keys };
+    const ids = this.#directoryChanges.slice(since);
+    return {
+      version,
+      isWhole: false,
+      accounts: accounts
+        .filter(({ id }) => ids.includes(id))
+        .sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)),
+      keys: keys
+        .filter(({ keyId }) => ids.includes(keyId))
+        .sort((a, b) => ids.indexOf(a.keyId) - ids.indexOf(b.keyId)),
+    };
   }
 
   /** No command waits for a model in memory. */
@@ -114,7 +134,7 @@ export class MemoryLedger implements Ledger {
     }
     const created = { ...structuredClone(account), number: this.#accounts.size + 1 };
     this.#accounts.set(created.id, created);
-    this.#directoryVersion++;
+    this.#directoryChanges.push(created.id);
     return structuredClone(created);
   }
 
@@ -125,7 +145,7 @@ export class MemoryLedger implements Ledger {
     }
     if (isDeepStrictEqual(stored, account)) return;
     this.#accounts.set(account.id, structuredClone(account));
-    this.#directoryVersion++;
+    this.#directoryChanges.push(account.id);
   }
 
   async putKey(key: KeyRecord): Promise<void> {
@@ -138,7 +158,7 @@ export class MemoryLedger implements Ledger {
       throw new LedgerError('conflict', `key ${key.keyId} belongs to another account`);
     }
     this.#keys.set(key.keyId, structuredClone(key));
-    this.#directoryVersion++;
+    this.#directoryChanges.push(key.keyId);
   }
 
   async addLot(
@@ -182,7 +202,7 @@ export class MemoryLedger implements Ledger {
       this.#blocksClaimed += this.#unclaimed[kind].length - kept.length;
       this.#unclaimed[kind] = kept;
     }
-    this.#directoryVersion++;
+    this.#directoryChanges.push(lotId);
   }
 
   async revocations(): Promise<LotRevocation[]> {

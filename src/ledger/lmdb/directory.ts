@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Directory, LedgerError } from '../ledger.ts';
+import { type Directory, type DirectoryChanges, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { Store } from './store.ts';
-import { count, increase, type Tables } from './tables.ts';
+import { count, increase, noteChange, type Tables } from './tables.ts';
 
 /**
  * Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder.
@@ -27,18 +27,46 @@ export class LmdbDirectory implements Directory {
     return count(this.#tables.meta, 'directoryVersion');
   }
 
+  /** One moment of the folder: everything is read in one turn, after one fresh view. */
+  async directoryChanges(since: number | undefined): Promise<DirectoryChanges> {
+    this.#store.refresh();
+    const { accounts, directoryChanges, keys, meta } = this.#tables;
+    const version = count(meta, 'directoryVersion');
+    const listed =
+      since === undefined ? [] : [...directoryChanges.entries({ from: since + 1 })].map(({ value }) => value);
+    // an earlier release listed none, and one beside this server may write too
+    if (since === undefined || listed.length !== version - since) {
+      return { version, isWhole: true, accounts: this.#accounts(), keys: this.#keys() };
+    }
+    const idsOf = (kind: string) => new Set(listed.filter(([of]) => of === kind).map(([, id]) => id));
+    return {
+      version,
+      isWhole: false,
+      accounts: [...idsOf('account')].flatMap((id) => accounts.get(id) ?? []),
+      keys: [...idsOf('key')].flatMap((id) => keys.get(id) ?? []),
+    };
+  }
+
   async directoryApplied(reader: string, version: number): Promise<void> {
     this.#appliedVersions.set(reader, version);
   }
 
   async accounts(): Promise<AccountRecord[]> {
     this.#store.refresh();
-    const accounts = [...this.#tables.accounts.entries()].map(({ value }) => value);
-    return accounts.sort((a, b) => a.number - b.number);
+    return this.#accounts();
   }
 
   async keys(): Promise<KeyRecord[]> {
     this.#store.refresh();
+    return this.#keys();
+  }
+
+  #accounts(): AccountRecord[] {
+    const accounts = [...this.#tables.accounts.entries()].map(({ value }) => value);
+    return accounts.sort((a, b) => a.number - b.number);
+  }
+
+  #keys(): KeyRecord[] {
     return [...this.#tables.keys.entries()].map(({ value }) => value);
   }
 
@@ -53,14 +81,14 @@ export class LmdbDirectory implements Directory {
       }
       const created = { ...account, number: increase(meta, 'accounts', 1) };
       accounts.put(created.id, created);
-      increase(meta, 'directoryVersion', 1);
+      noteChange(this.#tables, ['account', created.id]);
       return created;
     });
   }
 
   putAccount(account: AccountRecord): Promise<void> {
     return this.#writer.submit(() => {
-      const { accounts, meta } = this.#tables;
+      const { accounts } = this.#tables;
       const stored = accounts.get(account.id);
       if (stored === undefined) throw new LedgerError('refused', `there is no account ${account.id}`);
       if (stored.number !== account.number) {
@@ -68,7 +96,7 @@ export class LmdbDirectory implements Directory {
       }
       if (isDeepStrictEqual(stored, account)) return;
       accounts.put(account.id, account);
-      increase(meta, 'directoryVersion', 1);
+      noteChange(this.#tables, ['account', account.id]);
     });
   }
 
@@ -84,7 +112,7 @@ export class LmdbDirectory implements Directory {
       }
       if (stored === undefined) increase(meta, 'keys', 1);
       keys.put(key.keyId, key);
-      increase(meta, 'directoryVersion', 1);
+      noteChange(this.#tables, ['key', key.keyId]);
     });
   }
 }

@@ -19,6 +19,7 @@ import type { Store } from './store.ts';
 import {
   count,
   increase,
+  noteChange,
   raise,
   SEALED_FORMAT,
   type StoredBlock,
@@ -130,7 +131,7 @@ export class LmdbEntropyStore implements EntropyStore {
       revocations.put(revocation.lotId, revocation);
       increase(meta, 'revocations', 1);
       for (const kind of BLOCK_KINDS) this.#withdraw(kind, stored.blocks[kind]);
-      increase(meta, 'directoryVersion', 1);
+      noteChange(this.#tables, ['lot', revocation.lotId]);
     });
     this.#eraseKeys();
   }

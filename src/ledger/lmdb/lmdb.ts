@@ -74,7 +74,7 @@ const MEBIBYTE = 2 ** 20;
 const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
 /** Address space, not memory; LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 1024 * MEBIBYTE;
-const TABLES_MAX = 32;
+const TABLES_MAX = 64;
 /**
  * 40 ms at 100,000 certificates a second take 320 KB; the rest is for a ledger that falls behind by a second.
  */

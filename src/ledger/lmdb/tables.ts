@@ -127,10 +127,15 @@ interface BlockClaim {
 
 export const WITHDRAWN = 0;
 
+/** What was changed, and its id. */
+export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
+
 export interface Tables {
   readonly meta: Table<MetaName, number>;
   readonly accounts: Table<string, AccountRecord>;
   readonly keys: Table<string, KeyRecord>;
+  /** By the version that each led to; the newest ones alone (noteChange). */
+  readonly directoryChanges: Table<number, DirectoryChange>;
   readonly lots: Table<string, StoredLot>;
   /** Ordinal (from 1) to lot id, in the order of arrival. */
   readonly lotOrder: Table<number, string>;
@@ -222,6 +227,7 @@ export function openTables(store: Store, meta: Table<MetaName, number>): Tables 
     meta,
     accounts: open('accounts', plainCodec<AccountRecord>()),
     keys: open('keys', plainCodec<KeyRecord>()),
+    directoryChanges: openLater('directoryChanges', plainCodec<DirectoryChange>()),
     lots: open('lots', plainCodec<StoredLot>()),
     lotOrder: open('lotOrder', plainCodec<string>()),
     revocations: open('revocations', plainCodec<LotRevocation>()),
@@ -269,6 +275,16 @@ export function increase(meta: Table<MetaName, number>, name: MetaName, by: numb
 /** Lifts a number to at least `to` inside a write transaction. */
 export function raise(meta: Table<MetaName, number>, name: MetaName, to: number): void {
   if (to > count(meta, name)) meta.put(name, to);
+}
+
+/** Changes of the directory that are listed; a reader who is further behind reads all of it. */
+const DIRECTORY_CHANGES_MAX = 1_024;
+
+/** Begins the next version of the directory, inside the write transaction of the change that it is for. */
+export function noteChange({ directoryChanges, meta }: Tables, change: DirectoryChange): void {
+  const version = increase(meta, 'directoryVersion', 1);
+  directoryChanges.put(version, change);
+  if (version > DIRECTORY_CHANGES_MAX) directoryChanges.remove(version - DIRECTORY_CHANGES_MAX);
 }
 
 /** Lowers a number to at most `to` inside a write transaction; the first call sets it. */

@@ -230,7 +230,10 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['keys'],
     ledger: (inner) =>
       changed(inner, {
-        keys: async () => (await inner.keys()).map((key) => ({ ...key, revokedAtMs: null })),
+        directoryChanges: async (since) => {
+          const changes = await inner.directoryChanges(since);
+          return { ...changes, keys: changes.keys.map((key) => ({ ...key, revokedAtMs: null })) };
+        },
       }),
   },
   {
