@@ -1,7 +1,6 @@
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
 import type { CertificateDocument } from './document.ts';
 import { eventsOf, grouped, merkleDrawing, type Point, pValuePlot } from './drawings.ts';
-import { PAGE, type Sheet, type TextStyle } from './pdf-sheet.ts';
 import {
   ACCENT,
   drawHeading,
@@ -12,13 +11,16 @@ import {
   LABEL,
   LABEL_WIDTH,
   MARGIN,
+  PAGE,
   RED,
   type Row,
+  type Sheet,
   SMALL,
+  type TextStyle,
   VALUE,
   WHITE,
   WIDTH,
-} from './pdf-style.ts';
+} from './pdf-sheet.ts';
 
 /**
  * The second page of the PDF certificate: when things happened, the p-values and the place in the log, drawn. The

@@ -4,7 +4,6 @@ import { EVIDENCE_LEVELS, type EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 import { grouped, rounded, roundedDown } from './drawings.ts';
 import { drawDrawings } from './pdf-drawings.ts';
-import { PAGE, Sheet, type TextStyle } from './pdf-sheet.ts';
 import {
   ACCENT,
   AMBER,
@@ -19,14 +18,17 @@ import {
   LABEL,
   LABEL_WIDTH,
   MARGIN,
+  PAGE,
   RED,
   RED_TINT,
   type Row,
+  Sheet,
   SMALL,
+  type TextStyle,
   VALUE,
   WHITE,
   WIDTH,
-} from './pdf-style.ts';
+} from './pdf-sheet.ts';
 
 /**
  * The certificate as two A4 pages that a person files: what it says, then its place
