@@ -230,13 +230,15 @@ function lotsTitle(count: number): string {
   return count === 1 ? 'The lot drawn from' : `The ${grouped(count)} lots drawn from`;
 }
 
-/** What a certificate says of one lot. */
+/** What a certificate says of one lot; open on the page of the lot, folded and with a link to it elsewhere. */
 export function lotDetails(lot: Lot, isOpen: boolean): Markup {
   const opened = isOpen ? html` open` : null;
   return html`<details class="lot"${opened}><summary><code>${lot.id}</code></summary>
 <dl class="wide">
 ${rows([
-  ['Plots', html`<a href="/lots/${lot.id}">p-values, estimators, channels and test rounds</a>`],
+  isOpen
+    ? null
+    : ['Plots', html`<a href="/lots/${lot.id}">p-values, estimators, channels and test rounds</a>`],
   ['Finished', time(lot.finished_at)],
   [
     'Origin and backend',

@@ -5,7 +5,7 @@ import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails, rows } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
-import { histogram } from './lot-plots.ts';
+import { histogram, onesSharePlot } from './lot-plots.ts';
 
 const WIDTH = 360;
 const HEIGHT = 72;
@@ -33,7 +33,7 @@ function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: Publi
   const standing =
     until === undefined || counted
       ? ''
-      : `It had not been withdrawn when the log had ${until.toLocaleString('en-US')} leaves: none of the ${withdrawals.length} withdrawals before is of this lot.`;
+      : `It had not been withdrawn when the log had ${until.toLocaleString('en-US')} leaves: ${withdrawals.length === 0 ? 'no lot had been.' : `the withdrawals before, ${withdrawals.length} in all, are of other lots.`}`;
   return html`<p>Logged as leaf ${(parseProof(proof)?.index ?? 0).toLocaleString('en-US')} before anything was drawn from it. ${standing}
 ${withdrawal === null ? '' : 'Its withdrawal is in the log.'} The <a href="/log/lots/${lot_id}">leaves and their proofs</a> are checked by
 <code>qrn log lot ${lot_id}</code>.</p>`;
@@ -69,10 +69,9 @@ function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
 <p class="hint">Certified: ${minEntropyPerBit === null ? 'not assessed' : roundedDown(minEntropyPerBit)}. The least estimator counts, and never more than the source claims.</p>`;
 }
 
-function channelPlot({ onesShares }: LotRecord): Markup {
+function channelPlot({ onesShares, shots }: LotRecord): Markup {
   if (onesShares === undefined) return html`<p>Not recorded: the lot is of an earlier release.</p>`;
-  const named = onesShares.map((share, channel) => [`channel ${channel}`, share] as const);
-  return barPlot('Share of ones, by channel', named, 1, (share) => share.toFixed(4));
+  return onesSharePlot(onesShares, shots, 'channel');
 }
 
 function testRounds({ evidence }: LotRecord): Markup {

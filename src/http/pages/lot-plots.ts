@@ -106,7 +106,7 @@ function figure(
  * How far the share of ones of each channel lies from one half, in units of the deviation that chance gives: bars up and
  * down from the middle, and the band of three deviations in which 99.7 % of fair channels lie.
  */
-export function onesSharePlot(shares: readonly number[], shots: number): Markup {
+export function onesSharePlot(shares: readonly number[], shots: number, noun: string): Markup {
   const deviation = shots > 0 ? 0.5 / Math.sqrt(shots) : 1;
   const widest = Math.max(4 * deviation, ...shares.map((share) => Math.abs(share - 0.5)));
   const middle = HEIGHT / 2;
@@ -120,17 +120,17 @@ export function onesSharePlot(shares: readonly number[], shots: number): Markup 
   const band = 3 * deviation * scale;
   const drawing = html`<rect class="band" x="0" y="${(middle - band).toFixed(1)}" width="${WIDTH}" height="${(2 * band).toFixed(1)}"/>
 ${bars}<path class="line thin" d="M0 ${middle}H${WIDTH}"/>`;
-  const listed = shares.map((share, channel) => `qubit ${channel} ${share.toFixed(4)}`).join(', ');
+  const listed = shares.map((share, channel) => `${noun} ${channel} ${share.toFixed(4)}`).join(', ');
   const [least, most] = [Math.min(...shares), Math.max(...shares)];
   return figure(
-    'Share of ones by qubit',
+    `Share of ones by ${noun}`,
     `${least.toFixed(4)} to ${most.toFixed(4)}`,
     `Share of ones: ${listed}. Three deviations of chance are ${(3 * deviation).toFixed(4)}.`,
     drawing,
     [
-      'qubit 0',
+      `${noun} 0`,
       `middle 0.5 · band ± ${(3 * deviation).toFixed(4)}, three deviations`,
-      `qubit ${shares.length - 1}`,
+      `${noun} ${shares.length - 1}`,
     ],
   );
 }

@@ -49,7 +49,7 @@ export function modeTable(facts: StatusFacts): Markup {
   });
   return html`<div class="tables narrow" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
 <thead><tr><th scope="col">Mode</th><th scope="col">Last minute</th><th scope="col">Since the start</th>
-<th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th></tr></thead><tbody>${rows}</tbody></table></div>
+<th scope="col">p50, ms</th><th scope="col">p95, ms</th><th scope="col">p99, ms</th></tr></thead><tbody>${rows}</tbody></table></div>
 <p class="hint">From a request read to its reply handed to the socket, estimated from counts in buckets: over the last minute, or since
 the start where the last minute had no such request.</p>`;
 }
@@ -62,8 +62,8 @@ function modeTexts({ mode, lastMinute, sinceStart, latencyMs }: ModeFigures): Re
 
 /** The first bucket ends at half a millisecond: nothing below it is told apart. */
 function milliseconds(ms: number): string {
-  if (ms < 0.5) return 'below 0.5 ms';
-  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  if (ms < 0.5) return '≤ 0.5';
+  return ms < 10 ? ms.toFixed(1) : grouped(Math.round(ms));
 }
 
 /** How long a stock lasts without new lots; nothing for one that nobody draws on. */

@@ -134,7 +134,7 @@ function newestLotSection({ name, newestLot: lot }: StatusSource): Markup | null
 <p><a href="/lots/${lot.id}"><code>${lot.id}</code></a>: ${grouped(lot.rawBits)} raw bits, min-entropy ${entropy}. The raw bits of a
 lot are never shown, because pure values can be computed from them.</p>
 <div class="newest">
-${lot.onesShares === null ? null : onesSharePlot(lot.onesShares, lot.shots)}
+${lot.onesShares === null ? null : onesSharePlot(lot.onesShares, lot.shots, 'qubit')}
 ${lot.claim === null ? null : html`<div><h3>What it is evidence of</h3>${evidenceLadder(lot.claim)}</div>`}
 </div></section>`;
 }

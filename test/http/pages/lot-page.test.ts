@@ -46,10 +46,11 @@ describe('the page of a lot', () => {
       /aria-label="raw bits, from bit 0, 180 of 1 block, by tenths of 0 to 1: 10, 10, 10, 10, .* %\."/,
     );
     assert.match(text, /aria-label="Bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
-    assert.match(text, /aria-label="Share of ones, by channel: channel 0 0\.5000, channel 1 0\.4987\."/);
+    assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three deviations /);
     assert.match(text, /<dt>x_shots<\/dt><dd>32768<\/dd>/);
     assert.match(text, /they do not prove it/);
     assert.match(text, new RegExp(`<code>${ID}</code>`));
+    assert.doesNotMatch(text, new RegExp(`href="/lots/${ID}"`), 'a page has no link to itself');
   });
 
   it('says what an earlier release did not record, and that a refused lot was never drawn from', async () => {
@@ -82,8 +83,9 @@ describe('the page of a lot', () => {
     assert.match(text, /Logged as leaf 41 before anything was drawn from it/);
     assert.match(
       text,
-      /had not been withdrawn when the log had 1,234 leaves: none of the 1 withdrawals before/,
+      /had not been withdrawn when the log had 1,234 leaves: the withdrawals before, 1 in all, are of other lots/,
     );
+    assert.match((await show({ withdrawals: [] })).text, /had 1,234 leaves: no lot had been\./);
     assert.match(text, new RegExp(`href="/log/lots/${ID}"`));
     const mine = `{"lot_id":"${ID}"}`;
     const withdrawn = await show({ withdrawals: [other, mine], withdrawal: { leaf: mine, proof: at(50) } });

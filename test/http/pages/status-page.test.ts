@@ -122,8 +122,8 @@ describe('an event of the status page', () => {
     for (const [key, text] of held) assert.equal(texts[key], text, key);
     for (const [, key] of pageOf().matchAll(/data-live-(?:path|label)="([^"]+)"/g))
       assert.ok(key in texts, key);
-    assert.equal(texts['quantum-seeded-p50'], 'below 0.5 ms');
-    assert.equal(texts['quantum-seeded-p99'], '12 ms');
+    assert.equal(texts['quantum-seeded-p50'], '≤ 0.5');
+    assert.equal(texts['quantum-seeded-p99'], '12');
     assert.equal(texts['csprng-p99'], '–');
   });
 

@@ -54,6 +54,8 @@ if (!isFile) watch();
 async function watch(): Promise<void> {
   clearTimeout(next);
   button.disabled = true;
+  if (verdict.textContent === '')
+    tell('wait', 'Reading the log.', 'The first reading takes it whole; later ones take what is new.');
   try {
     if (await pollOnce(originOf())) next = setTimeout(watch, INTERVAL_MS);
   } finally {
