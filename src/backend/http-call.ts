@@ -1,73 +1,26 @@
+import { type HttpReply, type HttpRequest, ReplyTooLong, sendRequest } from '../core/http-request.ts';
 import { BackendError } from './backend.ts';
 
-/** One HTTP request to a provider. */
-export interface HttpCall {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** The reply may have so many bytes; a longer one is given up. */
-  readonly replyBytesMax: number;
-  readonly signal: AbortSignal;
-}
-
-/** A provider's reply, whole and verbatim. */
-export interface HttpReply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Uint8Array<ArrayBuffer>;
-}
-
 /**
- * Sends the request and gives the reply whatever its status. A connection that fails or breaks off rejects
- * with a retryable BackendError; an aborted signal with its reason. Redirects are refused: a secret goes to
- * the named host alone.
+ * Sends the request to a provider and gives the reply whatever its status. A reply that is too long rejects with a
+ * permanent BackendError, a connection that fails or breaks off with a retryable one, an aborted signal with its reason.
  */
-export async function httpCall(call: HttpCall): Promise<HttpReply> {
-  const { method, url, headers = {}, body = null, signal } = call;
+export async function httpCall(call: HttpRequest): Promise<HttpReply> {
   try {
-    const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: await wholeBody(response, call.replyBytesMax),
-    };
+    return await sendRequest(call);
   } catch (error) {
-    if (signal.aborted || error instanceof BackendError) throw error;
-    throw new BackendError('retryable', `${new URL(url).host}: ${networkReason(error)}`);
+    if (call.signal.aborted) throw error;
+    const { host } = new URL(call.url);
+    if (error instanceof ReplyTooLong) throw new BackendError('permanent', `${host}: ${error.message}`);
+    throw new BackendError('retryable', `${host}: ${networkReason(error)}`);
   }
 }
 
-async function wholeBody(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of response.body ?? []) {
-    length += piece.length;
-    if (length > bytesMax) {
-      throw new BackendError(
-        'permanent',
-        `${new URL(response.url).host}: a reply of more than ${bytesMax} bytes`,
-      );
-    }
-    pieces.push(piece);
-  }
-  const body = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    body.set(piece, at);
-    at += piece.length;
-  }
-  return body;
-}
-
-/**
- * `fetch failed` says nothing; its cause does. An error without one is about the request, and may repeat it: `"Bearer …" is an
- * invalid header value`.
- */
+/** The message of an error about the request may repeat what no header may hold, so it is not given. */
 function networkReason(error: unknown): string {
   if (!(error instanceof Error)) return 'the request failed';
-  if (error.cause instanceof Error) return error.cause.message || error.cause.name;
-  return `the request cannot be made (${error.name})`;
+  if (error instanceof TypeError) return `the request cannot be made (${error.name})`;
+  return error.message || error.name;
 }
 
 /** The body as JSON; undefined when it is none. */

@@ -6,6 +6,7 @@ import { checkFinding, type Finding } from '../certificate/finding.ts';
 import { type FollowEvent, type FollowState, pollLog } from '../certificate/follow.ts';
 import { LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
 import { isObject, member, printable } from '../certificate/members.ts';
+import { sendRequest } from '../core/http-request.ts';
 import { replaceFile } from '../core/replace-file.ts';
 import { type ExposedFamily, exposition, gauge, knownGauge, labelled } from '../observe/exposition.ts';
 import { action, type CommandContext, CommandError, duration, json, UsageError } from './command.ts';
@@ -258,34 +259,21 @@ function readerOf(url: string, ended?: AbortSignal): ReadPath {
   return async (path) => {
     const deadline = AbortSignal.timeout(ANSWER_DEADLINE_MS);
     try {
-      const response = await fetch(`${url}${path}`, {
-        redirect: 'error',
-        headers: { accept: '*/*' },
+      const { status, body } = await sendRequest({
+        method: 'GET',
+        url: `${url}${path}`,
+        replyBytesMax: ANSWER_BYTES_MAX,
         signal: ended === undefined ? deadline : AbortSignal.any([ended, deadline]),
       });
-      if (response.ok) return await bytesOf(response, path);
-      await response.body?.cancel();
-      throw new LogUnavailable(`${path} answered ${response.status}`);
+      if (status === 200) return body;
+      throw new LogUnavailable(`${path} answered ${status}`);
     } catch (error) {
       if (error instanceof LogUnavailable) throw error;
-      const { cause = error } = error as Error;
       throw new LogUnavailable(
-        `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+        `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
   };
-}
-
-async function bytesOf(response: Response, path: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length;
-    if (length > ANSWER_BYTES_MAX)
-      throw new LogUnavailable(`${path} answered more than ${ANSWER_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 async function serveMetrics(port: string, watcher: LogWatcher, context: CommandContext): Promise<Server> {

@@ -5,6 +5,8 @@ import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
 import { loadSettings, localOrigin } from '../config/config.ts';
+import { type HttpReply, sendRequest } from '../core/http-request.ts';
+import { LIMITS } from '../core/limits.ts';
 import {
   action,
   type CommandContext,
@@ -304,20 +306,27 @@ export function originOf(input: Input, context: CommandContext): string {
 }
 
 export async function fetchJson(url: string): Promise<unknown> {
-  let response: Response;
+  let reply: HttpReply;
   try {
-    response = await fetch(url, {
+    reply = await sendRequest({
+      method: 'GET',
+      url,
       headers: { accept: 'application/json' },
+      replyBytesMax: LIMITS.replyBytesMax,
       signal: AbortSignal.timeout(FETCH_DEADLINE_MS),
     });
   } catch (error) {
     throw new CommandError(`cannot reach ${url}`, { cause: error });
   }
-  const text = await response.text();
-  if (response.status === 404)
+  const { status, headers, body } = reply;
+  if (status === 404)
     throw new CommandError(`there is nothing at ${url}: no such certificate, or no such service`);
-  if (!response.ok) throw new CommandError(`${url} answered ${response.status}`);
-  return parsed(text, url);
+  const location = headers.get('location');
+  if (status !== 200) {
+    const instead = location === null ? '' : `: use ${JSON.stringify(location)} instead`;
+    throw new CommandError(`${url} answered ${status}${instead}`);
+  }
+  return parsed(new TextDecoder().decode(body), url);
 }
 
 function readJson(path: string): unknown {

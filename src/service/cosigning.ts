@@ -3,6 +3,7 @@ import type { CertificateLog } from '../certificate/log.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
+import { sendRequest } from '../core/http-request.ts';
 import type { Log } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { sha256 } from '../crypto/digest.ts';
@@ -173,13 +174,15 @@ export class Cosigning {
     const proof = await this.#options.log.consistencyProof(Math.min(witness.size, size), size);
     const lines = [`old ${witness.size}`, ...proof.map(toBase64)].map((line) => `${line}\n`).join('');
     const deadline = AbortSignal.timeout(this.#options.answerDeadlineMs ?? ANSWER_DEADLINE_MS);
-    const response = await fetch(`${witness.url}/add-checkpoint`, {
+    const { status, body } = await sendRequest({
       method: 'POST',
+      url: `${witness.url}/add-checkpoint`,
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
       body: `${lines}\n${formatNote(note)}`,
-      redirect: 'error',
+      replyBytesMax: ANSWER_BYTES_MAX,
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
     });
-    return { status: response.status, text: await textOf(response) };
+    return { status, text: Buffer.from(body).toString('utf8') };
   }
 
   /** The witness's own signature among the lines that it answered; lines of other keys are ignored. */
@@ -195,15 +198,4 @@ export class Cosigning {
       throw new Error('its cosignature is from the future: compare the clocks');
     return own;
   }
-}
-
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length;
-    if (length > ANSWER_BYTES_MAX) throw new Error(`it answered more than ${ANSWER_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,9 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
+import type { HttpReply, HttpRequest } from '../../core/http-request.ts';
 import { BackendError } from '../backend.ts';
 import type { Secret } from '../definition.ts';
 import {
-  type HttpCall,
-  type HttpReply,
   httpCall,
   type JsonObject,
   jsonOf,
@@ -28,7 +27,7 @@ export interface CloudOptions {
 }
 
 export interface CloudRequest {
-  readonly method: HttpCall['method'];
+  readonly method: HttpRequest['method'];
   /** Below the API's base, e.g. `/jobs`. */
   readonly path: string;
   /** Sent as JSON. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
+import type { HttpReply } from '../../core/http-request.ts';
 import { BackendError } from '../backend.ts';
 import type { Secret } from '../definition.ts';
-import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
+import type { HttpReply } from '../../core/http-request.ts';
 import { BackendError } from '../backend.ts';
-import type { HttpReply } from '../http-call.ts';
 import type { Decoder, QrngService } from './presets.ts';
 
 /**

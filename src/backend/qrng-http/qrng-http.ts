@@ -3,6 +3,7 @@ import { assert } from '../../core/assert.ts';
 import { concatBytes, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { systemWait, type Wait } from '../../core/clock.ts';
+import type { HttpReply } from '../../core/http-request.ts';
 import {
   BackendError,
   MAX_READ_BITS,
@@ -14,7 +15,7 @@ import {
   type StreamBackend,
 } from '../backend.ts';
 import type { Secret, SourceParts } from '../definition.ts';
-import { type HttpReply, httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
 import { SeenResponses } from '../seen.ts';
 import { decodeReply, wordsOf } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';

@@ -1,0 +1,113 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+/**
+ * Every HTTP request that the service and its commands send. It is made of node:http and not of fetch: while a body is
+ * not being read, a server that ends the connection after 64 KiB kills the process through the fetch of Node 22
+ * (https://github.com/nodejs/undici/issues/5360). The body is read here from the turn in which its head arrives.
+ */
+
+/** One request. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** http or https. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The reply may have so many bytes; a longer one is given up. */
+  readonly replyBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** A reply, whole and verbatim. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** The reply has more bytes than the caller takes. */
+export class ReplyTooLong extends Error {
+  override name = 'ReplyTooLong';
+}
+
+const FIELDS = {
+  accept: '*/*',
+  'accept-encoding': 'identity',
+  'user-agent': 'quantum-random-number-service',
+};
+
+/**
+ * Sends the request and resolves with the reply, whatever its status: a redirect is not followed, so that a secret goes
+ * to the named host alone. Rejects with a TypeError when the request cannot be made, with ReplyTooLong, with the
+ * signal's reason once it is aborted, and with the reason of the connection that failed or broke off.
+ */
+export async function sendRequest(request: HttpRequest): Promise<HttpReply> {
+  const { response, body } = await exchanged(request);
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity')
+    throw new Error(`the reply is encoded as ${JSON.stringify(encoding)}, which was not asked for`);
+  return { status: response.statusCode ?? 0, headers: headersOf(response), body };
+}
+
+interface Exchanged {
+  readonly response: IncomingMessage;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Each request has a connection of its own. A kept one may be closed by the server at the moment when it is used, and
+ * nobody can say then whether the request was carried out; a source charges even for a GET.
+ */
+function exchanged(request: HttpRequest): Promise<Exchanged> {
+  const { method, url, headers, body, replyBytesMax, signal } = request;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const requestOver = new URL(url).protocol === 'https:' ? requestHttps : requestHttp;
+    const sent = requestOver(url, {
+      method,
+      headers: { ...FIELDS, ...headers },
+      signal,
+    });
+    sent.shouldKeepAlive = false;
+    const fail = (error: Error) => {
+      reject(signal.aborted ? signal.reason : error);
+      sent.destroy();
+    };
+    sent.on('error', fail);
+    // A reply of status 101 ends so, without an error.
+    sent.on('close', () => fail(new Error('the connection ended without a whole reply')));
+    sent.on('response', (response) => {
+      const pieces: Uint8Array[] = [];
+      let length = 0;
+      response.on('error', fail);
+      response.on('data', (piece: Uint8Array) => {
+        length += piece.length;
+        if (length > replyBytesMax) fail(new ReplyTooLong(`a reply of more than ${replyBytesMax} bytes`));
+        else pieces.push(piece);
+      });
+      response.on('end', () => {
+        resolve({ response, body: joined(pieces, length) });
+      });
+    });
+    sent.end(body);
+  });
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+function headersOf({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value);
+  }
+  return headers;
+}
