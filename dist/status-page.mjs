@@ -35,13 +35,21 @@ var TITLES = {
   signature: "Signature of the log",
   fixed: "Fixed before",
   dates: "Dates",
-  witnesses: "Witnesses"
+  witnesses: "Witnesses",
+  statement: "What is drawn",
+  commitment: "Commitment",
+  logged: "Logged in time",
+  secret: "Committed bytes",
+  nonce: "Nonce of the caller",
+  beacon: "Round of the beacon",
+  values: "Values",
+  end: "End of the draw"
 };
 async function checkAnswer(response) {
   const id = member(response, "metadata", "certificate_id");
   const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
   const verification = await verifyAnswer({ response, certificate, keys });
-  return { verification, hasAnswer: true, status: member(certificate, "certificate", "status") };
+  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
 }
 async function certificateOf(id) {
   for (let attempt = 1; ; attempt++) {
@@ -66,9 +74,9 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
-function report({ verification, hasAnswer, status }) {
+function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
-  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  const shown = [summary(checks, subject, status), list(checks)];
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
     hint.className = "hint";
@@ -80,10 +88,12 @@ function troubleBanner(error) {
   const isTold = error instanceof Trouble;
   return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
-function summary(checks, hasAnswer, status) {
+function summary(checks, subject, status) {
   const failed = checks.filter((check) => !check.ok);
-  if (failed.length === 0 && !hasAnswer)
+  if (failed.length === 0 && subject === "certificate")
     return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0 && subject === "draw")
+    return banner("good", "Everything holds.", "Nobody could choose how this draw ends.");
   if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
   if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(
@@ -95,9 +105,8 @@ function summary(checks, hasAnswer, status) {
     const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
     return banner("wait", "All but the signature holds.", text);
   }
-  const what = hasAnswer ? "answer" : "certificate";
   const count = `${failed.length} of ${checks.length} checks failed.`;
-  return banner("bad", count, `Do not rely on this ${what}.`);
+  return banner("bad", count, `Do not rely on this ${subject}.`);
 }
 function list(checks) {
   const items = made("ul");

@@ -39,8 +39,25 @@ var TITLES = {
   signature: "Signature of the log",
   fixed: "Fixed before",
   dates: "Dates",
-  witnesses: "Witnesses"
+  witnesses: "Witnesses",
+  statement: "What is drawn",
+  commitment: "Commitment",
+  logged: "Logged in time",
+  secret: "Committed bytes",
+  nonce: "Nonce of the caller",
+  beacon: "Round of the beacon",
+  values: "Values",
+  end: "End of the draw"
 };
+async function checkDraw(draw, witnesses2) {
+  const [keys, { verifyDraw }] = await Promise.all([
+    keysOfLog(),
+    import("./qrn-verify-draw.mjs")
+    // large, and of few readers
+  ]);
+  const verification = await verifyDraw({ draw, keys, ...witnesses2 });
+  return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
+}
 async function certificateOf(id) {
   for (let attempt = 1; ; attempt++) {
     const certificate = await fetched(`/verify/${id}`);
@@ -64,9 +81,9 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
-function report({ verification, hasAnswer, status }) {
+function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
-  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  const shown = [summary(checks, subject, status), list(checks)];
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
     hint.className = "hint";
@@ -78,10 +95,12 @@ function troubleBanner(error) {
   const isTold = error instanceof Trouble;
   return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
-function summary(checks, hasAnswer, status) {
+function summary(checks, subject, status) {
   const failed = checks.filter((check) => !check.ok);
-  if (failed.length === 0 && !hasAnswer)
+  if (failed.length === 0 && subject === "certificate")
     return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0 && subject === "draw")
+    return banner("good", "Everything holds.", "Nobody could choose how this draw ends.");
   if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
   if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(
@@ -93,9 +112,8 @@ function summary(checks, hasAnswer, status) {
     const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
     return banner("wait", "All but the signature holds.", text);
   }
-  const what = hasAnswer ? "answer" : "certificate";
   const count = `${failed.length} of ${checks.length} checks failed.`;
-  return banner("bad", count, `Do not rely on this ${what}.`);
+  return banner("bad", count, `Do not rely on this ${subject}.`);
 }
 function list(checks) {
   const items = made("ul");
@@ -206,6 +224,7 @@ async function verify(text, octets) {
       "This is an error of the service, not an answer: it carries no values and no certificate."
     );
   }
+  if (member(pasted, "type") === "draw") return checkDraw(pasted, witnessesGiven());
   const isCertificate = member(pasted, "certificate") !== void 0 && member(pasted, "data") === void 0;
   const response = isCertificate ? void 0 : pasted;
   const [certificate, keys] = await Promise.all([
@@ -220,7 +239,7 @@ async function verify(text, octets) {
   });
   return {
     verification,
-    hasAnswer: response !== void 0,
+    subject: response === void 0 ? "certificate" : "answer",
     status: member(certificate, "certificate", "status")
   };
 }
@@ -233,7 +252,7 @@ async function verifyOctets(text, octets) {
   const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
   const given = response === void 0 ? { salt: text } : { response };
   const verification = await verifyAnswer2({ certificate, keys, octets, ...witnessesGiven(), ...given });
-  return { verification, hasAnswer: true, status: member(certificate, "certificate", "status") };
+  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
 }
 function witnessesGiven() {
   const [keys, quorum] = [witnesses.value.trim(), quorumField.value.trim()];

@@ -5,11 +5,12 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /**
  * Makes dist/: the verifier as one file that depends on nothing, the script of the verification page, which runs that
- * very file, and the script of the documentation. Not minified, so that whoever trusts it can read it; the same bytes from the same sources, which
+ * very file, the verifier of draws beside it, and the script of the documentation. Not minified, so that whoever trusts it can read it; the same bytes from the same sources, which
  * test/cli/verifier-bundle.test.ts holds against the committed ones.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
+const DRAW_VERIFIER = 'qrn-verify-draw.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
 const STATUS_SCRIPT = 'status-page.mjs';
 const DOCS_SCRIPT = 'docs-page.mjs';
@@ -19,6 +20,12 @@ const HEAD = `\
 // The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in.
 // Runs in browsers, Node and Deno, and asks nobody. As a module: import { verifyAnswer } from './qrn-verify.mjs';
 // as a program: node qrn-verify.mjs --help. Made from src/certificate/verify.ts by scripts/build-verifier.ts.`;
+
+const DRAW_HEAD = `\
+// Checks committed draws of the Quantum Random Number Service, beside qrn-verify.mjs, which it imports.
+// As a module: import { verifyDraw } from './qrn-verify-draw.mjs'. Made from src/certificate/verify-draw.ts by
+// scripts/build-verifier.ts. Licence: Apache-2.0. Inside are @noble/curves, @noble/ciphers and @noble/hashes, whose licences stand below.`;
+const DRAW_LIBRARIES = ['@noble/curves', '@noble/ciphers', '@noble/hashes'];
 
 const LICENCES =
   'Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside. So are parts of ' +
@@ -52,17 +59,25 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   const plugins = ['verify.ts', 'verify-witnesses.ts', 'octet-answer.ts'].map((module) =>
     importing(`certificate/${module}`, `./${VERIFIER}`),
   );
-  const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins };
-  const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins };
+  const drawVerifier = {
+    entryPoints: ['src/certificate/verify-draw.ts'],
+    plugins,
+    banner: { js: DRAW_HEAD },
+    footer: { js: DRAW_LIBRARIES.map((name) => commented(`${name}:\n${licenceOf(name)}`)).join('\n') },
+  };
+  const ofPages = [...plugins, importing('certificate/verify-draw.ts', `./${DRAW_VERIFIER}`)];
+  const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins: ofPages };
+  const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins: ofPages };
   const docsScript = {
     entryPoints: ['src/http/pages/client/docs-page.ts'],
-    plugins,
+    plugins: ofPages,
     minify: true, // two libraries are inside, which nobody would read here
     banner: { js: commented(LIBRARIES) },
     footer: { js: LIBRARY_NAMES.map((name) => commented(`${name}:\n${licenceOf(name)}`)).join('\n') },
   };
   return Promise.all([
     bundled(VERIFIER, verifier),
+    bundled(DRAW_VERIFIER, drawVerifier),
     bundled(PAGE_SCRIPT, pageScript),
     bundled(STATUS_SCRIPT, statusScript),
     bundled(DOCS_SCRIPT, docsScript),

@@ -75,7 +75,19 @@ export type CheckName =
   | 'dates'
   /** From version 4 on, and of any version where it is required. */
   | 'fixed'
-  | 'witnesses';
+  | 'witnesses'
+  /** Of a committed draw alone. */
+  | DrawCheckName;
+
+export type DrawCheckName =
+  | 'statement'
+  | 'commitment'
+  | 'logged'
+  | 'secret'
+  | 'nonce'
+  | 'beacon'
+  | 'values'
+  | 'end';
 
 const utf8 = new TextEncoder();
 const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));

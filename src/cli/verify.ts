@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
+import { verifyDraw } from '../certificate/verify-draw.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
 import { loadSettings, localOrigin } from '../config/config.ts';
 import { type HttpReply, sendRequest } from '../core/http-request.ts';
@@ -37,7 +38,8 @@ export const verify = action({
     {
       name: 'RESPONSE',
       meaning:
-        'the body of an answer, as the service sent it: JSON or octets; - is stdin. With --watch, a folder',
+        'the body of an answer, as the service sent it: JSON or octets; or the document of a committed draw; - is stdin.\n' +
+        'With --watch, a folder',
       repeated: true,
     },
   ],
@@ -163,8 +165,17 @@ class Verifier {
     return ok ? VERIFIED : TAMPERED;
   }
 
+  async #checkDraw(draw: unknown): Promise<Verification> {
+    if (this.#input.has('certificate'))
+      throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
+    this.#keys ??= await keysFor(this.#input, this.#context);
+    const witnesses = this.#witnesses === undefined ? {} : { witnesses: this.#witnesses };
+    return verifyDraw({ draw, keys: this.#keys, ...witnesses });
+  }
+
   async #check(path: string): Promise<Verification> {
     const answer = await answerFor(path, this.#input, this.#context);
+    if (isDraw(answer.response)) return this.#checkDraw(answer.response);
     const [certificate, keys] = await Promise.all([
       certificateFor(answer.response, path, this.#input, this.#context),
       this.#keys ?? keysFor(this.#input, this.#context),
@@ -180,6 +191,11 @@ class Verifier {
       requireFixed: this.#input.has('require-fixed'),
     });
   }
+}
+
+/** A committed draw, which holds its certificate itself. */
+function isDraw(document: unknown): boolean {
+  return (document as { type?: unknown } | null | undefined)?.type === 'draw';
 }
 
 /** How often a folder is looked at. A file that changed since the last look may not be whole yet. */

@@ -3,13 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { BeaconError, chainOf, dueMs, roundAt, roundOf } from '../../src/beacon/drand.ts';
 import { beacon } from '../../src/cli/beacon.ts';
-import { fromHex, toHex } from '../../src/core/bytes.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
+import { TestBeacon } from '../support/test-beacon.ts';
 
 interface Case {
   readonly name: string;
@@ -60,30 +58,11 @@ describe('rounds of the public network', () => {
   });
 });
 
-/** A beacon of this test alone: the information of its chain, and its rounds by path. */
-const { longSignatures: bls } = bls12_381;
-const SECRET = fromHex('11'.repeat(32));
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
-const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_';
+/** What the beacon's server answers, by path. */
 const replies = new Map<string, unknown>();
-const INFO = {
-  public_key: bls.getPublicKey(SECRET).toHex(),
-  period: 10,
-  genesis_time: NOW_MS / 1_000 - 90,
-  groupHash: 'ab'.repeat(32),
-  schemeID: 'pedersen-bls-unchained',
-};
-const head = Buffer.alloc(12);
-head.writeUInt32BE(INFO.period);
-head.writeBigInt64BE(BigInt(INFO.genesis_time), 4);
-const HASH = toHex(sha256(Buffer.concat([head, fromHex(INFO.public_key), fromHex(INFO.groupHash)])));
-
-function signed(round: number) {
-  const number = Buffer.alloc(8);
-  number.writeBigUInt64BE(BigInt(round));
-  const signature = bls.sign(bls.hash(sha256(number), DOMAIN), SECRET).toHex();
-  return { round, signature, randomness: toHex(sha256(fromHex(signature))) };
-}
+const own = new TestBeacon(NOW_MS / 1_000 - 90);
+const { info: INFO, hash: HASH } = own;
 
 const server = createServer((request, response) => {
   const reply = replies.get(request.url ?? '');
@@ -106,11 +85,11 @@ describe('qrn beacon', () => {
 
   it('tells a round that holds from one that is wrong, missing or not due', async () => {
     replies.set(`/${HASH}/info`, INFO);
-    replies.set(`/${HASH}/public/9`, signed(9));
-    replies.set(`/${HASH}/public/10`, signed(10));
-    replies.set(`/${HASH}/public/8`, { ...signed(7), round: 8 });
+    replies.set(`/${HASH}/public/9`, own.signed(9));
+    replies.set(`/${HASH}/public/10`, own.signed(10));
+    replies.set(`/${HASH}/public/8`, { ...own.signed(7), round: 8 });
     const latest = await told('latest');
-    assert.deepEqual([latest.code, latest], [0, { ...latest, state: 'verified', ...signed(10) }]);
+    assert.deepEqual([latest.code, latest], [0, { ...latest, state: 'verified', ...own.signed(10) }]);
     assert.equal((await told('9')).code, 0);
     assert.deepEqual(await told('8').then(({ code, state }) => [code, state]), [1, 'wrong']);
     assert.deepEqual(await told('7').then(({ code, state }) => [code, state]), [1, 'missing']);

@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { checkFinding } from '../../src/certificate/finding.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
+import { drawScene } from '../certificate/draw-scene.ts';
 import { lotRecord } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
@@ -107,6 +108,16 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       assert.deepEqual(unnamed.failed, ['Request', 'Time, source and mode']);
       await choose(watched, octets.body.with(0, 2));
       assert.deepEqual((await paste(watched, salt)).failed, ['Values and salt']);
+    });
+  });
+
+  it('a committed draw: the page checks its beacon, its values and its place in the log', async () => {
+    const { document } = await drawScene();
+    await visit(await scene(), '/verify', async (watched) => {
+      const good = await paste(watched, document);
+      assert.deepEqual([good.summary.slice(0, 17), good.failed], ['Everything holds.', []]);
+      const forged = await paste(watched, changed(document, 'outcome.beacon.signature', 'aa'.repeat(96)));
+      assert.deepEqual(forged.failed, ['Round of the beacon', 'Values', 'End of the draw']);
     });
   });
 

@@ -8,6 +8,7 @@ import {
 } from '../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { type KeysDocument, keysDocument } from '../../src/certificate/keys-document.ts';
+import type { CertificateLog } from '../../src/certificate/log.ts';
 import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode } from '../../src/core/vocabulary.ts';
@@ -36,6 +37,7 @@ export interface Scene {
   readonly keys: KeysDocument;
   readonly service: CertificateService;
   readonly world: LogWorld;
+  readonly log: CertificateLog;
   /** Logs what was not logged yet. */
   seal(): Promise<void>;
 }
@@ -128,6 +130,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     document,
     keys,
     world,
+    log,
     response: {
       ...(octets === undefined
         ? { data }

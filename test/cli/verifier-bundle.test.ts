@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { buildVerifier } from '../../scripts/build-verifier.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
+import { drawScene } from '../certificate/draw-scene.ts';
 import { changed, scene } from '../certificate/scene.ts';
 
 const dist = new URL('../../dist/', import.meta.url);
@@ -155,5 +156,22 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
        process.stdout.write(String(ok));`,
     );
     assert.deepEqual(await run([importing, input]), { status: 0, out: 'true', talk: '' });
+  });
+
+  it('checks committed draws with the file beside it', async () => {
+    copyFileSync(fileURLToPath(new URL('qrn-verify-draw.mjs', dist)), join(folder, 'qrn-verify-draw.mjs'));
+    const { document, keys } = await drawScene();
+    const importing = save(
+      'draws.mjs',
+      `import { readFileSync } from 'node:fs';
+       import { verifyDraw } from './qrn-verify-draw.mjs';
+       for (const file of process.argv.slice(2)) {
+         const { ok } = await verifyDraw(JSON.parse(readFileSync(file, 'utf8')));
+         process.stdout.write(String(ok) + ' ');
+       }`,
+    );
+    const draw = changed(document, 'outcome.values', []);
+    const files = [save('true.json', { draw: document, keys }), save('false.json', { draw, keys })];
+    assert.deepEqual(await run([importing, ...files]), { status: 0, out: 'true false ', talk: '' });
   });
 });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { CertificateService } from '../../src/certificate/archive.ts';
 import { verify } from '../../src/cli/verify.ts';
+import { drawScene } from '../certificate/draw-scene.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { startPageServer } from '../http/pages/page-server.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -65,6 +66,24 @@ describe('qrn verify with files', () => {
     assert.match(out, /^FAILED {2}delivered +The data and the salt hash to /m);
     assert.match(out, /^FAILED {2}request id +The response has request "req_0"/m);
     assert.match(talk, /^[^\n]*a\.json: not verified: request id, delivered failed\n$/);
+  });
+
+  it('checks a committed draw by the keys alone', async () => {
+    const { document, keys } = await drawScene();
+    const args = [save('draw.json', document), '--keys', save('k.json', keys)];
+    const good = await runCommand(verify, args);
+    assert.deepEqual([good.status, good.talk], [0, '']);
+    for (const name of ['statement', 'logged', 'beacon', 'values', 'end'])
+      assert.match(good.out, new RegExp(`^ok {6}${name} `, 'm'));
+    save('draw.json', changed(document, 'outcome.values', ['ada', 'é, with a comma']));
+    const forged = await runCommand(verify, args);
+    assert.deepEqual(
+      [forged.status, forged.out.match(/^FAILED {2}\S+/gm)],
+      [1, ['FAILED  values', 'FAILED  end']],
+    );
+    const { status, talk } = await runCommand(verify, [...args, '--certificate', args[2]]);
+    assert.equal(status, 2);
+    assert.match(talk, /--certificate does not go with a draw/);
   });
 
   it('names a withdrawn lot', async () => {

@@ -52,6 +52,11 @@ const ASSETS: readonly Asset[] = [
     contentType: MODULE,
     file: new URL('../../../dist/qrn-verify.mjs', import.meta.url),
   },
+  {
+    name: 'qrn-verify-draw.mjs',
+    contentType: MODULE,
+    file: new URL('../../../dist/qrn-verify-draw.mjs', import.meta.url),
+  },
 ];
 
 /** The verifier under a name that stays, for whoever wants to keep a copy and check with that. */

@@ -1,4 +1,5 @@
 import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
+import type { WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { type BrowserElement, isSecure, made } from './browser.ts';
 
 /*
@@ -29,11 +30,20 @@ const TITLES: Readonly<Record<CheckName, string>> = {
   fixed: 'Fixed before',
   dates: 'Dates',
   witnesses: 'Witnesses',
+  statement: 'What is drawn',
+  commitment: 'Commitment',
+  logged: 'Logged in time',
+  secret: 'Committed bytes',
+  nonce: 'Nonce of the caller',
+  beacon: 'Round of the beacon',
+  values: 'Values',
+  end: 'End of the draw',
 };
 
 export interface Checked {
   readonly verification: Verification;
-  readonly hasAnswer: boolean;
+  /** What was checked. */
+  readonly subject: 'answer' | 'certificate' | 'draw';
   readonly status: unknown;
 }
 
@@ -42,7 +52,20 @@ export async function checkAnswer(response: unknown): Promise<Checked> {
   const id = member(response, 'metadata', 'certificate_id');
   const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
   const verification = await verifyAnswer({ response, certificate, keys });
-  return { verification, hasAnswer: true, status: member(certificate, 'certificate', 'status') };
+  return { verification, subject: 'answer', status: member(certificate, 'certificate', 'status') };
+}
+
+/** Verifies the document of a committed draw, by nothing but itself and the keys of the log. */
+export async function checkDraw(
+  draw: unknown,
+  witnesses: { readonly witnesses?: WitnessPolicy },
+): Promise<Checked> {
+  const [keys, { verifyDraw }] = await Promise.all([
+    keysOfLog(),
+    import('../../../certificate/verify-draw.ts'), // large, and of few readers
+  ]);
+  const verification = await verifyDraw({ draw, keys, ...witnesses });
+  return { verification, subject: 'draw', status: member(draw, 'certificate', 'certificate', 'status') };
 }
 
 /** Asks again for a moment when the certificate has no proof yet. */
@@ -73,9 +96,9 @@ async function fetched(path: string): Promise<unknown> {
 }
 
 /** What was checked: a banner with the outcome, each check, and what no certificate speaks of. */
-export function report({ verification, hasAnswer, status }: Checked): BrowserElement[] {
+export function report({ verification, subject, status }: Checked): BrowserElement[] {
   const { checks, notCovered } = verification;
-  const shown = [summary(checks, hasAnswer, status), list(checks)];
+  const shown = [summary(checks, subject, status), list(checks)];
   if (notCovered.length > 0) {
     const hint = made('p', `No certificate speaks of: ${notCovered.join(', ')}.`);
     hint.className = 'hint';
@@ -90,10 +113,12 @@ export function troubleBanner(error: unknown): BrowserElement {
   return banner('bad', 'Not checked.', isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
 
-function summary(checks: readonly Check[], hasAnswer: boolean, status: unknown): BrowserElement {
+function summary(checks: readonly Check[], subject: Checked['subject'], status: unknown): BrowserElement {
   const failed = checks.filter((check) => !check.ok);
-  if (failed.length === 0 && !hasAnswer)
+  if (failed.length === 0 && subject === 'certificate')
     return banner('good', 'The certificate holds.', 'Paste the answer to check its values too.');
+  if (failed.length === 0 && subject === 'draw')
+    return banner('good', 'Everything holds.', 'Nobody could choose how this draw ends.');
   if (failed.length === 0) return banner('good', 'Everything holds.', 'These are the certified values.');
   if (status === 'revoked' && failed.every((check) => check.name === 'status'))
     return banner(
@@ -106,9 +131,8 @@ function summary(checks: readonly Check[], hasAnswer: boolean, status: unknown):
       'This page was not loaded over https, and there a browser checks no signatures: use qrn verify.';
     return banner('wait', 'All but the signature holds.', text);
   }
-  const what = hasAnswer ? 'answer' : 'certificate';
   const count = `${failed.length} of ${checks.length} checks failed.`;
-  return banner('bad', count, `Do not rely on this ${what}.`);
+  return banner('bad', count, `Do not rely on this ${subject}.`);
 }
 
 function list(checks: readonly Check[]): BrowserElement {

@@ -2,7 +2,16 @@ import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts
 import { verifyAnswer } from '../../../certificate/verify.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { type BrowserElement, element, made } from './browser.ts';
-import { type Checked, certificateOf, keysOfLog, member, report, Trouble, troubleBanner } from './checks.ts';
+import {
+  type Checked,
+  certificateOf,
+  checkDraw,
+  keysOfLog,
+  member,
+  report,
+  Trouble,
+  troubleBanner,
+} from './checks.ts';
 
 /*
  * The script of the verification page: takes an answer that the reader pastes, drops or chooses, and checks it here
@@ -99,6 +108,7 @@ async function verify(text: string, octets: Uint8Array | undefined): Promise<Che
       'This is an error of the service, not an answer: it carries no values and no certificate.',
     );
   }
+  if (member(pasted, 'type') === 'draw') return checkDraw(pasted, witnessesGiven());
   // a certificate may be pasted in place of an answer: it is then checked as it was pasted
   const isCertificate = member(pasted, 'certificate') !== undefined && member(pasted, 'data') === undefined;
   const response = isCertificate ? undefined : pasted;
@@ -114,7 +124,7 @@ async function verify(text: string, octets: Uint8Array | undefined): Promise<Che
   });
   return {
     verification,
-    hasAnswer: response !== undefined,
+    subject: response === undefined ? 'certificate' : 'answer',
     status: member(certificate, 'certificate', 'status'),
   };
 }
@@ -129,7 +139,7 @@ async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> 
   const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
   const given = response === undefined ? { salt: text } : { response };
   const verification = await verifyAnswer({ certificate, keys, octets, ...witnessesGiven(), ...given });
-  return { verification, hasAnswer: true, status: member(certificate, 'certificate', 'status') };
+  return { verification, subject: 'answer', status: member(certificate, 'certificate', 'status') };
 }
 
 /** Nothing when no witness is named. */

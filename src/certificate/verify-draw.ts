@@ -1,0 +1,200 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
+import { loggedLeaf } from './logged-leaf.ts';
+import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
+import { readCosignatures } from './signed-checkpoint.ts';
+import { type Check, type CheckName, type Verification, verifyAnswer } from './verify.ts';
+import { type Finding, failed, holds, outcomeFindings, type RoundDue } from './verify-outcome.ts';
+import type { WitnessPolicy } from './verify-witnesses.ts';
+
+/**
+ * Verifies a committed draw from its document and the keys of the log alone (docs/draws.md): that it was fixed before
+ * anybody could know its outcome, and that the outcome follows from what was fixed. Runs in browsers.
+ */
+export interface DrawVerificationInput {
+  /** What GET /v1/draws/<id> answered, parsed. */
+  readonly draw: unknown;
+  /** /.well-known/qrn-keys.json, parsed: the anchor of trust, best had from elsewhere. */
+  readonly keys: unknown;
+  /** Who else must have seen the log before the beacon's round; without it nobody else is asked for. */
+  readonly witnesses?: WitnessPolicy;
+}
+
+const utf8 = new TextEncoder();
+const SECRET_BYTES = 32;
+
+/** Never throws for what it is given: what cannot be read is a check that failed. */
+export async function verifyDraw({ draw, keys, witnesses }: DrawVerificationInput): Promise<Verification> {
+  const statement = member(draw, 'statement');
+  const statementText = isObject(statement) ? canonical(statement) : undefined;
+  const digest = statementText === undefined ? '' : digestOf(statementText);
+  const answer = member(draw, 'answer') ?? undefined;
+  const certificate = member(draw, 'certificate');
+  const round = roundDue(draw, statement);
+  const policy = witnesses === undefined ? {} : { witnesses };
+  const response = answer === undefined ? {} : { response: answer };
+  const input = { draw, keys, ...policy };
+  const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
+  const checks: Check[] = [
+    check('statement', statementFinding(draw, statement, digest)),
+    ...ofCertificate.checks,
+    check('commitment', commitmentFinding(draw, statement, digest)),
+    check('logged', await loggedFinding(input, digest, round)),
+  ];
+  const findings = await outcomeFindings({ draw, keys, digest, round });
+  checks.push(...findings.map(([name, finding]) => check(name, finding)));
+  return { ok: checks.every(({ ok }) => ok), checks, notCovered: ofCertificate.notCovered };
+}
+
+function check(name: CheckName, finding: Finding): Check {
+  return 'failure' in finding
+    ? { name, ok: false, why: finding.failure }
+    : { name, ok: true, why: finding.holds };
+}
+
+function statementFinding(draw: unknown, statement: unknown, digest: string): Finding {
+  if (member(statement, 'type') !== 'draw_statement' || member(statement, 'version') !== 1)
+    return failed('The statement is not of version 1.');
+  if (member(draw, 'statement_sha256') !== digest)
+    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, 'statement_sha256'))}.`);
+  const id = text(member(statement, 'id'));
+  if (id === undefined || member(draw, 'id') !== id)
+    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, 'id'))}.`);
+  const list = member(statement, 'list');
+  const listed = list === undefined ? '' : listText(list, member(statement, 'request'));
+  if (listed === undefined) return failed('The list in the request is not the one that the statement names.');
+  const purpose = text(member(statement, 'purpose'));
+  return holds(`Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed}`);
+}
+
+/** The request draws from the list that has the hash, or from the numbers of its lines; undefined where it does not. */
+function listText(list: unknown, request: unknown): string | undefined {
+  const [hash, size] = [member(list, 'sha256'), member(list, 'size')];
+  const items = member(request, 'items');
+  if (Array.isArray(items)) {
+    const isWhole = digestOf(items.map((item) => `${item}\n`).join('')) === hash;
+    const isNumbered = items.every((item, i) => item === String(i + 1));
+    if (items.length !== size || !(isWhole || isNumbered)) return undefined;
+    if (isWhole) return ' It has the whole list.';
+  } else {
+    const isOfLines = member(request, 'min') === 1 && member(request, 'max') === size;
+    if (member(request, 'kind') !== 'integers' || !isOfLines) return undefined;
+  }
+  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
+}
+
+/** Undefined without a beacon; a text says why it is not known. */
+function roundDue(draw: unknown, statement: unknown): RoundDue | string | undefined {
+  const beacon = member(statement, 'beacon');
+  if (beacon === undefined) return undefined;
+  const round = member(beacon, 'round');
+  if (typeof round !== 'number' || !Number.isSafeInteger(round) || round < 1)
+    return `The statement names round ${show(round)} of a beacon.`;
+  try {
+    const chain = chainOf(member(draw, 'chain'), text(member(beacon, 'chain')) ?? '');
+    return { chain, round, atMs: dueMs(chain, round) };
+  } catch (error) {
+    if (!(error instanceof BeaconError)) throw error;
+    return `The beacon's chain is not the one of the statement: ${error.message}.`;
+  }
+}
+
+/** The certificate commits to 32 bytes of logged lots, and to this statement. */
+function commitmentFinding(draw: unknown, statement: unknown, digest: string): Finding {
+  const document = member(draw, 'certificate', 'certificate');
+  if (document === undefined)
+    return failed('The certificate cannot be read yet: fetch the draw again in a moment.');
+  const label = member(document, 'label');
+  const certified = member(label, 'user_data_sha256');
+  if (certified !== digest) return failed(`The certificate is of ${show(certified)}, not of this statement.`);
+  if (member(document, 'entropy_mode') !== 'pure')
+    return failed('The committed bytes are not of pure mode: no lot fixes them.');
+  const drawn = member(document, 'provenance', 'drawn');
+  const bytes = Array.isArray(drawn) ? drawn.map((each) => member(each, 'bytes')) : [];
+  if (bytes.reduce((sum: number, each) => sum + Number(each), 0) !== SECRET_BYTES)
+    return failed(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
+  if (member(draw, 'certificate_id') !== member(document, 'id'))
+    return failed('The document names another certificate.');
+  if (member(draw, 'committed_at') !== member(document, 'issued_at'))
+    return failed('The document tells another time of the commitment than the certificate.');
+  const dueMs = timeOf(member(statement, 'due_at'));
+  if (!(dueMs >= timeOf(member(document, 'issued_at'))))
+    return failed('The draw was due before it was committed.');
+  const purpose = member(statement, 'purpose');
+  const told = member(label, 'purpose') ?? member(draw, 'answer', 'label', 'purpose');
+  if (told === undefined ? member(label, 'purpose_commitment') === undefined : told !== purpose)
+    return failed(`The certificate is for ${show(told)}, the statement for ${show(purpose)}.`);
+  const serial = `${show(member(label, 'serial'))} of ${show(member(label, 'series'))}`;
+  return holds(
+    `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`,
+  );
+}
+
+/** The log held commitment and certificate before the beacon's round was due. */
+async function loggedFinding(
+  { draw, keys, witnesses }: DrawVerificationInput,
+  digest: string,
+  round: RoundDue | string | undefined,
+): Promise<Finding> {
+  if (typeof round === 'string') return failed(round);
+  const statement = member(draw, 'statement');
+  const leaf = text(member(draw, 'commit', 'leaf'));
+  const told = leaf === undefined ? undefined : parsed(leaf);
+  if (leaf === undefined || canonical(told) !== leaf || member(told, 'type') !== 'draw_commit')
+    return failed('What is given as the leaf of the commitment is none.');
+  if (member(told, 'version') !== 1 || member(told, 'statement_sha256') !== digest)
+    return failed('The leaf in the log is of another statement.');
+  for (const name of ['due_at', 'gives_up_at'])
+    if (member(told, name) !== member(statement, name))
+      return failed(`The leaf in the log says another ${name} than the statement.`);
+  const { status: _, proof, ...issued } = objectOf(member(draw, 'certificate', 'certificate'));
+  const certified = canonical(issued) ?? '';
+  if (member(told, 'certificate_sha256') !== digestOf(certified))
+    return failed('The leaf in the log commits to another certificate.');
+  const logged = await loggedLeaf(leaf, member(draw, 'commit', 'proof'), keys);
+  if (typeof logged === 'string') return failed(`The commitment: ${logged}`);
+  if (round === undefined)
+    return holds(`The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`);
+  if (timeOf(member(statement, 'due_at')) < round.atMs)
+    return failed(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1_000)}.`);
+  const certificateAt = await loggedLeaf(certified, proof, keys);
+  if (typeof certificateAt === 'string') return failed(`The certificate: ${certificateAt}`);
+  for (const [what, { at, atS }] of [
+    ['commitment', logged],
+    ['certificate', certificateAt],
+  ] as const) {
+    if (atS * 1_000 >= round.atMs)
+      return failed(
+        `The log held the ${what} by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,
+      );
+    if (witnesses === undefined) continue;
+    const seen = await readCosignatures(witnesses.keys, at);
+    if (typeof seen === 'string') return failed(seen);
+    const before = seen.filter((each) => each.atS * 1_000 < round.atMs).length;
+    if (before < witnesses.quorum)
+      return failed(
+        `${before} of the ${witnesses.quorum} witnesses that are asked for saw the ${what} before round ${round.round} was due.`,
+      );
+  }
+  const seenBy = witnesses === undefined ? 'The log' : `${witnesses.quorum} witnesses or more, and the log,`;
+  return holds(
+    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.`,
+  );
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+function parsed(leaf: string): unknown {
+  try {
+    return JSON.parse(leaf);
+  } catch {
+    return undefined; // a leaf of some other kind
+  }
+}
+
+function digestOf(words: string): string {
+  return `sha256:${bytesToHex(nobleSha256(utf8.encode(words)))}`;
+}

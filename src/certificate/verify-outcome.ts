@@ -1,0 +1,192 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { type BeaconChain, BeaconError, roundOf } from '../beacon/drand.ts';
+import { drawKey, drawnValues, drawStream } from './draw-values.ts';
+import { loggedLeaf } from './logged-leaf.ts';
+import { canonical, member, show, text, timeOf, timeText } from './members.ts';
+import type { DrawCheckName } from './verify.ts';
+
+/**
+ * How a committed draw ended: that the outcome follows from what was committed to, the caller's nonce and the beacon's
+ * round, and that the log holds it (verify-draw.ts). Runs in browsers.
+ */
+export interface OutcomeInput {
+  /** The document of the draw. */
+  readonly draw: unknown;
+  readonly keys: unknown;
+  /** `sha256:` and the hash of the statement. */
+  readonly digest: string;
+  /** Undefined without a beacon; a text says why it is not known. */
+  readonly round: RoundDue | string | undefined;
+}
+
+/** A beacon's round with its chain, and when it is due (Unix ms). */
+export interface RoundDue {
+  readonly chain: BeaconChain;
+  readonly round: number;
+  readonly atMs: number;
+}
+
+/** A sentence: why not, or what holds. */
+export type Finding = { readonly failure: string } | { readonly holds: string };
+
+export function failed(failure: string): Finding {
+  return { failure };
+}
+
+export function holds(sentence: string): Finding {
+  return { holds: sentence };
+}
+
+const utf8 = new TextEncoder();
+const ENDS = ['revealed', 'cancelled', 'failed'];
+
+export async function outcomeFindings(input: OutcomeInput): Promise<[DrawCheckName, Finding][]> {
+  const { draw } = input;
+  if (member(draw, 'state') === 'committed') return [['end', notEnded(draw)]];
+  const [secret, nonce, beacon] = [secretOf(draw), nonceOf(draw), randomnessOf(input)];
+  return [
+    ['secret', secret.finding],
+    ['nonce', nonce.finding],
+    ['beacon', beacon.finding],
+    ['values', valuesFinding(input, secret.bytes, nonce.bytes, beacon.bytes)],
+    ['end', await endFinding(input)],
+  ];
+}
+
+/** One of the inputs of the values: what was found, and its bytes where they are known. */
+interface Part {
+  readonly finding: Finding;
+  readonly bytes?: Uint8Array;
+}
+
+const EMPTY = new Uint8Array(0);
+
+function notEnded(draw: unknown): Finding {
+  const dueAt = text(member(draw, 'statement', 'due_at'));
+  if ((member(draw, 'outcome') ?? null) !== null || (member(draw, 'answer') ?? null) !== null)
+    return failed('The draw is said to be committed only, and yet it has an outcome.');
+  return holds(`The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`);
+}
+
+function secretOf(draw: unknown): Part {
+  const told = member(draw, 'outcome', 'secret');
+  const opened = text(member(draw, 'answer', 'data', 'bytes'));
+  if (told === null && member(draw, 'outcome', 'reason') === 'secret_lost')
+    return { finding: holds('The service says that it lost the committed bytes. The draw has no values.') };
+  if (member(draw, 'answer', 'data', 'encoding') !== 'hex' || opened === undefined || told !== opened)
+    return { finding: failed('The outcome opens other bytes than those of the commitment.') };
+  if (!/^[0-9a-f]{64}$/.test(opened)) return { finding: failed('The opened bytes are not 32 bytes in hex.') };
+  return { finding: holds('The opened bytes are those that were committed to.'), bytes: hexToBytes(opened) };
+}
+
+function nonceOf(draw: unknown): Part {
+  const [fixed, fixedHash] = ['nonce', 'nonce_sha256'].map((name) => member(draw, 'statement', name));
+  const told = member(draw, 'outcome', 'nonce') ?? null;
+  if (fixed === undefined && fixedHash === undefined)
+    return told === null
+      ? { finding: holds('The caller gave no nonce.'), bytes: EMPTY }
+      : { finding: failed('The statement has no nonce, the outcome has one.') };
+  if (told === null)
+    return isRevealed(draw)
+      ? { finding: failed('The outcome does not have the nonce of the caller.') }
+      : { finding: holds('The caller did not open the nonce.') };
+  if (typeof told !== 'string' || !/^(?:[0-9a-f]{2}){1,64}$/.test(told))
+    return { finding: failed('The nonce of the outcome is not 1 to 64 bytes in hex.') };
+  const bytes = hexToBytes(told);
+  const isFixed = fixed === undefined ? fixedHash === digestOf(bytes) : fixed === told;
+  return isFixed
+    ? { finding: holds('The nonce is the one that the caller fixed.'), bytes }
+    : { finding: failed('The nonce is not the one that the caller fixed.') };
+}
+
+function randomnessOf({ draw, round }: OutcomeInput): Part {
+  const told = member(draw, 'outcome', 'beacon') ?? null;
+  if (typeof round === 'string') return { finding: failed(round) };
+  if (round === undefined)
+    return told === null
+      ? { finding: holds('The draw waits for no beacon.'), bytes: EMPTY }
+      : { finding: failed('The statement has no beacon, the outcome has one.') };
+  if (told === null)
+    return isRevealed(draw)
+      ? { finding: failed('The outcome does not have the round of the beacon.') }
+      : { finding: holds(`The outcome has no round: ${show(member(draw, 'outcome', 'reason'))}.`) };
+  const { chain, atMs } = round;
+  if (member(told, 'chain') !== chain.hash) return { finding: failed('The round is of another chain.') };
+  try {
+    const { randomness } = roundOf(chain, round.round, told);
+    const when = timeText(atMs / 1_000);
+    const said = `Round ${round.round} of ${chain.hash}, due at ${when}, is signed by the beacon.`;
+    return { finding: holds(said), bytes: hexToBytes(randomness) };
+  } catch (error) {
+    if (!(error instanceof BeaconError)) throw error;
+    return { finding: failed(`The round of the beacon: ${error.message}.`) };
+  }
+}
+
+function valuesFinding(
+  { draw, digest }: OutcomeInput,
+  secret: Uint8Array | undefined,
+  nonce: Uint8Array | undefined,
+  randomness: Uint8Array | undefined,
+): Finding {
+  const told = member(draw, 'outcome', 'values') ?? null;
+  if (secret === undefined || nonce === undefined || randomness === undefined) {
+    if (isRevealed(draw)) return failed('The values cannot be computed again: see the checks above.');
+    return told === null
+      ? holds('The draw has no values.')
+      : failed('The outcome has values that nobody can compute again.');
+  }
+  const reason = member(draw, 'outcome', 'reason');
+  if (told === null)
+    return isRevealed(draw)
+      ? failed('The outcome has no values.')
+      : holds(`The draw has no values: ${show(reason)}.`);
+  const statementDigest = hexToBytes(digest.slice('sha256:'.length));
+  const key = drawKey({ secret, nonce, randomness, statementDigest });
+  const values = drawnValues(member(draw, 'statement', 'request'), drawStream(key));
+  if (typeof values === 'string') return failed(`The request of the statement: ${values}.`);
+  if (canonical(values) !== canonical(told))
+    return failed('Other values follow from the committed bytes, the nonce and the round.');
+  const what = `${values.length} value${values.length === 1 ? '' : 's'}`;
+  if (isRevealed(draw)) return holds(`The ${what} follow from the committed bytes, the nonce and the round.`);
+  return holds(`The ${what} would have been these, and do not count: ${show(reason)}.`);
+}
+
+/** The log holds how the draw ended. */
+async function endFinding({ draw, keys, digest }: OutcomeInput): Promise<Finding> {
+  const [outcome, state] = [member(draw, 'outcome'), member(draw, 'state')];
+  const outcomeText = canonical(outcome) ?? '';
+  if (member(outcome, 'type') !== 'draw_outcome' || member(outcome, 'version') !== 1)
+    return failed('The outcome is not of version 1.');
+  if (!ENDS.includes(String(state)) || member(outcome, 'state') !== state)
+    return failed(`The draw is ${show(state)}, its outcome ${show(member(outcome, 'state'))}.`);
+  if (member(outcome, 'statement_sha256') !== digest) return failed('The outcome is of another statement.');
+  if (isRevealed(draw) !== (member(outcome, 'reason') === null))
+    return failed(`A draw that is ${state} does not have the reason ${show(member(outcome, 'reason'))}.`);
+  const endedAt = member(outcome, 'ended_at');
+  if (isRevealed(draw) && !(timeOf(endedAt) >= timeOf(member(draw, 'statement', 'due_at'))))
+    return failed('The draw was revealed before it was due.');
+  const expected = {
+    ended_at: endedAt,
+    outcome_sha256: digestOf(utf8.encode(outcomeText)),
+    state,
+    statement_sha256: digest,
+    type: 'draw_end',
+    version: 1,
+  };
+  const leaf = member(draw, 'end', 'leaf');
+  if (typeof leaf !== 'string' || leaf !== canonical(expected))
+    return failed('The leaf in the log is of another end than the outcome.');
+  const logged = await loggedLeaf(leaf, member(draw, 'end', 'proof'), keys);
+  if (typeof logged === 'string') return failed(`The end: ${logged}`);
+  return holds(`The draw ended as ${state}; the log held that by ${timeText(logged.atS)}.`);
+}
+
+function isRevealed(draw: unknown): boolean {
+  return member(draw, 'state') === 'revealed';
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${bytesToHex(nobleSha256(bytes))}`;
+}
