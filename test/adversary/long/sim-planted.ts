@@ -1,6 +1,7 @@
 import '../sim/machine.ts'; // first: it takes its place before anything of the service is loaded
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { InvariantError } from '../../../src/core/assert.ts';
 import { type Likely, runCourse } from '../sim/course.ts';
 import { MUTANTS } from '../sim/mutants.ts';
 import { Violation } from '../sim/oracle/violation.ts';
@@ -50,7 +51,11 @@ const FOUND: Readonly<Record<string, Hint>> = {
   'open jobs are forgotten at a restart': { seed: 2, steps: 30 },
   'a revoked key goes on': { seed: 3, steps: 40, likely: KEYS_CHANGE },
   'the log drops what was not logged before a restart': { seed: 6, steps: 20 },
+  'two fronts lease the same sequences': { seed: 1, steps: 40 },
+  'a batch of the log is stored whatever state it began from': { seed: 1, steps: 40 },
 };
+
+const ownFault = (what: string) => new Violation('no fault of its own', what);
 
 describe('the simulation finds a planted bug:', () => {
   it('names a world for each planted bug', () => {
@@ -67,8 +72,10 @@ describe('the simulation finds a planted bug:', () => {
       for (let seed = 1; broken === undefined && seed <= WORLDS_MAX; seed++) {
         ({ broken } = await runCourse({ ...hint, seed, steps: WORLD_STEPS, mutant }));
       }
-      assert.ok(broken instanceof Violation, `${broken ?? `shows in none of ${WORLDS_MAX} worlds`}`);
-      assert.ok(mutant.breaks.includes(broken.invariant), broken.message);
+      // an assertion of the service itself may see the bug before the oracle does
+      const found = broken instanceof InvariantError ? ownFault(broken.message) : broken;
+      assert.ok(found instanceof Violation, `${found ?? `shows in none of ${WORLDS_MAX} worlds`}`);
+      assert.ok(mutant.breaks.includes(found.invariant), found.message);
     });
   }
 });

@@ -3,7 +3,7 @@ import { Reservation } from '../../../src/account/meter.ts';
 import { Answers } from '../../../src/answer/answers.ts';
 import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { Ledger, SequenceLease } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
 import type { LotShare } from '../../../src/pool/supply/pure.ts';
 import type { Invariant } from './oracle/violation.ts';
@@ -250,7 +250,33 @@ export const MUTANTS: readonly Mutant[] = [
         },
       }),
   },
+  {
+    ...unchanged,
+    name: 'two fronts lease the same sequences',
+    breaks: ['durable before the reply', 'certificates', 'credits and quota', 'no fault of its own'],
+    ledger: (inner, life) =>
+      changed(inner, {
+        leaseSequences: () => {
+          const lease = leased.get(life) ?? inner.leaseSequences();
+          leased.set(life, lease);
+          return lease;
+        },
+      }),
+  },
+  {
+    ...unchanged,
+    name: 'a batch of the log is stored whatever state it began from',
+    breaks: ['log', 'certificates', 'no fault of its own'],
+    ledger: (inner) =>
+      changed(inner, {
+        putLog: async (records, step) =>
+          inner.putLog(records, step && { ...step, expected: await inner.getLog(step.key) }),
+      }),
+  },
 ];
+
+/** The one lease of each life. */
+const leased = new WeakMap<Life, Promise<SequenceLease>>();
 
 /** The first segment of each life. */
 const firstSeen = new WeakMap<Life, number>();

@@ -10,7 +10,7 @@ import { ApiError } from '../../../src/core/errors.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { createMetricMemory } from '../../../src/core/metrics.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
@@ -52,8 +52,8 @@ export interface NodeOptions {
   readonly config: Config;
   readonly log: Log;
   readonly keys: NodeKeys;
-  /** The ledger as the thread sees it: the main one, each front, the log of certificates. */
-  readonly ledgerFor: (of: 'main' | 'log' | number) => Ledger;
+  /** The ledger as the thread sees it: the main one, each front, the log of certificates and its second writer. */
+  readonly ledgerFor: (of: 'main' | 'log' | 'other log' | number) => Ledger;
   readonly workers: SimWorkers;
   readonly sources: SimSources;
   /** Told of what a front is told, when the front hears it. */
@@ -90,7 +90,6 @@ export class SimNode {
     const { certificates, stopSealing } = await startLog(options);
     const ledger = ledgerFor('main');
     const cells = await OwnedCells.open(ledger, clock);
-    const nextSequence = sequencesFrom((await ledger.leaseSequences()).from);
     const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
     const memory = createMetricMemory(config.fronts);
     let pool: Pool | undefined;
@@ -115,6 +114,7 @@ export class SimNode {
     for (const [i, { there, back }] of lines.entries()) {
       const own = i === 0 ? mainThread : remoteMainThread(mainThread, there, back);
       const ownLedger = ledgerFor(i);
+      const { from } = await ownLedger.leaseSequences(); // as nodes have them, each a range of its own
       fronts.push(
         await startFront({
           config,
@@ -127,7 +127,7 @@ export class SimNode {
           workers: workers.asWorkers(),
           mainThread: own,
           keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
-          sink: sinkInto(ownLedger, nextSequence),
+          sink: sinkInto(ownLedger, sequencesFrom(from)),
           metrics: { memory, shard: i },
         }),
       );
@@ -182,29 +182,31 @@ async function startFront(around: FrontOptions): Promise<NodeFront> {
   return { stack, front: front! };
 }
 
-/** What the ledger thread does beside the ledger: certificates and their log. */
+/**
+ * What the ledger thread does beside the ledger: certificates and their log. The log has a second writer, as if another
+ * node took itself for the one that seals.
+ */
 async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   const ledger = ledgerFor('log');
   const ids = new CertificateIds(keys.ids);
-  const certificateLog = await CertificateLog.open({
-    store: ledger,
-    ids,
-    keys: keys.log,
-    clock,
-  });
+  const openLog = (store: Ledger) => CertificateLog.open({ store, ids, keys: keys.log, clock });
+  const certificateLog = await openLog(ledger);
+  const otherLog = await openLog(ledgerFor('other log'));
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
   let isStopping = false;
-  const sealing = (async () => {
+  const keepSealing = async (writer: CertificateLog) => {
     while (!isStopping) {
       let sealed = 0;
       try {
-        sealed = await certificateLog.seal();
+        sealed = await writer.seal();
       } catch (error) {
-        log.error({ reason: String(error) }, 'certificates not logged');
+        const isSlower = error instanceof LedgerError && error.reason === 'conflict';
+        if (!isSlower) log.error({ reason: String(error) }, 'certificates not logged');
       }
       if (sealed < BATCH_LEAVES) await new Promise((resolve) => setTimeout(resolve, SEAL_INTERVAL_MS));
     }
-  })();
+  };
+  const sealing = Promise.all([keepSealing(certificateLog), keepSealing(otherLog)]);
   return {
     certificates: certificateService(archive, certificateLog, keysDocument(keys.log)),
     stopSealing: async () => {

@@ -206,7 +206,7 @@ export class World {
     });
   }
 
-  #ledgerFor(life: Life, of: 'main' | 'log' | number, random: Chance): Ledger {
+  #ledgerFor(life: Life, of: 'main' | 'log' | 'other log' | number, random: Chance): Ledger {
     const { machine, weather, keepers } = this;
     const ledger = wired(this.#mutant.ledger(this.ledger, life), {
       machine,
