@@ -9,6 +9,7 @@ import { overload } from './overload.bench.ts';
 import { peers } from './peers.bench.ts';
 import { small } from './small.bench.ts';
 import { soak } from './soak.bench.ts';
+import { start } from './start.bench.ts';
 import { stream } from './stream.bench.ts';
 import { scriptSuite } from './support/script-suite.ts';
 import type { Suite } from './support/suite.ts';
@@ -62,6 +63,7 @@ export const SUITES: readonly Suite[] = [
     byDefault: false,
   }),
   durability,
+  start,
   small,
   batch,
   targets,

@@ -93,6 +93,12 @@ export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
  * health tests are not among them: the monitor counts those itself and has its own, derived limit.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
+/**
+ * While the pool holds this part of its pure bytes, filling rests after each lot for three times as long as its tests
+ * took: a quarter of a core is the most that it takes from requests, and less when they are many.
+ */
+const RESTING_LEVEL = 1 / 32;
+const RESTS_PER_LOT = 3;
 /** The first pause after a failure; doubled with each that follows. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
@@ -147,8 +153,12 @@ export class Collector {
   #least: { readonly rank: number; readonly deterministic: boolean };
   /** Nothing is left of earlier lots of any source, and the service waits for this one. */
   #isPoolEmpty = false;
+  /** Requests could soon find nothing: filling does not rest. */
+  #isUrgent = true;
+  /** On the monotonic clock. */
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
   /** True from the low watermark up to the high one. */
-  #filling = true;
+  #filling = false;
   /** False after a lot that was too short for a pure block: another one would raise their level no more. */
   #givesPure = true;
   #retryMs = RETRY_FIRST_MS;
@@ -246,7 +256,7 @@ export class Collector {
     let mustRead: boolean;
     try {
       this.#filling = await this.#isLow();
-      mustRead = this.#filling || (await this.#reader.isOwed(this.#stopping.signal));
+      mustRead = (this.#filling && !this.#isResting()) || (await this.#reader.isOwed(this.#stopping.signal));
     } catch (error) {
       if (this.#isStop(error)) throw error;
       this.#options.log.error({ reason: reasonOf(error) }, 'levels of the reservoir not read');
@@ -267,11 +277,19 @@ export class Collector {
     return 0;
   }
 
+  #isResting(): boolean {
+    return !this.#isUrgent && this.#options.clock.monotonicMs() < this.#restsUntilMs;
+  }
+
   /** Reads, tests and stores one lot. */
   async #collect(): Promise<void> {
     const { read, jobKey } = await this.#read();
     const health = await this.#check(read, jobKey);
+    const { clock } = this.#options;
+    const begunMs = clock.monotonicMs();
     const lot = await this.#makeLot(read, health);
+    const madeMs = clock.monotonicMs();
+    this.#restsUntilMs = madeMs + RESTS_PER_LOT * (madeMs - begunMs);
     if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
     this.#remember(lot.record);
@@ -461,6 +479,7 @@ export class Collector {
     if (!wanted) return false;
     const { pure, seed } = levels;
     this.#isPoolEmpty = seed.blocks === 0 && pure.blocks === 0;
+    this.#isUrgent = seed.blocks < SEEDS_LOW || pure.bytes < pureBytesHigh * RESTING_LEVEL;
     if (seed.blocks < SEEDS_LOW) return true;
     return this.#givesPure && pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }

@@ -132,6 +132,34 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
+  it('are filled at once when nearly empty, and then at rest three quarters of the time', async () => {
+    const time = new VirtualTime();
+    const assessor = new ScriptedAssessor();
+    const { assessLot } = assessor;
+    assessor.assessLot = async (...lot) => {
+      await time.wait(10_000, new AbortController().signal);
+      return assessLot.apply(assessor, lot);
+    };
+    const { ledger, collector } = world(soundBackend(), {
+      assessor,
+      clock: time.clock,
+      wait: time.wait,
+      pureBytesHigh: 64 * PURE_BLOCK_BYTES, // so two blocks are enough to rest
+    });
+    const lots = () => collector.status().lotsAccepted;
+    collector.start();
+    await time.pass(20_000);
+    assert.equal(lots(), 2, 'the pool was nearly empty');
+    await time.pass(39_000);
+    assert.equal(lots(), 2, 'thirty seconds of rest, and ten of tests');
+    await time.pass(2_000);
+    assert.equal(lots(), 3);
+    await ledger.claimBlocks('pure', 2);
+    await time.pass(12_000);
+    assert.equal(lots(), 4, 'it is nearly empty again: no rest');
+    await collector.stop();
+  });
+
   it('that cannot be read are no fault of the source', async () => {
     const inner = new MemoryLedger(new VirtualTime().clock);
     let isAway = false;

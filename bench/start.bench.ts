@@ -1,0 +1,107 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestServer } from '../test/support/server.ts';
+import { endWithUs } from './support/children.ts';
+import { cpuTime, cpuTimeEver, residentMemory } from './support/process-usage.ts';
+import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { type Contender, Rounds, type Sample } from './support/rounds.ts';
+import { dataFolder } from './support/server.ts';
+import type { BenchRun, Report, Row, Subject, Suite } from './support/suite.ts';
+
+/** What goes on after a service is ready is counted until then. */
+const SETTLED_MS = 5_000;
+/** As `npm start` has it, with a reservoir that the first lot fills: what is counted is the start, not the filling. */
+const SETTINGS = {
+  MALLOC_ARENA_MAX: '2',
+  QRN_RESERVOIR_BYTES: '65536',
+  QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
+  QRN_LOG_LEVEL: 'error',
+};
+const STARTS = ['empty folder', 'restart'] as const;
+
+/** What a start of the service costs until it can serve every mode, and in the seconds after. */
+export const start: Suite = {
+  name: 'start',
+  summary: `time and CPU until a start is ready, and CPU until ${SETTLED_MS / 1_000} s later: on an empty folder and as a restart`,
+  byDefault: true,
+  async run(run): Promise<Report> {
+    const contenders = run.subjects.map((subject) => new Starts(run, subject));
+    const rounds = new Rounds();
+    for (const each of contenders) await each.measure(); // the sources are stripped and compiled once
+    for (let round = 0; round < run.rounds; round++) {
+      for (const each of round % 2 === 0 ? contenders : contenders.toReversed()) {
+        for (const [name, sample] of await each.measure()) rounds.add(name, sample);
+      }
+    }
+    return {
+      tables: [
+        {
+          title: 'A start of the service',
+          note: 'From the spawn of the process. A restart finds blocks of earlier lots; an empty folder waits for the tests of its first lot.',
+          columns: [
+            { title: 'ready after ms', spread: true },
+            { title: 'CPU ms to ready', spread: true },
+            { title: 'main thread ms' },
+            { title: `CPU ms ${SETTLED_MS / 1_000} s later`, spread: true },
+            { title: 'private MiB' },
+            ...comparisonColumn(run, 'CPU to ready'),
+          ],
+          rows: rounds.names.map((name) => rowOf(run, rounds, name)),
+        },
+      ],
+    };
+  },
+};
+
+function rowOf(run: BenchRun, rounds: Rounds, label: string): Row {
+  const quantities = ['readyMs', 'cpuMs', 'mainMs', 'settledMs', 'privateMib'];
+  const cells = quantities.map((quantity) => rounds.of(label, quantity));
+  return { label, cells: [...cells, ...comparisonCell(run, rounds, label, 'cpuMs')] };
+}
+
+/** An empty folder and the restart that follows, of one subject. */
+class Starts {
+  readonly #run: BenchRun;
+  readonly #subject: Subject;
+
+  constructor(run: BenchRun, subject: Subject) {
+    this.#run = run;
+    this.#subject = subject;
+  }
+
+  async measure(): Promise<[Contender['name'], Sample][]> {
+    const folder = dataFolder();
+    const measured: [string, Sample][] = [];
+    for (const what of STARTS) {
+      const name = nameFor(this.#run, this.#subject, what);
+      this.#run.talk(name);
+      measured.push([name, await this.#start(join(folder, 'data'))]);
+    }
+    rmSync(folder, { recursive: true, force: true });
+    return measured;
+  }
+
+  async #start(dataDir: string): Promise<Sample> {
+    const module = new URL('test/support/server.ts', this.#subject.root).href;
+    const support = (await import(module)) as { readonly TestServer: typeof TestServer };
+    const startedMs = performance.now();
+    const server = support.TestServer.spawn(SETTINGS, dataDir);
+    endWithUs(server.process);
+    const pid = server.process.pid!;
+    // as its line arrives: `ready()` looks for it now and then
+    const line = Promise.withResolvers<Sample>();
+    server.process.stdout!.on('data', (chunk: Buffer) => {
+      if (!/^ready /m.test(chunk.toString('utf8'))) return;
+      const cpu = cpuTime(pid);
+      const readyMs = performance.now() - startedMs;
+      line.resolve({ readyMs, cpuMs: cpuTimeEver(pid), mainMs: cpu && cpu.mainNs / 1e6 });
+    });
+    server.ended.then((how) => line.reject(new Error(`it ended with ${how}: ${server.output()}`)));
+    const ready = await line.promise;
+    await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+    const settledMs = cpuTimeEver(pid);
+    const privateMib = residentMemory(pid)?.privateMib;
+    await server.kill('SIGTERM');
+    return { ...ready, settledMs, privateMib };
+  }
+}
