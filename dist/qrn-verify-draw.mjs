@@ -4913,14 +4913,14 @@ function labelFinding(response, certificate) {
   if (certified === void 0 && told === void 0) return void 0;
   if (certified === void 0) return { failure: "The answer has a label, the certificate has none." };
   if (!isObject(certified) || typeof certified["public"] !== "boolean")
-    return { failure: "The label of the certificate is not one." };
+    return { failure: "The label of the certificate is not an object that says whether it is public." };
   const failure = flawOf(certified) ?? (response === void 0 ? void 0 : difference(response, told, certified));
   return failure === void 0 ? { holds: holdsText(certified) } : { failure };
 }
 function flawOf(certified) {
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
   const odd = noText(certified);
-  if (odd !== void 0) return `${odd} of the certificate's label is no text.`;
+  if (odd !== void 0) return `${odd} of the certificate's label is not well-formed text.`;
   const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
   if (hasPurpose && !(typeof series === "string" && isNumbered))
@@ -4942,7 +4942,7 @@ function difference(response, told, certified) {
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
   if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
   const odd = noText(told);
-  if (odd !== void 0) return `${odd} of the answer's label is no text.`;
+  if (odd !== void 0) return `${odd} of the answer's label is not well-formed text.`;
   const isPublic = certified["public"];
   const expected = { public: isPublic };
   const purpose = member(told, "purpose");
@@ -4962,11 +4962,11 @@ function difference(response, told, certified) {
   if (digest !== void 0) expected["user_data_sha256"] = digest;
   const mixed = member(told, "client_entropy_sha256");
   if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
-  if (member(told, "public") !== isPublic) return "public of the label is not as certified.";
+  if (member(told, "public") !== isPublic) return "The label of the answer differs from the certificate in public.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0 ? void 0 : `Of the label not as certified: ${differing.join(", ")}.`;
+  return differing.length === 0 ? void 0 : `The label of the answer differs from the certificate in ${differing.join(", ")}.`;
 }
 function holdsText(certified) {
   const { serial, series, purpose } = certified;
@@ -6653,7 +6653,7 @@ async function loggedFinding({ draw, keys, witnesses }, digest, round) {
   const leaf = text(member(draw, "commit", "leaf"));
   const told = leaf === void 0 ? void 0 : parsed(leaf);
   if (leaf === void 0 || canonical(told) !== leaf || member(told, "type") !== "draw_commit")
-    return failed("What is given as the leaf of the commitment is none.");
+    return failed("The leaf of the commitment is not of type draw_commit, or not canonical JSON.");
   if (member(told, "version") !== 1 || member(told, "statement_sha256") !== digest)
     return failed("The leaf in the log is of another statement.");
   for (const name of ["due_at", "gives_up_at"])

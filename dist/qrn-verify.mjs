@@ -1061,14 +1061,14 @@ function labelFinding(response, certificate) {
   if (certified === void 0 && told === void 0) return void 0;
   if (certified === void 0) return { failure: "The answer has a label, the certificate has none." };
   if (!isObject(certified) || typeof certified["public"] !== "boolean")
-    return { failure: "The label of the certificate is not one." };
+    return { failure: "The label of the certificate is not an object that says whether it is public." };
   const failure = flawOf(certified) ?? (response === void 0 ? void 0 : difference(response, told, certified));
   return failure === void 0 ? { holds: holdsText(certified) } : { failure };
 }
 function flawOf(certified) {
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
   const odd = noText(certified);
-  if (odd !== void 0) return `${odd} of the certificate's label is no text.`;
+  if (odd !== void 0) return `${odd} of the certificate's label is not well-formed text.`;
   const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
   if (hasPurpose && !(typeof series === "string" && isNumbered))
@@ -1090,7 +1090,7 @@ function difference(response, told, certified) {
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
   if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
   const odd = noText(told);
-  if (odd !== void 0) return `${odd} of the answer's label is no text.`;
+  if (odd !== void 0) return `${odd} of the answer's label is not well-formed text.`;
   const isPublic = certified["public"];
   const expected = { public: isPublic };
   const purpose = member(told, "purpose");
@@ -1110,11 +1110,11 @@ function difference(response, told, certified) {
   if (digest !== void 0) expected["user_data_sha256"] = digest;
   const mixed = member(told, "client_entropy_sha256");
   if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
-  if (member(told, "public") !== isPublic) return "public of the label is not as certified.";
+  if (member(told, "public") !== isPublic) return "The label of the answer differs from the certificate in public.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0 ? void 0 : `Of the label not as certified: ${differing.join(", ")}.`;
+  return differing.length === 0 ? void 0 : `The label of the answer differs from the certificate in ${differing.join(", ")}.`;
 }
 function holdsText(certified) {
   const { serial, series, purpose } = certified;

@@ -185,9 +185,25 @@ function answerRows(certificate: Document['certificate']): Row[] {
     ['Entropy mode', certificate.entropy_mode],
     ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
     ['Drawn', drawnText(certificate)],
+    ...labelRows(certificate.label),
     ['Powered by', certificate.powered_by],
   ];
 }
+
+/** What the caller said of the answer; the page on the web has it whole. */
+function labelRows(label: Document['certificate']['label']): Row[] {
+  if (label === undefined) return [];
+  const { purpose, serial, user_data: userData, user_data_sha256: digest } = label;
+  const { client_entropy_sha256: mixed, user_data_commitment: hidden } = label;
+  const said = userData?.replaceAll(/\s+/g, ' ') ?? digest ?? (hidden && PRIVATE);
+  return [
+    ...(serial === undefined ? [] : [['Purpose', `no. ${grouped(serial)} of ${purpose ?? PRIVATE}`] as const]),
+    ...(said === undefined ? [] : [['User data', said] as const]),
+    ...(mixed === undefined ? [] : [['Client entropy', mixed] as const]),
+  ];
+}
+
+const PRIVATE = 'a private text';
 
 function sourceRows(provenance: Document['certificate']['provenance']): Row[] {
   const { qubits_used: qubits, circuit_depth: depth, shots } = provenance;

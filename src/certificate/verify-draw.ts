@@ -142,7 +142,7 @@ async function loggedFinding(
   const leaf = text(member(draw, 'commit', 'leaf'));
   const told = leaf === undefined ? undefined : parsed(leaf);
   if (leaf === undefined || canonical(told) !== leaf || member(told, 'type') !== 'draw_commit')
-    return failed('What is given as the leaf of the commitment is none.');
+    return failed('The leaf of the commitment is not of type draw_commit, or not canonical JSON.');
   if (member(told, 'version') !== 1 || member(told, 'statement_sha256') !== digest)
     return failed('The leaf in the log is of another statement.');
   for (const name of ['due_at', 'gives_up_at'])

@@ -21,7 +21,7 @@ export function labelFinding(response: unknown, certificate: unknown): LabelFind
   if (certified === undefined && told === undefined) return undefined;
   if (certified === undefined) return { failure: 'The answer has a label, the certificate has none.' };
   if (!isObject(certified) || typeof certified['public'] !== 'boolean')
-    return { failure: 'The label of the certificate is not one.' };
+    return { failure: 'The label of the certificate is not an object that says whether it is public.' };
   const failure =
     flawOf(certified) ?? (response === undefined ? undefined : difference(response, told, certified));
   return failure === undefined ? { holds: holdsText(certified) } : { failure };
@@ -30,7 +30,7 @@ export function labelFinding(response: unknown, certificate: unknown): LabelFind
 function flawOf(certified: Readonly<Record<string, unknown>>): string | undefined {
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
   const odd = noText(certified);
-  if (odd !== undefined) return `${odd} of the certificate's label is no text.`;
+  if (odd !== undefined) return `${odd} of the certificate's label is not well-formed text.`;
   const isNumbered = typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified['purpose'] !== undefined || certified['purpose_commitment'] !== undefined;
   if (hasPurpose && !(typeof series === 'string' && isNumbered))
@@ -59,7 +59,7 @@ function difference(
   const salt = text(member(response, 'metadata', 'certificate_salt')) ?? '';
   if (!/^[0-9a-f]{64}$/.test(salt)) return 'metadata.certificate_salt is not 64 hex digits.';
   const odd = noText(told);
-  if (odd !== undefined) return `${odd} of the answer's label is no text.`;
+  if (odd !== undefined) return `${odd} of the answer's label is not well-formed text.`;
   const isPublic = certified['public'];
   const expected: Record<string, unknown> = { public: isPublic };
   const purpose = member(told, 'purpose');
@@ -79,11 +79,11 @@ function difference(
   if (digest !== undefined) expected['user_data_sha256'] = digest;
   const mixed = member(told, 'client_entropy_sha256');
   if (mixed !== undefined) expected['client_entropy_sha256'] = mixed;
-  if (member(told, 'public') !== isPublic) return 'public of the label is not as certified.';
+  if (member(told, 'public') !== isPublic) return 'The label of the answer differs from the certificate in public.';
   const names = new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete('serial'); // known to the ledger alone
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0 ? undefined : `Of the label not as certified: ${differing.join(', ')}.`;
+  return differing.length === 0 ? undefined : `The label of the answer differs from the certificate in ${differing.join(', ')}.`;
 }
 
 function holdsText(certified: Readonly<Record<string, unknown>>): string {

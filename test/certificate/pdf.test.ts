@@ -138,6 +138,26 @@ describe('the certificate as a PDF', () => {
     assert.ok(lines.some((line) => line.startsWith('It does not prove that a qubit was measured')));
   });
 
+  it('shows what the caller said, and only that a private text is there', async () => {
+    const clientEntropySha256 = 'c1'.repeat(32);
+    const said = { purpose: 'spring raffle 2026', userData: 'list\nof May', userDataSha256: undefined };
+    const linesFor = async (isPublic: boolean) => {
+      const request = { isPublic, ...said, clientEntropySha256 };
+      const lot = lotWithEvidence('a', 'simulated');
+      const { document } = await scene({ lots: [lot], label: { request, serial: 1_234 } });
+      const pdf = await certificatePdf(document);
+      for (const { x, y } of textsOf(pdf)) assert.ok(x >= 0 && x < PAGE.width && y > 0 && y < PAGE.height);
+      return linesOf(pdf).join('\n');
+    };
+    const shown = await linesFor(true);
+    assert.match(shown, /^no\. 1,234 of spring raffle 2026$/m);
+    assert.match(shown, /^list of May$/m);
+    assert.match(shown, /^sha256:(?:c1){8}/m);
+    const hidden = await linesFor(false);
+    assert.match(hidden, /^no\. 1,234 of a private text$/m);
+    assert.doesNotMatch(hidden, /raffle|May/);
+  });
+
   it('is the same file for the same certificate, whenever it is drawn', async () => {
     const { document } = await scene();
     assert.deepEqual(await certificatePdf(document), await certificatePdf(structuredClone(document)));

@@ -20,7 +20,7 @@ def label_finding(response: Any, document: Any) -> Optional[Tuple[Optional[str],
     if certified is MISSING:
         return "The answer has a label, the certificate has none.", ""
     if not isinstance(certified, dict) or not isinstance(certified.get("public"), bool):
-        return "The label of the certificate is not one.", ""
+        return "The label of the certificate is not an object that says whether it is public.", ""
     failure = _flaw(certified)
     if failure is None and response is not MISSING:
         failure = _difference(response, told, certified)
@@ -29,7 +29,7 @@ def label_finding(response: Any, document: Any) -> Optional[Tuple[Optional[str],
 
 def _flaw(certified: Dict[str, Any]) -> Optional[str]:
     if _odd(certified):
-        return f"{_odd(certified)} of the certificate's label is no text."
+        return f"{_odd(certified)} of the certificate's label is not well-formed text."
     serial, series = member(certified, "serial"), member(certified, "series")
     numbered = isinstance(serial, int) and not isinstance(serial, bool) and 1 <= serial < 2**53
     if "purpose" in certified or "purpose_commitment" in certified:
@@ -57,9 +57,9 @@ def _difference(response: Any, told: Any, certified: Dict[str, Any]) -> Optional
     if not re.fullmatch("[0-9a-f]{64}", salt):
         return "metadata.certificate_salt is not 64 hex digits."
     if _odd(told):
-        return f"{_odd(told)} of the answer's label is no text."
+        return f"{_odd(told)} of the answer's label is not well-formed text."
     if told.get("public") is not certified["public"]:
-        return "public of the label is not as certified."
+        return "The label of the answer differs from the certificate in public."
     names = ("public", "purpose", "series", "user_data", "user_data_sha256", "client_entropy_sha256")
     expected = {name: told[name] for name in names if name in told}
     if certified["public"]:
@@ -74,7 +74,7 @@ def _difference(response: Any, told: Any, certified: Dict[str, Any]) -> Optional
         for name in sorted({*expected, *certified} - {"serial"})
         if isinstance(certified.get(name), (dict, list)) or expected.get(name, MISSING) != certified.get(name, MISSING)
     ]
-    return f"Of the label not as certified: {', '.join(differing)}." if differing else None
+    return f"The label of the answer differs from the certificate in {', '.join(differing)}." if differing else None
 
 
 def _holds(certified: Dict[str, Any]) -> str:
