@@ -197,7 +197,9 @@ function labelRows(label: Document['certificate']['label']): Row[] {
   const { client_entropy_sha256: mixed, user_data_commitment: hidden } = label;
   const said = userData?.replaceAll(/\s+/g, ' ') ?? digest ?? (hidden && PRIVATE);
   return [
-    ...(serial === undefined ? [] : [['Purpose', `no. ${grouped(serial)} of ${purpose ?? PRIVATE}`] as const]),
+    ...(serial === undefined
+      ? []
+      : [['Purpose', `no. ${grouped(serial)} of ${purpose ?? PRIVATE}`] as const]),
     ...(said === undefined ? [] : [['User data', said] as const]),
     ...(mixed === undefined ? [] : [['Client entropy', mixed] as const]),
   ];

@@ -79,11 +79,14 @@ function difference(
   if (digest !== undefined) expected['user_data_sha256'] = digest;
   const mixed = member(told, 'client_entropy_sha256');
   if (mixed !== undefined) expected['client_entropy_sha256'] = mixed;
-  if (member(told, 'public') !== isPublic) return 'The label of the answer differs from the certificate in public.';
+  if (member(told, 'public') !== isPublic)
+    return 'The label of the answer differs from the certificate in public.';
   const names = new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete('serial'); // known to the ledger alone
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0 ? undefined : `The label of the answer differs from the certificate in ${differing.join(', ')}.`;
+  return differing.length === 0
+    ? undefined
+    : `The label of the answer differs from the certificate in ${differing.join(', ')}.`;
 }
 
 function holdsText(certified: Readonly<Record<string, unknown>>): string {
