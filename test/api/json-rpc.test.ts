@@ -84,9 +84,10 @@ describe("random.org's client", () => {
     const client = newClient((await server.account('pro')).key);
     const dice = await client.generateIntegers(20, 1, 6);
     assert.ok(dice.length === 20 && dice.every((value) => Number(value) >= 1 && Number(value) <= 6));
-    const bits = await client.generateIntegers(3, 0, 255, { replacement: false, base: 16 });
-    assert.equal(new Set(bits).size, 3);
-    for (const value of bits) assert.match(String(value), /^[0-9a-f]{1,2}$/);
+    const bytes = await client.generateIntegers(256, 0, 255, { replacement: false, base: 16 });
+    const everyByte = Array.from({ length: 256 }, (_, value) => value.toString(16));
+    assert.deepEqual(bytes.map(String).toSorted(), everyByte.toSorted());
+    assert.notDeepEqual(bytes.map(String), everyByte, 'in an order of chance');
     const sequences = await client.generateIntegerSequences(2, [5, 1], [1, -3], [69, -2], {
       replacement: [false, true],
     });
@@ -101,7 +102,14 @@ describe("random.org's client", () => {
       assert.equal(Number(value.toPrecision(5)), value);
     const pairs = await client.generateStrings(4, 2, 'ab', { replacement: false });
     assert.deepEqual(pairs.toSorted(), ['aa', 'ab', 'ba', 'bb']);
-    assert.match((await client.generateUUIDs(1))[0], /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    const uuids = await client.generateUUIDs(100);
+    assert.equal(new Set(uuids).size, 100);
+    for (const uuid of uuids)
+      assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const bitOf = (at: number) =>
+      uuids.filter((uuid) => Number(`0x${uuid.replaceAll('-', '')[at]}`) & 1).length;
+    // version and variant are fixed; each other digit is one of chance, and constant with a probability of 2^-99
+    for (let at = 0; at < 32; at++) if (at !== 12) assert.ok(bitOf(at) > 0 && bitOf(at) < 100, `digit ${at}`);
     assert.equal(
       Buffer.from((await client.generateBlobs(1, 65_536, { format: 'hex' }))[0], 'hex').length,
       8_192,

@@ -5,6 +5,7 @@ import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import type { Origin } from '../../src/core/vocabulary.ts';
 import type { EvidenceLevel } from '../../src/ledger/records.ts';
+import { fixedBytes } from '../support/backends.ts';
 import type { TestServer } from '../support/server.ts';
 
 /** What a provider gave, as the provider's side of the test knows it. */
@@ -42,6 +43,33 @@ export const PLAIN_STREAM = {
   qubits: 0,
   depth: 0,
 } as const;
+
+/** Bytes of one lot of a recorded stream. */
+export const LOT_BYTES = 32 * 1024;
+const RECORDED_LOTS = 64;
+
+/** What a recorder wrote: 64 lots of known bytes. */
+export function recordedStream(label: string): Uint8Array {
+  const bytes = new Uint8Array(RECORDED_LOTS * LOT_BYTES);
+  fixedBytes(label)(bytes);
+  return bytes;
+}
+
+/** The same as assertNamed for a service whose source gives a recorded stream; `named` is told which lot was certified. */
+export function assertStreamNamed(
+  service: TestServer,
+  stream: Uint8Array,
+  named: (lot: number) => Omit<GivenRead, keyof typeof PLAIN_STREAM | 'shots' | 'evidence'>,
+): Promise<void> {
+  const lots = Array.from({ length: stream.length / LOT_BYTES }, (_, lot) =>
+    sha256Hex(stream.subarray(lot * LOT_BYTES, (lot + 1) * LOT_BYTES)),
+  );
+  return assertNamed(service, (rawSha256) => {
+    const lot = lots.indexOf(rawSha256);
+    if (lot < 0) return undefined;
+    return { ...PLAIN_STREAM, ...named(lot), shots: 8 * LOT_BYTES, evidence: 'statistical' };
+  });
+}
 
 /** What is taken of the service before it is stopped; verification asks nobody. */
 interface TakenAnswer {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Chance } from '../../support/chance.ts';
 import { fetchWhole } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
 
@@ -98,8 +99,9 @@ export async function besideLookUps(
   const size = await logSize();
   const answer = await fetchWhole(`${server.origin}/v1/uuid`, { headers: { 'x-api-key': server.key } });
   const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
+  const chance = new Chance('look-ups');
   const paths: readonly (() => string)[] = [
-    () => `/log/consistency?from=${1 + Math.floor(Math.random() * (size - 1))}&to=${size}`,
+    () => `/log/consistency?from=${1 + chance.below(size - 1)}&to=${size}`,
     () => `/verify/${metadata.certificate_id}`,
   ];
   const measured: BesideLookUps[] = [];
