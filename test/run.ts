@@ -1,4 +1,5 @@
-// `npm run test:unit [-- TEXT...]`: every test/**/*.test.ts, or those whose path contains one of the texts.
+// `npm run test:unit [-- TEXT...]`: every test/**/*.test.ts, or those whose path contains one of the texts. With `--checks`, which
+// is `npm test`, types and lint are checked beside them: one core alone would run most of either.
 // Node starts a process for each test file, and what most of that takes is the start: half a second of processor time to
 // load the service's modules. Here the files of a group share a process, and with it one running service (TestServer.shared).
 // Files that change their process (patched prototypes, memory that is searched for keys) keep one to themselves.
@@ -18,8 +19,14 @@ const GROUPS: readonly (readonly string[])[] = [
   ['ledger'],
   ['sources'],
 ];
-/** Folders whose files run one to a process. */
+/** Folders whose files run one to a process, but for those of LIARS. */
 const ALONE: readonly string[] = ['adversary', 'secrets'];
+/** Simulated collectors, which share nothing and patch nothing: they make a group. */
+const LIARS = 'test/adversary/liars/';
+const CHECKS: readonly (readonly string[])[] = [
+  ['npm', 'run', '-s', 'types'],
+  ['npm', 'run', '-s', 'lint'],
+];
 /** Those that take longest are begun first, so that none runs on by itself at the end. They too have a process to themselves. */
 const FIRST: readonly string[] = [
   'test/adversary/sim/sim.test.ts',
@@ -34,7 +41,8 @@ const FAILURE_LINES_MAX = 60;
 /** One more than there are cores, for a sixth of the time of most groups is waiting. */
 const LANES = Math.min(4, availableParallelism() + 1);
 
-const texts = process.argv.slice(2);
+const texts = process.argv.slice(2).filter((each) => each !== '--checks');
+const checks = process.argv.includes('--checks') ? CHECKS : [];
 const files = globSync('test/**/*.test.ts', { exclude: (name) => name === 'node_modules' })
   .filter((file) => texts.length === 0 || texts.some((text) => file.includes(text)))
   .sort();
@@ -46,9 +54,12 @@ const failed: Ended[] = [];
 await Promise.all(Array.from({ length: LANES }, lane));
 const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
 process.stdout.write(`${files.length} files in ${seconds} s: ${failed.length === 0 ? 'passed' : 'FAILED'}\n`);
-for (const { task, output, errors } of failed) {
-  process.stdout.write(`  failed: node test/run.ts ${task.join(' ')}\n`);
-  const lines = [...failuresIn(output), ...errors.split('\n').filter((line) => line !== '')];
+for (const { command, output, errors } of failed) {
+  process.stdout.write(`  failed: ${command}\n`);
+  const lines = [
+    ...(command.startsWith('npm') ? output.split('\n').slice(-FAILURE_LINES_MAX) : failuresIn(output)),
+    ...errors.split('\n').filter((line) => line !== ''),
+  ];
   for (const line of lines.slice(0, FAILURE_LINES_MAX)) process.stdout.write(`    ${line}\n`);
   if (lines.length > FAILURE_LINES_MAX)
     process.stdout.write(`    and ${lines.length - FAILURE_LINES_MAX} lines more\n`);
@@ -62,24 +73,32 @@ async function lane(): Promise<void> {
   }
 }
 
-function tasks(): string[][] {
+/** A command for each process, in the order in which they are begun. */
+function tasks(): (readonly string[])[] {
   const folderOf = (file: string) => file.split('/')[1];
-  const inGroup = GROUPS.map((folders) =>
-    files.filter((file) => folders.includes(folderOf(file)) && !FIRST.includes(file)),
-  );
   const first = FIRST.filter((file) => files.includes(file)).map((file) => [file]);
-  const alone = files
-    .filter((file) => ALONE.includes(folderOf(file)) && !FIRST.includes(file))
+  const others = files.filter((file) => !FIRST.includes(file));
+  const inGroup = GROUPS.map((folders) => others.filter((file) => folders.includes(folderOf(file))));
+  const liars = others.filter((file) => file.startsWith(LIARS));
+  const alone = others
+    .filter((file) => ALONE.includes(folderOf(file)) && !file.startsWith(LIARS))
     .map((file) => [file]);
-  const known = new Set([...inGroup, ...first, ...alone].flat());
+  const known = new Set([...inGroup, ...first, ...alone, liars].flat());
   const rest = files.filter((file) => !known.has(file));
-  return [...inGroup.slice(0, 2), ...first, ...inGroup.slice(2), ...alone, rest].filter(
+  const tests = [...inGroup.slice(0, 2), ...first, ...inGroup.slice(2), liars, ...alone, rest].filter(
     (task) => task.length > 0,
   );
+  return [...checks, ...tests.map(testCommand)];
+}
+
+function testCommand(task: readonly string[]): readonly string[] {
+  const isolation = ['--experimental-test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`];
+  return [process.execPath, ...STRIPPED, '--test', '--test-reporter=tap', ...isolation, ...task];
 }
 
 interface Ended {
-  readonly task: readonly string[];
+  /** How to run it again. */
+  readonly command: string;
   /** The exit code; null when a signal ended it. */
   readonly code: number | null;
   /** What it wrote to stdout: TAP. */
@@ -88,11 +107,13 @@ interface Ended {
   readonly errors: string;
 }
 
-/** Runs test files in one process and prints what it wrote when it has ended. */
-function run(task: readonly string[]): Promise<Ended> {
-  const isolation = ['--experimental-test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`];
-  const args = [...STRIPPED, '--test', '--test-reporter=tap', ...isolation, ...task];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a command and prints what it wrote when it has ended. */
+function run([program, ...args]: readonly string[]): Promise<Ended> {
+  const isTest = program === process.execPath;
+  const again = isTest
+    ? ['node', 'test/run.ts', ...args.filter((arg) => arg.startsWith('test/'))]
+    : [program, ...args];
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const written: Buffer[] = [];
   const errors: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => written.push(chunk));
@@ -106,7 +127,7 @@ function run(task: readonly string[]): Promise<Ended> {
       process.stdout.write(output);
       if (signal !== null) errors.push(Buffer.from(`the process was ended by ${signal}`));
       resolve({
-        task,
+        command: again.join(' '),
         code,
         output: output.toString('utf8'),
         errors: Buffer.concat(errors).toString('utf8'),

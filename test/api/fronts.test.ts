@@ -1,86 +1,77 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
-import { TestServer } from '../support/server.ts';
+import { ALL_ON, TestServer } from '../support/server.ts';
 
 /**
  * Several front threads must be one service: limits, credits, keys and certificates are shared. Three, so that two of them
  * run beside the main thread; that one front does all this is what the rest of test/api shows.
  */
-for (const fronts of [3]) {
-  describe(`${fronts} fronts`, () => {
-    let server: TestServer;
-    before(async () => {
-      server = await TestServer.start({ QRN_FRONTS: String(fronts) });
-    });
-    after(() => server.stop()); // if a test before the last one failed
-    /** An account that every front knows: each looks at the directory four times a second. */
-    const account = async (tier: string, ...options: string[]) => {
-      const made = await server.account(tier, ...options);
-      await new Promise((resolve) => setTimeout(resolve, 800));
-      return made;
-    };
-    /** A connection of its own each time, so that the system spreads them over the fronts. */
-    const get = (path: string, key: string, headers: Record<string, string> = {}) =>
-      fetchWhole(`${server.baseUrl}${path}`, {
-        headers: { authorization: `Bearer ${key}`, connection: 'close', ...headers },
-      });
-
-    it('serve every mode, and each finds the certificates of all', async () => {
-      for (const mode of ['quantum-seeded', 'pure', 'csprng']) {
-        const ids: string[] = [];
-        for (let i = 0; i < 8; i++) {
-          const response = await get(`/uuid?count=2&entropy_mode=${mode}`, server.key);
-          assert.equal(response.status, 200, await response.clone().text());
-          ids.push(
-            ((await response.json()) as { metadata: { certificate_id: string } }).metadata.certificate_id,
-          );
-        }
-        assert.equal(new Set(ids).size, 8);
-        for (const id of ids) {
-          const response = await get(`/certificate?id=${id}`, server.key);
-          const body = (await response.json()) as { certificate: { id: string; entropy_mode: string } };
-          assert.deepEqual([body.certificate.id, body.certificate.entropy_mode], [id, mode]);
-        }
-      }
-    });
-
-    it('share one burst exactly', async () => {
-      const { key } = await account('free');
-      const responses = await Promise.all(Array.from({ length: 30 }, () => get('/integers', key)));
-      const statuses = await Promise.all(responses.map(drainedStatus));
-      assert.equal(statuses.filter((status) => status === 200).length, 15);
-      assert.equal(statuses.filter((status) => status === 429).length, 15);
-    });
-
-    it('share credits exactly and answer an Idempotency-Key once', async () => {
-      const { key } = await account('enterprise', '--credits-per-month', '100');
-      const racing = Array.from({ length: 24 }, () => get('/bytes?count=10&entropy_mode=pure', key));
-      const statuses = await Promise.all((await Promise.all(racing)).map(drainedStatus));
-      assert.equal(statuses.filter((status) => status === 200).length, 10);
-      assert.equal(statuses.filter((status) => status === 402).length, 14);
-      const other = await account('pro');
-      const twins = await Promise.all(
-        Array.from({ length: 16 }, () =>
-          get('/bytes?count=20&entropy_mode=pure', other.key, { 'idempotency-key': 'one' }),
-        ),
-      );
-      const texts = await Promise.all(
-        twins.filter(({ status }) => status === 200).map((each) => each.text()),
-      );
-      assert.ok(texts.length >= 1);
-      assert.equal(new Set(texts).size, 1);
-      const usage = (await (await get('/usage', other.key)).json()) as {
-        data: { credits: { used: number } };
-      };
-      assert.equal(usage.data.credits.used, 20);
-    });
-
-    it('stop together with code 0', async () => {
-      assert.equal(await server.stop(), 0);
-    });
+describe('three fronts', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await TestServer.shared(ALL_ON);
   });
-}
+  /** An account that every front knows: each looks at the directory four times a second. */
+  const account = async (tier: string, ...options: string[]) => {
+    const made = await server.account(tier, ...options);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    return made;
+  };
+  /** A connection of its own each time, so that the system spreads them over the fronts. */
+  const get = (path: string, key: string, headers: Record<string, string> = {}) =>
+    fetchWhole(`${server.baseUrl}${path}`, {
+      headers: { authorization: `Bearer ${key}`, connection: 'close', ...headers },
+    });
+
+  it('serve every mode, and each finds the certificates of all', async () => {
+    for (const mode of ['quantum-seeded', 'pure', 'csprng']) {
+      const ids: string[] = [];
+      for (let i = 0; i < 8; i++) {
+        const response = await get(`/uuid?count=2&entropy_mode=${mode}`, server.key);
+        assert.equal(response.status, 200, await response.clone().text());
+        ids.push(
+          ((await response.json()) as { metadata: { certificate_id: string } }).metadata.certificate_id,
+        );
+      }
+      assert.equal(new Set(ids).size, 8);
+      for (const id of ids) {
+        const response = await get(`/certificate?id=${id}`, server.key);
+        const body = (await response.json()) as { certificate: { id: string; entropy_mode: string } };
+        assert.deepEqual([body.certificate.id, body.certificate.entropy_mode], [id, mode]);
+      }
+    }
+  });
+
+  it('share one burst exactly', async () => {
+    const { key } = await account('free');
+    const responses = await Promise.all(Array.from({ length: 30 }, () => get('/integers', key)));
+    const statuses = await Promise.all(responses.map(drainedStatus));
+    assert.equal(statuses.filter((status) => status === 200).length, 15);
+    assert.equal(statuses.filter((status) => status === 429).length, 15);
+  });
+
+  it('share credits exactly and answer an Idempotency-Key once', async () => {
+    const { key } = await account('enterprise', '--credits-per-month', '100');
+    const racing = Array.from({ length: 24 }, () => get('/bytes?count=10&entropy_mode=pure', key));
+    const statuses = await Promise.all((await Promise.all(racing)).map(drainedStatus));
+    assert.equal(statuses.filter((status) => status === 200).length, 10);
+    assert.equal(statuses.filter((status) => status === 402).length, 14);
+    const other = await account('pro');
+    const twins = await Promise.all(
+      Array.from({ length: 16 }, () =>
+        get('/bytes?count=20&entropy_mode=pure', other.key, { 'idempotency-key': 'one' }),
+      ),
+    );
+    const texts = await Promise.all(twins.filter(({ status }) => status === 200).map((each) => each.text()));
+    assert.ok(texts.length >= 1);
+    assert.equal(new Set(texts).size, 1);
+    const usage = (await (await get('/usage', other.key)).json()) as {
+      data: { credits: { used: number } };
+    };
+    assert.equal(usage.data.credits.used, 20);
+  });
+});
 
 async function drainedStatus(response: Response): Promise<number> {
   await response.arrayBuffer();

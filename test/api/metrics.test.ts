@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fetchWhole, talk } from '../support/http.ts';
 import { freePort, missing } from '../support/programs.ts';
 import { type ParsedFamily, parseExposition } from '../support/prometheus.ts';
-import { SMALL_LOT_BITS, TestServer } from '../support/server.ts';
+import { ALL_ON, SMALL_LOT_BITS, TestServer } from '../support/server.ts';
 
 let server: TestServer;
 describe('metrics of a running service', () => {
   before(async () => {
-    server = await TestServer.start({ QRN_FRONTS: '2' });
+    server = await TestServer.shared(ALL_ON);
   });
-  after(() => server.stop());
 
   async function scrape(): Promise<{ text: string; families: Map<string, ParsedFamily> }> {
     const response = await fetchWhole(`${server.origin}/metrics`, {
@@ -123,7 +122,7 @@ describe('metrics of a running service', () => {
   describe('/metrics elsewhere', () => {
     it('is served on its own port only, or not at all', async () => {
       const port = await freePort();
-      const own = await TestServer.start({ QRN_METRICS_PORT: String(port) });
+      const own = await TestServer.start({ QRN_FRONTS: '3', QRN_METRICS_PORT: String(port) });
       try {
         assert.equal((await fetchWhole(`${own.origin}/metrics`)).status, 404);
         const response = await fetchWhole(`http://127.0.0.1:${port}/metrics`);
@@ -131,14 +130,14 @@ describe('metrics of a running service', () => {
         assert.equal((await fetchWhole(`http://127.0.0.1:${port}/v1/health`)).status, 404);
         assert.equal((await fetchWhole(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 405);
       } finally {
-        assert.equal(await own.stop(), 0);
+        assert.equal(await own.stop(), 0, 'three fronts stop together');
       }
     });
   });
 
   describe('metrics on the main port', () => {
     it('are served to clients on this machine and not to requests that a proxy forwards', async () => {
-      const { port } = new URL(server.origin);
+      const { port } = new URL((await TestServer.shared()).origin);
       const statusWith = async (field: string) => {
         const request = `GET /metrics HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`; // fetch forbids Via
         return (await talk(Number(port), request, { replies: 1 })).replies[0].status;
@@ -159,9 +158,10 @@ describe('metrics of a running service', () => {
     });
 
     it('are made at most once a second for clients on this machine, unless they ask for fresh ones', async () => {
+      const local = await TestServer.shared();
       const answered = async (headers: Record<string, string>) => {
-        await ask('/integers');
-        const text = await (await fetchWhole(`${server.origin}/metrics`, { headers })).text();
+        await (await local.get('/integers')).arrayBuffer();
+        const text = await (await fetchWhole(`${local.origin}/metrics`, { headers })).text();
         return total(parseExposition(text), 'qrn_http_requests_total', { endpoint: 'integers', code: '200' });
       };
       const startedAtMs = performance.now();
@@ -174,20 +174,15 @@ describe('metrics of a running service', () => {
     });
 
     it('are sent to anybody when they are public, and made at most once a second for all', async () => {
-      const open = await TestServer.start({ QRN_METRICS_PORT: 'public' });
-      try {
-        const headers = { 'x-forwarded-for': '198.51.100.7', 'cache-control': 'no-cache' };
-        const texts = await Promise.all(
-          Array.from({ length: 20 }, async () => {
-            const response = await fetchWhole(`${open.origin}/metrics`, { headers });
-            assert.equal(response.status, 200);
-            return response.text();
-          }),
-        );
-        assert.ok(new Set(texts).size <= 2, 'one text, or two when a second ended meanwhile');
-      } finally {
-        await open.stop();
-      }
+      const headers = { 'x-forwarded-for': '198.51.100.7', 'cache-control': 'no-cache' };
+      const texts = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const response = await fetchWhole(`${server.origin}/metrics`, { headers });
+          assert.equal(response.status, 200);
+          return response.text();
+        }),
+      );
+      assert.ok(new Set(texts).size <= 2, 'one text, or two when a second ended meanwhile');
     });
   });
 });

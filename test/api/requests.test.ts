@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
-import { TestServer } from '../support/server.ts';
+import { ALL_ON, TestServer } from '../support/server.ts';
 
 /** Requests as real clients and their libraries write them, over a real socket. */
 let server: TestServer;
 let strict: TestServer;
 describe('requests as clients write them', () => {
   before(async () => {
-    [server, strict] = await Promise.all([
-      TestServer.shared(),
-      TestServer.start({ QRN_STRICT_PARAMETERS: '1' }),
-    ]);
+    [server, strict] = await Promise.all([TestServer.shared(), TestServer.shared(ALL_ON)]);
   });
-  after(() => strict.stop());
 
   async function requestsUsed(of: TestServer): Promise<number> {
     const { data } = (await (await of.get('/usage')).json()) as { data: { requests: { used: number } } };

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { buildClient } from '../../scripts/build-client.ts';
 import { launchChromium, noBrowser, openPage, type WatchedPage } from '../browser/chromium.ts';
-import { TestServer } from '../support/server.ts';
+import { ALLOWED_ORIGIN, TestServer } from '../support/server.ts';
 
 /** The built client in a page of another origin, which the service allows by name. */
 describe('the client in Chromium', { skip: noBrowser() }, () => {
   let folder: string;
-  let pages: Server;
   let server: TestServer;
   let browser: Browser;
   let watched: WatchedPage;
@@ -21,18 +18,30 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'qrn-browser-'));
     await buildClient(folder);
-    pages = await pageServer(folder);
-    server = await TestServer.start({ QRN_CORS_ORIGINS: originOf(pages) });
+    server = await TestServer.shared();
     browser = await launchChromium();
-    watched = await openPage(browser);
-    await watched.page.goto(`${originOf(pages)}/`);
+    watched = await open();
   });
   after(async () => {
     await browser?.close();
-    await server?.stop();
-    pages?.close();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** An empty page of the allowed origin, and the built files beside it: nothing listens there. */
+  async function open(): Promise<WatchedPage> {
+    const opened = await openPage(browser);
+    await opened.page.route(`${ALLOWED_ORIGIN}/**`, (route) => {
+      const name = basename(new URL(route.request().url()).pathname);
+      return name.endsWith('.js')
+        ? route.fulfill({ contentType: 'text/javascript', body: readFileSync(join(folder, name)) })
+        : route.fulfill({
+            contentType: 'text/html',
+            body: '<!doctype html><link rel="icon" href="data:,">',
+          });
+    });
+    await opened.page.goto(`${ALLOWED_ORIGIN}/`);
+    return opened;
+  }
 
   /** Runs a script in a page with a client of its own; gives what it returns. */
   function evaluated<T>({ page }: WatchedPage, script: string): Promise<T> {
@@ -97,8 +106,7 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
   });
 
   it('tells errors as elsewhere', async () => {
-    const own = await openPage(browser); // the browser itself complains of a refused request
-    await own.page.goto(`${originOf(pages)}/`);
+    const own = await open(); // the browser itself complains of a refused request
     const error = await evaluated<object>(
       own,
       'return client.bytes({ count: 0 }).catch(({ name, code, status }) => ({ name, code, status }));',
@@ -107,21 +115,3 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
     assert.deepEqual(error, { name: 'InvalidRequestError', code: 'invalid_count', status: 400 });
   });
 });
-
-/** Serves an empty page and the built files. */
-async function pageServer(folder: string): Promise<Server> {
-  const pages = createServer((request, response) => {
-    const name = basename(request.url ?? '');
-    if (!name.endsWith('.js')) {
-      response.setHeader('content-type', 'text/html').end('<!doctype html><link rel="icon" href="data:,">');
-      return;
-    }
-    response.setHeader('content-type', 'text/javascript').end(readFileSync(join(folder, name)));
-  });
-  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
-  return pages;
-}
-
-function originOf(pages: Server): string {
-  return `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-}

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60_000;
 describe('the demo key', () => {
   let server: TestServer;
   before(async () => {
-    server = await TestServer.start();
+    server = await TestServer.spawn().listening();
   });
   after(() => server.stop());
 

@@ -123,7 +123,8 @@ describe('a log line for a person', () => {
 });
 
 describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, () => {
-  const serveOnTerminal = async (environment: Record<string, string>) => {
+  /** Interrupts it once it has written what matches. */
+  const serveOnTerminal = async (environment: Record<string, string>, awaited: RegExp) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-terminal-'));
     // script(1) gives the service a pseudo-terminal for stdout and stderr
     const serve = `exec ${process.execPath} ${STRIPPED.join(' ')} src/main.ts serve`;
@@ -140,7 +141,7 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
     const ready = new Promise<void>((resolve) => {
       child.stdout.on('data', (chunk: Buffer) => {
         output += chunk.toString('utf8');
-        if (/^ready \S+\r$/m.test(output)) resolve();
+        if (awaited.test(output)) resolve();
       });
     });
     const exited = once(child, 'exit');
@@ -156,7 +157,7 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
   };
 
   it('prints the key, a command to paste and when it is ready, and its log in colour', async () => {
-    const output = await serveOnTerminal({});
+    const output = await serveOnTerminal({}, /^ready \S+\r$/m);
     assert.match(output, /^demo key qrn_\S+\r$/m);
     assert.match(output, /^tier pro: 500 requests a minute, 500,000 a month, 10,240 bytes of pure mode/m);
     assert.match(output, /^ {2}curl -H 'Authorization: Bearer qrn_/m);
@@ -166,6 +167,6 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
   });
 
   it('prints no colours under NO_COLOR', async () => {
-    assert.ok(!(await serveOnTerminal({ NO_COLOR: '1' })).includes('\u001b'));
+    assert.ok(!(await serveOnTerminal({ NO_COLOR: '1' }, /^ {2}curl /m)).includes('\u001b'));
   });
 });

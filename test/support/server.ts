@@ -46,8 +46,21 @@ export function withSmallPool(environment: Environment): Environment {
   return { ...SMALL_RESERVOIR, QRN_SOURCE_SIMULATOR_LOT_BITS: String(SMALL_LOT_BITS), ...environment };
 }
 
-/** What `shared` starts its server with: pages of one origin may call, and every request has its line in the log. */
-const SHARED: Environment = { QRN_CORS_ORIGINS: 'https://app.example', QRN_ACCESS_LOG_SAMPLE: '1' };
+/** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
+export const ALLOWED_ORIGIN = 'http://localhost:8';
+
+/** What `shared` starts its server with: pages of two origins may call, and every request has its line in the log. */
+const SHARED: Environment = {
+  QRN_CORS_ORIGINS: `https://app.example,${ALLOWED_ORIGIN}`,
+  QRN_ACCESS_LOG_SAMPLE: '1',
+};
+
+/** Of a shared server on which everything is switched on: three fronts, of which two run beside the main thread. */
+export const ALL_ON: Environment = {
+  QRN_FRONTS: '3',
+  QRN_METRICS_PORT: 'public',
+  QRN_STRICT_PARAMETERS: '1',
+};
 
 /** A folder of its own that is removed with the test. */
 export function temporaryFolder(t: TestContext): string {
@@ -139,14 +152,16 @@ export class TestServer {
     return server;
   }
 
-  static #shared: Promise<TestServer> | undefined;
+  static readonly #shared = new Map<Environment, Promise<TestServer>>();
 
   /**
-   * The one server of this process for tests that need no settings of their own. They take accounts of their own where
-   * they count, and leave it running: it ends with the process.
+   * The one server of this process with these settings. Its tests take accounts of their own where they count, and leave it
+   * running: it ends with the process.
    */
-  static shared(): Promise<TestServer> {
-    TestServer.#shared ??= TestServer.start(SHARED).then((server) => {
+  static shared(environment: Environment = SHARED): Promise<TestServer> {
+    const known = TestServer.#shared.get(environment);
+    if (known !== undefined) return known;
+    const started = TestServer.start(environment).then((server) => {
       const { process: child, dataDir } = server;
       for (const each of [child, child.stdout, child.stderr]) (each as ChildProcess).unref();
       process.once('exit', () => {
@@ -155,7 +170,8 @@ export class TestServer {
       });
       return server;
     });
-    return TestServer.#shared;
+    TestServer.#shared.set(environment, started);
+    return started;
   }
 
   /** On a new folder: resolves when it listens, which is before it has entropy. */
