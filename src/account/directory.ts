@@ -279,13 +279,10 @@ export class AccountDirectory {
 
   async #accountOf(record: AccountRecord): Promise<Account> {
     const allowance = allowanceOf(record);
-    const known = this.#accountsById.get(record.id);
-    if (known !== undefined) {
-      known.meter.configure(allowance);
-      return { record, allowance, meter: known.meter };
-    }
-    const cell = await this.#cells.cellOf(record.number, allowance);
-    return { record, allowance, meter: new Meter(cell, allowance) };
+    const known = this.#accountsById.get(record.id)?.meter;
+    const meter = known ?? new Meter(await this.#cells.cellOf(record.number, allowance), allowance);
+    meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed
+    return { record, allowance, meter };
   }
 
   #lookUp(keyText: string): Authenticated | undefined {

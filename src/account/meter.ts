@@ -19,15 +19,17 @@ import { type Allowance, burstOf } from './tiers.ts';
 
 /**
  * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then
- * float64 words: the calendar month that is being counted, its requests, its credits, and the state of the
- * rate limit (rate.ts).
+ * float64 words: the calendar month that is being counted, its requests, its credits, the ceilings of both, and the state
+ * of the rate limit (rate.ts).
  */
 const LOCK = 0;
 const WORDS_OFFSET = 8;
 const PERIOD = 0;
 const REQUESTS = 1;
 const CREDITS = 2;
-const RATE = 3;
+const REQUESTS_MAX = 3;
+const CREDITS_MAX = 4;
+const RATE = 5;
 
 /** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
 const SLOTS_MIN = 64;
@@ -35,14 +37,16 @@ const SLOTS_MIN = 64;
 const SLOTS_MAX = 4_096;
 
 /**
- * Memory for the limits of a new account. It keeps its size for ever: a greater burst later widens the
- * stride.
+ * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size for ever: a greater burst
+ * later widens the stride.
  */
 export function createCell(allowance: Allowance): SharedArrayBuffer {
   const burst = burstOf(allowance.requestsPerMinute);
   let slots = SLOTS_MIN;
   while (slots < burst && slots < SLOTS_MAX) slots *= 2;
-  return new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
+  const cell = new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
+  new Meter(cell, allowance).configure(allowance);
+  return cell;
 }
 
 /**
@@ -108,24 +112,20 @@ export class Meter {
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
   #limit: RateLimit;
-  #requestsMax: number;
-  #creditsMax: number;
 
   constructor(cell: SharedArrayBuffer, allowance: Allowance) {
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
-    this.#requestsMax = allowance.requestsPerMonth;
-    this.#creditsMax = allowance.creditsPerMonth;
   }
 
-  /** Takes other limits; what was used stays used. */
+  /** Takes other limits; what was used stays used. The ceilings of the month hold for every thread from now on. */
   configure(allowance: Allowance): void {
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
-    this.#requestsMax = allowance.requestsPerMonth;
-    this.#creditsMax = allowance.creditsPerMonth;
     this.#enter();
+    this.#words[REQUESTS_MAX] = allowance.requestsPerMonth;
+    this.#words[CREDITS_MAX] = allowance.creditsPerMonth;
     adapt(this.#rate, this.#limit);
     this.#leave();
   }
@@ -161,10 +161,10 @@ export class Meter {
     admit(this.#rate, nowMs, this.#limit, this.#decision);
     const { allowed } = this.#decision;
     if (allowed) this.#turnTo(period);
-    const hasRequest = allowed && words[REQUESTS] < this.#requestsMax;
+    const hasRequest = allowed && words[REQUESTS] < words[REQUESTS_MAX];
     if (hasRequest) words[REQUESTS] += 1;
     const counted = words[PERIOD];
-    const creditsLeft = this.#creditsMax - words[CREDITS];
+    const creditsLeft = words[CREDITS_MAX] - words[CREDITS];
     this.#leave();
     return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft));
   }
@@ -179,7 +179,7 @@ export class Meter {
     assert(credits >= 0 && Number.isSafeInteger(credits), 'credits are whole bytes');
     assert(reservation.credits === 0, 'a request takes its credits once');
     const words = this.#enterPeriod(reservation.period);
-    const left = this.#creditsMax - words[CREDITS];
+    const left = words[CREDITS_MAX] - words[CREDITS];
     const isEnough = credits <= left;
     if (isEnough) words[CREDITS] += credits;
     reservation.creditsPeriod = words[PERIOD];
@@ -199,7 +199,7 @@ export class Meter {
     if (hasRequest && words[PERIOD] === period) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
     if (words[PERIOD] === creditsPeriod) {
       words[CREDITS] = Math.max(0, words[CREDITS] - credits);
-      reservation.creditsRemaining = Math.max(0, this.#creditsMax - words[CREDITS]);
+      reservation.creditsRemaining = Math.max(0, words[CREDITS_MAX] - words[CREDITS]);
     }
     this.#leave();
   }
@@ -215,7 +215,7 @@ export class Meter {
   /** Requests left in the month. */
   requestsRemaining(period: number): number {
     const words = this.#enterPeriod(period);
-    const left = this.#requestsMax - words[REQUESTS];
+    const left = words[REQUESTS_MAX] - words[REQUESTS];
     this.#leave();
     return Math.max(0, left);
   }
@@ -223,7 +223,7 @@ export class Meter {
   /** Credits left in the month. */
   creditsRemaining(period: number): number {
     const words = this.#enterPeriod(period);
-    const left = this.#creditsMax - words[CREDITS];
+    const left = words[CREDITS_MAX] - words[CREDITS];
     this.#leave();
     return Math.max(0, left);
   }

@@ -29,6 +29,23 @@ describe('the monthly quota', () => {
     assert.equal(meter.requestsRemaining(DECEMBER), 999);
   });
 
+  it('has one ceiling for all threads, also once it was changed', () => {
+    const cell = createCell(TIER_ALLOWANCES.free);
+    const meters = [new Meter(cell, TIER_ALLOWANCES.free), new Meter(cell, TIER_ALLOWANCES.free)];
+    const left = () =>
+      meters.map((meter) => [meter.requestsRemaining(NOVEMBER), meter.creditsRemaining(NOVEMBER)]);
+    const { free, developer } = TIER_ALLOWANCES;
+    const ceilings = ({ requestsPerMonth, creditsPerMonth }: Allowance) => [
+      requestsPerMonth,
+      creditsPerMonth,
+    ];
+    assert.deepEqual(left(), [ceilings(free), ceilings(free)]);
+    meters[0].configure(developer);
+    assert.deepEqual(left(), [ceilings(developer), ceilings(developer)]);
+    meters[1].configure({ ...free, requestsPerMonth: 0 });
+    assert.ok(!enter(meters[0], NOVEMBER).hasRequest);
+  });
+
   it('gets back a request that was not answered, once', () => {
     const meter = monthOf('free');
     const last = Array.from({ length: 1_000 }, () => enter(meter, NOVEMBER)).at(-1)!;
