@@ -4962,7 +4962,8 @@ function difference(response, told, certified) {
   if (digest !== void 0) expected["user_data_sha256"] = digest;
   const mixed = member(told, "client_entropy_sha256");
   if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
-  if (member(told, "public") !== isPublic) return "The label of the answer differs from the certificate in public.";
+  if (member(told, "public") !== isPublic)
+    return "The label of the answer differs from the certificate in public.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
@@ -6661,8 +6662,9 @@ async function loggedFinding({ draw, keys, witnesses }, digest, round) {
       return failed(`The leaf in the log says another ${name} than the statement.`);
   const { status: _, proof, ...issued } = objectOf(member(draw, "certificate", "certificate"));
   const certified = canonical(issued) ?? "";
-  if (member(told, "certificate_sha256") !== digestOf3(certified))
-    return failed("The leaf in the log commits to another certificate.");
+  const delivered = text(member(told, "delivered"));
+  if (delivered === void 0 || delivered !== member(issued, "hashes", "delivered"))
+    return failed("The leaf in the log commits to other bytes than the certificate.");
   const logged = await loggedLeaf(leaf, member(draw, "commit", "proof"), keys);
   if (typeof logged === "string") return failed(`The commitment: ${logged}`);
   if (round === void 0)

@@ -1110,7 +1110,8 @@ function difference(response, told, certified) {
   if (digest !== void 0) expected["user_data_sha256"] = digest;
   const mixed = member(told, "client_entropy_sha256");
   if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
-  if (member(told, "public") !== isPublic) return "The label of the answer differs from the certificate in public.";
+  if (member(told, "public") !== isPublic)
+    return "The label of the answer differs from the certificate in public.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");
   const differing = [...names].filter((name) => expected[name] !== certified[name]);

@@ -150,8 +150,9 @@ async function loggedFinding(
       return failed(`The leaf in the log says another ${name} than the statement.`);
   const { status: _, proof, ...issued } = objectOf(member(draw, 'certificate', 'certificate'));
   const certified = canonical(issued) ?? '';
-  if (member(told, 'certificate_sha256') !== digestOf(certified))
-    return failed('The leaf in the log commits to another certificate.');
+  const delivered = text(member(told, 'delivered'));
+  if (delivered === undefined || delivered !== member(issued, 'hashes', 'delivered'))
+    return failed('The leaf in the log commits to other bytes than the certificate.');
   const logged = await loggedLeaf(leaf, member(draw, 'commit', 'proof'), keys);
   if (typeof logged === 'string') return failed(`The commitment: ${logged}`);
   if (round === undefined)

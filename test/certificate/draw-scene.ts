@@ -69,13 +69,12 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
     label: { request, serial: 3 },
   });
   const { certificate } = world.document;
-  const { status: _, proof: __, ...issued } = certificate;
   const { gives_up_at } = statement as { gives_up_at?: string };
   const commit = await logged(world, 'commit', options.loggedAtMs ?? TIME_MS + 1_500, {
     type: 'draw_commit',
     version: 1,
     statement_sha256,
-    certificate_sha256: digestOf(canonicalOf(issued)),
+    delivered: certificate.hashes.delivered,
     due_at,
     ...(gives_up_at === undefined ? {} : { gives_up_at }),
   });

@@ -102,9 +102,9 @@ describe('a committed draw', () => {
     );
     const draw = await drawScene({ end: 'none' });
     const { leaf } = draw.document['commit'] as { leaf: string };
-    const other = leaf.replace(/"certificate_sha256":"sha256:..../, '"certificate_sha256":"sha256:0000');
+    const other = leaf.replace(/"delivered":"sha256:..../, '"delivered":"sha256:0000');
     assert.deepEqual(await failuresOf(draw, 'commit.leaf', other), ['logged']);
-    const unbound = leaf.replace(/"certificate_sha256":"[^"]*",/, '');
+    const unbound = leaf.replace(/"delivered":"[^"]*",/, '');
     assert.deepEqual(await failuresOf(draw, 'commit.leaf', unbound), ['logged']);
   });
 
