@@ -94,10 +94,11 @@ export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
  */
 const REJECTED_IN_A_ROW_MAX = 3;
 /**
- * While the pool holds this part of its pure bytes, filling rests after each lot for three times as long as its tests
- * took: a quarter of a core is the most that it takes from requests, and less when they are many.
+ * While the pool holds this part of its pure bytes and at least so many, filling rests after each lot for three times as
+ * long as its tests took: a quarter of a core is the most that it takes from requests, and less when they are many.
  */
-const RESTING_LEVEL = 1 / 32;
+const RESTING_SHARE = 1 / 32;
+const RESTING_BYTES = 256 * 1024;
 const RESTS_PER_LOT = 3;
 /** The first pause after a failure; doubled with each that follows. */
 const RETRY_FIRST_MS = 1_000;
@@ -479,7 +480,8 @@ export class Collector {
     if (!wanted) return false;
     const { pure, seed } = levels;
     this.#isPoolEmpty = seed.blocks === 0 && pure.blocks === 0;
-    this.#isUrgent = seed.blocks < SEEDS_LOW || pure.bytes < pureBytesHigh * RESTING_LEVEL;
+    this.#isUrgent =
+      seed.blocks < SEEDS_LOW || pure.bytes < Math.max(RESTING_BYTES, pureBytesHigh * RESTING_SHARE);
     if (seed.blocks < SEEDS_LOW) return true;
     return this.#givesPure && pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }

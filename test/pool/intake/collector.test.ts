@@ -135,6 +135,7 @@ describe('the levels of the reservoir', () => {
   it('are filled at once when nearly empty, and then at rest three quarters of the time', async () => {
     const time = new VirtualTime();
     const assessor = new ScriptedAssessor();
+    assessor.estimate = 1;
     const { assessLot } = assessor;
     assessor.assessLot = async (...lot) => {
       await time.wait(10_000, new AbortController().signal);
@@ -144,7 +145,8 @@ describe('the levels of the reservoir', () => {
       assessor,
       clock: time.clock,
       wait: time.wait,
-      pureBytesHigh: 64 * PURE_BLOCK_BYTES, // so two blocks are enough to rest
+      pureBytesHigh: 256 * PURE_BLOCK_BYTES,
+      lotRawBits: (64 + 32 * 128) * 320, // 64 seeds and 32 pure blocks: two lots are 256 KiB
     });
     const lots = () => collector.status().lotsAccepted;
     collector.start();
@@ -154,7 +156,7 @@ describe('the levels of the reservoir', () => {
     assert.equal(lots(), 2, 'thirty seconds of rest, and ten of tests');
     await time.pass(2_000);
     assert.equal(lots(), 3);
-    await ledger.claimBlocks('pure', 2);
+    await ledger.claimBlocks('pure', 33);
     await time.pass(12_000);
     assert.equal(lots(), 4, 'it is nearly empty again: no rest');
     await collector.stop();
