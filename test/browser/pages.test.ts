@@ -60,6 +60,12 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     const { metadata } = (await (await server.get('/integers')).json()) as {
       metadata: { certificate_id: string };
     };
+    const csprng = await server.get('/integers?entropy_mode=csprng');
+    assert.equal(
+      csprng.status,
+      200,
+      'it waits until the sample of its stream is tested, and then every mode is served',
+    );
     const certificate = `/verify/${metadata.certificate_id}`;
     const read = async () => {
       const response = await fetchWhole(`${server.origin}${certificate}`, {
