@@ -37,6 +37,8 @@ export interface Asker {
   readonly isAnswered: boolean;
   /** The value of Idempotency-Key; undefined without one. */
   readonly idempotencyKey: string | undefined;
+  /** Until when its first answer is kept (Unix ms); 24 hours where it does not say. */
+  readonly keptUntilMs?: number;
   /** What must be equal for a request to be a retry of this one. */
   fingerprint(): string;
   /** The header fields that speak of the answer, not of the moment: a retry gets them again. */

@@ -12,7 +12,7 @@ import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
-import type { Idempotency } from './idempotency.ts';
+import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from './idempotency.ts';
 import { labelOf, labelText } from './label.ts';
 import {
   type AnswerWorkers,
@@ -352,7 +352,10 @@ export class Answers {
     if (form !== 'json' || asker.ignored !== '' || answer.first !== undefined) {
       const fields = asker.keptFields(answer);
       answer.fields = fields;
-      stored = answer.first?.complete({ form, fields, body: answer.body }, asker.atMs);
+      stored = answer.first?.complete(
+        { form, fields, body: answer.body },
+        asker.keptUntilMs ?? asker.atMs + IDEMPOTENCY_LIFETIME_MS,
+      );
     }
     answer.salt.fill(0);
     answer.source = committer.sourceOf(answer.drawSource ?? answer.from);

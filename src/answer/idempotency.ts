@@ -29,7 +29,7 @@ export interface FirstAnswer {
  * The first use of a key: `complete` seals its answer for the commit, `abandon` lets the key be used anew.
  */
 export interface FirstUse {
-  complete(answer: FirstAnswer, nowMs: number): StoredAnswer;
+  complete(answer: FirstAnswer, expiresAtMs: number): StoredAnswer;
   /** Called when the answer is durable, or when there is none and none is kept. */
   finish(isKept: boolean): void;
 }
@@ -203,10 +203,9 @@ export class Idempotency {
   #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {
     let keptBytes = 0;
     return {
-      complete: (answer, nowMs) => {
+      complete: (answer, expiresAtMs) => {
         const sealed = this.#seal(accountNumber, keyText, answer);
         keptBytes = sealed.length;
-        const expiresAtMs = nowMs + IDEMPOTENCY_LIFETIME_MS;
         return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed };
       },
       finish: (isKept) => void this.#running.release(keyDigest, isKept ? keptBytes : 0),

@@ -73,7 +73,10 @@ export function chainOf(info: unknown, hash: string): BeaconChain {
 }
 
 /** When the round is due (Unix ms). Round 1 is due at the genesis. */
-export function dueMs({ genesisS, periodS }: BeaconChain, round: number): number {
+export function dueMs(
+  { genesisS, periodS }: Pick<BeaconChain, 'genesisS' | 'periodS'>,
+  round: number,
+): number {
   return (genesisS + (round - 1) * periodS) * 1_000;
 }
 

@@ -3,6 +3,7 @@ import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts'
 import { readEntry } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
 import { type CertificateDocument, certificateDocument, type LotProof } from './document.ts';
+import type { DrawDocument } from './draw.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
@@ -157,6 +158,8 @@ export interface CertificateService {
   find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
   /** Answers of a public purpose, for anybody. */
   draws(purpose: string, series: string | undefined, from: number): Promise<DrawList>;
+  /** What is public of a committed draw; undefined for an unknown one. */
+  draw(id: string): Promise<DrawDocument | undefined>;
   /** A lot for its public page; undefined when there is none. */
   lot(id: string): Promise<LotOfRecord | undefined>;
   /** Every public key that ever signed for this log. */
@@ -187,6 +190,7 @@ export function certificateService(
     held: async () => held,
     find: (id) => archive.find(id),
     draws: (purpose, series, from) => archive.draws(purpose, series, from),
+    draw: async () => undefined,
     lot: (id) => archive.lot(id),
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,

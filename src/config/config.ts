@@ -1,6 +1,9 @@
+import type { ChainSetting } from '../beacon/chains.ts';
 import type { LogLevel } from '../core/log.ts';
 import {
+  beacons,
   ConfigError,
+  DEFAULT_BEACONS,
   isSourceVariable,
   logName,
   metricsPort,
@@ -63,6 +66,8 @@ export interface Settings {
   readonly logName: string;
   /** `KEY@URL` of each witness of the log. */
   readonly witnesses: readonly string[];
+  /** Chains of drand that committed draws may use. */
+  readonly beacons: readonly ChainSetting[];
   /** Cosignatures that make a checkpoint witnessed. */
   readonly witnessQuorum: number;
   /** `metadata.powered_by`. */
@@ -172,6 +177,12 @@ function settings(defaultWorkers: number) {
       'qrn.localhost/log',
       'name of the transparency log; never changes for a data folder',
       logName,
+    ),
+    beacons: setting(
+      'QRN_BEACONS',
+      DEFAULT_BEACONS,
+      'chains of drand that committed draws may use: NAME HASH URL [URL…], with semicolons between them, or off; nothing is asked of them before a draw names one',
+      beacons,
     ),
     witnesses: setting(
       'QRN_WITNESSES',

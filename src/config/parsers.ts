@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ChainSetting } from '../beacon/chains.ts';
 import { fromBase64 } from '../crypto/base64.ts';
 
 /** Says which setting is wrong, where it stands and what it may be. Never holds a secret. */
@@ -37,6 +38,29 @@ export function logName(value: string): string {
   if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
     throw new ConfigError('1 to 100 visible ASCII characters without plus');
   return value;
+}
+
+/** The League of Entropy's two chains: a round every 3 seconds, and one every 30. */
+export const DEFAULT_BEACONS =
+  'quicknet 52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 https://api.drand.sh https://drand.cloudflare.com; ' +
+  'default 8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce https://api.drand.sh https://drand.cloudflare.com';
+
+/** `NAME HASH URL [URL…]` with semicolons between them, or `off`. */
+export function beacons(value: string): readonly ChainSetting[] {
+  if (value === 'off') return [];
+  const chains = value.split(';').map((each): ChainSetting => {
+    const [name = '', hash = '', ...urls] = each.trim().split(/\s+/);
+    const areUrls =
+      urls.length > 0 && urls.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
+    if (!/^[\w.-]{1,64}$/.test(name) || !/^[0-9a-f]{64}$/.test(hash) || !areUrls)
+      throw new ConfigError(
+        'off, or chains with semicolons between them, each NAME HASH URL [URL…], such as quicknet 52db9ba7… https://api.drand.sh',
+      );
+    return { name, hash, urls: urls.map((url) => url.replace(/\/+$/, '')) };
+  });
+  const words = chains.flatMap(({ name, hash }) => [name, hash]);
+  if (new Set(words).size < words.length) throw new ConfigError('each chain once');
+  return chains;
 }
 
 /** `KEY@URL` with commas between them, or nothing. The key itself is checked where it is used. */

@@ -78,6 +78,34 @@ export const ERRORS = {
     message:
       'Give user_data as 1 to 1,000 characters, or user_data_sha256 as 64 hex digits in lower case, not both.',
   },
+  invalid_draw: {
+    status: 400,
+    message: 'Give request or winners, not both, as the documentation of committed draws describes them.',
+  },
+  invalid_draw_id: {
+    status: 400,
+    message: 'A draw is draw_ and 26 characters of 0-9a-z without i, l, o, u.',
+  },
+  list_mismatch: {
+    status: 400,
+    message: 'The list has another SHA-256 than the one that was given with it.',
+  },
+  invalid_nonce: {
+    status: 400,
+    message:
+      'Give nonce as 2 to 128 hex digits in lower case, two for each byte, or nonce_sha256 as 64 of them, not both.',
+  },
+  invalid_beacon: {
+    status: 400,
+    message:
+      'Give beacon as an object of chain, a chain that the service knows, and round, a whole number from 1.',
+  },
+  beacon_round_past: { status: 400, message: 'Give a round of the beacon that is still to come.' },
+  invalid_reveal_at: {
+    status: 400,
+    message:
+      'Give reveal_at as a time of ISO 8601 in UTC, such as 2026-12-24T18:00:00Z, at most 366 days ahead.',
+  },
   invalid_idempotency_key: {
     status: 400,
     message: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',
@@ -104,6 +132,7 @@ export const ERRORS = {
   // 404, 405, 406, 409, 413, 415, 422
   not_found: { status: 404, message: 'There is nothing at this path.' },
   cert_not_found: { status: 404, message: 'No certificate has this id.' },
+  draw_not_found: { status: 404, message: 'No draw has this id.' },
   method_not_allowed: { status: 405, message: 'Use one of the methods in the Allow header.' },
   not_acceptable: {
     status: 406,
@@ -113,6 +142,8 @@ export const ERRORS = {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running; retry shortly.',
   },
+  draw_ended: { status: 409, message: 'The draw has ended, and an ended draw never changes.' },
+  draw_due: { status: 409, message: 'The draw is due: it can no longer be cancelled.' },
   payload_too_large: { status: 413, message: 'Send at most 64 KiB of body.' },
   unsupported_media_type: { status: 415, message: 'Send Content-Type: application/json.' },
   idempotency_mismatch: {
@@ -130,6 +161,10 @@ export const ERRORS = {
     message:
       'The answers kept for the Idempotency-Keys of this account take all of their room; send the request without a key, or when keys of the last 24 hours have expired.',
   },
+  draws_full: {
+    status: 429,
+    message: 'The account has 100 draws that have not ended; wait until some are revealed, or cancel them.',
+  },
   // 431
   head_too_large: { status: 431, message: 'Send at most 64 KiB of request line and headers.' },
   // 5xx
@@ -138,6 +173,10 @@ export const ERRORS = {
     status: 503,
     message:
       'The entropy mode cannot be served now and is never replaced by another; retry after Retry-After.',
+  },
+  beacon_unavailable: {
+    status: 503,
+    message: 'The facts of the beacon’s chain cannot be had now; retry after Retry-After.',
   },
   overloaded: { status: 503, message: 'The service is at capacity; retry after Retry-After.' },
   shutting_down: { status: 503, message: 'The service is stopping; retry after Retry-After.' },

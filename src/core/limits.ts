@@ -59,6 +59,17 @@ export const LIMITS = Object.freeze({
   frontTurnMs: 50,
   /** Answers that wait for a seed or for pure bytes, per front. */
   waitingDrawsMax: 4_096,
+  /** Committed draws of one account that have not ended. */
+  openDrawsMax: 100,
+  /** Bytes of what a draw commits to, as canonical JSON, and of the values that it may have. */
+  drawStatementBytesMax: 32 * 1024,
+  drawValuesBytesMax: 64 * 1024,
+  /** Bytes of a nonce that a caller adds to a draw. */
+  drawNonceBytesMax: 64,
+  /** How far ahead a draw may be due. */
+  drawAheadMaxMs: 366 * 24 * 60 * 60 * 1_000,
+  /** How long after it is due a draw waits for a beacon's round or for its caller's nonce before it has failed. */
+  drawPatienceMs: 24 * 60 * 60 * 1_000,
   /** A reader that takes longer than this for one reply is cut off. */
   replyDeadlineMs: 30_000,
   /** A request that the service has not answered after this is answered 503 and logged. */

@@ -19,6 +19,10 @@ export const KEY_LABELS = {
   storedAnswer: 'qrn stored answer v1',
   /** Key of one answer, from 32 bytes of its source and what the caller gave. */
   clientEntropy: 'qrn client entropy v1',
+  /** Key of the values of a committed draw, from its committed bytes, its caller’s nonce, its beacon and its statement. */
+  draw: 'qrn draw v1',
+  /** Id of a committed draw, from the node’s secret, the account and the Idempotency-Key. */
+  drawId: 'qrn draw id v1',
   /** Seed of the Ed25519 key of signed JSON-RPC answers, from the node's secret. */
   jsonRpcSignature: 'qrn json-rpc signature v1',
   /** Key of the HMAC in JSON-RPC tickets, from the node's secret. */

@@ -11,6 +11,7 @@ export type Field = readonly [name: string, value: string];
 /** RFC 9110 §15, for the statuses that the service sends. */
 const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
+  201: 'Created',
   204: 'No Content',
   301: 'Moved Permanently',
   302: 'Found',

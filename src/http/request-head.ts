@@ -228,3 +228,12 @@ function isHost(host: string): boolean {
 function malformed(message: string): ApiError {
   return new ApiError('bad_request', { message: `${message} The connection is closed.` });
 }
+
+/**
+ * The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or
+ * none.
+ */
+export function bearerOf(authorization: string): string {
+  const scheme = authorization.slice(0, 7);
+  return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
+}

@@ -19,6 +19,7 @@ import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
 import { type CorsPolicy, rateFacts, rateFields } from './reply-fields.ts';
+import { bearerOf } from './request-head.ts';
 import { requestNames } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 
@@ -44,6 +45,8 @@ interface Route {
   readonly limited: boolean;
   readonly data: DrawingEndpointDefinition | undefined;
   readonly handler: Handler | undefined;
+  /** Of the same path, for other methods. */
+  next?: Route;
 }
 
 interface Parsed {
@@ -122,8 +125,11 @@ export class Router {
       });
       this.#parsed.set(endpoint, new Map());
     }
-    for (const route of options.routes) this.#routes.set(route.path, plainRoute(route));
-    this.#prefixes = options.prefixes.map((each) => ({ path: each.path, route: plainRoute(each) }));
+    const routes = this.#routes;
+    for (const route of options.routes) addRoute(routes, route);
+    const prefixes = new Map<string, Route>();
+    for (const route of options.prefixes) addRoute(prefixes, route);
+    this.#prefixes = [...prefixes].map(([path, route]) => ({ path, route }));
   }
 
   /** Takes a request from the front. Never throws. */
@@ -151,14 +157,16 @@ export class Router {
   }
 
   #walk(exchange: Exchange): void {
-    const route = this.#routeOf(exchange.path);
-    if (route === undefined) {
+    const first = this.#routeOf(exchange.path);
+    if (first === undefined) {
       this.#unknown(exchange);
       return;
     }
+    let route = first;
+    while (!route.methods.includes(exchange.method) && route.next !== undefined) route = route.next;
     exchange.endpoint = route.endpoint;
     if (!route.methods.includes(exchange.method)) {
-      this.#otherMethod(exchange, route);
+      this.#otherMethod(exchange, first);
       return;
     }
     if (route.scope !== null && !this.#authenticate(exchange)) {
@@ -283,14 +291,16 @@ export class Router {
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
   #otherMethod(exchange: Exchange, route: Route): void {
     const { method, origin, accessControlRequestMethod } = exchange;
-    const allow = [...route.methods, 'OPTIONS'].join(', ');
+    const methods: string[] = [];
+    for (let each: Route | undefined = route; each !== undefined; each = each.next)
+      methods.push(...each.methods);
+    const allow = [...methods, 'OPTIONS'].join(', ');
     if (method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
     const fields: Field[] = [
       ['Allow', allow],
       ['X-Request-ID', exchange.requestUuid],
     ];
-    if (accessControlRequestMethod !== '')
-      fields.push(...this.#options.cors.preflight(origin, route.methods));
+    if (accessControlRequestMethod !== '') fields.push(...this.#options.cors.preflight(origin, methods));
     exchange.reply(headOf(204, fields), new Uint8Array(0));
   }
 
@@ -458,6 +468,15 @@ export class Router {
 
 const LOOK_UPS_FULL = `At most ${LOOK_UPS_PER_ACCOUNT_MAX} requests of an account for usage and certificates are answered at the same time; retry after Retry-After.`;
 
+/** Routes of one path differ in their methods. */
+function addRoute(routes: Map<string, Route>, route: PlainRoute): void {
+  const added = plainRoute(route);
+  let last = routes.get(route.path);
+  while (last?.next !== undefined) last = last.next;
+  if (last === undefined) routes.set(route.path, added);
+  else last.next = added;
+}
+
 function plainRoute(route: PlainRoute): Route {
   const name = route.path.slice('/v1/'.length);
   const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
@@ -473,13 +492,4 @@ function offerOf(accept: string, { request, stream }: Parsed): AnswerOffer {
   return stream === undefined
     ? answerOfferOf(accept, request)
     : streamOfferOf(accept, request, stream.format);
-}
-
-/**
- * The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or
- * none.
- */
-function bearerOf(authorization: string): string {
-  const scheme = authorization.slice(0, 7);
-  return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
 }

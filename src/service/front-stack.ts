@@ -6,6 +6,7 @@ import { Admission } from '../answer/admission.ts';
 import { Answers } from '../answer/answers.ts';
 import { ReplyMemory } from '../answer/buffer.ts';
 import { Committer } from '../answer/commit.ts';
+import type { DrawDesk } from '../answer/draw-keeper.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
 import { EntropySupply } from '../answer/supply.ts';
 import type { CertificateService } from '../certificate/archive.ts';
@@ -20,7 +21,7 @@ import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import { demoRoutes } from '../http/demo-routes.ts';
-import { drawRoutes } from '../http/draw-routes.ts';
+import { drawRoutes } from '../http/draws/routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes, type MetricsText } from '../http/info-routes.ts';
@@ -59,7 +60,7 @@ const CONNECTIONS_MIN = 16;
 const HEADS_SHARE = 4;
 
 /** What the main thread of a process does for each of its fronts. */
-export interface MainThread extends RunningKeys {
+export interface MainThread extends RunningKeys, DrawDesk {
   /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
   askForSeed(group: SeedGroup): Promise<boolean>;
   /** Has the csprng stream sampled, if it was not yet; its sample reaches every front. */
@@ -180,6 +181,17 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     poweredBy: config.poweredBy,
     reservoirBytes: config.reservoirBytes,
   });
+  const draws = drawRoutes({
+    answers,
+    desk: mainThread,
+    record,
+    clock,
+    random,
+    nodeSecret: options.keys.storedAnswers,
+    rateLimitFields: config.rateLimitFields,
+    certificates,
+    strictParameters: config.strictParameters,
+  });
   const router = new Router({
     directory,
     dataEndpoints: DRAWING_ENDPOINT_DEFINITIONS,
@@ -199,7 +211,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
       }),
-      ...drawRoutes(certificates, config.strictParameters),
+      ...draws.exact,
       jsonRpcRoute({
         answers,
         directory,
@@ -226,7 +238,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         assets,
       ),
     ],
-    prefixes: [...publicLog.prefixes, ...verification.prefixes],
+    prefixes: [...publicLog.prefixes, ...verification.prefixes, ...draws.prefixes],
     answers,
     clock,
     log,

@@ -1,9 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { OwnedCells } from '../account/cells.ts';
-import { OwnedRunningKeys } from '../answer/idempotency.ts';
+import { type DrawDesk, DrawKeeper } from '../answer/draw-keeper.ts';
+import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { EntropySupply } from '../answer/supply.ts';
 import type { Backend } from '../backend/backend.ts';
+import { BeaconChains } from '../beacon/chains.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
 import { atMostEvery, type Clock, every, GuardedClock } from '../core/clock.ts';
@@ -20,6 +22,7 @@ import { DeliveredSampler, type DeliveredStream } from '../pool/intake/assessor.
 import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
+import { fetchBeacon } from './fetch-beacon.ts';
 import { type FrontStack, type MainThread, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, openFrontJournal, startLedgerThread } from './ledger-thread.ts';
@@ -63,6 +66,8 @@ const CLOCK_JUMPED =
   'correct the clock, or restart the service if the clock is right now';
 /** How often a piece of one seeded stream, delivered to nobody, is tested. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
+/** How often draws are looked at that are due. */
+const DRAWS_INTERVAL_MS = 250;
 const DRAIN_DEADLINE_MS = 3_000;
 /** The text of the metrics is made at most so often for those who do not ask for a fresh one. */
 const METRICS_SHARED_MS = 1_000;
@@ -149,12 +154,20 @@ async function startOn(
   started.push(async () => journal.close());
   const metricMemory = createMetricMemory(config.fronts);
   const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
+  const keeper = await DrawKeeper.open({
+    draws: ledger,
+    idempotency: new Idempotency(ledger, keys.storedAnswers, running),
+    chains: new BeaconChains(config.beacons, fetchBeacon),
+    clock,
+    log,
+  });
   const metricsNow = async () => watching().metrics();
   const sharedMetrics = atMostEvery(METRICS_SHARED_MS, clock, metricsNow);
   const mainThread: MainThread = {
     hold: (...args) => running.hold(...args),
     reserve: (...args) => running.reserve(...args),
     release: (...args) => running.release(...args),
+    ...deskOf(keeper),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     askForSample: async () => (await poolStarted.promise).sampleSystem(),
@@ -247,6 +260,7 @@ async function startOn(
   monitor = watched;
   const upkeep = [
     ...startUpkeep(ledger, main, config, log, clock),
+    every(DRAWS_INTERVAL_MS, log, () => keeper.tick()),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];
   return {
@@ -267,6 +281,18 @@ async function startOn(
       journal.close();
       await thread.stop();
     },
+  };
+}
+
+/** What fronts may call of the keeper: its methods, bound to it. */
+function deskOf(keeper: DrawKeeper): DrawDesk {
+  return {
+    chainOf: (...args) => keeper.chainOf(...args),
+    openDraw: (...args) => keeper.openDraw(...args),
+    drawCommitted: (...args) => keeper.drawCommitted(...args),
+    drawRefused: (...args) => keeper.drawRefused(...args),
+    cancelDraw: (...args) => keeper.cancelDraw(...args),
+    openNonce: (...args) => keeper.openNonce(...args),
   };
 }
 

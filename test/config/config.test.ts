@@ -53,6 +53,18 @@ describe('the configuration', () => {
       rawBytes: 1_073_741_824,
       scrubMibPerS: 1,
       logName: 'qrn.localhost/log',
+      beacons: [
+        {
+          name: 'quicknet',
+          hash: '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971',
+          urls: ['https://api.drand.sh', 'https://drand.cloudflare.com'],
+        },
+        {
+          name: 'default',
+          hash: '8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce',
+          urls: ['https://api.drand.sh', 'https://drand.cloudflare.com'],
+        },
+      ],
       witnesses: [],
       witnessQuorum: 1,
       poweredBy: 'Lang Quantum Circuits',
@@ -127,6 +139,21 @@ describe('the configuration', () => {
     const key = (name: string, first: string) =>
       `${name}+01234567+${first}${'A'.repeat(43)}@https://w.example`;
     const two = `${key('a', 'B')},${key('b', 'C')}`;
+    const hash = 'ab'.repeat(32);
+    const beacons = `own ${hash} http://127.0.0.1:1/ https://b.example`;
+    assert.deepEqual(loadConfig({ QRN_BEACONS: beacons }).beacons, [
+      { name: 'own', hash, urls: ['http://127.0.0.1:1', 'https://b.example'] },
+    ]);
+    assert.deepEqual(loadConfig({ QRN_BEACONS: 'off' }).beacons, []);
+    for (const wrong of [
+      '',
+      'own',
+      `own ${hash}`,
+      `own ${hash} ftp://b`,
+      `own ab http://b`,
+      `${beacons}; ${beacons}`,
+    ])
+      refused({ QRN_BEACONS: wrong }, /QRN_BEACONS/);
     assert.deepEqual(loadConfig({ QRN_WITNESSES: two }).witnesses, two.split(','));
     refused({ QRN_WITNESSES: `${key('a', 'B')},${key('b', 'B')}` }, /one key is one witness/);
   });

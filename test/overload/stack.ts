@@ -22,6 +22,7 @@ import { fixedBytes } from '../support/backends.ts';
 import { fetchWhole } from '../support/http.ts';
 import * as records from '../support/ledger-records.ts';
 import { MemoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
+import { NO_DRAWS } from '../support/no-draws.ts';
 
 /** In the place of the many that were asked for: nobody looks at them. */
 const ONE: ValueRequest = { kind: 'uuid', count: 1 };
@@ -159,6 +160,7 @@ export class OverloadedFront {
         reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
         askForSeed,
+        ...NO_DRAWS,
         askForSample: async () => {},
         health: nobody,
         metrics: nobody,

@@ -68,7 +68,7 @@ class InvalidAnswerError(QrnError):
 
 
 class InvalidRequestError(QrnError):
-    """The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431."""
+    """The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431, and 409 of a draw."""
 
 
 class AuthenticationError(QrnError):
@@ -175,6 +175,34 @@ class InvalidUserDataError(InvalidRequestError):
     """`invalid_user_data`"""
 
 
+class InvalidDrawError(InvalidRequestError):
+    """`invalid_draw`"""
+
+
+class InvalidDrawIdError(InvalidRequestError):
+    """`invalid_draw_id`"""
+
+
+class ListMismatchError(InvalidRequestError):
+    """`list_mismatch`"""
+
+
+class InvalidNonceError(InvalidRequestError):
+    """`invalid_nonce`"""
+
+
+class InvalidBeaconError(InvalidRequestError):
+    """`invalid_beacon`"""
+
+
+class BeaconRoundPastError(InvalidRequestError):
+    """`beacon_round_past`"""
+
+
+class InvalidRevealAtError(InvalidRequestError):
+    """`invalid_reveal_at`"""
+
+
 class InvalidTypeError(InvalidRequestError):
     """`invalid_type`"""
 
@@ -263,6 +291,26 @@ class CertificateNotFoundError(NotFoundError):
     """`cert_not_found`"""
 
 
+class DrawNotFoundError(NotFoundError):
+    """`draw_not_found`"""
+
+
+class DrawEndedError(InvalidRequestError):
+    """`draw_ended`"""
+
+
+class DrawDueError(InvalidRequestError):
+    """`draw_due`"""
+
+
+class DrawsFullError(RateLimitError):
+    """`draws_full`"""
+
+
+class BeaconUnavailableError(ServiceError):
+    """`beacon_unavailable`"""
+
+
 class IdempotencyInFlightError(IdempotencyError):
     """`idempotency_in_flight`"""
 
@@ -327,6 +375,13 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_purpose": InvalidPurposeError,
     "invalid_series": InvalidSeriesError,
     "invalid_user_data": InvalidUserDataError,
+    "invalid_draw": InvalidDrawError,
+    "invalid_draw_id": InvalidDrawIdError,
+    "list_mismatch": ListMismatchError,
+    "invalid_nonce": InvalidNonceError,
+    "invalid_beacon": InvalidBeaconError,
+    "beacon_round_past": BeaconRoundPastError,
+    "invalid_reveal_at": InvalidRevealAtError,
     "invalid_type": InvalidTypeError,
     "invalid_params": InvalidParamsError,
     "pure_too_large": PureTooLargeError,
@@ -344,6 +399,11 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "mode_not_allowed": ModeNotAllowedError,
     "not_found": PathNotFoundError,
     "cert_not_found": CertificateNotFoundError,
+    "draw_not_found": DrawNotFoundError,
+    "draw_ended": DrawEndedError,
+    "draw_due": DrawDueError,
+    "draws_full": DrawsFullError,
+    "beacon_unavailable": BeaconUnavailableError,
     "method_not_allowed": MethodNotAllowedError,
     "not_acceptable": NotAcceptableError,
     "idempotency_in_flight": IdempotencyInFlightError,

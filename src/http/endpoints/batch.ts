@@ -146,17 +146,29 @@ function parse(content: RequestContent): ParsedDataRequest {
   };
 }
 
+/** The values of an object of `type`, `count` and `params`, as a body of the endpoint has them. */
+export function readBatchRequest(
+  request: Readonly<Record<string, unknown>>,
+  ignored: string[],
+  prefix: string,
+): ValueRequest {
+  const given = known(request, MEMBERS, ignored, prefix, ['params']);
+  const { type, count } = readParameters(MEMBERS, given, readJson, prefix);
+  return readValues(type, count, request, ignored, prefix);
+}
+
 function readValues(
   type: keyof typeof PARAMS,
   count: number,
   body: Readonly<Record<string, unknown>>,
   ignored: string[],
+  prefix = '',
 ): ValueRequest {
   const params = Object.hasOwn(body, 'params') ? body['params'] : {};
   if (!isObject(params)) throw new ApiError('invalid_params');
-  const given = known(params, PARAMS[type], ignored, 'params.');
+  const given = known(params, PARAMS[type], ignored, `${prefix}params.`);
   const read = <const D extends readonly ParameterDefinition[]>(definitions: D): ValuesOf<D> =>
-    readParameters(definitions, given, readJson, 'params.');
+    readParameters(definitions, given, readJson, `${prefix}params.`);
   switch (type) {
     case 'integers': {
       const unique = { ...UNIQUE, check: (values: ReadValues) => requirePossible(values, count) };
@@ -184,7 +196,7 @@ function readValues(
 }
 
 /** The members of an object that definitions name; the others are reported as ignored. */
-function known(
+export function known(
   object: Readonly<Record<string, unknown>>,
   definitions: readonly ParameterDefinition[],
   ignored: string[],
@@ -241,7 +253,7 @@ export function parseJsonObject(body: Uint8Array): Readonly<Record<string, unkno
   return value;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -11,7 +11,7 @@ import {
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
-import { queryParameter, valueSchema } from './parameters.ts';
+import { IDEMPOTENCY_KEY, queryParameter, valueSchema } from './parameters.ts';
 import { publicPaths } from './public.ts';
 import { ref, type Schema } from './schema.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
@@ -81,14 +81,6 @@ function pathItem(endpoint: EndpointDefinition): Schema {
   };
   return { [endpoint.method.toLowerCase()]: operation };
 }
-
-const IDEMPOTENCY_KEY: Schema = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description:
-    'The same key and request within 24 h gives the first answer again, byte for byte, and spends nothing: no credit and no request of the month.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-};
 
 /** One shape for each type: `params` of one is no `params` of another. */
 function requestBody({ members, params }: NonNullable<EndpointDefinition['body']>, name: string): Schema {

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../core/errors.ts';
-import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draw-routes.ts';
+import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
+import { drawPaths } from './draws.ts';
 import { queryParameter } from './parameters.ts';
 import { ref, type Schema } from './schema.ts';
 
@@ -42,12 +43,15 @@ export function publicPaths(failures: Responses): Readonly<Record<string, Schema
       { ...json(ref('Tiers')), 'application/msgpack': { schema: ref('Tiers') } },
       ['not_acceptable'],
     ),
-    [DRAWS_PATH]: get(
-      'draws',
-      'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
-      json(ref('Draws')),
-      DRAWS_PARAMETERS.map(({ error }) => error),
-      DRAWS_PARAMETERS.map(queryParameter),
+    ...drawPaths(
+      get(
+        'draws',
+        'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
+        json(ref('Draws')),
+        DRAWS_PARAMETERS.map(({ error }) => error),
+        DRAWS_PARAMETERS.map(queryParameter),
+      ),
+      failures,
     ),
     '/livez': get('livez', 'The process runs.', text),
     '/readyz': readyz(get('readyz', 'Every mode can be served that will be.', text)),

@@ -25,6 +25,7 @@ import { type Pool, startPool } from '../../../src/service/pool.ts';
 import { Retention } from '../../../src/service/retention.ts';
 import type { Chance } from '../../support/chance.ts';
 import { sequencesFrom, sinkInto } from '../../support/memory-ledger.ts';
+import { NO_DRAWS } from '../../support/no-draws.ts';
 import { SimFront } from './front.ts';
 import { Line } from './line.ts';
 import type { SimMachine } from './machine.ts';
@@ -102,6 +103,7 @@ export class SimNode {
       release: (...args) => running.release(...args),
       askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
       askForSample: async () => pool?.sampleSystem(),
+      ...NO_DRAWS,
       health: unwatched,
       metrics: unwatched,
       status: unwatched,
@@ -273,6 +275,7 @@ function remoteMainThread(mainThread: MainThread, there: Line, back: Line): Main
     release: (...args) => ask(() => mainThread.release(...args)),
     askForSeed: (group) => ask(() => mainThread.askForSeed(structuredClone(group))),
     askForSample: () => ask(() => mainThread.askForSample()),
+    ...NO_DRAWS,
     health: () => ask(() => mainThread.health()),
     metrics: (isFresh) => ask(() => mainThread.metrics(isFresh)),
     status: () => ask(() => mainThread.status()),

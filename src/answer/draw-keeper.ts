@@ -1,0 +1,388 @@
+import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
+import { BeaconError, chainOf } from '../beacon/drand.ts';
+import {
+  type DrawBody,
+  type DrawOutcome,
+  type DrawReason,
+  drawCommitText,
+  drawEndText,
+  hashOf,
+} from '../certificate/draw.ts';
+import { fromHex, wipe } from '../core/bytes.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
+import type { Log } from '../core/log.ts';
+import { sha256Hex } from '../crypto/digest.ts';
+import type { DrawRecord } from '../ledger/draw-records.ts';
+import type { DrawStore } from '../ledger/ledger.ts';
+import { drawnValues } from './draw-values.ts';
+import type { Idempotency } from './idempotency.ts';
+
+/** How a new draw fared. */
+export type DrawOpening = 'opened' | 'same' | 'other' | 'running' | 'full';
+
+/** A chain as a statement needs it. */
+export interface ChainFacts {
+  readonly hash: string;
+  readonly periodS: number;
+  readonly genesisS: number;
+  /** What `/HASH/info` says. */
+  readonly info: object;
+}
+
+/** What the fronts ask of the keeper, which runs on the main thread. */
+export interface DrawDesk {
+  /** Undefined for a chain that the settings lack. Throws `beacon_unavailable`. */
+  chainOf(nameOrHash: string): Promise<ChainFacts | undefined>;
+  /** `same` and `running`: a request with the same id and fingerprint made it, or is about to. */
+  openDraw(draw: DrawRecord): Promise<DrawOpening>;
+  /** Its answer is durable. */
+  drawCommitted(id: string, certificateId: string, at: string): Promise<void>;
+  /** There is no answer. */
+  drawRefused(id: string): Promise<void>;
+  /** Throws `draw_not_found`, `draw_due` or `draw_ended`. */
+  cancelDraw(id: string, accountNumber: number): Promise<void>;
+  /** Takes the nonce that the caller committed to. Throws `draw_not_found`, `invalid_nonce` or `draw_ended`. */
+  openNonce(id: string, accountNumber: number, nonce: string): Promise<void>;
+}
+
+export interface DrawKeeperOptions {
+  readonly draws: DrawStore;
+  readonly idempotency: Pick<Idempotency, 'kept'>;
+  readonly chains: BeaconChains;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Under this Idempotency-Key the answer of a draw is kept, sealed, until the draw ends. */
+export function drawKeyText(id: string): string {
+  return `draw/${id}`;
+}
+
+/** No client's request has such a fingerprint, so no client gets the answer by its key. */
+export function drawFingerprint(statementSha256: string): string {
+  return `draw ${statementSha256}`;
+}
+
+/** A draw that has not ended, as the keeper holds it in memory. */
+interface Waiting {
+  readonly accountNumber: number;
+  /** When it is looked at next (Unix ms). */
+  atMs: number;
+  tries: number;
+}
+
+/** Counts of draws since the start, by how they ended, and those that are open now. */
+export interface DrawCounts {
+  readonly open: number;
+  /** Open draws whose time has come: they wait for a beacon or a nonce. */
+  readonly overdue: number;
+  readonly revealed: number;
+  readonly cancelled: number;
+  readonly failed: number;
+}
+
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+const OPEN_READ_MAX = 1_000_000;
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Keeps committed draws until their end, and reveals each when it is due. It is the only writer of draws. What it must know
+ * is in the ledger, so a restart goes on where the last run was; draws of a run that was killed before their answers were
+ * durable are forgotten, and nobody had been told of them.
+ */
+export class DrawKeeper implements DrawDesk {
+  readonly #options: DrawKeeperOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
+  /** Changes of draws run one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: DrawKeeperOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: DrawKeeperOptions): Promise<DrawKeeper> {
+    const keeper = new DrawKeeper(options);
+    for (const draw of await options.draws.openDraws(OPEN_READ_MAX)) {
+      if (draw.state === 'committed' || (await keeper.#recover(draw))) keeper.#wait(draw);
+    }
+    return keeper;
+  }
+
+  counts(): DrawCounts {
+    const nowMs = this.#options.clock.wallMs();
+    const overdue = [...this.#waiting.values()].filter(({ atMs, tries }) => tries > 0 && atMs > nowMs).length;
+    return { open: this.#waiting.size, overdue, ...this.#ended };
+  }
+
+  async chainOf(nameOrHash: string): Promise<ChainFacts | undefined> {
+    const known = await this.#options.chains.chain(nameOrHash).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn(
+        { chain: nameOrHash, reason },
+        'the information of a beacon’s chain is not to be had',
+      );
+      throw new ApiError('beacon_unavailable', { retryAfterS: 5 });
+    });
+    if (known === undefined) return undefined;
+    const { hash, periodS, genesisS } = known.chain;
+    return { hash, periodS, genesisS, info: known.info };
+  }
+
+  openDraw(draw: DrawRecord): Promise<DrawOpening> {
+    return this.#inTurn(async () => {
+      const { draws } = this.#options;
+      const stored = await draws.draw(draw.id);
+      if (stored === undefined) return (await draws.openDraw(draw, LIMITS.openDrawsMax)) ? 'opened' : 'full';
+      if (bodyOf(stored).fingerprint !== bodyOf(draw).fingerprint) return 'other';
+      return stored.state === 'opening' ? 'running' : 'same';
+    });
+  }
+
+  async drawCommitted(id: string, certificateId: string, at: string): Promise<void> {
+    await this.#inTurn(async () => {
+      const draw = await this.#options.draws.draw(id);
+      if (draw?.state !== 'opening') return;
+      this.#wait(await this.#commit(draw, { certificate_id: certificateId, at }));
+    });
+    void this.tick();
+  }
+
+  drawRefused(id: string): Promise<void> {
+    return this.#inTurn(() => this.#options.draws.dropDraw(id));
+  }
+
+  cancelDraw(id: string, accountNumber: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const draw = await this.#ownOpen(id, accountNumber);
+      if (draw.dueAtMs <= this.#options.clock.wallMs()) throw new ApiError('draw_due');
+      const body = bodyOf(draw);
+      // with a beacon nobody knows yet what it would have been
+      const nonce = nonceOf(body);
+      const isKnown = body.statement.beacon === undefined && nonce !== undefined;
+      await this.#end(draw, { state: 'cancelled', reason: 'cancelled', round: undefined, isKnown });
+    });
+  }
+
+  async openNonce(id: string, accountNumber: number, nonce: string): Promise<void> {
+    await this.#inTurn(async () => {
+      const draw = await this.#ownOpen(id, accountNumber);
+      const body = bodyOf(draw);
+      if (`sha256:${sha256Hex(fromHex(nonce))}` !== body.statement.nonce_sha256)
+        throw new ApiError('invalid_nonce', { message: 'The nonce has another SHA-256 than nonce_sha256.' });
+      if (body.nonce === nonce) return;
+      await this.#options.draws.putDraw({ ...draw, body: textOf({ ...body, nonce }) });
+      const waiting = this.#waiting.get(id);
+      if (waiting !== undefined) Object.assign(waiting, { atMs: draw.dueAtMs, tries: 0 });
+    });
+    void this.tick();
+  }
+
+  /** Ends what is due and can be ended now. Never rejects. */
+  async tick(): Promise<void> {
+    const nowMs = this.#options.clock.wallMs();
+    const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= nowMs);
+    for (const [id, waiting] of due) {
+      waiting.atMs = nowMs + retryMs(waiting.tries++); // before it is looked at: a second tick leaves it alone
+      try {
+        await this.#look(id);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#options.log.error({ draw: id, reason }, 'a draw could not be ended; trying again');
+      }
+    }
+  }
+
+  /** The round is fetched outside of the turn, so that a slow beacon holds up no other draw's change. */
+  async #look(id: string): Promise<void> {
+    const { draws, clock } = this.#options;
+    const draw = await draws.draw(id);
+    if (draw?.state !== 'committed') {
+      this.#waiting.delete(id);
+      return;
+    }
+    const body = bodyOf(draw);
+    const round = await this.#roundOf(body);
+    await this.#inTurn(async () => {
+      const current = await draws.draw(id);
+      if (current?.state !== 'committed') return;
+      const missing =
+        typeof round === 'string'
+          ? round
+          : nonceOf(bodyOf(current)) === undefined
+            ? 'nonce_missing'
+            : undefined;
+      const givesUpAtMs = Date.parse(body.statement.gives_up_at ?? '');
+      if (missing === undefined)
+        await this.#end(current, {
+          state: 'revealed',
+          reason: null,
+          round: round as ChainRound,
+          isKnown: true,
+        });
+      else if (clock.wallMs() >= givesUpAtMs)
+        await this.#end(current, {
+          state: 'failed',
+          reason: missing,
+          round: typeof round === 'string' ? undefined : round,
+          isKnown: false,
+        });
+    });
+  }
+
+  /** Undefined for a draw without a beacon; why it lacks its round. */
+  async #roundOf({ statement, chain }: DrawBody): Promise<ChainRound | undefined | DrawReason> {
+    const { beacon } = statement;
+    if (beacon === undefined) return undefined;
+    const known: KnownChain = { chain: chainOf(chain, beacon.chain), info: chain ?? {} };
+    try {
+      return await this.#options.chains.round(known, beacon.round);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn(
+        { draw: statement.id, round: beacon.round, reason },
+        'a draw waits for its beacon',
+      );
+      return error instanceof BeaconError ? 'beacon_wrong' : 'beacon_missing';
+    }
+  }
+
+  async #end(
+    draw: DrawRecord,
+    {
+      state,
+      reason,
+      round,
+      isKnown,
+    }: {
+      state: DrawOutcome['state'];
+      reason: DrawReason | null;
+      round: ChainRound | undefined;
+      isKnown: boolean;
+    },
+  ): Promise<void> {
+    const { draws, clock, log } = this.#options;
+    const body = bodyOf(draw);
+    const { statement } = body;
+    const answer = await this.#answerOf(draw);
+    const secretText = answer && secretOf(answer);
+    const nonce = nonceOf(body) ?? NO_BYTES;
+    const common = {
+      type: 'draw_outcome',
+      version: 1,
+      statement_sha256: hashOf(statement),
+      nonce: nonce.length === 0 ? null : Buffer.from(nonce).toString('hex'),
+      beacon:
+        round === undefined || statement.beacon === undefined
+          ? null
+          : { chain: statement.beacon.chain, ...round },
+      ended_at: new Date(clock.wallMs()).toISOString(),
+    } as const;
+    let outcome: DrawOutcome;
+    if (secretText === undefined) {
+      outcome = { ...common, state: 'failed', reason: 'secret_lost', secret: null, values: null };
+    } else {
+      const secret = fromHex(secretText);
+      const statementSha256 = fromHex(common.statement_sha256.slice('sha256:'.length));
+      const randomness = round === undefined ? NO_BYTES : fromHex(round.randomness);
+      const values = isKnown
+        ? drawnValues(statement.request, { secret, nonce, randomness, statementSha256 })
+        : null;
+      wipe(secret);
+      outcome = { ...common, state, reason, secret: secretText, values };
+    }
+    const ended: DrawRecord = {
+      ...draw,
+      state: 'ended',
+      body: textOf({ ...body, answer: answer ?? null, outcome }),
+    };
+    const leaf = { drawId: draw.id, kind: 'end', text: drawEndText(outcome) } as const;
+    await draws.putDraw(ended, leaf);
+    this.#waiting.delete(draw.id);
+    this.#ended[outcome.state]++;
+    if (outcome.state === 'failed') log.error({ draw: draw.id, reason: outcome.reason }, 'a draw has failed');
+  }
+
+  /** The answer that was kept for the draw, as its caller would have got it. */
+  async #answerOf(draw: DrawRecord): Promise<KeptAnswer | undefined> {
+    const fingerprint = drawFingerprint(hashOf(bodyOf(draw).statement));
+    const request = { accountNumber: draw.accountNumber, keyText: drawKeyText(draw.id), fingerprint };
+    try {
+      const kept = await this.#options.idempotency.kept(request, this.#options.clock.wallMs());
+      return kept && (JSON.parse(Buffer.from(kept.body).toString('utf8')) as KeptAnswer);
+    } catch (error) {
+      // sealed under another secret of the node: it cannot be opened ever again
+      if (error instanceof Error && /authenticate/.test(error.message)) return undefined;
+      throw error;
+    }
+  }
+
+  /** A draw that was killed while it was opened: its answer is durable, or it never was. */
+  async #recover(draw: DrawRecord): Promise<boolean> {
+    const answer = await this.#answerOf(draw);
+    if (answer === undefined) {
+      await this.#options.draws.dropDraw(draw.id);
+      return false;
+    }
+    const { certificate_id, timestamp } = answer.metadata;
+    await this.#commit(draw, { certificate_id, at: timestamp });
+    return true;
+  }
+
+  async #commit(draw: DrawRecord, committed: NonNullable<DrawBody['committed']>): Promise<DrawRecord> {
+    const body = { ...bodyOf(draw), committed };
+    const next: DrawRecord = { ...draw, state: 'committed', body: textOf(body) };
+    const leaf = { drawId: draw.id, kind: 'commit', text: drawCommitText(body.statement) } as const;
+    await this.#options.draws.putDraw(next, leaf);
+    return next;
+  }
+
+  async #ownOpen(id: string, accountNumber: number): Promise<DrawRecord> {
+    const draw = await this.#options.draws.draw(id);
+    if (draw === undefined || draw.accountNumber !== accountNumber || draw.state === 'opening')
+      throw new ApiError('draw_not_found');
+    if (draw.state === 'ended') throw new ApiError('draw_ended');
+    return draw;
+  }
+
+  #wait({ id, accountNumber, dueAtMs }: DrawRecord): void {
+    this.#waiting.set(id, { accountNumber, atMs: dueAtMs, tries: 0 });
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const changed = this.#last.then(change);
+    this.#last = changed.catch(() => {}); // told to the caller
+    return changed;
+  }
+}
+
+/** What the keeper reads of a kept answer. */
+interface KeptAnswer {
+  readonly data: { readonly bytes: string };
+  readonly metadata: { readonly certificate_id: string; readonly timestamp: string };
+}
+
+function secretOf({ data }: KeptAnswer): string {
+  return data.bytes;
+}
+
+/** The caller's nonce; undefined where it has not been opened. */
+function nonceOf({ statement, nonce }: DrawBody): Uint8Array | undefined {
+  if (statement.nonce_sha256 !== undefined) return nonce === null ? undefined : fromHex(nonce);
+  return statement.nonce === undefined ? NO_BYTES : fromHex(statement.nonce);
+}
+
+function bodyOf({ body }: DrawRecord): DrawBody {
+  return JSON.parse(body) as DrawBody;
+}
+
+function textOf(body: DrawBody): string {
+  return JSON.stringify(body);
+}
+
+function retryMs(tries: number): number {
+  return Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(tries, 6));
+}

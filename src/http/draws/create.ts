@@ -1,0 +1,266 @@
+import type { Account } from '../../account/directory.ts';
+import { retryAfterS } from '../../account/meter.ts';
+import type { Answer, Asker } from '../../answer/answer.ts';
+import type { Answers } from '../../answer/answers.ts';
+import { type ChainFacts, type DrawDesk, drawFingerprint, drawKeyText } from '../../answer/draw-keeper.ts';
+import type { FirstAnswer } from '../../answer/idempotency.ts';
+import { dueMs } from '../../beacon/drand.ts';
+import { type DrawBody, type DrawStatement, hashOf } from '../../certificate/draw.ts';
+import { canonicalText } from '../../certificate/leaf.ts';
+import { InvariantError } from '../../core/assert.ts';
+import { utf8Bytes } from '../../core/bytes.ts';
+import { type Clock, periodOf } from '../../core/clock.ts';
+import { ApiError } from '../../core/errors.ts';
+import { base32Of } from '../../core/ids.ts';
+import { LIMITS } from '../../core/limits.ts';
+import type { EntropyMode } from '../../core/vocabulary.ts';
+import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
+import type { EntropyReader } from '../../values/entropy-reader.ts';
+import { BYTES } from '../endpoints/values.ts';
+import type { Exchange } from '../exchange.ts';
+import { grouped } from '../params.ts';
+import { rateFacts } from '../reply-fields.ts';
+import type { RequestRecord } from '../request-record.ts';
+import { type DrawRequest, readDrawRequest } from './request.ts';
+
+export interface DrawSources {
+  readonly answers: Answers;
+  readonly desk: DrawDesk;
+  readonly record: RequestRecord;
+  readonly clock: Clock;
+  /** System entropy, for ids. */
+  readonly random: EntropyReader;
+  /** Secret of the node, from which the ids under an Idempotency-Key follow. */
+  readonly nodeSecret: Uint8Array;
+  readonly rateLimitFields: boolean;
+}
+
+const ID_BYTES = 16;
+/** A kept answer outlives the end of its draw by so much, so that a service that was stopped for long can still end it. */
+const KEPT_BEYOND_MS = 366 * 24 * 60 * 60 * 1_000;
+
+/** 32 pure bytes: what is committed. */
+const { request: COMMITTED_BYTES } = BYTES.parse({
+  query: 'count=32&encoding=hex&entropy_mode=pure',
+  contentType: '',
+  body: new Uint8Array(0),
+});
+
+/**
+ * Commits to a draw: its statement is fixed, 32 pure bytes are drawn under a certificate that is bound to it, and kept
+ * sealed. Gives the id of the draw; of an earlier one where the Idempotency-Key was used for the same request. What is
+ * refused has drawn, spent and stored nothing.
+ */
+export async function createDraw(
+  sources: DrawSources,
+  exchange: Exchange,
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  const { answers, desk, clock } = sources;
+  const account = exchange.account!;
+  const reservation = account.meter.enter(clock.monotonicMs(), periodOf(exchange.atMs));
+  const { decision, limit } = account.meter;
+  exchange.rate = rateFacts(decision, limit, exchange.atMs, sources.rateLimitFields);
+  if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+  let isAsked = false;
+  try {
+    const request = readDrawRequest(exchange.body);
+    const chain = await chainOf(desk, request);
+    const id = idOf(sources, exchange, account);
+    const statement = statementOf(id, request, chain, clock.wallMs());
+    const body: DrawBody = {
+      statement,
+      fingerprint: sha256Hex(exchange.body),
+      committed: null,
+      nonce: null,
+      chain: chain?.info ?? null,
+      answer: null,
+      outcome: null,
+    };
+    const dueAtMs = Date.parse(statement.due_at);
+    const accountNumber = account.record.number;
+    const opening = await desk.openDraw({
+      id,
+      accountNumber,
+      state: 'opening',
+      dueAtMs,
+      body: JSON.stringify(body),
+    });
+    if (opening === 'same') {
+      reservation.release();
+      return { id, isNew: false };
+    }
+    requireOpened(opening);
+    const asker = new DrawAsker(exchange, sources.record, statement);
+    isAsked = true; // from here on the answer releases what was reserved
+    answers.answer(asker, account, reservation, { ...COMMITTED_BYTES, label: labelOf(statement) });
+    answers.endTurn();
+    const { certificateId, timestamp } = await asker.outcome.catch(async (error: unknown) => {
+      // after any other failure the answer may be durable: the next start finds out
+      if (error instanceof ApiError) await desk.drawRefused(id);
+      throw error;
+    });
+    await desk.drawCommitted(id, certificateId, timestamp);
+    return { id, isNew: true };
+  } catch (error) {
+    if (!isAsked) reservation.release();
+    throw error;
+  }
+}
+
+async function chainOf(desk: DrawDesk, { beacon }: DrawRequest): Promise<ChainFacts | undefined> {
+  if (beacon === undefined) return undefined;
+  const chain = await desk.chainOf(beacon.chain);
+  if (chain === undefined)
+    throw new ApiError('invalid_beacon', {
+      message: 'The service does not know this chain; QRN_BEACONS names those that it knows.',
+      details: { parameter: 'beacon.chain' },
+    });
+  return chain;
+}
+
+function requireOpened(opening: Awaited<ReturnType<DrawDesk['openDraw']>>): void {
+  if (opening === 'full') throw new ApiError('draws_full', { details: { limit: LIMITS.openDrawsMax } });
+  if (opening === 'other') throw new ApiError('idempotency_mismatch');
+  if (opening === 'running') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+}
+
+function idOf({ random, nodeSecret }: DrawSources, { idempotencyKey }: Exchange, account: Account): string {
+  let bytes = new Uint8Array(ID_BYTES);
+  if (idempotencyKey === undefined) {
+    random.fill(bytes);
+    random.erase();
+  } else {
+    if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) throw new ApiError('invalid_idempotency_key');
+    const inputs = [nodeSecret, utf8Bytes(account.record.id), utf8Bytes(idempotencyKey)];
+    bytes = deriveKey('drawId', inputs).slice(0, ID_BYTES);
+  }
+  return `draw_${base32Of(bytes)}`;
+}
+
+function statementOf(
+  id: string,
+  { values, list, said, beacon }: DrawRequest,
+  chain: ChainFacts | undefined,
+  nowMs: number,
+): DrawStatement {
+  const { user_data_sha256: userDataSha256, nonce_sha256: nonceSha256 } = said;
+  const revealAtMs = said.reveal_at === undefined ? nowMs : Date.parse(said.reveal_at);
+  if (!(revealAtMs >= nowMs && revealAtMs <= nowMs + LIMITS.drawAheadMaxMs))
+    throw new ApiError('invalid_reveal_at', { details: { parameter: 'reveal_at' } });
+  const roundAtMs = beacon === undefined || chain === undefined ? nowMs : dueMs(chain, beacon.round);
+  if (beacon !== undefined && roundAtMs <= nowMs)
+    throw new ApiError('beacon_round_past', { details: { round: beacon.round } });
+  if (roundAtMs > nowMs + LIMITS.drawAheadMaxMs)
+    throw new ApiError('invalid_beacon', { message: 'Give a round that is due within 366 days.' });
+  const dueAtMs = Math.max(nowMs, revealAtMs, roundAtMs);
+  const mayLack = beacon !== undefined || nonceSha256 !== undefined;
+  const statement: DrawStatement = {
+    type: 'draw_statement',
+    version: 1,
+    id,
+    request: values,
+    ...(list === undefined ? {} : { list }),
+    purpose: said.purpose,
+    public: said.public,
+    ...(said.user_data === undefined ? {} : { user_data: said.user_data }),
+    ...(userDataSha256 === undefined ? {} : { user_data_sha256: `sha256:${userDataSha256}` }),
+    ...(said.nonce === undefined ? {} : { nonce: said.nonce }),
+    ...(nonceSha256 === undefined ? {} : { nonce_sha256: `sha256:${nonceSha256}` }),
+    ...(beacon === undefined || chain === undefined
+      ? {}
+      : { beacon: { chain: chain.hash, round: beacon.round } }),
+    due_at: new Date(dueAtMs).toISOString(),
+    ...(mayLack ? { gives_up_at: new Date(dueAtMs + LIMITS.drawPatienceMs).toISOString() } : {}),
+  };
+  const { length: bytes } = utf8Bytes(canonicalText(statement));
+  if (bytes <= LIMITS.drawStatementBytesMax) return statement;
+  throw new ApiError('invalid_draw', {
+    message: `What a draw commits to takes at most ${grouped(LIMITS.drawStatementBytesMax)} bytes; this takes ${grouped(bytes)}. Give a long list by its SHA-256 and size.`,
+    details: { bytes, limit: LIMITS.drawStatementBytesMax },
+  });
+}
+
+/** The certificate of the committed bytes is bound to the statement as to any user data. */
+function labelOf(statement: DrawStatement) {
+  const { purpose, public: isPublic } = statement;
+  const userDataSha256 = hashOf(statement).slice('sha256:'.length);
+  return { isPublic, purpose, userData: undefined, userDataSha256 };
+}
+
+/** Asks as an HTTP request would. The answer is kept, sealed, and told to nobody. */
+class DrawAsker implements Asker {
+  readonly form = 'json';
+  readonly octets = undefined;
+  readonly ignored = '';
+  readonly idempotencyKey: string;
+  readonly keptUntilMs: number;
+  readonly outcome: Promise<{ readonly certificateId: string; readonly timestamp: string }>;
+  readonly #exchange: Exchange;
+  readonly #record: RequestRecord;
+  readonly #fingerprint: string;
+  readonly #resolvers = Promise.withResolvers<{ certificateId: string; timestamp: string }>();
+
+  constructor(exchange: Exchange, record: RequestRecord, statement: DrawStatement) {
+    this.#exchange = exchange;
+    this.#record = record;
+    this.idempotencyKey = drawKeyText(statement.id);
+    this.#fingerprint = drawFingerprint(hashOf(statement));
+    this.keptUntilMs = Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS;
+    this.outcome = this.#resolvers.promise;
+  }
+
+  get requestId(): Uint8Array<ArrayBuffer> {
+    return this.#exchange.requestId;
+  }
+
+  get atMs(): number {
+    return this.#exchange.atMs;
+  }
+
+  get startedMonotonicMs(): number {
+    return this.#exchange.startedMonotonicMs;
+  }
+
+  get isGone(): boolean {
+    return this.#exchange.isGone;
+  }
+
+  get isAnswered(): boolean {
+    return this.#exchange.isAnswered;
+  }
+
+  get mode(): EntropyMode | undefined {
+    return this.#exchange.mode;
+  }
+
+  set mode(mode: EntropyMode | undefined) {
+    this.#exchange.mode = mode;
+  }
+
+  fingerprint(): string {
+    return this.#fingerprint;
+  }
+
+  keptFields(): FirstAnswer['fields'] {
+    return [];
+  }
+
+  answered(answer: Answer): void {
+    this.#record.answered(answer);
+    const certificateId = `cert_${base32Of(answer.certificateId)}`;
+    this.#resolvers.resolve({ certificateId, timestamp: answer.timestamp });
+    answer.release();
+  }
+
+  refused(error: unknown): void {
+    this.#resolvers.reject(error);
+  }
+
+  replayed(): never {
+    throw new InvariantError('the id of a draw is used once');
+  }
+
+  quoted(): never {
+    throw new InvariantError('a committed draw is no dry run');
+  }
+}

@@ -1,0 +1,200 @@
+import { listSha256 } from '../../certificate/draw.ts';
+import { ApiError } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
+import { LABEL_PARAMETERS } from '../endpoint.ts';
+import { isObject, known, parseJsonObject, readBatchRequest } from '../endpoints/batch.ts';
+import { SAMPLE_PARAMS, sampleRequest, WEIGHTED_PARAMS, weightedRequest } from '../endpoints/lists.ts';
+import { requirePossible } from '../endpoints/values.ts';
+import {
+  grouped,
+  type ParameterDefinition,
+  readJson,
+  readParameters,
+  unknownParameters,
+  type ValuesOf,
+} from '../params.ts';
+
+/** What a caller asks to be committed to, checked. */
+export interface DrawRequest {
+  readonly values: ValueRequest;
+  readonly list: { readonly sha256: string; readonly size: number } | undefined;
+  readonly said: ValuesOf<typeof MEMBERS>;
+  readonly beacon: { readonly chain: string; readonly round: number } | undefined;
+}
+
+const [PURPOSE, ...OTHER_LABELS] = LABEL_PARAMETERS;
+
+const MEMBERS = [
+  { ...PURPOSE, required: true },
+  ...OTHER_LABELS,
+  {
+    name: 'nonce',
+    kind: 'text',
+    pattern: /^(?:[0-9a-f]{2}){1,64}$/,
+    error: 'invalid_nonce',
+    description: `Bytes of the caller that enter the values, in hex, at most ${LIMITS.drawNonceBytesMax}.`,
+  },
+  {
+    name: 'nonce_sha256',
+    kind: 'text',
+    pattern: /^[0-9a-f]{64}$/,
+    error: 'invalid_nonce',
+    description:
+      'In place of nonce its SHA-256: the caller opens the nonce later, and the service commits without knowing it.',
+    check: ({ nonce, nonce_sha256 }) => {
+      if (nonce !== undefined && nonce_sha256 !== undefined)
+        throw new ApiError('invalid_nonce', { message: 'Give nonce or nonce_sha256, not both.' });
+    },
+  },
+  {
+    name: 'reveal_at',
+    kind: 'text',
+    pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/,
+    error: 'invalid_reveal_at',
+    description:
+      'When the draw is to be revealed, ISO 8601 in UTC; left out, as soon as everything is known.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+const COUNT = {
+  name: 'count',
+  kind: 'integer',
+  min: 1,
+  max: LIMITS.batchCountMax,
+  required: true,
+  error: 'invalid_count',
+  description: 'How many winners.',
+} as const satisfies ParameterDefinition;
+
+const LIST_SHA256 = {
+  name: 'sha256',
+  kind: 'text',
+  pattern: /^[0-9a-f]{64}$/,
+  error: 'list_mismatch',
+  description: 'SHA-256 of the list, every item in UTF-8 with a line feed behind it.',
+} as const satisfies ParameterDefinition;
+
+const SIZE = {
+  name: 'size',
+  kind: 'integer',
+  min: 2,
+  max: LIMITS.integerMagnitudeMax,
+  required: true,
+  error: 'invalid_count',
+  description: 'How many items the list has.',
+} as const satisfies ParameterDefinition;
+
+/** Members that hold objects. */
+const OBJECTS = ['request', 'winners', 'beacon'];
+
+/**
+ * Reads the body of POST /v1/draws. An unknown member is refused, not ignored: it would be missing from what is committed
+ * to. Throws the ApiError of the first check that fails.
+ */
+export function readDrawRequest(body: Uint8Array): DrawRequest {
+  const object = parseJsonObject(body);
+  const unknown: string[] = [];
+  const given = known(object, MEMBERS, unknown, '', OBJECTS);
+  const { request, winners } = object;
+  if ((request === undefined) === (winners === undefined)) throw new ApiError('invalid_draw');
+  const drawn =
+    request === undefined
+      ? readWinners(objectOf('winners', winners), unknown)
+      : { values: readBatchRequest(objectOf('request', request), unknown, 'request.'), list: undefined };
+  requireShort(drawn.values);
+  const said = readParameters(MEMBERS, given, readJson);
+  const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon'], unknown);
+  if (unknown.length > 0) throw unknownParameters(unknown);
+  return { ...drawn, said, beacon };
+}
+
+function objectOf(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value;
+  throw new ApiError('invalid_draw', { message: `Give ${name} as an object.`, details: { parameter: name } });
+}
+
+function readWinners(
+  winners: Readonly<Record<string, unknown>>,
+  unknown: string[],
+): Pick<DrawRequest, 'values' | 'list'> {
+  const given = known(winners, [COUNT], unknown, 'winners.', ['list', 'weights']);
+  const { count } = readParameters([COUNT], given, readJson, 'winners.');
+  const list = objectOf('winners.list', winners['list']);
+  const { weights } = winners;
+  const inList = known(list, [LIST_SHA256, SIZE, ...SAMPLE_PARAMS], unknown, 'winners.list.');
+  const { sha256 } = readParameters([LIST_SHA256], inList, readJson, 'winners.list.');
+  if (!inList.has('items')) {
+    if (sha256 === undefined) throw new ApiError('invalid_draw', { message: NO_LIST });
+    const { size } = readParameters([SIZE], inList, readJson, 'winners.list.');
+    const range = { min: 1, max: size, unique: true };
+    requirePossible(range, count);
+    const values: ValueRequest =
+      weights === undefined
+        ? { kind: 'integers', count, ...range, sort: 'none' }
+        : readWeighted(weights, lines(size), count);
+    return { values, list: { sha256: `sha256:${sha256}`, size } };
+  }
+  const { items } = readParameters(SAMPLE_PARAMS, inList, readJson, 'winners.list.');
+  if (items.some((item) => /[\n\r]/.test(item)))
+    throw new ApiError('invalid_items', {
+      message: 'An item of a list that is drawn from holds no line break.',
+    });
+  const computed = listSha256(items);
+  const size = inList.has('size')
+    ? readParameters([SIZE], inList, readJson, 'winners.list.').size
+    : items.length;
+  if (size !== items.length || (sha256 !== undefined && computed !== `sha256:${sha256}`))
+    throw new ApiError('list_mismatch', { details: { computed, size: items.length } });
+  const values =
+    weights === undefined ? sampleRequest({ items }, count) : readWeighted(weights, items, count);
+  return { values, list: { sha256: computed, size } };
+}
+
+function readWeighted(weights: unknown, items: readonly string[], count: number): ValueRequest {
+  const given = new Map<string, unknown>([
+    ['items', items],
+    ['weights', weights],
+  ]);
+  return weightedRequest(readParameters(WEIGHTED_PARAMS, given, readJson, 'winners.'), count);
+}
+
+/** The numbers of a list's lines, in place of items that stay with the caller. */
+function lines(size: number): string[] {
+  if (size > LIMITS.shuffleItemsMax)
+    throw new ApiError('invalid_weights', {
+      message: `Weights can be given for at most ${grouped(LIMITS.shuffleItemsMax)} items.`,
+    });
+  return Array.from({ length: size }, (_, i) => String(i + 1));
+}
+
+const NO_LIST = 'Give winners.list as items, or as sha256 and size of a list that stays with you.';
+
+function requireShort(values: ValueRequest): void {
+  const bytes = jsonBytesMax(values);
+  if (bytes <= LIMITS.drawValuesBytesMax) return;
+  throw new ApiError('invalid_draw', {
+    message: `The values of a draw take at most ${grouped(LIMITS.drawValuesBytesMax)} bytes; these could take ${grouped(bytes)}. Ask for fewer or shorter ones.`,
+    details: { bytes, limit: LIMITS.drawValuesBytesMax },
+  });
+}
+
+function readBeacon(value: unknown, unknown: string[]): { chain: string; round: number } {
+  if (!isObject(value)) throw new ApiError('invalid_beacon');
+  const { chain, round, ...others } = value;
+  unknown.push(...Object.keys(others).map((name) => `beacon.${name}`));
+  const isRound = typeof round === 'number' && Number.isSafeInteger(round) && round >= 1;
+  if (typeof chain !== 'string' || !isRound) throw new ApiError('invalid_beacon');
+  return { chain, round };
+}
+
+/** What `POST /v1/draws/<id>/reveal` brings. */
+export function readNonce(body: Uint8Array): string {
+  const [NONCE] = MEMBERS.filter(({ name }) => name === 'nonce');
+  const object = parseJsonObject(body);
+  const unknown: string[] = [];
+  const given = known(object, [NONCE], unknown, '');
+  if (unknown.length > 0) throw unknownParameters(unknown);
+  const { nonce } = readParameters([{ ...NONCE, required: true }], given, readJson) as { nonce: string };
+  return nonce;
+}

@@ -1,0 +1,140 @@
+import type { CertificateService } from '../../certificate/archive.ts';
+import { utf8Bytes } from '../../core/bytes.ts';
+import { ApiError } from '../../core/errors.ts';
+import type { Reply } from '../error-reply.ts';
+import { type Field, headOf } from '../head.ts';
+import { requirePresent } from '../json-rpc/asker.ts';
+import { type ParameterDefinition, parseQuery, unknownParameters } from '../params.ts';
+import { isJson } from '../representation.ts';
+import type { PlainRoute } from '../router.ts';
+import { createDraw, type DrawSources } from './create.ts';
+import { readNonce } from './request.ts';
+
+export const DRAWS_PATH = '/v1/draws';
+
+/** Of GET /v1/draws. */
+export const DRAWS_PARAMETERS = [
+  {
+    name: 'purpose',
+    kind: 'text',
+    pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
+    required: true,
+    error: 'invalid_purpose',
+    description: 'The purpose, as the callers gave it.',
+  },
+  {
+    name: 'series',
+    kind: 'text',
+    pattern: /^series_[0-9a-hjkmnp-tv-z]{26}$/,
+    error: 'invalid_series',
+    description: 'Which account’s answers; left out, those of the first series.',
+  },
+  {
+    name: 'from',
+    kind: 'integer',
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    default: 1,
+    error: 'invalid_count',
+    description: 'The first serial.',
+  },
+] as const satisfies readonly ParameterDefinition[];
+
+export interface DrawRouteSources extends DrawSources {
+  readonly certificates: Pick<CertificateService, 'draws' | 'draw'>;
+  readonly strictParameters: boolean;
+}
+
+const SCOPE = 'entropy:batch';
+const ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/**
+ * `/v1/draws` and what is under it. Anybody may list what was drawn for a public purpose, and read a draw whose id it knows; a
+ * key is needed to commit to a draw, to open its nonce and to cancel it.
+ */
+export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
+  const { desk } = sources;
+  const readable = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
+  const prefix = `${DRAWS_PATH}/`;
+  return {
+    exact: [
+      { ...readable, path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
+      {
+        path: DRAWS_PATH,
+        methods: ['POST'],
+        scope: SCOPE,
+        limited: false,
+        handler: async (exchange) => {
+          if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
+          await requirePresent(exchange);
+          const { id, isNew } = await createDraw(sources, exchange);
+          return documentOf(sources, id, isNew ? 201 : 200);
+        },
+      },
+    ],
+    prefixes: [
+      { ...readable, path: prefix, handler: ({ path }) => documentOf(sources, idIn(path)) },
+      {
+        path: prefix,
+        methods: ['DELETE'],
+        scope: SCOPE,
+        limited: true,
+        handler: async ({ path, account }) => {
+          const id = idIn(path);
+          await desk.cancelDraw(id, account!.record.number);
+          return documentOf(sources, id);
+        },
+      },
+      {
+        path: prefix,
+        methods: ['POST'],
+        scope: SCOPE,
+        limited: true,
+        handler: async ({ path, account, contentType, body }) => {
+          const id = idIn(path, REVEAL);
+          if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
+          await desk.openNonce(id, account!.record.number, readNonce(body));
+          return documentOf(sources, id);
+        },
+      },
+    ],
+  };
+}
+
+const REVEAL = '/reveal';
+
+function idIn(path: string, behind = ''): string {
+  const rest = path.slice(`${DRAWS_PATH}/`.length);
+  if (!rest.endsWith(behind)) throw new ApiError('not_found');
+  const id = rest.slice(0, rest.length - behind.length);
+  if (ID.test(id)) return id;
+  throw new ApiError(id.includes('/') ? 'not_found' : 'invalid_draw_id');
+}
+
+async function documentOf({ certificates }: DrawRouteSources, id: string, status = 200): Promise<Reply> {
+  const document = await certificates.draw(id);
+  if (document === undefined) throw new ApiError('draw_not_found');
+  return jsonReply(status, document, status === 201 ? [['Location', `${DRAWS_PATH}/${id}`]] : []);
+}
+
+/**
+ * What was drawn for a public purpose, for anybody and without a key: every serial of a series, so that an answer that was
+ * made and thrown away is seen beside those that were shown.
+ */
+async function listed({ certificates, strictParameters }: DrawRouteSources, query: string): Promise<Reply> {
+  const { values, ignored } = parseQuery(DRAWS_PARAMETERS, query);
+  if (strictParameters && ignored.length > 0) throw unknownParameters(ignored);
+  const { purpose, series, from } = values;
+  return jsonReply(200, await certificates.draws(purpose, series, from));
+}
+
+function jsonReply(status: number, document: object, more: readonly Field[] = []): Reply {
+  const head = headOf(status, [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-cache'],
+    ['Access-Control-Allow-Origin', '*'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ...more,
+  ]);
+  return { status, head, body: utf8Bytes(JSON.stringify(document)) };
+}

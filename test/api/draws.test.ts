@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { before, describe, it } from 'node:test';
+import { drawnValues } from '../../src/answer/draw-values.ts';
+import { type DrawDocument, hashOf, listSha256 } from '../../src/certificate/draw.ts';
+import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { fromHex } from '../../src/core/bytes.ts';
+import { fetchWhole } from '../support/http.ts';
+import { TestServer } from '../support/server.ts';
+
+/** Committed draws of the real service: without a beacon, for which test/answer/draw-keeper.test.ts has one of its own. */
+let server: TestServer;
+before(async () => {
+  server = await TestServer.shared();
+});
+
+const LIST = ['ada', 'grace', 'barbara', 'katherine'];
+const WINNERS = { winners: { count: 2, list: { items: LIST } }, purpose: 'raffle' };
+const HOUR_MS = 3_600_000;
+
+function later(ms = HOUR_MS): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: DrawDocument & { error?: { code: string } } }> {
+  const response = await fetchWhole(`${server.baseUrl}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as never };
+}
+
+const create = (body: unknown, headers?: Record<string, string>) => call('POST', '/draws', body, headers);
+
+/** The draw without a key, once `isReady`. */
+async function drawOf(id: string, isReady: (draw: DrawDocument) => boolean): Promise<DrawDocument> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const draw = (await (await fetchWhole(`${server.baseUrl}/draws/${id}`)).json()) as DrawDocument;
+    if (isReady(draw)) return draw;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`draw ${id} did not get ready`);
+}
+
+const isLogged = ({ certificate, commit, end }: DrawDocument) =>
+  certificate?.certificate.proof != null && commit.proof !== null && end !== null && end.proof !== null;
+
+/** What everybody can work out of an ended draw. */
+function valuesOf({ statement, outcome }: DrawDocument): unknown {
+  return drawnValues(statement.request, {
+    secret: fromHex(outcome?.secret ?? ''),
+    nonce: fromHex(outcome?.nonce ?? ''),
+    randomness: fromHex(outcome?.beacon?.randomness ?? ''),
+    statementSha256: fromHex(hashOf(statement).slice(7)),
+  });
+}
+
+async function creditsUsed(): Promise<number> {
+  const usage = (await (await server.get('/usage')).json()) as { data: { credits: { used: number } } };
+  return usage.data.credits.used;
+}
+
+describe('committed draws', () => {
+  it('commits to a draw, reveals it, and shows all that its check needs to anybody', async () => {
+    const { status, body: created } = await create({ ...WINNERS, user_data: 'rules v1', public: true });
+    assert.equal(status, 201);
+    assert.equal(created.statement_sha256, hashOf(created.statement));
+    assert.deepEqual(created.statement.request, { kind: 'sample', count: 2, items: LIST });
+    const draw = await drawOf(created.id, isLogged);
+    assert.equal(draw.state, 'revealed');
+    assert.deepEqual(draw.statement, created.statement, 'nothing of it changed');
+    assert.deepEqual(draw.outcome?.values, valuesOf(draw));
+    // the committed bytes are those of an ordinary pure answer, whose certificate is bound to the statement
+    const { certificate } = draw;
+    const keys = await (await fetchWhole(`${server.origin}/.well-known/qrn-keys.json`)).json();
+    const { checks } = await verifyAnswer({ response: draw.answer, certificate, keys });
+    assert.deepEqual(
+      checks.filter(({ ok }) => !ok),
+      [],
+    );
+    assert.ok(checks.some(({ name }) => name === 'label'));
+    assert.equal((draw.answer as { data: { bytes: string } }).data.bytes, draw.outcome?.secret);
+    assert.equal(certificate?.certificate.label?.user_data_sha256, draw.statement_sha256);
+    assert.equal(certificate?.certificate.entropy_mode, 'pure');
+    const drawn = certificate?.certificate.provenance.drawn ?? [];
+    assert.equal(
+      drawn.reduce((sum, { bytes }) => sum + bytes, 0),
+      32,
+    );
+    // both leaves are public
+    const leaves = await leavesOf(draw.commit.proof ?? '', draw.end?.proof ?? '');
+    assert.deepEqual(leaves, [draw.commit.leaf, draw.end?.leaf]);
+    assert.deepEqual(JSON.parse(draw.end?.leaf ?? ''), {
+      type: 'draw_end',
+      version: 1,
+      statement_sha256: draw.statement_sha256,
+      state: 'revealed',
+      outcome_sha256: hashOf(draw.outcome ?? {}),
+      ended_at: draw.outcome?.ended_at,
+    });
+  });
+
+  it('shows nothing of the committed bytes before the draw is due', async () => {
+    const { body } = await create({ ...WINNERS, reveal_at: later() }, { 'idempotency-key': 'sealed' });
+    const draw = await drawOf(body.id, ({ commit }) => commit.proof !== null);
+    assert.equal(draw.state, 'committed');
+    assert.deepEqual([draw.answer, draw.outcome, draw.end], [null, null, null]);
+    // nor by the key under which the service keeps the answer
+    const stolen = await server.get('/bytes?count=32&encoding=hex&entropy_mode=pure', {
+      'idempotency-key': `draw/${body.id}`,
+    });
+    assert.equal(stolen.status, 422);
+    await stolen.arrayBuffer();
+  });
+
+  it('gives the same draw to a retry, and to no other request', async () => {
+    const key = { 'idempotency-key': 'my raffle'.replace(' ', '-') };
+    const body = JSON.stringify({ ...WINNERS, reveal_at: later() });
+    const [first, before] = [await create(body, key), await creditsUsed()];
+    const again = await create(body, key);
+    assert.deepEqual([first.status, again.status], [201, 200]);
+    assert.equal(again.body.id, first.body.id);
+    assert.deepEqual(again.body.statement, first.body.statement);
+    assert.equal(await creditsUsed(), before);
+    const other = await create(JSON.stringify({ ...WINNERS, reveal_at: later(2 * HOUR_MS) }), key);
+    assert.deepEqual([other.status, other.body.error?.code], [422, 'idempotency_mismatch']);
+  });
+
+  it('numbers draws of a purpose, so that one that was made again shows', async () => {
+    const purpose = 'drawn until it suits';
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push((await create({ ...WINNERS, purpose, public: true })).body.id);
+    const serials: (number | undefined)[] = [];
+    for (const id of ids) {
+      const { certificate } = await drawOf(id, isLogged);
+      serials.push(certificate?.certificate.label?.serial);
+    }
+    assert.deepEqual(serials, [1, 2, 3]);
+  });
+
+  it('draws lines of a list that stays with the caller, and refuses a list that was changed', async () => {
+    const sha256 = createHash('sha256').update('ada\ngrace\nbarbara\nkatherine\n').digest('hex');
+    assert.equal(listSha256(LIST), `sha256:${sha256}`, 'as sha256sum gives it');
+    const { body } = await create({ winners: { count: 4, list: { sha256, size: 4 } }, purpose: 'raffle' });
+    const draw = await drawOf(body.id, ({ state }) => state === 'revealed');
+    assert.deepEqual(draw.statement.list, { sha256: `sha256:${sha256}`, size: 4 });
+    const drawn = draw.outcome?.values as number[];
+    assert.deepEqual(drawn.toSorted(), [1, 2, 3, 4]);
+    const changed = { items: ['eve', ...LIST.slice(1)], sha256 };
+    const refused = await create({ winners: { count: 2, list: changed }, purpose: 'raffle' });
+    assert.deepEqual([refused.status, refused.body.error?.code], [400, 'list_mismatch']);
+  });
+
+  it('mixes in a nonce that the caller opens after the commitment', async () => {
+    const nonce = 'c0ffee';
+    const nonceSha256 = createHash('sha256').update(fromHex(nonce)).digest('hex');
+    const { body } = await create({ ...WINNERS, nonce_sha256: nonceSha256 });
+    const early = await drawOf(body.id, ({ commit }) => commit.proof !== null);
+    assert.equal(early.state, 'committed', 'it waits for the nonce');
+    const wrong = await call('POST', `/draws/${body.id}/reveal`, { nonce: 'c0ffef' });
+    assert.deepEqual([wrong.status, wrong.body.error?.code], [400, 'invalid_nonce']);
+    assert.equal((await call('POST', `/draws/${body.id}/reveal`, { nonce })).status, 200);
+    const draw = await drawOf(body.id, ({ state }) => state !== 'committed');
+    assert.equal(draw.state, 'revealed');
+    assert.equal(draw.outcome?.nonce, nonce);
+    assert.deepEqual(draw.outcome?.values, valuesOf(draw));
+    const twice = await call('POST', `/draws/${body.id}/reveal`, { nonce });
+    assert.deepEqual([twice.status, twice.body.error?.code], [409, 'draw_ended']);
+  });
+
+  it('opens the bytes of a draw that is cancelled, and never changes it again', async () => {
+    const { body } = await create({ ...WINNERS, reveal_at: later() });
+    const cancelled = await call('DELETE', `/draws/${body.id}`);
+    assert.equal(cancelled.status, 200);
+    assert.equal(cancelled.body.state, 'cancelled');
+    assert.deepEqual(cancelled.body.outcome?.values, valuesOf(cancelled.body), 'what it would have been');
+    const twice = await call('DELETE', `/draws/${body.id}`);
+    assert.deepEqual([twice.status, twice.body.error?.code], [409, 'draw_ended']);
+    const draw = await drawOf(body.id, isLogged);
+    assert.equal(draw.state, 'cancelled');
+    const { body: due } = await create(WINNERS);
+    await drawOf(due.id, ({ state }) => state === 'revealed');
+    const late = await call('DELETE', `/draws/${due.id}`);
+    assert.deepEqual([late.status, late.body.error?.code], [409, 'draw_ended']);
+  });
+
+  const REFUSED: readonly (readonly [string, unknown, number, string])[] = [
+    ['neither request nor winners', { purpose: 'p' }, 400, 'invalid_draw'],
+    ['both request and winners', { ...WINNERS, request: { type: 'uuid', count: 1 } }, 400, 'invalid_draw'],
+    ['no purpose', { winners: WINNERS.winners }, 400, 'invalid_purpose'],
+    ['a misspelt member', { ...WINNERS, nonse: '00' }, 400, 'unknown_parameter'],
+    [
+      'a misspelt member of a request',
+      { purpose: 'p', request: { type: 'uuid', count: 1, par: {} } },
+      400,
+      'unknown_parameter',
+    ],
+    ['k above n', { ...WINNERS, winners: { count: 5, list: { items: LIST } } }, 400, 'unique_impossible'],
+    [
+      'k above n by hash',
+      { ...WINNERS, winners: { count: 5, list: { sha256: 'ab'.repeat(32), size: 4 } } },
+      400,
+      'unique_impossible',
+    ],
+    [
+      'a weight of zero',
+      { ...WINNERS, winners: { ...WINNERS.winners, weights: [1, 0, 1, 1] } },
+      400,
+      'invalid_weights',
+    ],
+    [
+      'weights beyond 2^53',
+      { ...WINNERS, winners: { ...WINNERS.winners, weights: [1, 1, 1, 2 ** 53 - 1] } },
+      400,
+      'invalid_weights',
+    ],
+    ['a list without items', { ...WINNERS, winners: { count: 1, list: {} } }, 400, 'invalid_draw'],
+    [
+      'an item of two lines',
+      { ...WINNERS, winners: { count: 1, list: { items: ['a\nb', 'c'] } } },
+      400,
+      'invalid_items',
+    ],
+    ['a nonce of 65 bytes', { ...WINNERS, nonce: '00'.repeat(65) }, 400, 'invalid_nonce'],
+    ['two nonces', { ...WINNERS, nonce: '00', nonce_sha256: 'ab'.repeat(32) }, 400, 'invalid_nonce'],
+    ['an unknown chain', { ...WINNERS, beacon: { chain: 'nowhere', round: 1 } }, 400, 'invalid_beacon'],
+    [
+      'a round that is no number',
+      { ...WINNERS, beacon: { chain: 'quicknet', round: '1' } },
+      400,
+      'invalid_beacon',
+    ],
+    ['a time in the past', { ...WINNERS, reveal_at: '2020-01-01T00:00:00Z' }, 400, 'invalid_reveal_at'],
+    ['a time without a meaning', { ...WINNERS, reveal_at: '2026-13-41T00:00:00Z' }, 400, 'invalid_reveal_at'],
+    [
+      'values that take too long',
+      { purpose: 'p', request: { type: 'uuid', count: 10_000 } },
+      400,
+      'invalid_draw',
+    ],
+    [
+      'a list that is too long',
+      { ...WINNERS, winners: { count: 1, list: { items: [...LIST, 'x'.repeat(33_000)] } } },
+      400,
+      'invalid_draw',
+    ],
+    ['a body that is no object', [], 400, 'invalid_json'],
+  ];
+  it('refuses what is no draw, each with its own code, and draws and charges nothing', async () => {
+    const before = await creditsUsed();
+    for (const [name, body, status, code] of REFUSED) {
+      const reply = await create(body);
+      assert.deepEqual([reply.status, reply.body.error?.code], [status, code], name);
+    }
+    const plain = await create(JSON.stringify(WINNERS), { 'content-type': 'text/plain' });
+    assert.equal(plain.body.error?.code, 'unsupported_media_type');
+    assert.equal(await creditsUsed(), before);
+  });
+
+  it('refuses ids that are none or unknown, other accounts, and keys without the scope', async () => {
+    const unknown = `draw_${'0'.repeat(26)}`;
+    for (const method of ['GET', 'DELETE'] as const) {
+      assert.equal((await call(method, `/draws/${unknown}`)).body.error?.code, 'draw_not_found', method);
+      assert.equal((await call(method, '/draws/nonsense')).body.error?.code, 'invalid_draw_id', method);
+    }
+    const { body } = await create({ ...WINNERS, reveal_at: later() });
+    const { key: other } = await server.account('pro');
+    const theirs = await call('DELETE', `/draws/${body.id}`, undefined, { authorization: `Bearer ${other}` });
+    assert.equal(theirs.body.error?.code, 'draw_not_found');
+    const none = await call('POST', '/draws', WINNERS, { authorization: '' });
+    assert.deepEqual([none.status, none.body.error?.code], [401, 'auth_missing']);
+  });
+});
+
+/** Texts of the public leaves with these proofs. */
+async function leavesOf(...proofs: readonly string[]): Promise<(string | undefined)[]> {
+  const texts: (string | undefined)[] = [];
+  for (const proof of proofs) {
+    const index = Number(/^index (\d+)$/m.exec(proof)?.[1]);
+    const page = (await (await fetchWhole(`${server.origin}/log/leaves?from=${index}`)).json()) as {
+      leaves: { index: number; leaf: string }[];
+    };
+    texts.push(page.leaves.find((each) => each.index === index)?.leaf);
+  }
+  return texts;
+}

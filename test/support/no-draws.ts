@@ -1,0 +1,15 @@
+import type { DrawDesk } from '../../src/answer/draw-keeper.ts';
+
+function none(): never {
+  throw new Error('nobody commits to a draw here');
+}
+
+/** The desk of a world in which nobody commits to a draw. */
+export const NO_DRAWS: DrawDesk = {
+  chainOf: none,
+  openDraw: none,
+  drawCommitted: none,
+  drawRefused: none,
+  cancelDraw: none,
+  openNonce: none,
+};
