@@ -9,11 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { qrn as program } from '../../src/cli/commands.ts';
 import { bytes } from '../../src/cli/draw.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { fetchWhole } from '../support/http.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The commands that draw values, against the real service; pipelines run them in processes of their own, as scripts do. */
@@ -27,14 +25,7 @@ before(async () => {
 });
 
 const environment = () => ({ QRN_URL: server.baseUrl, QRN_KEY: server.key });
-const qrn = (...args: string[]) => runHere(elsewhere, args, environment());
-
-/** Runs `qrn` in this process: another takes half a second of processor time. Those of `shell` show what a process does. */
-async function runHere(dataDir: string, args: readonly string[], settings: Record<string, string> = {}) {
-  const variables = { QRN_DATA_DIR: dataDir, ...settings };
-  const { status, out, talk } = await runCommand(program, args, variables, systemClock);
-  return { code: status, stdout: out, stderr: talk };
-}
+const qrn = (...args: string[]) => runQrnHere(elsewhere, args, environment());
 
 /** Runs a shell pipeline in which `qrn` is the program. */
 function shell(script: string): Promise<{ code: number | null; out: Buffer; talk: string }> {
@@ -65,7 +56,7 @@ async function recorded(args: readonly string[]) {
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   try {
     const { port } = proxy.address() as AddressInfo;
-    const ran = await runHere(elsewhere, args, {
+    const ran = await runQrnHere(elsewhere, args, {
       ...environment(),
       QRN_URL: `http://127.0.0.1:${port}/v1`,
     });
@@ -183,12 +174,12 @@ describe('qrn as a client', () => {
 
   it('finds the service of its data folder, and never shows its demo key to another', async () => {
     const port = new URL(server.baseUrl).port;
-    const local = await runHere(server.dataDir, ['integers', '--raw'], {
+    const local = await runQrnHere(server.dataDir, ['integers', '--raw'], {
       QRN_PORT: port,
       QRN_HOST: '0.0.0.0',
     });
     assert.match(local.stdout, /^\d+\n$/, local.stderr);
-    const foreign = await runHere(server.dataDir, ['integers'], { QRN_URL: server.baseUrl });
+    const foreign = await runQrnHere(server.dataDir, ['integers'], { QRN_URL: server.baseUrl });
     assert.deepEqual([foreign.code, foreign.stdout], [1, '']);
     assert.equal(foreign.stderr, 'qrn integers: there is no API key: set QRN_KEY\n');
   });
@@ -251,7 +242,7 @@ describe('qrn as a client', () => {
   });
 
   it('takes an empty variable for one that is not set, and hybrid for quantum-seeded', async () => {
-    const { code, stdout, stderr } = await runHere(
+    const { code, stdout, stderr } = await runQrnHere(
       server.dataDir,
       ['integers', '--mode', 'hybrid', '--json'],
       { QRN_PORT: new URL(server.baseUrl).port, QRN_URL: '', QRN_KEY: '' },

@@ -15,6 +15,7 @@ import { assessorInPlace, recomputeLot, replayedFigures } from '../../src/pool/i
 import { fixedBytes } from '../support/backends.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { runQrnHere } from '../support/run-command.ts';
 import { runQrn } from '../support/server.ts';
 
 const NEVER = new AbortController().signal;
@@ -206,7 +207,7 @@ const signedNothing = `qrn.localhost/log\n0\n${createHash('sha256').digest('base
 async function folderOf(t: TestContext) {
   const dataDir = temporaryFolder(t);
   const keyFile = join(dataDir, 'raw.key');
-  const { stdout: recipient } = await runQrn(dataDir, ['evidence', 'keygen', keyFile]);
+  const { stdout: recipient } = await runQrnHere(dataDir, ['evidence', 'keygen', keyFile]);
   const { lot, shots } = await lotOf('x-check', SHORT_BITS);
   const { id } = lot.record;
   new RawShotStore(join(dataDir, 'raw'), fromBase64(recipient.trim())!, 1e9).keep(id, shots);
@@ -251,7 +252,7 @@ describe('qrn evidence', () => {
     const certificate = join(elsewhere, 'c.json');
     const certified = { version: 4, provenance: { lots: [certifiedLot(lot.record, 4)] } };
     writeFileSync(certificate, JSON.stringify({ certificate: certified }));
-    const replayed = await runQrn(elsewhere, [
+    const replayed = await runQrnHere(elsewhere, [
       'evidence',
       'replay',
       out,
@@ -266,7 +267,7 @@ describe('qrn evidence', () => {
 
     certified.provenance.lots[0] = { ...certified.provenance.lots[0], min_entropy_per_bit: 0.999 };
     writeFileSync(certificate, JSON.stringify({ certificate: certified }));
-    const forged = await runQrn(elsewhere, ['evidence', 'replay', out, '--certificate', certificate]);
+    const forged = await runQrnHere(elsewhere, ['evidence', 'replay', out, '--certificate', certificate]);
     assert.equal(forged.code, 1);
     assert.match(forged.stdout, /the lot in the certificate +DIFFERS/);
   });

@@ -36,7 +36,8 @@ import {
 import { LogWorld } from '../certificate/log-world.ts';
 import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
-import { runQrn, TestServer } from '../support/server.ts';
+import { runQrnHere } from '../support/run-command.ts';
+import { TestServer } from '../support/server.ts';
 
 const LOT = lotRecord('a');
 
@@ -413,13 +414,13 @@ describe('a service with a witness', () => {
     const file = join(server.dataDir, 'answer.json');
     writeFileSync(file, answer);
     const verify = ['verify', file, '--url', server.baseUrl, '--witness', verifier, '--quorum', '1'];
-    let verified = await runQrn(server.dataDir, verify);
+    let verified = await runQrnHere(server.dataDir, verify);
     await server.until('the answer is witnessed', async () => {
-      if (verified.code !== 0) verified = await runQrn(server.dataDir, verify);
+      if (verified.code !== 0) verified = await runQrnHere(server.dataDir, verify);
       return verified.code === 0;
     });
     assert.match(verified.stdout, /^ok +witnesses +Seen by witness\.example\/w31 at /m);
-    const unknown = await runQrn(server.dataDir, [...verify.slice(0, 4), '--quorum', '1']);
+    const unknown = await runQrnHere(server.dataDir, [...verify.slice(0, 4), '--quorum', '1']);
     assert.equal(unknown.code, 2);
     assert.match(unknown.stderr, /--quorum needs --witness/);
     await server.kill('SIGTERM');
