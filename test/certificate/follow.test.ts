@@ -216,7 +216,9 @@ describe('a monitor of a log', () => {
     service.world.records.delete(`lot/${lot}`);
     service.world.released.delete(lot);
     await service.log.seal();
-    await finding(service, state, 'lot-twice', true);
+    const found = await finding(service, state, 'lot-twice', true);
+    const { holds, why } = await checkFinding({ ...found, kind: 'date' });
+    assert.deepEqual([holds, why], [false, 'There is no time to compare.'], 'the leaf of a lot has none');
   });
 
   it('finds leaves whose time is not between the checkpoints around them', async () => {
@@ -242,7 +244,17 @@ describe('a monitor of a log', () => {
     const { state } = await poll(service);
     await service.grow(5);
     service.lies.set('/log/tile/0/000.p/10', () => new Uint8Array(320));
-    await finding(service, state, 'tiles', false);
+    const found = await finding(service, state, 'tiles', false);
+    const { roots } = found.served as { roots: string[] };
+    for (const spoilt of [roots.with(0, toBase64(new Uint8Array(31))), [...roots, '*'], roots[0], {}]) {
+      const served = { ...(found.served as object), roots: spoilt };
+      const { holds, why } = await checkFinding({ ...found, served });
+      assert.deepEqual(
+        [holds, why],
+        [false, 'It does not say what the tiles give.'],
+        'roots that are no hashes',
+      );
+    }
     await assert.rejects(poll(short(service), state), LogUnavailable);
   });
 
