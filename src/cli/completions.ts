@@ -40,7 +40,11 @@ async function completionsOf(
   return [{ path, words: [...commands.map(({ name }) => name), ...options] }, ...below.flat()];
 }
 
-/** Behind an option that takes a file, and behind operands, the shell's own completion of files stays. */
+function hasCommands(words: readonly string[]): boolean {
+  return words.some((word) => !word.startsWith('-'));
+}
+
+/** Behind an option that takes a file, and behind operands, the shell's own completion of files stays. No file is a command. */
 const WRITERS: Readonly<Record<(typeof SHELLS)[number], (all: readonly Completion[]) => string>> = {
   bash: (all) => `_qrn() {
   local path="" word
@@ -62,7 +66,7 @@ complete -o default -F _qrn qrn
     [[ "$word" != -* && " $_qrn_paths " == *" \${path_:+\${path_}_}$word "* ]] && path_="\${path_:+\${path_}_}$word"
   done
   case "$path_" in
-${all.map(({ path, words }) => `    ${caseOf(path)}) compadd -- ${words.join(' ')} ;;`).join('\n')}
+${all.map(({ path, words }) => `    ${caseOf(path)}) compadd -- ${words.join(' ')}${hasCommands(words) ? '; return' : ''} ;;`).join('\n')}
   esac
   [[ "$PREFIX" == -* ]] || _files
 }

@@ -268,6 +268,11 @@ describe('qrn as a client', () => {
     assert.equal(out.toString(), 'revoke\n--sort\nbytes\n');
     const [zsh, fish] = await Promise.all([qrn('completions', 'zsh'), qrn('completions', 'fish')]);
     assert.match(zsh.stdout, /^ {4}keys_revoke\) compadd -- .*--json/m);
+    assert.match(
+      zsh.stdout,
+      /^ {4}keys\) compadd -- create .*--help; return ;;$/m,
+      'no files beside commands',
+    );
     assert.match(fish.stdout, /^complete -c qrn -n '__fish_use_subcommand' -f -a integers$/m);
   });
 });
