@@ -8,7 +8,9 @@ import {
   drawEndText,
   hashOf,
 } from '../certificate/draw.ts';
-import { fromHex, wipe } from '../core/bytes.ts';
+import { canonicalText } from '../certificate/leaf.ts';
+import { assert } from '../core/assert.ts';
+import { concatBytes, fromHex, utf8Bytes, wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -38,7 +40,7 @@ export interface DrawDesk {
   /** `same` and `running`: a request with the same id and fingerprint made it, or is about to. */
   openDraw(draw: DrawRecord): Promise<DrawOpening>;
   /** Its answer is durable. */
-  drawCommitted(id: string, certificateId: string, at: string): Promise<void>;
+  drawCommitted(id: string): Promise<void>;
   /** There is no answer. */
   drawRefused(id: string): Promise<void>;
   /** Throws `draw_not_found`, `draw_due` or `draw_ended`. */
@@ -142,11 +144,13 @@ export class DrawKeeper implements DrawDesk {
     });
   }
 
-  async drawCommitted(id: string, certificateId: string, at: string): Promise<void> {
+  async drawCommitted(id: string): Promise<void> {
     await this.#inTurn(async () => {
       const draw = await this.#options.draws.draw(id);
       if (draw?.state !== 'opening') return;
-      this.#wait(await this.#commit(draw, { certificate_id: certificateId, at }));
+      const answer = await this.#answerOf(draw);
+      assert(answer !== undefined, 'the answer of a committed draw is kept');
+      this.#wait(await this.#commit(draw, answer));
     });
     void this.tick();
   }
@@ -327,15 +331,21 @@ export class DrawKeeper implements DrawDesk {
       await this.#options.draws.dropDraw(draw.id);
       return false;
     }
-    const { certificate_id, timestamp } = answer.metadata;
-    await this.#commit(draw, { certificate_id, at: timestamp });
+    await this.#commit(draw, answer);
     return true;
   }
 
-  async #commit(draw: DrawRecord, committed: NonNullable<DrawBody['committed']>): Promise<DrawRecord> {
+  async #commit(draw: DrawRecord, { data, metadata }: KeptAnswer): Promise<DrawRecord> {
+    const { certificate_id, certificate_salt: salt, timestamp: at } = metadata;
+    const digest = sha256Hex(concatBytes(fromHex(salt), utf8Bytes(canonicalText(data))));
+    const committed = { certificate_id, delivered: `sha256:${digest}`, at };
     const body = { ...bodyOf(draw), committed };
     const next: DrawRecord = { ...draw, state: 'committed', body: textOf(body) };
-    const leaf = { drawId: draw.id, kind: 'commit', text: drawCommitText(body.statement) } as const;
+    const leaf = {
+      drawId: draw.id,
+      kind: 'commit',
+      text: drawCommitText(body.statement, committed.delivered),
+    } as const;
     await this.#options.draws.putDraw(next, leaf);
     return next;
   }
@@ -362,7 +372,12 @@ export class DrawKeeper implements DrawDesk {
 /** What the keeper reads of a kept answer. */
 interface KeptAnswer {
   readonly data: { readonly bytes: string };
-  readonly metadata: { readonly certificate_id: string; readonly timestamp: string };
+  readonly metadata: {
+    readonly certificate_id: string;
+    /** 64 hex digits. */
+    readonly certificate_salt: string;
+    readonly timestamp: string;
+  };
 }
 
 function secretOf({ data }: KeptAnswer): string {

@@ -105,13 +105,17 @@ export function listSha256(items: readonly string[]): string {
   return `sha256:${sha256Hex(concatBytes(...items.map((item) => utf8Bytes(`${item}\n`))))}`;
 }
 
-/** The leaf that says that a draw was committed, and when it is due: one without an end after that time is seen. */
-export function drawCommitText(statement: DrawStatement): string {
+/**
+ * The leaf that says which bytes a draw has, by the salted hash in their certificate, so that nobody draws several for one
+ * statement and shows those that suit; and when the draw is due: one without an end after that time is seen.
+ */
+export function drawCommitText(statement: DrawStatement, delivered: string): string {
   const { due_at, gives_up_at } = statement;
   return canonicalText({
     type: 'draw_commit',
     version: 1,
     statement_sha256: hashOf(statement),
+    delivered,
     due_at,
     ...(gives_up_at === undefined ? {} : { gives_up_at }),
   });
@@ -130,13 +134,21 @@ export function drawEndText(outcome: DrawOutcome): string {
   });
 }
 
+/** The answer whose bytes a draw committed to. */
+export interface DrawCommitment {
+  readonly certificate_id: string;
+  /** `sha256:` and SHA-256(salt ‖ data), as in the certificate. */
+  readonly delivered: string;
+  readonly at: string;
+}
+
 /** What the ledger keeps of a draw as its body, JSON. */
 export interface DrawBody {
   readonly statement: DrawStatement;
   /** Of the request that made it: what must be equal for another request to be its retry. */
   readonly fingerprint: string;
   /** Null while it is opening. */
-  readonly committed: { readonly certificate_id: string; readonly at: string } | null;
+  readonly committed: DrawCommitment | null;
   /** Hex: what the caller opened of `nonce_sha256`. */
   readonly nonce: string | null;
   readonly chain: object | null;
@@ -146,13 +158,7 @@ export interface DrawBody {
 
 /** Of a draw that is committed or has ended. */
 export function drawDocument(
-  {
-    statement,
-    committed,
-    chain,
-    answer,
-    outcome,
-  }: DrawBody & { readonly committed: NonNullable<DrawBody['committed']> },
+  { statement, committed, chain, answer, outcome }: DrawBody & { readonly committed: DrawCommitment },
   certificate: CertificateDocument | null,
   proofs: { readonly commit: string | null; readonly end: string | null },
 ): DrawDocument {
@@ -166,7 +172,7 @@ export function drawDocument(
     committed_at: committed.at,
     certificate_id: committed.certificate_id,
     certificate,
-    commit: { leaf: drawCommitText(statement), proof: proofs.commit },
+    commit: { leaf: drawCommitText(statement, committed.delivered), proof: proofs.commit },
     answer,
     chain,
     outcome,

@@ -100,7 +100,10 @@ export const ERRORS = {
     message:
       'Give beacon as an object of chain, a chain that the service knows, and round, a whole number from 1.',
   },
-  beacon_round_past: { status: 400, message: 'Give a round of the beacon that is still to come.' },
+  beacon_round_past: {
+    status: 400,
+    message: 'Give a round of the beacon that is due in 10 seconds or later.',
+  },
   invalid_reveal_at: {
     status: 400,
     message:

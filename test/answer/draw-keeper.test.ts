@@ -10,6 +10,7 @@ import { dueMs } from '../../src/beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../src/certificate/draw.ts';
 import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { fetchBeacon } from '../../src/service/fetch-beacon.ts';
 import { LocalDrand } from '../support/local-drand.ts';
@@ -41,6 +42,9 @@ const REQUEST = {
   unique: false,
   sort: 'none',
 } as const;
+
+const SALT = '77'.repeat(32);
+const DELIVERED = `sha256:${sha256Hex(Buffer.concat([fromHex(SALT), utf8Bytes(`{"bytes":"${SECRET}"}`)]))}`;
 
 /** A keeper, its ledger, and the answers that the service would have kept. */
 class World {
@@ -101,7 +105,11 @@ class World {
 
   /** What the books hold once the answer is durable. */
   answer(statement: DrawStatement): void {
-    const metadata = { certificate_id: 'cert_1', timestamp: new Date(this.clock.wall).toISOString() };
+    const metadata = {
+      certificate_id: 'cert_1',
+      certificate_salt: SALT,
+      timestamp: new Date(this.clock.wall).toISOString(),
+    };
     const body = utf8Bytes(JSON.stringify({ data: { bytes: SECRET }, metadata }));
     const { id } = statement;
     this.kept.set(`draw/${id} draw ${hashOf(statement)}`, { form: 'json', fields: [], body });
@@ -110,7 +118,7 @@ class World {
   async commit(statement: DrawStatement): Promise<void> {
     await this.open(statement);
     this.answer(statement);
-    await this.keeper.drawCommitted(statement.id, 'cert_1', new Date(this.clock.wall).toISOString());
+    await this.keeper.drawCommitted(statement.id);
     await this.keeper.tick();
   }
 
@@ -217,7 +225,15 @@ describe('the keeper of draws', () => {
     await w.start();
     assert.deepEqual((await w.body()).committed?.certificate_id, 'cert_1');
     assert.equal(await w.ledger.draw('draw_2'), undefined);
-    assert.deepEqual(await w.leaves(), ['draw_commit']);
+    const [commit] = await w.ledger.drawLeaves(1);
+    assert.deepEqual(JSON.parse(commit.text), {
+      type: 'draw_commit',
+      version: 1,
+      statement_sha256: hashOf(statement),
+      delivered: DELIVERED,
+      due_at: statement.due_at,
+      gives_up_at: statement.gives_up_at,
+    });
     drand.publish(ROUND);
     await w.passTo(dueAt());
     assert.equal((await w.body()).outcome?.state, 'revealed');
@@ -277,7 +293,7 @@ describe('the keeper of draws', () => {
     const other = JSON.stringify({ ...(await w.body()), fingerprint: 'g' });
     assert.equal(await w.keeper.openDraw({ ...draw, body: other }), 'other');
     w.answer(statement);
-    await w.keeper.drawCommitted('draw_1', 'cert_1', new Date(w.clock.wall).toISOString());
+    await w.keeper.drawCommitted('draw_1');
     assert.equal(await w.keeper.openDraw(draw), 'same');
   });
 });

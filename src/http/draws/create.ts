@@ -94,12 +94,12 @@ export async function createDraw(
     isAsked = true; // from here on the answer releases what was reserved
     answers.answer(asker, account, reservation, { ...COMMITTED_BYTES, label: labelOf(statement) });
     answers.endTurn();
-    const { certificateId, timestamp } = await asker.outcome.catch(async (error: unknown) => {
+    await asker.outcome.catch(async (error: unknown) => {
       // after any other failure the answer may be durable: the next start finds out
       if (error instanceof ApiError) await desk.drawRefused(id);
       throw error;
     });
-    await desk.drawCommitted(id, certificateId, timestamp);
+    await desk.drawCommitted(id);
     return { id, isNew: true };
   } catch (error) {
     if (!isAsked) reservation.release();
@@ -148,7 +148,7 @@ function statementOf(
   if (!(revealAtMs >= nowMs && revealAtMs <= nowMs + LIMITS.drawAheadMaxMs))
     throw new ApiError('invalid_reveal_at', { details: { parameter: 'reveal_at' } });
   const roundAtMs = beacon === undefined || chain === undefined ? nowMs : dueMs(chain, beacon.round);
-  if (beacon !== undefined && roundAtMs <= nowMs)
+  if (beacon !== undefined && roundAtMs < nowMs + LIMITS.drawRoundAheadMinMs)
     throw new ApiError('beacon_round_past', { details: { round: beacon.round } });
   if (roundAtMs > nowMs + LIMITS.drawAheadMaxMs)
     throw new ApiError('invalid_beacon', { message: 'Give a round that is due within 366 days.' });
@@ -194,11 +194,12 @@ class DrawAsker implements Asker {
   readonly ignored = '';
   readonly idempotencyKey: string;
   readonly keptUntilMs: number;
-  readonly outcome: Promise<{ readonly certificateId: string; readonly timestamp: string }>;
+  /** Resolves when the answer is durable. */
+  readonly outcome: Promise<void>;
   readonly #exchange: Exchange;
   readonly #record: RequestRecord;
   readonly #fingerprint: string;
-  readonly #resolvers = Promise.withResolvers<{ certificateId: string; timestamp: string }>();
+  readonly #resolvers = Promise.withResolvers<void>();
 
   constructor(exchange: Exchange, record: RequestRecord, statement: DrawStatement) {
     this.#exchange = exchange;
@@ -247,8 +248,7 @@ class DrawAsker implements Asker {
 
   answered(answer: Answer): void {
     this.#record.answered(answer);
-    const certificateId = `cert_${base32Of(answer.certificateId)}`;
-    this.#resolvers.resolve({ certificateId, timestamp: answer.timestamp });
+    this.#resolvers.resolve();
     answer.release();
   }
 

@@ -94,7 +94,7 @@ const REQUEST: Schema = {
       required: ['chain', 'round'],
       properties: {
         chain: { type: 'string', description: 'Name or hash of a chain of drand.' },
-        round: { type: 'integer', minimum: 1, description: 'A round that is still to come.' },
+        round: { type: 'integer', minimum: 1, description: 'A round that is due in 10 seconds or later.' },
       },
     },
     reveal_at: { type: 'string', format: 'date-time' },
