@@ -1,5 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 
 /**
  * Every HTTP request that the service and its commands send. It is made of node:http and not of fetch: while a body is
@@ -63,8 +62,9 @@ function exchanged(request: HttpRequest): Promise<Exchanged> {
   const { method, url, headers, body, replyBytesMax, signal } = request;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const requestOver = new URL(url).protocol === 'https:' ? requestHttps : requestHttp;
-    const sent = requestOver(url, {
+    // An import of node:http loads all of undici with it, 15 ms in each thread of every start (Node 22).
+    const over = new URL(url).protocol === 'https:' ? 'node:https' : 'node:http';
+    const sent = process.getBuiltinModule(over).request(url, {
       method,
       headers: { ...FIELDS, ...headers },
       signal,
