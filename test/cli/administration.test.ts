@@ -134,7 +134,7 @@ describe('accounts and keys beside a running service', () => {
     assert.ok(listed.every((key) => key.key === undefined));
   });
 
-  it('refuses what cannot be', async () => {
+  it('refuses changes that cannot be made', async () => {
     const wrong: readonly [readonly string[], string][] = [
       [['accounts', 'set', 'acct_x', '--name', 'y'], 'qrn accounts set: there is no account acct_x\n'],
       [['keys', 'create', '--account', 'acct_x'], 'qrn keys create: there is no account acct_x\n'],

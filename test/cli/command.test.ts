@@ -126,7 +126,7 @@ describe('a command', () => {
 });
 
 describe('what a command prints', () => {
-  it('is in columns, without blanks at the end', () => {
+  it('prints columns without blanks at the end', () => {
     assert.equal(
       table(
         ['A', 'LONG', 'C'],
@@ -190,7 +190,7 @@ describe('a command that cannot be undone', () => {
     assert.deepEqual([done, questions.length], [3, 0]);
   });
 
-  it('only says what it would do with --dry-run, and refuses what cannot be', async () => {
+  it('says with --dry-run what it would do, does nothing, and refuses what cannot be done', async () => {
     const dry = await runs(['red', '--dry-run', '--yes'], ask(true));
     assert.deepEqual([dry, done], [{ status: 0, said: 'This destroys red.\n' }, 3]);
     const said = 'qrn box destroy: there is no such box\n';
@@ -199,7 +199,7 @@ describe('a command that cannot be undone', () => {
 });
 
 describe('a suggestion', () => {
-  it('is the closest word within two edits, or the one that begins so', () => {
+  it('suggests the closest word within two edits, or the one that begins so', () => {
     const known = ['keys', 'ledger', 'integers', 'log', 'lots'];
     const meant = (word: string) => /mean (\w+)/.exec(suggestion(word, known))?.[1];
     assert.deepEqual(['kesy', 'leger', 'int', 'integres', 'lot', 'frob', '', 'x'].map(meant), [

@@ -54,7 +54,7 @@ function give(dataDir: string, user: number): void {
 }
 
 describe('a data folder that belongs to another user', { skip: needsRoot }, () => {
-  it('is refused by every command that opens it, with the user to run as, and nothing is written', async (t) => {
+  it('every command that opens it refuses it, names the user to run as, and writes nothing', async (t) => {
     const dataDir = await dataFolder(t);
     give(dataDir, STRANGER);
     const before = readdirSync(dataDir, { recursive: true }).sort();
@@ -69,7 +69,7 @@ describe('a data folder that belongs to another user', { skip: needsRoot }, () =
     assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), before);
   });
 
-  it('is refused by serve while it is still empty', async (t) => {
+  it('serve refuses it while it is still empty', async (t) => {
     const dataDir = temporaryFolder(t);
     chownSync(dataDir, STRANGER, STRANGER);
     const { status, talk } = await runCommand(serve, [], { QRN_DATA_DIR: dataDir });
@@ -80,7 +80,7 @@ describe('a data folder that belongs to another user', { skip: needsRoot }, () =
 });
 
 describe('a data folder of a newer program', () => {
-  it('is refused by every command that opens it', async (t) => {
+  it('every command that opens it refuses it', async (t) => {
     const dataDir = await dataFolder(t);
     const path = join(dataDir, 'ledger');
     const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 32 });

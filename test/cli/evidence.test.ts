@@ -157,7 +157,7 @@ describe('a lot computed again from its raw shots', () => {
 });
 
 describe('raw shots that are kept', () => {
-  it('are sealed for a key that the service does not have, within their bound, the oldest going first', (t) => {
+  it('seals raw shots for a key that the service does not have, within their bound, and drops the oldest first', (t) => {
     const folder = temporaryFolder(t);
     const key = newRecipientKey();
     const size = 10_000;
@@ -178,7 +178,7 @@ describe('raw shots that are kept', () => {
     assert.equal(readdirSync(folder).length, 3, 'one that is larger than the bound is not kept');
   });
 
-  it('open for their recipient alone, and not when a byte was changed', () => {
+  it('opens raw shots for their recipient alone, and not when a byte was changed', () => {
     const key = newRecipientKey();
     const box = seal(recipientOf(key), Uint8Array.of(1, 2, 3));
     assert.deepEqual(open(key, box), Uint8Array.of(1, 2, 3));
@@ -191,7 +191,7 @@ describe('raw shots that are kept', () => {
     assert.equal(open(key, box.subarray(0, 40)), undefined);
   });
 
-  it('are refused when they are not whole', () => {
+  it('refuses raw shots that are not whole', () => {
     const read = { bits: new Uint8Array(8), width: 1, shots: 64 };
     const whole = encodeRawShots({ read, claimedMinEntropyPerBit: 1 });
     for (const bytes of [whole.subarray(0, -1), whole.subarray(1), new Uint8Array(0), new Uint8Array(40)]) {

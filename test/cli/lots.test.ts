@@ -23,7 +23,7 @@ describe('qrn lots', () => {
   });
   after(() => rmSync(dataDir, { recursive: true }));
 
-  it('lists them, newest first', async () => {
+  it('lists lots, newest first', async () => {
     const { status, out, talk } = await qrn('list', '--json');
     assert.deepEqual([status, talk], [0, '']);
     const listed = JSON.parse(out) as { lot_id: string; status: string; refused_for?: string }[];
@@ -42,7 +42,7 @@ describe('qrn lots', () => {
     );
   });
 
-  it('shows one with all that is known of it', async () => {
+  it('shows a lot with all that is known of it', async () => {
     const { out } = await qrn('show', lotId(3), '--json');
     const shown = JSON.parse(out);
     assert.equal(shown.lot_id, lotId(3));
@@ -54,7 +54,7 @@ describe('qrn lots', () => {
     assert.match(facts.out, /^min_entropy_per_bit +-$/m);
   });
 
-  it('revokes one, once and for ever, with its unclaimed blocks', async () => {
+  it('revokes a lot for good, once, with its unclaimed blocks', async () => {
     const { status, out, talk } = await qrn('revoke', lotId(1), '--why', '  detector fault ', '--json');
     assert.deepEqual([status, talk], [0, '']);
     const revokedAt = new Date(NOON_MS + 5_000).toISOString();

@@ -43,7 +43,7 @@ import { STRIPPED } from '../support/server.ts';
 const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
 const ENTRIES = 20;
 /** For each durability; npm run test:crash has as many as one likes. */
-const KILL_ROUNDS = 4;
+const KILL_ROUNDS = 3;
 
 /** What a child said, by its first word. */
 interface Said {
@@ -118,7 +118,7 @@ suite('kill -9', () => {
       const claimed: string[] = [];
       for (let round = 0; round < KILL_ROUNDS; round++) {
         const said = start(['write', path, durability, '0']);
-        await said.heard('ack', 1 + round * 20);
+        await said.heard('ack', 1 + round * 50);
         said.child.kill('SIGKILL');
         assert.equal((await said.ended()).signal, 'SIGKILL');
         for (const sequence of wordsOf(said, 'ack')) {

@@ -36,14 +36,14 @@ describe('blocks looked at together', () => {
     assert.equal(historyOf(bad(2)).verdict().passed, false);
   });
 
-  it('are the last hundred: older ones are forgotten', () => {
+  it('keeps the last hundred blocks and forgets older ones', () => {
     const history = historyOf([...bad(5), ...good(95)]);
     assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [5, HISTORY_BLOCKS]);
     for (const verified of good(4)) history.add(block(verified));
     assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [1, HISTORY_BLOCKS]);
   });
 
-  it('are long enough for a verdict: others say nothing', () => {
+  it('says nothing of blocks that are too short for a verdict', () => {
     const history = historyOf(good(10));
     history.add(block(false, 'conditioned', ASSESSED_BITS - 8));
     assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [0, 10]);
@@ -107,7 +107,7 @@ describe('a source across its lots', () => {
     await collector.stop();
   });
 
-  it('that cannot be read is asked for again, and nothing is read of the source before', async () => {
+  it('asks again for a history that cannot be read, and reads nothing of the source before', async () => {
     const time = new VirtualTime();
     const ledger = new MemoryLedger(time.clock);
     let isAway = true;

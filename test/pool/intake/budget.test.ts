@@ -74,7 +74,7 @@ for (const shape of ['job', 'stream'] as const) {
   };
 
   describe(`the budget of a ${shape}`, () => {
-    it('is used up exactly, and then nothing is bought until the next day (UTC)', async () => {
+    it('spends the budget exactly and then buys nothing until the next day (UTC)', async () => {
       const { clock, reader, readLot } = world({ amountPerDay: 0.3, callsPerDay: null });
       const { backend, bought } = source();
       const reading = reader(backend);
@@ -106,7 +106,7 @@ for (const shape of ['job', 'stream'] as const) {
       assert.deepEqual(await ledger.spent(backend.name, day), spent);
     });
 
-    it('that is smaller than one read buys nothing', async () => {
+    it('buys nothing with a budget smaller than one read', async () => {
       const { reader, readLot } = world({ amountPerDay: 0.09, callsPerDay: 1 });
       const { backend, bought } = source();
       const message = `budget of ${backend.name}: 0 of 0.09 USD and 0 of 1 calls are spent today, and a read takes 0.1 USD and 2 calls`;
@@ -114,7 +114,7 @@ for (const shape of ['job', 'stream'] as const) {
       assert.equal(bought(), 0);
     });
 
-    it('is not spent in another currency on the same day', async () => {
+    it('does not spend in another currency on the same day', async () => {
       const { clock, reader, readLot } = world({ amountPerDay: 5, callsPerDay: null });
       const { backend } = source();
       await readLot(reader(backend));
@@ -126,7 +126,7 @@ for (const shape of ['job', 'stream'] as const) {
       await readLot(reader(changed.backend));
     });
 
-    it('without bounds is counted', async () => {
+    it('counts what is spent without a budget', async () => {
       const { clock, ledger, reader, readLot } = world({ amountPerDay: null, callsPerDay: null });
       const { backend } = source();
       for (let i = 0; i < 20; i++) await readLot(reader(backend));

@@ -84,7 +84,7 @@ function world(backend: Backend, changes: Partial<CollectorOptions> = {}) {
 const pureBlocks = async (ledger: MemoryLedger) => (await ledger.blockLevels()).pure.blocks;
 
 describe('the levels of the reservoir', () => {
-  it('are filled to the high watermark, and again only below half of it', async () => {
+  it('fills the reservoir to the high watermark, and again only below half of it', async () => {
     const { time, ledger, collector, onLotCalls } = world(soundBackend());
     collector.start();
     collector.start();
@@ -101,7 +101,7 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
-  it('of seeds are watched too: one lot when fewer than 16 are left', async () => {
+  it('reads one lot when fewer than 16 seeds are left', async () => {
     const { time, ledger, collector } = world(soundBackend());
     collector.start();
     await time.pass(0);
@@ -115,7 +115,7 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
-  it('of an empty pool ask for the smaller first lot of a source that has one, and then for whole lots', async () => {
+  it('asks for the smaller first lot of a source while the pool is empty, and then for whole lots', async () => {
     const { reads, backend } = watched({ ...soundBackend(), firstLotRawBits: LOT_RAW_BITS / 2 });
     const { time, ledger, collector } = world(backend);
     collector.start();
@@ -132,7 +132,7 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
-  it('are filled at once when nearly empty, and then at rest three quarters of the time', async () => {
+  it('fills a nearly empty reservoir at once, and then rests three quarters of the time', async () => {
     const time = new VirtualTime();
     const assessor = new ScriptedAssessor();
     assessor.estimate = 1;
@@ -162,7 +162,7 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
-  it('that cannot be read are no fault of the source', async () => {
+  it('does not blame the source when the levels cannot be read', async () => {
     const inner = new MemoryLedger(new VirtualTime().clock);
     let isAway = false;
     const store = withCalls(inner, {
@@ -190,7 +190,7 @@ describe('the levels of the reservoir', () => {
 });
 
 describe('a lot on its way', () => {
-  it('is stored whole before it is announced, and nothing of it stays in memory', async () => {
+  it('stores a lot whole before it is announced, and keeps nothing of it in memory', async () => {
     const { backend, reads } = watched(soundBackend());
     const seen: number[] = [];
     const { time, ledger, collector, assessor } = world(backend, {
@@ -212,7 +212,7 @@ describe('a lot on its way', () => {
     await collector.stop();
   });
 
-  it('that is not put to use at once counts all the same', async () => {
+  it('counts a lot that is not put to use at once', async () => {
     const { time, log, collector } = world(soundBackend(), {
       onLot: async () => {
         throw new Error('no seed taken');
@@ -226,7 +226,7 @@ describe('a lot on its way', () => {
     await collector.stop();
   });
 
-  it('that cannot be stored is wiped, and another is made', async () => {
+  it('wipes a lot that cannot be stored, and makes another', async () => {
     const { backend, reads } = watched(soundBackend());
     const inner = new MemoryLedger(new VirtualTime().clock);
     let failures = 2;
@@ -252,7 +252,7 @@ describe('a lot on its way', () => {
     await collector.stop();
   });
 
-  it('whose tests fail to run is wiped, and the source is tried again', async () => {
+  it('wipes a lot whose tests fail to run, and tries the source again', async () => {
     const { backend, reads } = watched(soundBackend());
     const { time, collector, assessor } = world(backend, { pureBytesHigh: 1 });
     assessor.failure = new Error('the worker died');
@@ -270,7 +270,7 @@ describe('a lot on its way', () => {
     await collector.stop();
   });
 
-  it('whose tests never end is given up', async () => {
+  it('gives up a lot whose tests never end', async () => {
     const { time, collector, assessor } = world(soundBackend());
     assessor.assessLot = () => new Promise(() => {});
     collector.start();
@@ -282,7 +282,7 @@ describe('a lot on its way', () => {
 });
 
 describe('a source that fails', () => {
-  it('is tried again after pauses that double up to a minute, and is as before when it answers', async () => {
+  it('tries a failing source again after pauses that double up to a minute, and forgets them when it answers', async () => {
     const outage = Array.from({ length: 100 }, () => cutOff());
     const { time, collector, ledger } = world(failingBackend(...outage));
     collector.start();
@@ -315,7 +315,7 @@ describe('a source that fails', () => {
     await collector.stop();
   });
 
-  it('is left alone for as long as it asks, within an hour', async () => {
+  it('leaves a source alone for as long as it asks, within an hour', async () => {
     const { time, collector } = world(
       failingBackend(cutOff(0), cutOff(500), cutOff(90_000), new BackendError('quota', 'spent', 1e12)),
     );
@@ -339,7 +339,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('for good, or without raw shots, closes the source at once', async () => {
+  it('closes a source at once when it fails for good or has no raw shots', async () => {
     for (const error of [
       new BackendError('permanent', 'the device is gone'),
       new BackendError('no_raw_shots', 'only a histogram'),
@@ -388,7 +388,7 @@ describe('a source that fails', () => {
 });
 
 describe('a job', () => {
-  it('that is paid for is read though the reservoir is full', async () => {
+  it('reads a job that is paid for though the reservoir is full', async () => {
     const jobs = new JobDouble({ state: 'queued', retryAfterMs: 60_000 }, { state: 'done' });
     const first = world(jobs, { pureBytesHigh: 1 });
     first.collector.start();
@@ -408,7 +408,7 @@ describe('a job', () => {
     await second.collector.stop();
   });
 
-  it('whose lot cannot be stored is offered to the store again, with its bytes', async () => {
+  it('offers a lot of a job to the store again, with its bytes, when it could not be stored', async () => {
     const jobs = new JobDouble();
     const inner = new MemoryLedger(new VirtualTime().clock);
     let failures = 4;
@@ -431,7 +431,7 @@ describe('a job', () => {
     await collector.stop();
   });
 
-  it('whose lot was stored, and every answer got lost, is not read again', async () => {
+  it('does not read a job again whose lot was stored though every answer got lost', async () => {
     const jobs = new JobDouble();
     const inner = new MemoryLedger(new VirtualTime().clock);
     let failures = 5;
@@ -455,7 +455,7 @@ describe('a job', () => {
     await collector.stop();
   });
 
-  it('that is fetched again, since nothing came of it, is no replay', async () => {
+  it('takes no job for a replay that is fetched again because nothing came of it', async () => {
     const jobs = new JobDouble();
     const { time, collector, assessor, ledger } = world(jobs, { pureBytesHigh: 1 });
     assessor.failure = new Error('the worker died');
@@ -474,7 +474,7 @@ describe('a job', () => {
     await collector.stop();
   });
 
-  it('that has its lot gives no other, and none is lost over it', async () => {
+  it('makes one lot of a job and loses none over it', async () => {
     const jobs = new JobDouble();
     const inner = new MemoryLedger(new VirtualTime().clock);
     let isFirst = true;
@@ -497,7 +497,7 @@ describe('a job', () => {
     await collector.stop();
   });
 
-  it('of which the provider cannot be told that it is over is no failure of the source', async () => {
+  it('does not count it as a failure of the source when the provider cannot be told that a job is over', async () => {
     const jobs = new JobDouble();
     jobs.failures.set('forget', [new TypeError('a bug')]);
     const { time, collector, log } = world(jobs, { pureBytesHigh: 1 });
@@ -513,7 +513,7 @@ describe('a job', () => {
 });
 
 describe('a result that was delivered before', () => {
-  it('to an earlier run of the service is refused', async () => {
+  it('refuses a result that an earlier run of the service was given', async () => {
     const first = world(repeatingBackend(), { pureBytesHigh: 1 });
     first.collector.start();
     await first.time.pass(0);
@@ -558,7 +558,7 @@ describe('a result that was delivered before', () => {
 });
 
 describe('health tests', () => {
-  it('that fail for good keep the read as evidence and close the source', async () => {
+  it('keeps the read as evidence and closes the source when health tests fail for good', async () => {
     const { backend, reads } = watched(stuckBackend());
     const { time, ledger, collector, closed, assessor, onLotCalls } = world(backend);
     collector.start();
@@ -582,7 +582,7 @@ describe('health tests', () => {
     await collector.stop();
   });
 
-  it('that fail now and then discard the read and go on', async () => {
+  it('discards the read and goes on when health tests fail now and then', async () => {
     const sound = soundBackend();
     const repeating = repeatingBackend();
     let reads = 0;
@@ -605,7 +605,7 @@ describe('health tests', () => {
     await collector.stop();
   });
 
-  it('that fail five times in a row close the source', async () => {
+  it('closes the source when health tests fail five times in a row', async () => {
     const { time, collector, closed } = world(repeatingBackend());
     collector.start();
     await time.pass(DAY_MS);
@@ -633,7 +633,7 @@ describe('health tests', () => {
 });
 
 describe('statistical tests', () => {
-  it('that refuse three lots in a row close the source', async () => {
+  it('closes the source when statistical tests refuse three lots in a row', async () => {
     const { time, collector, closed, assessor, ledger } = world(soundBackend());
     assessor.estimates = [0.1, 0.1, 0.1];
     collector.start();
@@ -645,7 +645,7 @@ describe('statistical tests', () => {
     await collector.stop();
   });
 
-  it('that refuse two, then accept one, begin to count anew', async () => {
+  it('counts anew after statistical tests refused two lots and accepted one', async () => {
     const { time, collector, closed, assessor } = world(soundBackend(), {
       pureBytesHigh: 3 * PURE_BLOCK_BYTES,
     });
@@ -698,7 +698,7 @@ describe('a closed source', () => {
     await collector.stop();
   });
 
-  it('whose listener fails stays closed, and says so', async () => {
+  it('keeps a source closed, and says so, when the listener of its closing fails', async () => {
     const { time, collector, log } = world(deadBackend(), {
       onClosed: () => {
         throw new Error('a bug');

@@ -59,7 +59,7 @@ function knownStream(id: number) {
 }
 
 describe('a delivered sample', () => {
-  it('is the next 10^6 bits of the stream, drawn like any other and erased behind the test', async () => {
+  it('tests the next 10^6 bits of the stream, drawn like any other, and erases them', async () => {
     const { whole, reader, chunks } = knownStream(90);
     const assessor = new HoldingAssessor();
     reader.fill(new Uint8Array(1_000)); // an answer before it
@@ -75,7 +75,7 @@ describe('a delivered sample', () => {
     assert.deepEqual(next, whole.slice(1_000 + SAMPLE_BYTES, 1_100 + SAMPLE_BYTES));
   });
 
-  it('is wiped also when its test fails', async () => {
+  it('wipes the sample also when its test fails', async () => {
     const assessor = new HoldingAssessor();
     assessor.meanwhile = () => {
       throw new Error('the thread died');
@@ -84,7 +84,7 @@ describe('a delivered sample', () => {
     assert.ok(assessor.originals.every(isZero));
   });
 
-  it('of a keystream in use takes its bytes from nobody', async () => {
+  it('takes the bytes of a keystream in use from nobody', async () => {
     const stream = new SeededKeystream(async () => {});
     stream.reseed(new Uint8Array(32).fill(7));
     const assessor = new HoldingAssessor();

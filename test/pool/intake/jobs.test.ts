@@ -73,7 +73,7 @@ function world(provider: JobDouble) {
 }
 
 describe('a job', () => {
-  it('is on disk before each step, and ends when its lot is stored and its results are deleted', async () => {
+  it('writes the job down before each step, and ends it when its lot is stored and its results are deleted', async () => {
     const provider = new JobDouble({ state: 'queued' }, { state: 'running', retryAfterMs: 20_000 });
     const { time, ledger, puts, service, open, spent } = world(provider);
     const seen: (readonly [JobCall, JobRecord['state'][]])[] = [];
@@ -110,7 +110,7 @@ describe('a job', () => {
     );
   });
 
-  it('of a backend that deletes nothing ends with its lot', async () => {
+  it('ends a job of a backend that deletes nothing with its lot', async () => {
     const provider = new JobDouble();
     Object.defineProperty(provider, 'forget', { value: undefined });
     const { service, open } = world(provider);
@@ -119,7 +119,7 @@ describe('a job', () => {
     assert.deepEqual(await open(), []);
   });
 
-  it('is one job when the answer to its submission gets lost', async () => {
+  it('keeps one job when the answer to its submission gets lost', async () => {
     const provider = new JobDouble();
     provider.failures.set('submit', times(2, 'retryable'));
     const { time, service } = world(provider);
@@ -132,7 +132,7 @@ describe('a job', () => {
     assert.equal(new Set(provider.keys).size, 2);
   });
 
-  it('is left where it is by a stop, and read by the next service', async () => {
+  it('leaves a job where it is at a stop, and the next service reads it', async () => {
     const provider = new JobDouble(WAITING, WAITING, { state: 'done' });
     const { time, service, open, spent } = world(provider);
     const first = service();
@@ -151,7 +151,7 @@ describe('a job', () => {
     assert.equal(await spent(), 0.5);
   });
 
-  it('is read for the bits that it was made for', async () => {
+  it('reads a job for the bits that it was made for', async () => {
     const provider = new JobDouble(WAITING, { state: 'done' });
     const { time, service } = world(provider);
     const first = service();
@@ -187,7 +187,7 @@ describe('a job', () => {
     }
   }
 
-  it('that never was submitted for good ends, and the source needs a person', async () => {
+  it('ends a job that cannot be submitted for good, and calls for a person', async () => {
     for (const kind of ['permanent', 'no_raw_shots'] as const) {
       const provider = new JobDouble();
       provider.failures.set('submit', [failing(kind)]);
@@ -199,7 +199,7 @@ describe('a job', () => {
     }
   });
 
-  it('that failed or was cancelled ends with the reason, and the next one is another', async () => {
+  it('ends a failed or cancelled job with the reason, and submits another', async () => {
     for (const state of ['failed', 'cancelled'] as const) {
       const provider = new JobDouble({ state, reason: 'calibration' });
       const { service, open, puts, spent } = world(provider);
@@ -214,7 +214,7 @@ describe('a job', () => {
     }
   });
 
-  it('whose results are lost for good ends; a second one in a row needs a person', async () => {
+  it('ends a job whose results are lost for good, and calls for a person at the second in a row', async () => {
     const provider = new JobDouble();
     const lost = () => new BackendError('permanent', 'read before');
     provider.failures.set('fetch', [lost()]);
@@ -229,7 +229,7 @@ describe('a job', () => {
     assert.deepEqual([provider.cancelled, await open()], [[], []]);
   });
 
-  it('that the provider does not know any more is cancelled all the same', async () => {
+  it('cancels a job that the provider does not know any more', async () => {
     const provider = new JobDouble();
     provider.failures.set('poll', [new BackendError('permanent', 'no such job')]);
     provider.failures.set('cancel', [new BackendError('permanent', 'no such job')]);
@@ -238,7 +238,7 @@ describe('a job', () => {
     assert.deepEqual([provider.cancelled, await open()], [['job 1'], []]);
   });
 
-  it('without raw shots ends, and says so', async () => {
+  it('ends a job without raw shots, and says so', async () => {
     const provider = new JobDouble();
     provider.failures.set('fetch', [new BackendError('no_raw_shots', 'only a histogram')]);
     const { service, open } = world(provider);
@@ -246,7 +246,7 @@ describe('a job', () => {
     assert.deepEqual(await open(), []);
   });
 
-  it('whose result is too short, or contradicts itself, is not fetched again', async () => {
+  it('does not fetch a result again that is too short or contradicts itself', async () => {
     for (const [result, message] of [
       [() => rawRead(new Uint8Array(8), 8, 8), /64 of 4096 bits/],
       [() => rawRead(new Uint8Array(9), 8, 8), /9 bytes for 64 bits/],
@@ -262,7 +262,7 @@ describe('a job', () => {
     }
   });
 
-  it('whose result is there and cannot be fetched is given up after twenty rounds', async () => {
+  it('gives up a result that cannot be fetched after twenty rounds', async () => {
     const provider = new JobDouble();
     provider.failures.set('fetch', times(100, 'retryable'));
     const { service, open } = world(provider);
@@ -277,7 +277,7 @@ describe('a job', () => {
     assert.deepEqual(await open(), []);
   });
 
-  it('is given up, and cancelled, when it is not done within a day', async () => {
+  it('gives up and cancels a job that is not done within a day', async () => {
     const provider = new JobDouble(WAITING);
     provider.repeatsLastState = true;
     const { service, open, puts } = world(provider);
@@ -288,7 +288,7 @@ describe('a job', () => {
     assert.deepEqual([puts.at(-1)?.failure, await open()], ['not done in 24 h', []]);
   });
 
-  it('is asked for once more, however old, before it is given up', async () => {
+  it('asks for a job once more, however old, before it gives it up', async () => {
     for (const [state, isGivenUp] of [
       [{ state: 'done' }, false],
       [WAITING, true],
@@ -310,7 +310,7 @@ describe('a job', () => {
     }
   });
 
-  it('is not given up by a service that was down for long, over its first errors', async () => {
+  it('does not give up a job over the first errors after a long downtime', async () => {
     const provider = new JobDouble(WAITING, { state: 'done' });
     const { time, service, open } = world(provider);
     const first = service();
@@ -346,7 +346,7 @@ describe('a job', () => {
 });
 
 describe('raw results that the provider does not delete', () => {
-  it('are asked for again after the next lot and at the next start', async () => {
+  it('asks for the deletion again after the next lot and at the next start', async () => {
     const provider = new JobDouble();
     provider.failures.set('forget', times(3, 'retryable'));
     const { time, service, open } = world(provider);
@@ -367,7 +367,7 @@ describe('raw results that the provider does not delete', () => {
     assert.equal(provider.started, 2);
   });
 
-  it('are left there when it never will, or has not for a day', async () => {
+  it('leaves results with a provider that never deletes, or has not for a day', async () => {
     const never = new JobDouble();
     never.failures.set('forget', [failing('permanent')]);
     const one = world(never);
@@ -410,7 +410,7 @@ describe('raw results that the provider does not delete', () => {
 });
 
 describe('a store that fails', () => {
-  it('in the middle of an intention leaves one job, charged once', async () => {
+  it('leaves one job, charged once, when the store fails in the middle of an intention', async () => {
     for (const isMade of [false, true]) {
       const provider = new JobDouble();
       const { watched, service, spent } = world(provider);
@@ -431,7 +431,7 @@ describe('a store that fails', () => {
     }
   });
 
-  it('after a submission submits again under the same key', async () => {
+  it('submits again under the same key when the store fails after a submission', async () => {
     for (const isMade of [false, true]) {
       const provider = new JobDouble();
       const { watched, service, open } = world(provider);
@@ -452,7 +452,7 @@ describe('a store that fails', () => {
     }
   });
 
-  it('at the start is asked again', async () => {
+  it('asks the store again when it fails at the start', async () => {
     const provider = new JobDouble();
     const { watched, service } = world(provider);
     let failures = 1;

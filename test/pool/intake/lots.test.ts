@@ -137,7 +137,7 @@ describe('a lot that may serve', () => {
     );
   });
 
-  it('is cut into seeds and pure blocks, each byte in one block', async () => {
+  it('cuts a lot into seeds and pure blocks, each byte in one block', async () => {
     const { lot } = await lotOf(soundBackend(), 4 * MEBIBIT);
     const seeds = lot.blocks.filter(({ kind }) => kind === 'seed');
     const pure = lot.blocks.filter(({ kind }) => kind === 'pure');
@@ -147,7 +147,7 @@ describe('a lot that may serve', () => {
     assert.deepEqual(concatBytes(...lot.blocks.map(({ bytes }) => bytes)), lot.output);
   });
 
-  it('is conditioned in slices, with a turn of the event loop between them', async () => {
+  it('conditions a lot in slices, with a turn of the event loop between them', async () => {
     let turns = 0;
     let next: NodeJS.Immediate;
     const turn = () => {
@@ -167,7 +167,7 @@ describe('a lot that may serve', () => {
     for (const { bytes } of lot.blocks) assert.ok(isZero(bytes));
   });
 
-  it('is conditioned at the lower of claim and estimate, which is also what it prints', async () => {
+  it('conditions a lot at the lower of claim and estimate, and prints that', async () => {
     for (const [claim, estimate, expected] of [
       [1, 0.5, 0.5],
       [0.6, 0.85, 0.6],
@@ -182,7 +182,7 @@ describe('a lot that may serve', () => {
     }
   });
 
-  it('is hashed as a whole at what its evidence gives, under a seed that its record names', async () => {
+  it('hashes a lot as a whole at what its evidence gives, under a seed that its record names', async () => {
     const clock = new ManualClock();
     const options = { ...SIMULATOR, circuit: 'x-check', readout_e01: 0.02 } as const;
     const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
@@ -213,7 +213,7 @@ describe('a lot that may serve', () => {
     );
   });
 
-  it('with a Bell test is conditioned at claim and estimate alone: a witness is no figure of entropy', async () => {
+  it('conditions a lot with a Bell test at claim and estimate alone', async () => {
     const options = { ...SIMULATOR, circuit: 'bell-chsh', readout_e01: 0 } as const;
     const simulator = simulatorWith('sim', options, new ManualClock(), fixedBytes('evidence'));
     const { lot, read } = await lotOf({ ...simulator, origin: 'quantum-processor' }, 2 * MEBIBIT);
@@ -223,7 +223,7 @@ describe('a lot that may serve', () => {
     assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, minEntropyPerBit ?? 0).output);
   });
 
-  it('with too few bits for the tests says that it was not assessed, and relies on the claim', async () => {
+  it('says of a lot with too few bits that it was not assessed, and relies on the claim', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
     const { lot, read } = await lotOf(backend, MEBIBIT / 4);
     assert.equal(lot.record.accepted, true);
@@ -239,7 +239,7 @@ describe('a lot that may serve', () => {
     assert.deepEqual(lot.output, condition(read.bits, MEBIBIT / 4, 0.5).output);
   });
 
-  it('of a few bits gives half to seeds and half to one short pure block', async () => {
+  it('gives half of a lot of a few bits to seeds and half to one short pure block', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
     const { lot } = await lotOf(backend, 16 * 1024);
     assert.equal(lot.output.length, Math.floor((16 * 1024) / 640) * 32);
@@ -249,7 +249,7 @@ describe('a lot that may serve', () => {
     );
   });
 
-  it('of one piece gives one seed', async () => {
+  it('gives one seed of a lot of one piece', async () => {
     const { lot } = await lotOf({ ...soundBackend(), claimedMinEntropyPerBit: 0.02 }, 16 * 1024);
     assert.deepEqual(
       lot.blocks.map(({ kind, bytes }) => [kind, bytes.length]),
@@ -310,7 +310,7 @@ describe('a lot that may serve', () => {
 });
 
 describe('a lot that may not serve', () => {
-  it('is evidence: why it failed, what was read, and no block', async () => {
+  it('keeps of a rejected lot why it failed and what was read, and no block', async () => {
     const { lot, read, assessor } = await lotOf(stuckBackend(3), MEBIBIT);
     assert.equal(lot.record.accepted, false);
     assert.match(lot.record.rejection, /^health tests: rct on channel 3, apt on channel 3$/);
@@ -332,7 +332,7 @@ describe('a lot that may not serve', () => {
     assert.match(lot.record.rejection, / and 24 more$/);
   });
 
-  it('below the floor of min-entropy is not even conditioned', async () => {
+  it('does not condition a lot below the floor of min-entropy', async () => {
     const assessor = new ScriptedAssessor();
     assessor.estimates = [0.299];
     const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
@@ -347,7 +347,7 @@ describe('a lot that may not serve', () => {
     );
   });
 
-  it('has failed on more windows of its output than chance explains', async () => {
+  it('rejects a lot that fails on more windows of its output than chance explains', async () => {
     for (const [bits, verdicts, rejection] of [
       [4 * MEBIBIT, [false, true, false], 'SP 800-22 failed on 2 of 3 blocks of the conditioned output'],
       [2 * MEBIBIT, [false, false], 'SP 800-22 failed on 2 of 2 blocks of the conditioned output'],
@@ -366,7 +366,7 @@ describe('a lot that may not serve', () => {
     }
   });
 
-  it('too small for a seed is rejected, not a fault', async () => {
+  it('rejects a lot too small for a seed without calling it a fault', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.01 };
     const { lot } = await lotOf(backend, 16 * 1024);
     assert.equal(lot.record.rejection, 'too few bits for one seed');
@@ -389,7 +389,7 @@ describe('lots below a million bits', () => {
     return assessor;
   };
 
-  it('are conditioned at the least of claim, their own estimate, and that of the last million bits', async () => {
+  it('conditions a short lot at the least of claim, its own estimate, and that of the last million bits', async () => {
     const shortLots = new ShortLots();
     const clock = new ManualClock();
     const backend = soundBackend();
@@ -412,7 +412,7 @@ describe('lots below a million bits', () => {
     );
   });
 
-  it('are refused when the million that they complete has too little entropy', async () => {
+  it('refuses a short lot when the million bits that it completes have too little entropy', async () => {
     const shortLots = new ShortLots();
     const { read, health } = await readOf(soundBackend(), MEBIBIT / 2);
     const passed: HealthVerdict = { ...health, grade: 'pass', failures: [] };
@@ -424,7 +424,7 @@ describe('lots below a million bits', () => {
     assert.equal(record.rejection, 'min-entropy 0.100 per bit of the last lots is below the floor');
   });
 
-  it('are pooled bit by bit, and erased when they were assessed', async () => {
+  it('pools short lots bit by bit, and erases them once assessed', async () => {
     const shortLots = new ShortLots();
     const shots = 3 * 33_335; // 10 channels, and shots that end within a byte
     const bits = new Uint8Array(Math.ceil((shots * 10) / 8));
@@ -461,7 +461,7 @@ describe("the system source's lot", () => {
     assert.equal(record.minEntropyPerBit, 0.85);
   });
 
-  it('that fails its health tests is not accepted', async () => {
+  it('does not accept a system lot that fails its health tests', async () => {
     const backend = stuckBackend(0, 1, 1);
     const { read, health } = await readOf(backend, ASSESSED_BITS);
     const record = await makeSystemLot(backend, read, health, new ScriptedAssessor(), new ManualClock());

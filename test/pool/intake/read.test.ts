@@ -70,7 +70,7 @@ describe('a stream read', () => {
     );
   });
 
-  it('has as much time as the source names', async () => {
+  it('gives a read as much time as the source names', async () => {
     const { time, read } = reading({ ...stallingBackend(), readTimeoutMs: 45_000 });
     const rejected = assert.rejects(read, hasKind('retryable', /no answer within 45 s/));
     await time.pass(44_999);
@@ -100,7 +100,7 @@ describe('a stream read', () => {
 });
 
 describe('a job that nobody keeps', () => {
-  it('is submitted, polled as the provider asks, and fetched', async () => {
+  it('submits a job, polls it as the provider asks, and fetches it', async () => {
     const job = new JobDouble(
       { state: 'queued' },
       { state: 'queued', retryAfterMs: 0 },
@@ -132,7 +132,7 @@ describe('a job that nobody keeps', () => {
     assert.notEqual(other.keys[0], job.keys[0]);
   });
 
-  it('is not given up for polls and fetches that fail a few times', async () => {
+  it('does not give up a job for polls and fetches that fail a few times', async () => {
     const job = new JobDouble({ state: 'running' }, { state: 'done' });
     const cutOff = (retryAfterMs?: number) => new BackendError('retryable', 'cut off', retryAfterMs);
     job.failures.set('poll', [cutOff(), cutOff(30_000), cutOff(), cutOff()]);
@@ -144,7 +144,7 @@ describe('a job that nobody keeps', () => {
     assert.deepEqual(job.cancelled, []);
   });
 
-  it('is cancelled when polls go on failing, or fail for good', async () => {
+  it('cancels a job when polls go on failing, or fail for good', async () => {
     const cutOff = new BackendError('retryable', 'cut off');
     const refused = new BackendError('auth', 'key withdrawn');
     for (const [failures, kind] of [
@@ -161,7 +161,7 @@ describe('a job that nobody keeps', () => {
     }
   });
 
-  it('that failed or was cancelled may be tried again, and is not cancelled once more', async () => {
+  it('lets a failed or cancelled job be tried again, and does not cancel it once more', async () => {
     for (const state of ['failed', 'cancelled'] as const) {
       const job = new JobDouble({ state, reason: 'calibration' });
       await assert.rejects(
@@ -172,13 +172,13 @@ describe('a job that nobody keeps', () => {
     }
   });
 
-  it('without raw shots says so', async () => {
+  it('says of a job that it has no raw shots', async () => {
     const job = new JobDouble({ state: 'done' });
     job.failures.set('fetch', [new BackendError('no_raw_shots', 'only a histogram')]);
     await assert.rejects(reading(job).read, hasKind('no_raw_shots', /histogram/));
   });
 
-  it('is given up, and cancelled, when it is not done within a day', async () => {
+  it('gives up and cancels a job that is not done within a day', async () => {
     const job = new JobDouble({ state: 'queued', retryAfterMs: 300_000 });
     job.repeatsLastState = true;
     const { time, read } = reading(job);
@@ -201,7 +201,7 @@ describe('a job that nobody keeps', () => {
     }
   });
 
-  it('is cancelled by a stop, which rejects with its reason and waits ten seconds at most', async () => {
+  it('cancels a job at a stop, rejects with its reason, and waits ten seconds at most', async () => {
     for (const stalls of [false, true]) {
       const job = new JobDouble({ state: 'queued' });
       job.repeatsLastState = true;
@@ -233,7 +233,7 @@ describe('a job that nobody keeps', () => {
     }
   });
 
-  it('is checked like any other read', async () => {
+  it('checks the result of a job like any other read', async () => {
     const job = new JobDouble({ state: 'done' });
     job.result = () => rawRead(new Uint8Array(8), 8, 8);
     await assert.rejects(reading(job).read, hasKind('retryable', /64 of 4096 bits/));

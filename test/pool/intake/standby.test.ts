@@ -51,7 +51,7 @@ describe('a source that is not wanted', () => {
     await collector.stop();
   });
 
-  it('is not said to fail any more', async () => {
+  it('does not report an old failure of a source that stands by', async () => {
     const cutOff = Array.from({ length: 3 }, () => new BackendError('retryable', 'cut off'));
     const { time, wish, collector } = world(failingBackend(...cutOff), true);
     await time.pass(0);
@@ -62,7 +62,7 @@ describe('a source that is not wanted', () => {
     await collector.stop();
   });
 
-  it('has a job that was paid for read all the same, and starts none', async () => {
+  it('reads a job that was paid for, and starts none', async () => {
     const jobs = new JobDouble({ state: 'queued' });
     jobs.repeatsLastState = true;
     const before = world(jobs, true);

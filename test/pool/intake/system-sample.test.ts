@@ -43,7 +43,7 @@ function sampleOf(source: (bytes: Uint8Array<ArrayBuffer>) => void) {
 }
 
 describe('the sample of the csprng stream', () => {
-  it('is drawn from the stream that answers are drawn from, recorded before it counts, and erased', async () => {
+  it('draws the sample from the stream of the answers, records it before it counts, and erases it', async () => {
     const { sample, lots, stream, chunks, assessor } = sampleOf(fixedBytes('stream'));
     const lot = await sample.draw(NEVER);
     assert.ok(lot?.accepted);
@@ -62,13 +62,13 @@ describe('the sample of the csprng stream', () => {
     assert.deepEqual(next, bytes.subarray(SAMPLE_BYTES, SAMPLE_BYTES + 16), 'answers go on behind it');
   });
 
-  it('is other bits each time', async () => {
+  it('takes other bits each time', async () => {
     const { sample } = sampleOf(fixedBytes('stream'));
     const [first, second] = [await sample.draw(NEVER), await sample.draw(NEVER)];
     assert.notEqual(first?.rawSha256, second?.rawSha256);
   });
 
-  it('that is rejected is kept as evidence and followed by the next bits, not by a second look', async () => {
+  it('keeps a rejected sample as evidence and goes on with the next bits, not with a second look', async () => {
     const { sample, lots, assessor, log } = sampleOf(fixedBytes('stream'));
     assessor.passed = [false, false, true];
     const lot = await sample.draw(NEVER);
@@ -82,7 +82,7 @@ describe('the sample of the csprng stream', () => {
     assert.equal(log.lines.length, 2);
   });
 
-  it('is none when three in a row are rejected: by SP 800-22, by the estimate, by the health tests', async () => {
+  it('gives no sample when three in a row are rejected: by SP 800-22, by the estimate, by the health tests', async () => {
     const rejected = sampleOf(fixedBytes('stream'));
     rejected.assessor.passed = [false, false, false];
     assert.equal(await rejected.sample.draw(NEVER), null);

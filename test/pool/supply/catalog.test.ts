@@ -26,7 +26,7 @@ describe('lot catalog', () => {
     await assert.rejects(catalog.ready('lot_b'), { name: 'InvariantError' });
   });
 
-  it('is bounded, forgets the oldest first, and none for a lot that it knows', () => {
+  it('is bounded and forgets the oldest lot first, and none for a lot that it knows', () => {
     const catalog = new LotCatalog(new MemoryLedger(new ManualClock()));
     for (let i = 0; i < 2_048; i++) catalog.add(lotRecord(`lot_${i}`));
     catalog.add(lotRecord('lot_5'));

@@ -122,7 +122,7 @@ describe('fillRing', () => {
 });
 
 describe('seeded keystream', () => {
-  it('is what its keys and those of the kernel expand to, through refills and a reseed', async (t) => {
+  it('gives what its keys and those of the kernel expand to, through refills and a reseed', async (t) => {
     withoutSystemEntropy(t);
     const { order, held } = heldOrders();
     const stream = new SeededKeystream(order);
@@ -310,7 +310,7 @@ describe('seeded keystream', () => {
     assert.deepEqual(seed, seedOf('caller'));
   });
 
-  it('once closed takes no seed any more', () => {
+  it('takes no seed once closed', () => {
     const { order, held } = heldOrders();
     const stream = new SeededKeystream(order);
     stream.close();

@@ -241,7 +241,7 @@ describe('pure supply', () => {
     assert.deepEqual(wordsOf(supply.tryDraw(KIB, take(4))!.value), [1]);
   });
 
-  it('once closed draws nothing, and what it held is erased', async () => {
+  it('draws nothing once closed, and erases what it held', async () => {
     const { world } = await worldOf(30);
     const { holding, claimed, release } = holdingClaims(world.ledger);
     release();
@@ -262,7 +262,7 @@ describe('pure supply', () => {
     assert.equal(claimed.length, 16);
   });
 
-  it('closed while claims are on their way erases what still comes', async () => {
+  it('erases what still comes when it is closed while claims are on their way', async () => {
     const { world } = await worldOf(30);
     const { holding, claimed, release } = holdingClaims(world.ledger);
     const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);

@@ -168,7 +168,7 @@ describe('seed schedule', () => {
     assert.deepEqual(writes, []);
   });
 
-  it('once closed takes no seed, and the seed in force serves until its interval ends', async () => {
+  it('takes no seed once closed, and the seed in force serves until its interval ends', async () => {
     const { clock, ledger } = await seededLedger(10);
     const { schedule, given } = scheduleOn(ledger, clock);
     const pro = schedule.add(PRO);
@@ -185,7 +185,7 @@ describe('seed schedule', () => {
     assert.equal((await ledger.audit()).blocksClaimed, 1);
   });
 
-  it('closed while a seed is on its way wipes it unseen', async () => {
+  it('wipes a seed unseen that is on its way when it is closed', async () => {
     const { clock, ledger } = await seededLedger(10);
     const gate = Promise.withResolvers<void>();
     let claimed: Uint8Array = new Uint8Array(0);
@@ -267,7 +267,7 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro), undefined);
   });
 
-  it('is asked only for groups it knows', async () => {
+  it('rejects a group that it does not know', async () => {
     const { clock, ledger } = await seededLedger(1);
     const { schedule } = scheduleOn(ledger, clock);
     await assert.rejects(schedule.ensure('pro/1'), { name: 'InvariantError' });

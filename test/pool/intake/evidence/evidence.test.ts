@@ -285,7 +285,7 @@ describe('no claim is above what the origin allows', () => {
 });
 
 describe('a witness that does not fit its read', () => {
-  it('is a fault of the backend', async () => {
+  it('blames the backend for a witness that does not fit its read', async () => {
     const read = await readOf('bell-chsh', {}, 80);
     const clusters = { shotsOrdered: 1, drawn: '' };
     const settings = new Uint8Array(80);
