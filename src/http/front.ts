@@ -6,10 +6,11 @@ import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
 import { Exchange } from './exchange.ts';
+import { ReplyTurns } from './reply-turns.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, parseTraceparent, requestNames, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
-import { type ReplyBooks, ReplyTurns, type SenderHost } from './sender.ts';
+import type { ReplyBooks, SenderHost } from './sender.ts';
 
 /*
  * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It

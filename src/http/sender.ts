@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
+import type { ReplyTurns } from './reply-turns.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 
 /** Who owns the memory of a body. */
@@ -50,42 +51,6 @@ const OFFERED_FROM_BYTES = 16 * 1024;
 export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-
-/**
- * So many requests are answered in the turn of the loop in which they came; then the reply waits for the end of the
- * turn. The library reads a connection again as long as its 512 KB buffer was filled, and runs microtasks between
- * requests, so one client that sends without end requests that are answered at once, or by a promise that is settled
- * already, would keep the loop for itself. With its reply outstanding, the next of its requests cuts its connection;
- * nobody else notices more than the wait.
- */
-const REPLIES_PER_TURN_MAX = 512;
-
-/** Counts the replies of one front in the turns of the loop in which their requests came. */
-export class ReplyTurns {
-  #turn = 0;
-  #isOver = true;
-  #replies = 0;
-  readonly #end = (): void => {
-    this.#isOver = true;
-  };
-
-  /** The turn in which a request comes. */
-  current(): number {
-    if (this.#isOver) {
-      this.#turn++;
-      this.#isOver = false;
-      this.#replies = 0;
-      setImmediate(this.#end);
-    }
-    return this.#turn;
-  }
-
-  /** Counts a reply in the turn of its request, and says whether it may be written in this turn. */
-  hasRoom(turn: number): boolean {
-    if (this.#isOver || this.#turn !== turn) return true;
-    return ++this.#replies <= REPLIES_PER_TURN_MAX;
-  }
-}
 
 /**
  * cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns.
@@ -184,17 +149,25 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#owner = owner;
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
-    const waits = (this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn);
-    if (waits) {
-      const ownHead = head.slice();
-      setImmediate(() => {
-        if (!this.isAborted) this.#sendCorked(ownHead, body);
-      });
+    const { turns } = this.#host;
+    const isPaid = this.accountNumber !== undefined;
+    if (isPaid) turns.paid();
+    if (!isPaid && body.length < OFFERED_FROM_BYTES && !turns.hasRoomForUnpaid()) {
+      turns.afterUnpaid(this.#laterOf(head, body));
+    } else if ((this.#insideParser && this.#closing) || !turns.hasRoom(this.#turn)) {
+      setImmediate(this.#laterOf(head, body));
     } else if (this.#insideParser) {
       this.write(head, body);
     } else {
       this.#sendCorked(head, body);
     }
+  }
+
+  #laterOf(head: Uint8Array, body: Uint8Array): () => void {
+    const ownHead = head.slice();
+    return () => {
+      if (!this.isAborted) this.#sendCorked(ownHead, body);
+    };
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
+import { ReplyTurns } from '../../src/http/reply-turns.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
-import { type ReplyBooks, ReplyTurns, type SenderHost } from '../../src/http/sender.ts';
+import type { ReplyBooks, SenderHost } from '../../src/http/sender.ts';
 
 /**
  * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would

@@ -59,10 +59,21 @@ function clients(count: number, port: number, next: () => string): Promise<Clien
   return Promise.all(Array.from({ length: count }, () => Client.start(port, next)));
 }
 
+interface Unpaid {
+  readonly what: string;
+  readonly request: () => string;
+  /** How it is answered; 200 without it. */
+  readonly status?: number;
+}
+
+function getOf(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n\r\n`;
+}
+
 export interface BesideLookUps {
-  /** What was looked up. */
-  readonly path: string;
-  /** Paid requests a second beside the look-ups, and the 99th percentile of their time, as parts of those without them. */
+  /** What was asked for. */
+  readonly what: string;
+  /** Paid requests a second beside it, and the 99th percentile of their time, as parts of those without them. */
   readonly rateShare: number;
   readonly p99Factor: number;
   /** Look-ups that were answered, and refused with 503 `overloaded`. */
@@ -100,32 +111,45 @@ export async function besideLookUps(
   const answer = await fetchWhole(`${server.origin}/v1/uuid`, { headers: { 'x-api-key': server.key } });
   const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
   const chance = new Chance('look-ups');
-  const paths: readonly (() => string)[] = [
-    () => `/log/consistency?from=${1 + chance.below(size - 1)}&to=${size}`,
-    () => `/verify/${metadata.certificate_id}`,
+  const unknownMethod = '{"jsonrpc":"2.0","method":"a","params":{},"id":1}';
+  const unpaid: readonly Unpaid[] = [
+    {
+      what: 'consistency of the log',
+      request: () => getOf(`/log/consistency?from=${1 + chance.below(size - 1)}&to=${size}`),
+    },
+    { what: 'a certificate', request: () => getOf(`/verify/${metadata.certificate_id}`) },
+    { what: 'a path that is not there', request: () => getOf('/nothing'), status: 404 },
+    { what: 'liveness', request: () => getOf('/livez') },
+    { what: 'an unknown key', request: () => getOf('/v1/uuid'), status: 401 },
+    {
+      what: 'an unknown JSON-RPC method',
+      request: () =>
+        `POST /json-rpc/4/invoke HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${unknownMethod.length}\r\n\r\n${unknownMethod}`,
+    },
   ];
   const measured: BesideLookUps[] = [];
-  for (const path of paths) {
+  for (const { what, request, status = 200 } of unpaid) {
     const alone: number[] = [];
     const beside: number[] = [];
-    const statuses = { 200: 0, 503: 0 };
+    let answered = 0;
+    let shed = 0;
     for (let round = 0; round < rounds; round++) {
       alone.push(...(await pay(windowMs)));
-      const request = () => `GET ${path()} HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n\r\n`;
       const others = await clients(KEYLESS, port, request);
       beside.push(...(await pay(windowMs)));
       for (const other of others) other.stop();
-      for (const [status, count] of others.flatMap((other) => [...other.statuses])) {
-        assert.ok(status === 200 || status === 503, `a look-up is answered ${status}`);
-        statuses[status] += count;
+      for (const [given, count] of others.flatMap((other) => [...other.statuses])) {
+        assert.ok(given === status || given === 503, `${what} is answered ${given}`);
+        if (given === 503) shed += count;
+        else answered += count;
       }
     }
     measured.push({
-      path: path(),
+      what,
       rateShare: beside.length / alone.length,
       p99Factor: percentile(beside, 0.99) / percentile(alone, 0.99),
-      answered: statuses[200],
-      shed: statuses[503],
+      answered,
+      shed,
     });
   }
   return measured;

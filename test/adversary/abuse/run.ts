@@ -66,9 +66,9 @@ async function bounded(target: Target, name: keyof typeof GROWTH_MB_MAX, attack:
 
 /** What look-ups must leave to paid requests: half of the rate, and three times the time. */
 async function assertLookUpsYield(server: TestServer): Promise<void> {
-  for (const { path, rateShare, p99Factor, answered, shed } of await besideLookUps(server, LOOK_UP_WINDOWS)) {
+  for (const { what, rateShare, p99Factor, answered, shed } of await besideLookUps(server, LOOK_UP_WINDOWS)) {
     const told = `${Math.round(100 * rateShare)} % of the paid rate, ${p99Factor.toFixed(1)} times the p99`;
-    say(`look-ups of ${path}: ${told}; ${answered} answered, ${shed} shed`);
+    say(`asking for ${what}: ${told}; ${answered} answered, ${shed} shed`);
     assert.ok(rateShare >= 0.5 && p99Factor <= 3, told);
   }
 }

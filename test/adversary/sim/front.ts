@@ -4,8 +4,9 @@ import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
 import { Exchange } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
+import { ReplyTurns } from '../../../src/http/reply-turns.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
-import { type ReplyBooks, ReplyTurns, type SenderHost } from '../../../src/http/sender.ts';
+import type { ReplyBooks, SenderHost } from '../../../src/http/sender.ts';
 
 /** What a client sends. */
 export interface WireRequest {

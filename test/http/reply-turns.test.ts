@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { ReplyTurns } from '../../src/http/reply-turns.ts';
+
+/** Asks for so many unpaid replies at once; the numbers of those that were written are in the list. */
+function unpaid(turns: ReplyTurns, count: number): number[] {
+  const written: number[] = [];
+  for (let i = 0; i < count; i++) {
+    if (turns.hasRoomForUnpaid()) written.push(i);
+    else turns.afterUnpaid(() => written.push(i));
+  }
+  return written;
+}
+
+/** Calls `step` until as many are written, and gives how often. */
+async function stepsUntil(
+  written: readonly number[],
+  count: number,
+  step: () => void | Promise<void>,
+): Promise<number> {
+  let steps = 0;
+  for (; written.length < count; steps++) {
+    assert.ok(steps < 1_000, 'every reply is written some time');
+    await step();
+  }
+  return steps;
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('replies that no account pays for', () => {
+  const tickOf = (t: TestContext) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    return () => t.mock.timers.tick(1);
+  };
+
+  it('leave at once while nobody pays', () => {
+    assert.equal(unpaid(new ReplyTurns(), 32).length, 32);
+  });
+
+  it('leave a millisecond apart beside paid ones, however many turns the loop makes', async (t) => {
+    const tick = tickOf(t);
+    const turns = new ReplyTurns();
+    turns.paid();
+    const written = unpaid(turns, 32);
+    for (let i = 0; i < 100; i++) await nextTurn();
+    assert.equal(written.length, 1);
+    assert.equal(await stepsUntil(written, 32, tick), 31);
+    assert.deepEqual(written, [...Array(32).keys()]);
+  });
+
+  it('wait for some 300 turns where 4,000 wait', async (t) => {
+    const tick = tickOf(t);
+    const turns = new ReplyTurns();
+    const written: number[] = [];
+    turns.paid();
+    assert.ok(turns.hasRoomForUnpaid());
+    for (let i = 0; i < 4_000; i++) turns.afterUnpaid(() => written.push(i));
+    const steps = await stepsUntil(written, 4_000, () => {
+      tick();
+      return nextTurn();
+    });
+    assert.ok(steps > 100 && steps < 320, `${steps} turns`);
+  });
+
+  it('leave at once again when nobody has paid for 64 turns', async (t) => {
+    const tick = tickOf(t);
+    const turns = new ReplyTurns();
+    turns.paid();
+    await stepsUntil(unpaid(turns, 60), 60, tick);
+    for (let i = 0; i < 10; i++) {
+      unpaid(turns, 1);
+      tick();
+      await nextTurn();
+    }
+    assert.equal(unpaid(turns, 20).length, 20);
+  });
+});
