@@ -138,7 +138,8 @@ class Generator:
             chosen = np.array(self._few(population, count), np.int64)
         chosen = chosen.astype(np.int64)
         if size is None:
-            return np.take(items, int(chosen[0]), axis)
+            one = int(chosen[0])
+            return one if np.ndim(a) == 0 else np.take(items, one, axis)
         return np.take(items, chosen.reshape(shape), axis)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
@@ -245,8 +246,10 @@ class Generator:
         return np.array(chosen, np.int64)
 
     def _given(self, values: Array, shape: Optional[Tuple[int, ...]]) -> Any:
-        """A value of numpy's when no size was asked for, as numpy does."""
-        return values[0] if shape is None else values.reshape(shape)
+        """When no size was asked for a value: as of numpy, a float of Python, and of other types a value of numpy's."""
+        if shape is not None:
+            return values.reshape(shape)
+        return float(values[0]) if values.dtype == self._np.float64 else values[0]
 
 
 def _shape(size: Size) -> Optional[Tuple[int, ...]]:

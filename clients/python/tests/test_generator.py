@@ -162,6 +162,9 @@ class Choices(unittest.TestCase):
     def test_take_from_a_range_a_list_and_an_axis(self) -> None:
         choice = self.generator.choice
         self.assertIn(choice(5), range(5))
+        self.assertIs(type(choice(5)), int, "as of numpy: it can be written as JSON")
+        self.assertIs(type(self.generator.random()), float)
+        self.assertIs(type(self.generator.normal()), float)
         self.assertIn(choice(["a", "b"]), ("a", "b"))
         self.assertEqual(choice(10, (2, 3)).shape, (2, 3))
         table = np.arange(12).reshape(3, 4)
