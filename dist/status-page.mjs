@@ -70,7 +70,7 @@ async function fetched(path) {
     if (!(error instanceof TypeError)) throw error;
     throw new Trouble(`The service could not be reached (${error.message}).`);
   }
-  if (response.status === 404) throw new Trouble("This service has no certificate with that id.");
+  if (response.status === 404) throw new Trouble("This service has nothing with that id.");
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }

@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
 const DRAW_VERIFIER = 'qrn-verify-draw.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
+const DRAW_SCRIPT = 'draw-page.mjs';
 const STATUS_SCRIPT = 'status-page.mjs';
 const DOCS_SCRIPT = 'docs-page.mjs';
 const LOG_PAGE = 'log-watch.html';
@@ -67,6 +68,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   };
   const ofPages = [...plugins, importing('certificate/verify-draw.ts', `./${DRAW_VERIFIER}`)];
   const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins: ofPages };
+  const drawScript = { entryPoints: ['src/http/pages/client/draw-page.ts'], plugins: ofPages };
   const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins: ofPages };
   const docsScript = {
     entryPoints: ['src/http/pages/client/docs-page.ts'],
@@ -79,6 +81,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     bundled(VERIFIER, verifier),
     bundled(DRAW_VERIFIER, drawVerifier),
     bundled(PAGE_SCRIPT, pageScript),
+    bundled(DRAW_SCRIPT, drawScript),
     bundled(STATUS_SCRIPT, statusScript),
     bundled(DOCS_SCRIPT, docsScript),
     logPage(),

@@ -308,7 +308,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const watched = await openPage(browser);
     await watched.page.goto(`${server.origin}/verify`);
     const pasted = changed(served.response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
-    assert.match((await paste(watched, pasted)).summary, /This service has no certificate with that id\./);
+    assert.match((await paste(watched, pasted)).summary, /This service has nothing with that id\./);
     assert.equal(watched.complaints.length, 1, 'the 404 that Chromium reports itself');
     await watched.close();
   });

@@ -38,6 +38,11 @@ const ASSETS: readonly Asset[] = [
     file: new URL('../../../dist/verify-page.mjs', import.meta.url),
   },
   {
+    name: 'draw-page.mjs',
+    contentType: MODULE,
+    file: new URL('../../../dist/draw-page.mjs', import.meta.url),
+  },
+  {
     name: 'status-page.mjs',
     contentType: MODULE,
     file: new URL('../../../dist/status-page.mjs', import.meta.url),

@@ -23,9 +23,7 @@ export function certificateMain(document: CertificateDocument): Markup {
   return html`<h1>Certificate of provenance</h1>
 <p class="id"><code>${certificate.id}</code></p>
 ${statusOf(document)}
-${testBanner(certificate)}
-${originBanner(provenance.origin)}
-${declaredBanner(provenance.lots)}
+${originBanners(certificate)}
 <p class="links-inline"><a href="/verify/${certificate.id}.pdf">This certificate as PDF</a></p>
 ${checkForm(certificate.id)}
 <div class="groups drawn-groups">
@@ -111,6 +109,14 @@ const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, t
   ],
   system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
 };
+
+/** What a reader must know of the source first: that it is for tests, not quantum, or not attested. */
+export function originBanners(certificate: Certificate): Markup {
+  const { origin, lots } = certificate.provenance;
+  return html`${testBanner(certificate)}
+${originBanner(origin)}
+${declaredBanner(lots)}`;
+}
 
 function originBanner(origin: Origin): Markup | null {
   const known = ORIGIN_BANNERS[origin];

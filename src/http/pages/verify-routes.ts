@@ -9,6 +9,7 @@ import { parseAccept } from '../representation.ts';
 import type { PlainRoute } from '../router.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
+import { drawMain } from './draw-page.ts';
 import { CAPABILITY_FIELDS, html, type Markup, pageReply } from './layout.ts';
 import { logPageRoute } from './log-watch.ts';
 import { lotMain } from './lot-page.ts';
@@ -19,6 +20,8 @@ const PDF = '.pdf';
 const PDFS_AT_ONCE = 2;
 const LOTS = '/lots/';
 const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
+const DRAWS = '/draws/';
+const DRAW_ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
 /** What a person may paste for an id holds one: the id alone, or the address of its page. */
 const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 /** A status may change with every look; a page without a proof in a moment. */
@@ -27,7 +30,7 @@ const NOT_CACHED = 'no-store';
 
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
 export function verifyRoutes(
-  certificates: Pick<CertificateService, 'find' | 'lot' | 'publicLot'>,
+  certificates: Pick<CertificateService, 'draw' | 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
 ): {
@@ -52,6 +55,7 @@ export function verifyRoutes(
             : certificateReply(exchange, certificates, assets),
       },
       { ...open, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
+      { ...open, path: DRAWS, handler: (exchange) => drawReply(exchange, certificates, assets) },
     ],
   };
 }
@@ -131,6 +135,27 @@ async function lotReply(
     { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED, script: null, style: 'drawings.css' },
     assets,
   );
+}
+
+/** The page of a committed draw. Its document is at /v1/draws/<id>. */
+async function drawReply(
+  { path, atMs }: Exchange,
+  certificates: Pick<CertificateService, 'draw'>,
+  assets: PageAssets,
+): Promise<Reply> {
+  const id = path.slice(DRAWS.length);
+  const draw = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
+  if (draw === undefined) {
+    const problem = banner(
+      'bad',
+      'There is no such draw.',
+      'This service has committed to none with this id. Whoever shows it to you as proof has shown you nothing.',
+    );
+    const page = { status: 404, title: 'No such draw', cacheControl: NOT_CACHED };
+    return pageReply({ ...page, main: startMain(problem, '') }, assets);
+  }
+  const page = { title: `Draw ${id}`, script: 'draw-page.mjs', style: 'drawings.css' };
+  return pageReply({ ...page, status: 200, main: drawMain(draw, atMs), cacheControl: NOT_CACHED }, assets);
 }
 
 function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply {

@@ -82,7 +82,8 @@ export function keysOfLog(): Promise<unknown> {
   return fetched('/.well-known/qrn-keys.json');
 }
 
-async function fetched(path: string): Promise<unknown> {
+/** JSON that this service publishes. */
+export async function fetched(path: string): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(path, { headers: { accept: 'application/json' } });
@@ -90,7 +91,7 @@ async function fetched(path: string): Promise<unknown> {
     if (!(error instanceof TypeError)) throw error;
     throw new Trouble(`The service could not be reached (${error.message}).`);
   }
-  if (response.status === 404) throw new Trouble('This service has no certificate with that id.');
+  if (response.status === 404) throw new Trouble('This service has nothing with that id.');
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }

@@ -1,0 +1,152 @@
+// src/http/pages/client/browser.ts
+var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
+var page = document;
+var isSecure = isSecureContext;
+var clipboard = navigator.clipboard;
+function element(id) {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+function made(name, text = "") {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}
+
+// src/http/pages/client/checks.ts
+import { verifyAnswer } from "./qrn-verify.mjs";
+var Trouble = class extends Error {
+  name = "Trouble";
+};
+var TITLES = {
+  "certificate id": "Certificate id",
+  "request id": "Request",
+  metadata: "Time, source and mode",
+  delivered: "Values and salt",
+  label: "What the caller said of it",
+  lots: "Hashes of the lots",
+  status: "Withdrawals",
+  keys: "Keys of the log",
+  inclusion: "Place in the log",
+  signature: "Signature of the log",
+  fixed: "Fixed before",
+  dates: "Dates",
+  witnesses: "Witnesses",
+  statement: "What is drawn",
+  commitment: "Commitment",
+  logged: "Logged in time",
+  secret: "Committed bytes",
+  nonce: "Nonce of the caller",
+  beacon: "Round of the beacon",
+  values: "Values",
+  end: "End of the draw"
+};
+async function checkDraw(draw, witnesses) {
+  const [keys, { verifyDraw }] = await Promise.all([
+    keysOfLog(),
+    import("./qrn-verify-draw.mjs")
+    // large, and of few readers
+  ]);
+  const verification = await verifyDraw({ draw, keys, ...witnesses });
+  return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
+}
+function keysOfLog() {
+  return fetched("/.well-known/qrn-keys.json");
+}
+async function fetched(path) {
+  let response;
+  try {
+    response = await fetch(path, { headers: { accept: "application/json" } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble("This service has nothing with that id.");
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+function report({ verification, subject, status }) {
+  const { checks, notCovered } = verification;
+  const shown = [summary(checks, subject, status), list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    hint.className = "hint";
+    shown.push(hint);
+  }
+  return shown;
+}
+function troubleBanner(error) {
+  const isTold = error instanceof Trouble;
+  return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
+}
+function summary(checks, subject, status) {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && subject === "certificate")
+    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0 && subject === "draw")
+    return banner("good", "Everything holds.", "Nobody could choose how this draw ends.");
+  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+  if (status === "revoked" && failed.every((check) => check.name === "status"))
+    return banner(
+      "bad",
+      "Genuine, but revoked.",
+      "It is what was certified, and the operator withdrew a lot of it since."
+    );
+  if (!isSecure && failed.every((check) => check.name === "signature")) {
+    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
+    return banner("wait", "All but the signature holds.", text);
+  }
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner("bad", count, `Do not rely on this ${subject}.`);
+}
+function list(checks) {
+  const items = made("ul");
+  for (const { name, ok, why } of checks) {
+    const item = made("li");
+    item.className = ok ? "holds" : "fails";
+    const words = made("div");
+    words.append(made("strong", TITLES[name]), made("p", why));
+    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
+    items.append(item);
+  }
+  return items;
+}
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
+    found = found[name];
+  }
+  return found;
+}
+
+// src/http/pages/client/draw-page.ts
+var button = element("check-draw");
+var result = element("result");
+button.disabled = false;
+button.addEventListener("click", async () => {
+  button.disabled = true;
+  result.setAttribute("aria-busy", "true");
+  result.replaceChildren(made("p", "Checking…"));
+  try {
+    const draw = await fetched(`/v1/draws/${button.dataset["draw"]}`);
+    result.replaceChildren(...report(await checkDraw(draw, {})));
+  } catch (error) {
+    result.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button.disabled = false;
+    result.setAttribute("aria-busy", "false");
+    result.focus({ preventScroll: true });
+    result.scrollIntoView({ block: "nearest" });
+  }
+});

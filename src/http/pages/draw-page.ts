@@ -1,0 +1,145 @@
+import type { DrawDocument } from '../../certificate/draw.ts';
+import { grouped } from '../../certificate/drawings.ts';
+import { banner, originBanners, rows } from './certificate-page.ts';
+import { html, type Markup } from './layout.ts';
+
+/** A committed draw for people: what holds now, what happened when, who won, and what to check. */
+export function drawMain(draw: DrawDocument, nowMs: number): Markup {
+  const { id, statement, certificate, outcome } = draw;
+  const origin = certificate === null ? null : originBanners(certificate.certificate);
+  return html`<h1>Draw: <bdi>${statement.purpose}</bdi></h1>
+<p class="id"><code>${id}</code></p>
+${stateBanner(draw, nowMs)}
+${origin}
+${outcome === null ? null : valuesSection(draw)}
+<section class="check" aria-labelledby="check-title"><h2 id="check-title">Check it in this browser</h2>
+<p>The check needs nobody’s word: it recomputes the values, and checks the beacon’s signature and the signed log.</p>
+<p class="unscripted">Checking runs as a script in your browser, and scripts are off. Save the draw below and run
+<code>qrn verify DRAW.json</code>.</p>
+<div class="actions scripted"><button type="button" id="check-draw" data-draw="${id}" disabled>Check this draw</button></div>
+<p class="links-inline"><a href="/v1/draws/${id}" download="${id}.json">Download this draw</a>, to keep it or to check it with
+<code>qrn verify ${id}.json</code></p>
+<div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div></section>
+<div class="groups drawn-groups">
+<section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(draw)}</section>
+<section aria-labelledby="drawn"><h2 id="drawn">What is drawn</h2><dl>
+${rows(requestRows(draw))}
+</dl></section>
+</div>
+<section aria-labelledby="to-check"><h2 id="to-check">What you should compare yourself</h2>
+<ul class="links">
+<li>The purpose and the number of this draw: it is answer ${serialOf(draw)}. A draw before it under the same purpose may have been
+ thrown away: <a href="/v1/draws?purpose=${encodeURIComponent(statement.purpose)}">the list of this purpose</a> shows every number of public purposes.</li>
+${statement.list === undefined ? null : html`<li>The list that was published: <code>sha256sum list.txt</code>, one item a line, must give <code>${statement.list.sha256.slice('sha256:'.length)}</code>.</li>`}
+${statement.beacon === undefined ? null : html`<li>The round of the beacon, from anybody who runs drand: <code>qrn beacon ${statement.beacon.round} --chain ${statement.beacon.chain}</code>.</li>`}
+<li>The keys of the log, from someone other than this service: <a href="/.well-known/qrn-keys.json">these</a> are what it says they are.</li>
+</ul>
+<p><a href="/docs#how-a-draw-is-fair">How a draw is fair</a>, and what it does not show.</p></section>
+<details class="raw"><summary>The draw as JSON</summary>
+<pre tabindex="0" role="region" aria-label="The draw as JSON">${JSON.stringify(draw, null, 2)}</pre>
+</details>`;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  cancelled: 'Its holder cancelled it before it was due.',
+  beacon_missing: 'The round of the beacon could not be had.',
+  beacon_wrong: 'What was had in place of the beacon’s round is not signed by the beacon.',
+  nonce_missing: 'The caller did not open the nonce.',
+  secret_lost: 'The service lost the bytes that it had committed to.',
+};
+
+function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number): Markup {
+  const why = REASONS[outcome?.reason ?? ''] ?? '';
+  const until = statement.gives_up_at ?? statement.due_at;
+  switch (state) {
+    case 'revealed':
+      return banner(
+        'good',
+        'Revealed.',
+        'The draw is over, and its values can be computed again by anybody.',
+      );
+    case 'cancelled':
+      return banner('bad', 'Cancelled: it has no winners.', why);
+    case 'failed':
+      return banner('bad', 'Failed: it has no winners.', why);
+    case 'committed':
+      return nowMs > Date.parse(until) + OVERDUE_MS
+        ? banner(
+            'bad',
+            'Overdue.',
+            html`It should have ended by ${time(until)}. The log shows that it did not.`,
+          )
+        : banner(
+            'wait',
+            'Committed.',
+            html`It is fixed, and nobody knows how it ends. It is due at ${time(statement.due_at)}.`,
+          );
+  }
+}
+
+/** A draw is revealed within moments of its time, also while the service is busy. */
+const OVERDUE_MS = 60_000;
+
+function valuesSection({ outcome, state, statement }: DrawDocument): Markup | null {
+  if (outcome === null || !Array.isArray(outcome.values)) return null;
+  const isCounted = state === 'revealed';
+  const isOfList = statement.list !== undefined;
+  const title = isCounted ? (isOfList ? 'Winners' : 'Values') : 'What it would have been';
+  const shown = (outcome.values as readonly unknown[]).slice(0, VALUES_SHOWN_MAX);
+  const rest = outcome.values.length - shown.length;
+  const items = shown.map(
+    (value) => html`<li><bdi>${typeof value === 'string' ? value : JSON.stringify(value)}</bdi></li>`,
+  );
+  const lines =
+    isOfList && statement.request.kind === 'integers'
+      ? html`<p class="hint">Lines of the list, counted from 1.</p>`
+      : null;
+  const more = rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
+  return html`<section aria-labelledby="values"><h2 id="values">${title}</h2>${lines}<ol class="drawn-values">${items}</ol>${more}</section>`;
+}
+
+const VALUES_SHOWN_MAX = 100;
+
+function timeLine({ state, statement, committed_at: committedAt, outcome, commit }: DrawDocument): Markup {
+  const { beacon, due_at: dueAt } = statement;
+  const logged = commit.proof === null ? 'It is being logged.' : 'It is in the signed log.';
+  return html`<ol class="time-line">
+<li><strong>Committed</strong><time datetime="${committedAt}">${committedAt}</time> <span class="passed">${logged}</span></li>
+<li><strong>${beacon === undefined ? 'Due' : `Due, with round ${grouped(beacon.round)} of the beacon`}</strong>${time(dueAt)}</li>
+${outcome === null ? null : html`<li><strong>${state === 'revealed' ? 'Revealed' : state === 'cancelled' ? 'Cancelled' : 'Failed'}</strong>${time(outcome.ended_at)}</li>`}
+</ol>`;
+}
+
+function requestRows({ statement, certificate_id: certificateId }: DrawDocument): Parameters<typeof rows>[0] {
+  const { request, list, beacon, user_data: userData, user_data_sha256: digest } = statement;
+  const count = 'count' in request ? request.count : 1;
+  return [
+    ['Kind', `${grouped(count)} of ${request.kind}`],
+    list === undefined ? null : ['List', html`${grouped(list.size)} items, <code>${list.sha256}</code>`],
+    beacon === undefined
+      ? ['Beacon', 'none: the service knows how it ends before others do']
+      : ['Beacon', html`<code>${beacon.chain}</code>`],
+    [
+      'Nonce',
+      statement.nonce !== undefined
+        ? 'given by the caller before the commitment'
+        : statement.nonce_sha256 !== undefined
+          ? 'fixed by its hash, opened later'
+          : 'none',
+    ],
+    userData === undefined ? null : ['User data', html`<bdi>${userData}</bdi>`],
+    digest === undefined ? null : ['SHA-256 of the user data', html`<code>${digest}</code>`],
+    ['Certificate', html`<a href="/verify/${certificateId}"><code>${certificateId}</code></a>`],
+  ];
+}
+
+function serialOf({ certificate }: DrawDocument): string {
+  const label = certificate?.certificate.label;
+  return label?.serial === undefined
+    ? 'of a number that is not readable yet'
+    : `number ${grouped(label.serial)}`;
+}
+
+function time(iso: string): Markup {
+  return html`<time datetime="${iso}">${iso}</time>`;
+}
