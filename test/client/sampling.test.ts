@@ -23,7 +23,7 @@ function assertFits(counts: readonly number[], probabilities: readonly number[],
 describe('normal', () => {
   it('has the normal distribution: Kolmogorov and Smirnov', async () => {
     const { random } = randomOf();
-    const count = 40_000;
+    const count = 10_000;
     const values = new Float64Array(count);
     for (let i = 0; i < count; i++) values[i] = await random.normal();
     values.sort();
@@ -33,7 +33,7 @@ describe('normal', () => {
       distance = Math.max(distance, Math.abs(expected - i / count), Math.abs(expected - (i + 1) / count));
     }
     assert.ok(distance * Math.sqrt(count) < 1.95, `${distance}`); // at 0.001
-    assert.ok(values[count - 1] > 3.5 && values[0] < -3.5);
+    assert.ok(values[count - 1] > 3.2 && values[0] < -3.2);
   });
 
   it('takes mean and deviation', async () => {
