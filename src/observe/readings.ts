@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { DrawCounts } from '../answer/draw-keeper.ts';
 import type { Backend } from '../backend/backend.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
@@ -58,6 +59,7 @@ export interface Readings {
   readonly diskFreeBytes: number;
   /** What the answers take that are kept for Idempotency-Keys. */
   readonly keptAnswerBytes: number;
+  readonly draws: DrawCounts;
   /** Entries of the log of this service: certificates and revocations. */
   readonly logEntries: number;
   /** Those that cosign the log; none without QRN_WITNESSES. */
@@ -121,6 +123,7 @@ export interface ReadingSources {
   readonly checkpoint: () => Promise<string>;
   /** Bytes of answers that are kept for Idempotency-Keys. */
   readonly keptAnswerBytes: () => number;
+  readonly draws: () => DrawCounts;
   readonly witnesses: () => Promise<readonly WitnessState[]>;
   readonly watch: Watch;
   readonly pureBytesHigh: number;
@@ -167,6 +170,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     integrity,
     diskFreeBytes: freeBytesOf(from.dataDir),
     keptAnswerBytes: from.keptAnswerBytes(),
+    draws: from.draws(),
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
     witnesses,
     use: processUse(),

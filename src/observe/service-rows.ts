@@ -294,6 +294,15 @@ export const SYSTEM_ROWS: readonly ReadingRow[] = [
     ],
   },
   {
+    families: ({ draws: { open, overdue, ...ended } }) => [
+      gauge('qrn_draws_open', 'Committed draws that have not ended.', open),
+      gauge('qrn_draws_overdue', 'Those of them that are due and wait for a beacon or a nonce.', overdue),
+      labelled('qrn_draws_ended', 'Draws that ended since the start, by how they did.', 'state', {
+        ...ended,
+      }),
+    ],
+  },
+  {
     families: ({ keptAnswerBytes }) => [
       gauge(
         'qrn_idempotent_answers_bytes',

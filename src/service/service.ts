@@ -245,6 +245,7 @@ async function startOn(
       ...entropy,
       ledger,
       checkpoint: () => thread.keyedLookUps.checkpoint(),
+      draws: () => keeper.counts(),
       keptAnswerBytes: () => running.keptBytes(clock.wallMs()),
       witnesses: () => thread.keyedLookUps.witnesses(),
       delivered: () => delivered.states(),

@@ -123,6 +123,7 @@ export const SOUND: Readings = {
   ledger: { writable: true, reason: '', writtenAtMs: 1_700_000_099_000, writtenInMs: 5 },
   diskFreeBytes: 50 * 2 ** 30,
   keptAnswerBytes: 3 * 2 ** 20,
+  draws: { open: 3, overdue: 1, revealed: 5, cancelled: 2, failed: 1 },
   logEntries: 12,
   witnesses: [],
   use: { cpuSeconds: 1, residentBytes: 1 },
