@@ -124,10 +124,25 @@ export interface DirectoryChanges {
 /** Newest lots of all sources among which those of one source are looked for. */
 export const LOTS_SEARCHED_MAX = 10_000;
 
-/** Lots and the blocks of conditioned bytes that came from them. */
-export interface EntropyStore {
+/** Blocks of lots, where they lie: each is claimed once. */
+export interface BlockStore {
+  /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
+  unclaimedBlocks(lotId: string): Promise<number>;
   /**
-   * Makes the lot and its blocks durable together, and with a `jobKey` the job, which becomes `stored`. False
+   * Takes up to `max` blocks, oldest first, for this process alone and for ever: the claim is on disk and the
+   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of lots that
+   * are held back and of those after them. A block is never returned twice, to anyone; one whose claimant dies is
+   * burned.
+   */
+  claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
+  /** Bytes not yet claimed, by kind; those of lots that are held back among them. */
+  blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
+}
+
+/** Lots and the blocks of conditioned bytes that came from them. */
+export interface EntropyStore extends BlockStore {
+  /**
+   * Makes the lot durable with its blocks, none of which is claimed before, and with a `jobKey` the job, which becomes `stored`. False
    * when the job has its lot or has ended: nothing is stored then, for a job gives one lot at most. Blocks of
    * a lot that is not accepted are refused. Calling again with the same lot id changes nothing and gives the
    * same answer.
@@ -143,17 +158,8 @@ export interface EntropyStore {
    * LOTS_SEARCHED_MAX lots of all.
    */
   lots(limit: number, source?: string): Promise<LotRecord[]>;
-  /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
-  unclaimedBlocks(lotId: string): Promise<number>;
   revokeLot(revocation: LotRevocation): Promise<void>;
   revocations(): Promise<LotRevocation[]>;
-  /**
-   * Takes up to `max` blocks, oldest first, for this process alone and for ever: the claim is on disk and the
-   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of lots that
-   * are held back and of those after them. A block is never returned twice, to anyone; one whose claimant dies is
-   * burned.
-   */
-  claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
   /**
    * Takes the next generation number of the tier's seeds, from 1. No number is ever given twice; one whose
    * reply is lost is left out.
@@ -169,8 +175,6 @@ export interface EntropyStore {
    * each of their blocks. A lot that was released before stays as it is.
    */
   releaseLots(lotIds: readonly string[], atMs: number): Promise<void>;
-  /** Bytes not yet claimed, by kind; those of lots that are held back among them. */
-  blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
 }
 
 /** What sources must know again after a restart, and what they may spend. */

@@ -188,6 +188,14 @@ class Audit {
         if (count > 0 && !lot.accepted) this.#problem(`lot ${id} was not accepted and has ${kind} blocks`);
       }
     }
+    // what a crash left before the lot was stored: the next start drops it
+    await this.#walk(this.#tables.staged, (id, ranges) => {
+      for (const kind of ['pure', 'seed'] as const) {
+        const { first, count } = ranges[kind];
+        for (let ordinal = first; ordinal < first + count; ordinal++)
+          lotOfBlock.set(`${kind} ${ordinal}`, id);
+      }
+    });
     const found = new Map<string, string>();
     const find = (key: string, lotId: string) => {
       if (found.has(key)) this.#problem(`block ${key} has two owners`);

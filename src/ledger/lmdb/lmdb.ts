@@ -9,6 +9,7 @@ import type { Durability } from '../front-journal.ts';
 import { LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
+import { LmdbBlocks } from './blocks.ts';
 import { LmdbBooks } from './books.ts';
 import {
   FREE_BYTES_MIN,
@@ -146,16 +147,8 @@ async function openLocked(
     blockKeys = isServer
       ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
       : undefined;
-    const entropy = new LmdbEntropyStore({
-      store,
-      tables,
-      writer,
-      sources,
-      keys: blockKeys,
-      clock,
-      log,
-      epoch,
-    });
+    const blocks = new LmdbBlocks({ store, tables, writer, keys: blockKeys, clock, log, epoch });
+    const entropy = new LmdbEntropyStore({ store, tables, writer, sources, blocks });
     if (isServer && count(tables.meta, 'format') < FORMAT) store.transact(() => migrate(tables));
     const { following, journals } = isServer
       ? await startJournals({

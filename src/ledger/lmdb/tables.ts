@@ -92,12 +92,19 @@ export type MetaName =
   | `${BlockKind}Blocks`
   | `${BlockKind}Bytes`;
 
-/** A lot and where its blocks are: `count` ordinals from `first`, per kind. */
+/** Where the blocks of a lot are: `count` ordinals from `first`, per kind. */
+export type BlockRanges = Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
+
+/** A lot and its blocks. */
 export interface StoredLot {
   readonly lot: LotRecord;
-  readonly blocks: Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
+  readonly blocks: BlockRanges;
   /** When it was released; absent while it is held back, and in a lot that never was. */
   readonly releasedAtMs?: number;
+}
+
+export function isHeld({ lot, releasedAtMs }: StoredLot): boolean {
+  return lot.commitment !== undefined && releasedAtMs === undefined;
 }
 
 /** A job, its place in the order of all jobs, and the lot that it gave. */
@@ -140,6 +147,8 @@ export interface Tables {
   /** Ordinal (from 1) to lot id, in the order of arrival. */
   readonly lotOrder: Table<number, string>;
   readonly revocations: Table<string, LotRevocation>;
+  /** Blocks of lots that are being stored, by lot (LmdbBlocks). */
+  readonly staged: Table<string, BlockRanges>;
   /** Unclaimed blocks: kind, ordinal. */
   readonly blocks: Table<[BlockKind, number], StoredBlock>;
   readonly claims: Table<[BlockKind, number], BlockClaim>;
@@ -231,6 +240,7 @@ export function openTables(store: Store, meta: Table<MetaName, number>): Tables 
     lots: open('lots', plainCodec<StoredLot>()),
     lotOrder: open('lotOrder', plainCodec<string>()),
     revocations: open('revocations', plainCodec<LotRevocation>()),
+    staged: openLater('staged', plainCodec<BlockRanges>()),
     blocks: open('blocks', blockCodec),
     claims: open('claims', plainCodec<BlockClaim>()),
     segments: open('segments', bytesCodec),
