@@ -20,6 +20,7 @@ const COMPARED = [
   'expand',
   'dispatch',
   'durability',
+  'start',
   'small',
   'batch',
   'latency',

@@ -37,7 +37,7 @@ export const start: Suite = {
       tables: [
         {
           title: 'A start of the service',
-          note: 'From the spawn of the process. A restart finds blocks of earlier lots; an empty folder waits for the tests of its first lot.',
+          note: 'From the spawn of the process. A restart finds blocks of earlier lots; an empty folder waits for the tests of its first lot. The reservoir is the least that can be set, so a restart soon reads another lot.',
           columns: [
             { title: 'ready after ms', spread: true },
             { title: 'CPU ms to ready', spread: true },
