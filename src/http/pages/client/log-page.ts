@@ -129,9 +129,9 @@ function showState({ sinceMs, state }: Seen, size: number, atS: number | undefin
   const values = {
     origin: text(member(state.keys, 'origin')) ?? '',
     keys: ids.join(', '),
-    size: String(size),
+    size: size.toLocaleString('en-US'),
     signed: atS === undefined ? 'it does not say' : timeText(atS),
-    lots: String(Object.keys(state.lots).length),
+    lots: Object.keys(state.lots).length.toLocaleString('en-US'),
     since: timeOf(sinceMs),
   };
   for (const [id, value] of Object.entries(values)) element(id).textContent = value;
