@@ -12,6 +12,7 @@ import { ALLOWED_ORIGIN, TestServer } from '../support/server.ts';
 describe('the client in Chromium', { skip: noBrowser() }, () => {
   let folder: string;
   let server: TestServer;
+  let key: string;
   let browser: Browser;
   let watched: WatchedPage;
 
@@ -19,6 +20,7 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
     folder = mkdtempSync(join(tmpdir(), 'qrn-browser-'));
     await buildClient(folder);
     server = await TestServer.shared();
+    ({ key } = await server.account('pro')); // no other file spends its credits
     browser = await launchChromium();
     watched = await open();
   });
@@ -48,7 +50,7 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
     return page.evaluate<T>(
       `(async () => {
         const { QrnClient } = await import('/client.js');
-        const client = new QrnClient({ baseUrl: '${server.baseUrl}', key: '${server.key}' });
+        const client = new QrnClient({ baseUrl: '${server.baseUrl}', key: '${key}' });
         ${script}
       })()`,
     );
