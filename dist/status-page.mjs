@@ -93,7 +93,7 @@ function summary(checks, subject, status) {
   if (failed.length === 0 && subject === "certificate")
     return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
   if (failed.length === 0 && subject === "draw")
-    return banner("good", "Everything holds.", "Nobody could choose how this draw ends.");
+    return banner("good", "Everything holds.", "This draw is what was committed to.");
   if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
   if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(

@@ -34,7 +34,7 @@ ${statement.list === undefined ? null : html`<li>The list that was published: <c
 ${statement.beacon === undefined ? null : html`<li>The round of the beacon, from anybody who runs drand: <code>qrn beacon ${statement.beacon.round} --chain ${statement.beacon.chain}</code>.</li>`}
 <li>The keys of the log, from someone other than this service: <a href="/.well-known/qrn-keys.json">these</a> are what it says they are.</li>
 </ul>
-<p><a href="/docs#how-a-draw-is-fair">How a draw is fair</a>, and what it does not show.</p></section>
+</section>
 <details class="raw"><summary>The draw as JSON</summary>
 <pre tabindex="0" role="region" aria-label="The draw as JSON">${JSON.stringify(draw, null, 2)}</pre>
 </details>`;
