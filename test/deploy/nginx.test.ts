@@ -208,6 +208,18 @@ ${temp.join('\n')}
     assert.ok(served >= 40 && served <= 120, `${served} of 150 keyless requests at once were served`);
     assert.equal(statuses.filter((status) => status === 429).length, 150 - served);
     assert.equal((await get('/v1/health')).status, 200);
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'getUsage',
+      params: { apiKey: service.key },
+      id: 1,
+    });
+    const called = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        fetchWhole(`http://127.0.0.1:${port}/json-rpc/4/invoke`, { method: 'POST', body }),
+      ),
+    );
+    for (const { status } of called) assert.equal(status, 200);
   });
 
   it('writes no answer to disk', () => {
