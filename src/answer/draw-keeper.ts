@@ -331,8 +331,15 @@ export class DrawKeeper implements DrawDesk {
       await this.#options.draws.dropDraw(draw.id);
       return false;
     }
-    await this.#commit(draw, answer);
-    return true;
+    try {
+      await this.#commit(draw, answer);
+      return true;
+    } catch (error) {
+      // a ledger that is held back takes nothing: the next start tries again
+      if (!(error instanceof ApiError)) throw error;
+      this.#options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
+      return false;
+    }
   }
 
   async #commit(draw: DrawRecord, { data, metadata }: KeptAnswer): Promise<DrawRecord> {

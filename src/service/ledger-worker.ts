@@ -56,7 +56,13 @@ const SEAL_INTERVAL_MS = 150;
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
 /** Calls of a ledger that is held back which are refused, beside those that need room on the disk. */
-const HELD_CALLS: readonly string[] = ['claimBlocks', 'releaseLots', 'nextSeedGeneration', 'putLog'];
+const HELD_CALLS: readonly string[] = [
+  'claimBlocks',
+  'releaseLots',
+  'nextSeedGeneration',
+  'putLog',
+  'putDraw',
+];
 
 // Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
 assert(parentPort !== null, 'this file is the entry of a worker thread');

@@ -9,6 +9,7 @@ import { BeaconChains } from '../../src/beacon/chains.ts';
 import { dueMs } from '../../src/beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../src/certificate/draw.ts';
 import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
@@ -237,6 +238,21 @@ describe('the keeper of draws', () => {
     drand.publish(ROUND);
     await w.passTo(dueAt());
     assert.equal((await w.body()).outcome?.state, 'revealed');
+  });
+
+  it('starts over a ledger that is held back, and commits at the next start', async () => {
+    const w = await new World().start();
+    const statement = w.statement();
+    await w.open(statement);
+    w.answer(statement);
+    w.ledger.putDraw = async () => {
+      throw new ApiError('storage_unavailable');
+    };
+    await w.start();
+    assert.equal((await w.body()).committed, null);
+    Reflect.deleteProperty(w.ledger, 'putDraw');
+    await w.start();
+    assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
   });
 
   it('fails a draw whose committed bytes are gone, and says so', async () => {

@@ -37,7 +37,7 @@ export interface DrawSources {
 
 const ID_BYTES = 16;
 /** A kept answer outlives the end of its draw by so much, so that a service that was stopped for long can still end it. */
-const KEPT_BEYOND_MS = 366 * 24 * 60 * 60 * 1_000;
+const KEPT_BEYOND_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** 32 pure bytes: what is committed. */
 const { request: COMMITTED_BYTES } = BYTES.parse({
