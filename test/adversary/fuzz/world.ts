@@ -73,6 +73,7 @@ export class World {
     );
     const { service } = local;
     await service.ready;
+    await local.ask('/uuid?entropy_mode=csprng'); // has the stream sampled now, and not between two readings of the meter
     const document = (await (await fetchWhole(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
     for (const role of Object.keys(ROLES) as Role[]) {
