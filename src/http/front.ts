@@ -67,7 +67,7 @@ export interface Front {
   readonly openConnections: number;
   /** Requests that are not answered yet. */
   readonly waitingRequests: number;
-  /** Replies that their readers have not taken yet, and the bytes of bodies that are held for them. */
+  /** Replies that wait for their turn or for their readers, and the bytes of bodies that are held for the latter. */
   readonly sendingReplies: number;
   readonly heldBytes: number;
   /**

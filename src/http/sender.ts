@@ -30,7 +30,7 @@ export interface SenderHost {
   readonly turns: ReplyTurns;
   /** Requests that nobody has answered yet. */
   readonly waiting: DeadlineQueue<Sender>;
-  /** Replies that their readers have not taken yet. */
+  /** Replies that wait for their turn, and those that their readers have not taken yet. */
   readonly sending: DeadlineQueue<Sender>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
@@ -163,8 +163,10 @@ export abstract class Sender extends RequestHead implements Timed {
     }
   }
 
+  /** An answered request leaves `waiting` at once: a sweep that finds it there refuses it again and again. */
   #laterOf(head: Uint8Array, body: Uint8Array): () => void {
     const ownHead = head.slice();
+    this.#enter(this.#host.sending);
     return () => {
       if (!this.isAborted) this.#sendCorked(ownHead, body);
     };

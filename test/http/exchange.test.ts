@@ -40,6 +40,23 @@ describe('an exchange', () => {
     );
   });
 
+  it('does not count as unanswered while its reply waits for its turn beside paid ones', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const host = new ModelHost();
+    host.turns.paid();
+    const responses = [new ModelResponse(), new ModelResponse()];
+    const exchanges = responses.map((response) => exchangeOn(response, host).exchange);
+    for (const exchange of exchanges) exchange.leaveHandler();
+    for (const exchange of exchanges) exchange.send(HEAD, HEAD);
+    assert.deepEqual([host.waiting.size, host.sending.size], [0, 1], 'a sweep would refuse it without end');
+    t.mock.timers.tick(1);
+    assert.deepEqual(
+      responses.map(({ ended }) => ended),
+      [true, true],
+    );
+    assertNothingHeld(host);
+  });
+
   it('holds a large body instead of copying it', () => {
     const body = new Uint8Array(HELD_BODY_FROM_BYTES + 2_000);
     const response = new ModelResponse([1_000]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import type { Account } from '../../src/account/directory.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
@@ -14,6 +15,7 @@ import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
 const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 const OK = Buffer.from('ok');
 const MEGABYTE = 1_000_000;
+const PAYER = { record: { number: 1 } } as Account;
 
 function patterned(size: number): Uint8Array {
   const body = new Uint8Array(size);
@@ -291,6 +293,27 @@ function replyContract(engine: EngineName): void {
         'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel',
       );
       assert.deepEqual([replies[0].status, closed], [503, true]);
+      await front.drain(0);
+    });
+
+    it('bodies that do not come beside paid requests are 503 one after the other, and the loop goes on', async () => {
+      const clock = new ManualClock();
+      const { front } = await startOn(
+        engine,
+        (exchange) => {
+          exchange.account = PAYER;
+          exchange.send(PLAIN_HEAD, OK);
+        },
+        { clock, limits: { sweepMs: 5 } },
+      );
+      const slow = Array.from({ length: 3 }, () =>
+        talk(front.port, 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel'),
+      );
+      await until(() => front.waitingRequests === slow.length);
+      await talk(front.port, GET, { replies: 1 });
+      clock.advance(LIMITS.answerDeadlineMs);
+      for (const { replies, closed } of await Promise.all(slow))
+        assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
       await front.drain(0);
     });
 
