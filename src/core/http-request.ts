@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { wipe } from './bytes.ts';
 
 /**
  * Every HTTP request that the service and its commands send. It is made of node:http and not of fetch: while a body is
@@ -78,30 +79,36 @@ function exchanged(request: HttpRequest): Promise<Exchanged> {
     // A reply of status 101 ends so, without an error.
     sent.on('close', () => fail(new Error('the connection ended without a whole reply')));
     sent.on('response', (response) => {
-      const pieces: Uint8Array[] = [];
+      let bytes = new Uint8Array(0);
       let length = 0;
       response.on('error', fail);
       response.on('data', (piece: Uint8Array) => {
+        const start = length;
         length += piece.length;
-        if (length > replyBytesMax) fail(new ReplyTooLong(`a reply of more than ${replyBytesMax} bytes`));
-        else pieces.push(piece);
+        if (length > replyBytesMax) {
+          fail(new ReplyTooLong(`a reply of more than ${replyBytesMax} bytes`));
+          return;
+        }
+        if (length > bytes.length) bytes = moved(bytes, Math.min(replyBytesMax, 2 * length));
+        bytes.set(piece, start);
       });
       response.on('end', () => {
-        resolve({ response, body: joined(pieces, length) });
+        resolve({ response, body: moved(bytes, length) });
       });
     });
     sent.end(body);
   });
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+/**
+ * As many of the bytes as fit into so many, and erases those given. Pieces are not kept as they come: in chunks of one byte,
+ * each byte of a reply would take 450 of memory.
+ */
+function moved(bytes: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> {
+  const other = new Uint8Array(size);
+  other.set(bytes.subarray(0, size));
+  wipe(bytes);
+  return other;
 }
 
 function headersOf({ headersDistinct }: IncomingMessage): Headers {

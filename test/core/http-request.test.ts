@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { before, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type HttpRequest, ReplyTooLong, sendRequest } from '../../src/core/http-request.ts';
 
 const LONG = 'a'.repeat(100_000);
+/** Chunks of one byte each. */
+const CRUMBS = Array.from({ length: 100_000 }, (_, i) => `1\r\n${i % 10}\r\n`);
 const WHOLE = 'HTTP/1.1 404 Not Found\r\nA: 1\r\na: 2\r\nContent-Length: 3\r\n\r\nabc';
 
 /** What the server of these tests does about a request for a path. */
@@ -28,8 +32,13 @@ const REPLIES: Readonly<Record<string, (socket: Socket) => void>> = {
     socket.end(
       'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc',
     ),
+  '/crumbs': (socket) =>
+    socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CRUMBS.join('')}0\r\n\r\n`),
   '/silent': () => {},
 };
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('a request that the service sends', () => {
   let origin: string;
@@ -89,6 +98,22 @@ describe('a request that the service sends', () => {
   it('gives up a reply that is too long', async () => {
     await assert.rejects(ask('/until-the-end', { replyBytesMax: LONG.length - 1 }), ReplyTooLong);
     assert.equal((await ask('/until-the-end', { replyBytesMax: LONG.length })).status, 200);
+  });
+
+  it('keeps a reply of many small pieces in little more memory than it has bytes', async () => {
+    const heapBytes = () => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heapBytes();
+    let most = 0;
+    const looks = setInterval(() => {
+      most = Math.max(most, heapBytes() - before);
+    }, 5);
+    const { body } = await ask('/crumbs');
+    clearInterval(looks);
+    assert.ok(body.length === CRUMBS.length && body.every((byte, i) => byte === 0x30 + (i % 10)));
+    assert.ok(most < 4e6, `${most} bytes were in use`); // 13 MB where every piece was kept
   });
 
   it('rejects with the reason of its signal, before the request is sent and while it waits', async () => {
