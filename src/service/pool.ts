@@ -29,7 +29,7 @@ const START_GRACE_MS = 60_000;
 
 /**
  * The csprng stream is first sampled when somebody asks for the mode, and otherwise so long after the start. One thread
- * runs all tests, and a start has others to run.
+ * runs all tests, and a start has others to run. A sample that could not be taken is tried again so long after.
  */
 const FIRST_SAMPLE_MS = 60_000;
 
@@ -133,7 +133,12 @@ export function startPool(options: PoolOptions): Pool {
       if (lot === null) log.error({}, 'csprng mode is not served: three samples of its stream were rejected');
     } catch (error) {
       if (stopping.signal.aborted) return;
-      log.error({ reason: String(error) }, 'the csprng stream was not sampled');
+      log.error(
+        { reason: String(error) },
+        'the csprng stream was not sampled; it is tried again in a minute',
+      );
+      clearTimeout(nextSample); // the stream is as good as before: a full disk or a dead thread keeps no sample
+      nextSample = setTimeout(sampleSystem, FIRST_SAMPLE_MS);
       if (installed !== undefined) return; // an earlier sample stays: it tells when it was taken
       installed = null;
       for (const front of fronts) front.installSystemLot(null);
@@ -143,10 +148,10 @@ export function startPool(options: PoolOptions): Pool {
   const beginSampling = () => {
     if (isSampled || stopping.signal.aborted) return;
     isSampled = true;
-    clearTimeout(firstSample);
+    clearTimeout(nextSample);
     void sampleSystem();
   };
-  const firstSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
+  let nextSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
   // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
   ledger.directoryApplied(READER, -1).catch(() => {});
   for (const collector of collectors) collector.start();
@@ -164,7 +169,7 @@ export function startPool(options: PoolOptions): Pool {
     ready: readiness.promise,
     async stop() {
       stopping.abort();
-      clearTimeout(firstSample);
+      clearTimeout(nextSample);
       for (const timer of timers) clearInterval(timer);
       // a ledger that is gone has no command waiting
       ledger.directoryApplied(READER, Number.MAX_SAFE_INTEGER).catch(() => {});
