@@ -107,6 +107,7 @@ export type EndpointLabel = (typeof ENDPOINT_LABELS)[number];
 /** The statuses that the service sends. */
 export const STATUS_LABELS = [
   '200',
+  '201',
   '204',
   '301',
   '302',

@@ -65,7 +65,8 @@ export const ALL_ON: Environment = {
 /** A folder of its own that is removed with the test. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-test-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // a server that is about to be killed may still write there
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
@@ -145,10 +146,12 @@ export class TestServer {
   }
 
   /** The same, for one test: it is killed and its folder removed when that ends, whatever it comes to. */
-  static spawnFor(t: TestContext, environment: Environment, dataDir = temporaryFolder(t)): TestServer {
-    const server = TestServer.spawn({ QRN_LOG_LEVEL: 'debug', ...environment }, dataDir);
+  static spawnFor(t: TestContext, environment: Environment, dataDir?: string): TestServer {
+    // hooks run in the order in which they are given: the folder goes when the server has ended
+    let server: TestServer | undefined;
+    t.after(() => server?.kill('SIGKILL'));
+    server = TestServer.spawn({ QRN_LOG_LEVEL: 'debug', ...environment }, dataDir ?? temporaryFolder(t));
     server.#isFolderKept = true; // the test looks into it
-    t.after(() => server.kill('SIGKILL'));
     return server;
   }
 

@@ -73,14 +73,18 @@ export class World {
     );
     const { service } = local;
     await service.ready;
-    await local.ask('/uuid?entropy_mode=csprng'); // has the stream sampled now, and not between two readings of the meter
+    // has the stream sampled now, and not between two readings of the meter
+    const first = await local.ask('/uuid?entropy_mode=csprng');
     const document = (await (await fetchWhole(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
     for (const role of Object.keys(ROLES) as Role[]) {
       actors.set(role, { role, key: await keyFor(service, role), answers: 0, credits: 0 });
     }
     for (const { key } of actors.values()) await local.knows(key);
-    return new World(local, meter, faults, document, actors);
+    const world = new World(local, meter, faults, document, actors);
+    const { metadata } = first.body as { metadata: { entropy_consumed_bytes: number } };
+    world.consumedBytes = metadata.entropy_consumed_bytes;
+    return world;
   }
 
   /** The request with the account's key. */
