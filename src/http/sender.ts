@@ -150,9 +150,9 @@ export abstract class Sender extends RequestHead implements Timed {
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
     const { turns } = this.#host;
-    const isPaid = this.accountNumber !== undefined;
+    const isPaid = this.accountNumber !== undefined && !isClientError(head);
     if (isPaid) turns.paid();
-    if (!isPaid && body.length < OFFERED_FROM_BYTES && !turns.hasRoomForUnpaid()) {
+    if (!isPaid && !turns.hasRoomForUnpaid()) {
       turns.afterUnpaid(this.#laterOf(head, body));
     } else if ((this.#insideParser && this.#closing) || !turns.hasRoom(this.#turn)) {
       setImmediate(this.#laterOf(head, body));
@@ -447,6 +447,11 @@ export abstract class Sender extends RequestHead implements Timed {
 /** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
 function hasNoContent(head: Uint8Array): boolean {
   return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
+}
+
+/** No account pays for a refusal: one that has used up its rate would else take the loop from those that pay. */
+function isClientError(head: Uint8Array): boolean {
+  return head[0] === 0x34;
 }
 
 /** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Account } from '../../src/account/directory.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type BodyOwner, HELD_BODY_FROM_BYTES, isLoopback } from '../../src/http/sender.ts';
 import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
@@ -52,6 +53,39 @@ describe('an exchange', () => {
     t.mock.timers.tick(1);
     assert.deepEqual(
       responses.map(({ ended }) => ended),
+      [true, true],
+    );
+    assertNothingHeld(host);
+  });
+
+  it('waits beside paid replies with a document of any size and with the refusal of an account', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const host = new ModelHost();
+    const reply = (status: string, account: Account | undefined, size: number) => {
+      const response = new ModelResponse();
+      const { exchange } = exchangeOn(response, host);
+      exchange.account = account;
+      exchange.leaveHandler();
+      exchange.send(new TextEncoder().encode(status), new Uint8Array(size));
+      return response;
+    };
+    const account = { record: { number: 1 } } as Account;
+    const refused = [reply('429 Too Many Requests', account, 9), reply('429 Too Many Requests', account, 9)];
+    assert.deepEqual(
+      refused.map(({ ended }) => ended),
+      [true, true],
+      'nobody pays for refusals',
+    );
+    assert.ok(reply('200 OK', account, 9).ended);
+    const first = reply('200 OK', undefined, 200_000);
+    const later = [reply('200 OK', undefined, 200_000), reply('429 Too Many Requests', account, 9)];
+    assert.deepEqual(
+      [first, ...later, reply('200 OK', account, 200_000)].map(({ ended }) => ended),
+      [true, false, false, true],
+    );
+    for (const _ of later) t.mock.timers.tick(1);
+    assert.deepEqual(
+      later.map(({ ended }) => ended),
       [true, true],
     );
     assertNothingHeld(host);
