@@ -4649,14 +4649,14 @@ function readProof(proofText) {
 }
 function readCheckpoint(noteText) {
   const note = parseNote(noteText);
-  if (note === void 0) return "The checkpoint is no signed note.";
+  if (note === void 0) return "The checkpoint is not a signed note.";
   const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === void 0) return "The signed note is no checkpoint.";
+  if (checkpoint === void 0) return "The signed note is not a checkpoint.";
   return { note, checkpoint };
 }
 function knownKeys(keys) {
   const predecessors = member(keys, "predecessors") ?? [];
-  if (!Array.isArray(predecessors)) return "This is no document of keys.";
+  if (!Array.isArray(predecessors)) return "This is not a keys document.";
   const known = [];
   for (const log of [keys, ...predecessors]) {
     const ofLog = keysOfLog(log);
@@ -4668,7 +4668,7 @@ function knownKeys(keys) {
 function keysOfLog(log) {
   const origin = text(member(log, "origin"));
   const listed = member(log, "keys");
-  if (origin === void 0 || !Array.isArray(listed)) return "This is no document of keys.";
+  if (origin === void 0 || !Array.isArray(listed)) return "This is not a keys document.";
   const known = [];
   for (const key of listed) {
     const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
@@ -5082,7 +5082,7 @@ async function fixedLot(input, lot) {
   const told = parse(leaf);
   const isLot = member(told, "type") === "lot" && member(told, "version") === 1;
   if (!isLot || canonical(told) !== leaf || member(told, "lot_id") !== id)
-    return `What is given as the leaf of lot ${id} is none.`;
+    return `The given leaf of lot ${id} is not a lot leaf.`;
   const facts = canonical(lot);
   if (facts === void 0 || member(told, "facts") !== `sha256:${bytesToHex(sha2564(utf85.encode(facts)))}`)
     return `The leaf of lot ${id} says other facts of it than the certificate.`;
@@ -5146,7 +5146,7 @@ function seedFinding(certificate, fixed) {
     return { failure: `Nothing leads from seed ${show(index)} to its lot.` };
   const root = rootOfRun(sha2564, lot.seedCount, run.first, run.hashes, run.path);
   if (root === void 0 || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
-    return { failure: `Seed ${index} is none of those that its lot committed to.` };
+    return { failure: `Seed ${index} is not among the seeds that its lot committed to.` };
   return { holds: `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.` };
 }
 function pureFinding(certificate, fixed, response) {
@@ -5573,7 +5573,8 @@ function checkKeys(keys) {
   const current = member(keys, "current_key_id");
   let failure;
   if (typeof listed === "string") failure = listed;
-  else if (!listed.some((key) => key.keyId === current)) failure = "current_key_id is none of the keys.";
+  else if (!listed.some((key) => key.keyId === current))
+    failure = "current_key_id does not name a listed key.";
   return check("keys", failure, "The keys are well-formed.");
 }
 function checkSignature(logged, signed) {

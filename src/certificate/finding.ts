@@ -116,7 +116,7 @@ export async function checkFinding(finding: unknown): Promise<FindingCheck> {
   const kind = text(member(finding, 'kind')) ?? '';
   const isFinding = member(finding, 'type') === 'qrn-log-finding' && member(finding, 'version') === 1;
   const check = Object.hasOwn(CHECKS, kind) ? CHECKS[kind as FindingKind] : undefined;
-  if (!isFinding || check === undefined) return failed('This is no finding of a log.');
+  if (!isFinding || check === undefined) return failed('This is not a finding of a log.');
   try {
     return await check(await readEvidence(finding));
   } catch (error) {

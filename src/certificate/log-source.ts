@@ -48,7 +48,7 @@ export class LogSource {
     const leaves = new Map<number, string>();
     for (let next = from; next < before; ) {
       const page = member(await this.json(`/log/leaves?from=${next}`), 'leaves');
-      if (!Array.isArray(page)) throw new LogUnavailable('/log/leaves is no list of leaves');
+      if (!Array.isArray(page)) throw new LogUnavailable('/log/leaves did not answer a list of leaves');
       if (page.length === 0) break;
       for (const each of page) {
         const [index, leaf] = [member(each, 'index'), text(member(each, 'leaf'))];

@@ -126,7 +126,7 @@ export function isSignedBy(checkpoint: string, keyId: string): boolean {
 
 export function noteOf(checkpoint: string): Note {
   const note = parseNote(checkpoint);
-  if (note === undefined) throw new CertificateLogError('the stored checkpoint is no signed note');
+  if (note === undefined) throw new CertificateLogError('the stored checkpoint is not a signed note');
   return note;
 }
 

@@ -313,7 +313,7 @@ const PROVES =
   'from which lots of bits, and that the record stands unchanged in a signed, append-only log.';
 const PROVES_NOT =
   'It does not prove that a qubit was measured, nor that values are random: tests can refute randomness, not prove ' +
-  'it, and passing SP 800-22 here is no certification by NIST. Values and salt are not on this page; without the salt the hash gives nothing away.';
+  'it, and passing SP 800-22 here is not a certification by NIST. Values and salt are not on this page; without the salt the hash gives nothing away.';
 
 function drawFoot(sheet: Sheet, { certificate }: Document): void {
   const url = certificate.verify_url;

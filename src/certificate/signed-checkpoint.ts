@@ -44,9 +44,9 @@ export function readProof(proofText: unknown): LoggedAt | string {
 
 export function readCheckpoint(noteText: string): CheckpointNote | string {
   const note = parseNote(noteText);
-  if (note === undefined) return 'The checkpoint is no signed note.';
+  if (note === undefined) return 'The checkpoint is not a signed note.';
   const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === undefined) return 'The signed note is no checkpoint.';
+  if (checkpoint === undefined) return 'The signed note is not a checkpoint.';
   return { note, checkpoint };
 }
 
@@ -67,7 +67,7 @@ interface KnownKey {
 /** The keys of the log and of those that it has succeeded; why not, when the document is none. */
 export function knownKeys(keys: unknown): KnownKey[] | string {
   const predecessors = member(keys, 'predecessors') ?? [];
-  if (!Array.isArray(predecessors)) return 'This is no document of keys.';
+  if (!Array.isArray(predecessors)) return 'This is not a keys document.';
   const known: KnownKey[] = [];
   for (const log of [keys, ...predecessors]) {
     const ofLog = keysOfLog(log);
@@ -80,7 +80,7 @@ export function knownKeys(keys: unknown): KnownKey[] | string {
 function keysOfLog(log: unknown): KnownKey[] | string {
   const origin = text(member(log, 'origin'));
   const listed = member(log, 'keys');
-  if (origin === undefined || !Array.isArray(listed)) return 'This is no document of keys.';
+  if (origin === undefined || !Array.isArray(listed)) return 'This is not a keys document.';
   const known: KnownKey[] = [];
   for (const key of listed) {
     const publicKey = fromBase64(text(member(key, 'public_key')) ?? '');

@@ -117,7 +117,7 @@ async function fixedLot(input: FixedInput, lot: unknown): Promise<FixedLot | str
   const told = parse(leaf);
   const isLot = member(told, 'type') === 'lot' && member(told, 'version') === 1;
   if (!isLot || canonical(told) !== leaf || member(told, 'lot_id') !== id)
-    return `What is given as the leaf of lot ${id} is none.`;
+    return `The given leaf of lot ${id} is not a lot leaf.`;
   const facts = canonical(lot);
   if (facts === undefined || member(told, 'facts') !== `sha256:${bytesToHex(sha256(utf8.encode(facts)))}`)
     return `The leaf of lot ${id} says other facts of it than the certificate.`;
@@ -185,7 +185,7 @@ function seedFinding(certificate: unknown, fixed: readonly (FixedLot | undefined
     return { failure: `Nothing leads from seed ${show(index)} to its lot.` };
   const root = rootOfRun(sha256, lot.seedCount, run.first, run.hashes, run.path);
   if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
-    return { failure: `Seed ${index} is none of those that its lot committed to.` };
+    return { failure: `Seed ${index} is not among the seeds that its lot committed to.` };
   return { holds: `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.` };
 }
 

@@ -52,7 +52,7 @@ export async function verifyPublicLot(
     const placedAt = await placed('withdrawal', withdrawal, keys);
     if (typeof placedAt === 'string') return { failure: placedAt };
     if (member(placedAt.told, 'type') !== 'revocation' || member(placedAt.told, 'lot_id') !== lotId)
-      return { failure: `What is told as the withdrawal is none of lot ${lotId}.` };
+      return { failure: `The given withdrawal is not one of lot ${lotId}.` };
     withdrawn = text(member(placedAt.told, 'reason')) ?? '';
   }
 
@@ -81,7 +81,7 @@ function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefin
   const type = member(statement, 'type');
   const count = member(statement, 'withdrawals', 'count');
   if ((type !== 'lot' && type !== 'statement') || typeof count !== 'number')
-    return 'What is told as the statement says nothing of withdrawals.';
+    return 'The given statement is not about withdrawals.';
   if (!Array.isArray(leaves) || leaves.length !== count)
     return `The statement counts ${count} withdrawals, and ${Array.isArray(leaves) ? leaves.length : 'none'} are told.`;
   const range = new CompactRange(sha256);
@@ -90,7 +90,7 @@ function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefin
     const read = text(leaf);
     const told = read === undefined ? undefined : parsed(read);
     if (read === undefined || member(told, 'type') !== 'revocation')
-      return 'What is told as a withdrawal is none.';
+      return 'The given withdrawal is not a withdrawal record.';
     range.append(leafHash(sha256, utf8.encode(read)), () => {});
     lots.push(text(member(told, 'lot_id')));
   }

@@ -381,7 +381,8 @@ function checkKeys(keys: unknown): Check {
   const current = member(keys, 'current_key_id');
   let failure: string | undefined;
   if (typeof listed === 'string') failure = listed;
-  else if (!listed.some((key) => key.keyId === current)) failure = 'current_key_id is none of the keys.';
+  else if (!listed.some((key) => key.keyId === current))
+    failure = 'current_key_id does not name a listed key.';
   return check('keys', failure, 'The keys are well-formed.');
 }
 

@@ -308,7 +308,7 @@ export function readable(assessment: FileAssessment): string {
 
 const MEANING =
   'What it means: statistical tests can refute randomness, never prove it. A weak deterministic generator passes them\n' +
-  'all. It is no certification by NIST. docs/evidence.md explains each figure.\n';
+  'all. It is not a certification by NIST. docs/evidence.md explains each figure.\n';
 
 function testsOf({ first }: FileAssessment): string {
   const { rows, notApplicable, passed, total } = first.battery;

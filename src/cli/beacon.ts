@@ -18,10 +18,11 @@ export const beacon = action({
   },
   run: async (input, context) => {
     const hash = input.option('chain') ?? QUICKNET;
-    if (!/^[0-9a-f]{64}$/.test(hash)) throw new UsageError(`${hash} is no hash of a chain: 64 hex digits`);
+    if (!/^[0-9a-f]{64}$/.test(hash))
+      throw new UsageError(`${hash} is not the hash of a chain: give 64 hex digits`);
     const [asked] = input.operands;
     if (asked !== 'latest' && !/^[1-9]\d{0,14}$/.test(asked))
-      throw new UsageError(`${asked} is no round: a whole number from 1 on, or latest`);
+      throw new UsageError(`${asked} is not a round: give a whole number from 1 on, or latest`);
     const base = (input.option('url') ?? 'https://api.drand.sh').replace(/\/+$/, '');
     const nowMs = context.clock.wallMs();
     let told: Told;

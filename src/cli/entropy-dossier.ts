@@ -92,7 +92,7 @@ async function readSymbols(path: string, form: SymbolForm): Promise<{ symbols: U
     const wide = symbols.findIndex((symbol) => symbol >>> width !== 0);
     if (wide >= 0) {
       throw new CommandError(
-        `${path}: byte ${wide} is ${symbols[wide]}, which is no symbol of ${width} bits`,
+        `${path}: byte ${wide} is ${symbols[wide]}, which is not a symbol of ${width} bits`,
       );
     }
     return { symbols, sha256: createHash('sha256').update(bytes).digest('hex') };

@@ -177,7 +177,7 @@ function parsePublished(bytes: Uint8Array) {
     const record = JSON.parse(textOf(lines[0] + 1, lines[1])) as LotRecord;
     return { record, shots: decodeRawShots(bytes.subarray(lines[1] + 1)) };
   } catch (error) {
-    throw new CommandError(`this is no file of evidence publish: ${messageOf(error)}`);
+    throw new CommandError(`this file was not made by evidence publish: ${messageOf(error)}`);
   }
 }
 

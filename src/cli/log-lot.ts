@@ -17,7 +17,7 @@ export const lot = action({
   },
   run: async (input, context) => {
     const [id] = input.operands;
-    if (!LOT_ID.test(id)) throw new UsageError(`${id} is no lot id: lot_ and 26 characters`);
+    if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
     const [document, keys] = await Promise.all([
       fetchJson(`${originOf(input, context)}/log/lots/${id}`),
       keysFor(input, context),

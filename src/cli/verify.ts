@@ -282,7 +282,7 @@ async function certificateFor(
     throw new CommandError(
       input.has('headers')
         ? `${input.option('headers')} has no X-Certificate-ID: these are not the header fields of an answer in octets`
-        : `${path} names no certificate in metadata.certificate_id: it is no answer of the service`,
+        : `${path} names no certificate in metadata.certificate_id: it is not an answer of the service`,
     );
   const url = `${verifyUrlOf(input, context)}/${id}`;
   for (let attempt = 1; ; attempt++) {

@@ -150,6 +150,6 @@ class DemoAsker implements Asker {
   }
 
   quoted(): never {
-    throw new InvariantError('a demo draw is no dry run');
+    throw new InvariantError('a demo draw is not a dry run');
   }
 }

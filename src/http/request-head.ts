@@ -114,7 +114,7 @@ export class RequestHead {
   refusal(bytesMax: number): ApiError | undefined {
     if (this.#repeated !== '') return malformed(`Send ${this.#repeated} once.`);
     if ((this.#seen & HOST) === 0) return malformed('Send a Host field.'); // RFC 9112 §3.2
-    if (!isHost(this.host)) return malformed('Host is no name or address with an optional port.');
+    if (!isHost(this.host)) return malformed('Host is not a name or address with an optional port.');
     if ((this.#seen & (CONTENT_LENGTH | TRANSFER_ENCODING)) !== 0) {
       const refused = this.#framingRefusal();
       if (refused !== undefined) return refused;

@@ -118,7 +118,7 @@ describe('qrn assess --symbol-bits', () => {
     const stuck = written('stuck', new Uint8Array(1_000_000));
     const wrong: readonly [args: readonly string[], status: number, line: RegExp][] = [
       [[short, '--symbol-bits', '2'], 1, /holds 999,999 symbols; at least 1,000,000 are needed/],
-      [[wide, '--symbol-bits', '2'], 1, /byte 17 is 4, which is no symbol of 2 bits/],
+      [[wide, '--symbol-bits', '2'], 1, /byte 17 is 4, which is not a symbol of 2 bits/],
       [[stuck, '--symbol-bits', '2', '--restarts', stuck], 1, /has no entropy/],
       [[stuck, '--symbol-bits', '9'], 2, /--symbol-bits is 1 to 8/],
       [[stuck, '--symbol-bits', '2', '--claim', '2.5'], 2, /--claim is above 0 and at most 2/],

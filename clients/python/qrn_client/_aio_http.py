@@ -226,4 +226,4 @@ async def _read_chunk_size(reader: asyncio.StreamReader) -> int:
 
 def _check_size(size: int) -> None:
     if size > _wire.BODY_BYTES_MAX:
-        raise HTTPException(f"a body of {size} bytes is no answer of the service")
+        raise HTTPException(f"a body of {size} bytes is not an answer of the service")

@@ -56,13 +56,13 @@ def read_proof(text: Any) -> Union[Logged, str]:
         return malformed
     signed = _read_note(note)
     if signed is None:
-        return "The checkpoint in the proof is no signed note."
+        return "The checkpoint in the proof is not a signed note."
     signed_text, signatures = signed
     origin, *rest = signed_text[:-1].split("\n")
     size = whole_number(rest[0]) if len(rest) >= 2 else None
     root = from_base64(rest[1]) if len(rest) >= 2 else None
     if origin == "" or size is None or root is None or len(root) != 32 or "" in rest[2:]:
-        return "The signed note in the proof is no checkpoint."
+        return "The signed note in the proof is not a checkpoint."
     hashes = [hash for hash in path if hash is not None]
     return Logged(index, hashes, signed_text, signatures, origin, size, root)
 
@@ -137,7 +137,7 @@ def known_keys(keys: Any) -> Union[List[KnownKey], str]:
     predecessors, known = member(keys, "predecessors"), []
     earlier = [] if predecessors is MISSING or predecessors is None else predecessors
     if not isinstance(earlier, list):
-        return "This is no document of keys."
+        return "This is not a keys document."
     for log in [keys, *earlier]:
         of_log = _keys_of_log(log)
         if isinstance(of_log, str):
@@ -150,7 +150,7 @@ def _keys_of_log(log: Any) -> Union[List[KnownKey], str]:
     """Key ids and verifier keys must follow from the keys themselves."""
     origin, listed = text(member(log, "origin")), member(log, "keys")
     if origin is None or encoded(origin) is None or not isinstance(listed, list):
-        return "This is no document of keys."
+        return "This is not a keys document."
     known: List[KnownKey] = []
     for key in listed:
         public = from_base64(text(member(key, "public_key")) or "")

@@ -112,7 +112,7 @@ def _lot(
     told = _parsed(leaf)
     is_lot = member(told, "type") == "lot" and member(told, "version") == 1 and member(told, "lot_id") == name
     if not is_lot or canonical_json(told) != leaf.encode("utf-8", "surrogatepass"):
-        raise _Failure(f"What is given as the leaf of lot {name} is none.")
+        raise _Failure(f"The given leaf of lot {name} is not a lot leaf.")
     facts = canonical_json(lot)
     if facts is None or member(told, "facts") != f"sha256:{sha256(facts).hexdigest()}":
         raise _Failure(f"The leaf of lot {name} says other facts of it than the certificate.")
@@ -158,7 +158,7 @@ def _seed(certificate: Any, lots: Sequence[Optional[_Lot]]) -> str:
     if run is None or not _is_count(index) or run[0] != index or len(run[1]) != 1:
         raise _Failure(f"Nothing leads from seed {show(index)} to its lot.")
     if _root(lot.seed_count, run[0], run[1], run[2]) != lot.seed_root or run[2]:
-        raise _Failure(f"Seed {index} is none of those that its lot committed to.")
+        raise _Failure(f"Seed {index} is not among the seeds that its lot committed to.")
     return f"Its seed is number {index} of the {lot.seed_count} that the lot committed to."
 
 

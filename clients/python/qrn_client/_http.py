@@ -147,7 +147,7 @@ def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: flo
     """The body, read into the memory that the values will stay in."""
     length = response.length
     if length is not None and length > _wire.BODY_BYTES_MAX:
-        raise http.client.HTTPException(f"a body of {length} bytes is no answer of the service")
+        raise http.client.HTTPException(f"a body of {length} bytes is not an answer of the service")
     body = bytearray(length or 0)
     at = 0
     while length is None or at < length:

@@ -64,7 +64,7 @@ class TimeoutExceededError(ConnectionFailedError):
 
 
 class InvalidAnswerError(QrnError):
-    """`invalid_answer`: what came is no answer of the service, such as a proxy's page."""
+    """`invalid_answer`: what came is not an answer of the service, such as a proxy's page."""
 
 
 class InvalidRequestError(QrnError):

@@ -314,7 +314,7 @@ def _check_keys(keys: Any) -> Check:
     if isinstance(known, str):
         failure = known
     elif all(key.key_id != current for key in known):
-        failure = "current_key_id is none of the keys."
+        failure = "current_key_id does not name a listed key."
     return _check("keys", failure, "The keys are well-formed.")
 
 

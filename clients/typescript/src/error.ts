@@ -69,7 +69,7 @@ export const SERVICE_ERROR_CODES = [
 export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];
 
 /**
- * Codes of this client: the connection failed or was cut; no answer in `timeoutMs`; what came is no answer of the
+ * Codes of this client: the connection failed or was cut; no answer in `timeoutMs`; what came is not an answer of the
  * service, such as a proxy's page.
  */
 export type ClientErrorCode = 'network_error' | 'timeout' | 'invalid_answer';
@@ -136,7 +136,7 @@ export class ConnectionFailedError extends QrnError {}
 /** `timeout`: no answer within the time of one attempt. */
 export class TimeoutExceededError extends ConnectionFailedError {}
 
-/** `invalid_answer`: what came is no answer of the service, such as a proxy's page. */
+/** `invalid_answer`: what came is not an answer of the service, such as a proxy's page. */
 export class InvalidAnswerError extends QrnError {}
 
 /** The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431. */

@@ -261,6 +261,6 @@ class DrawAsker implements Asker {
   }
 
   quoted(): never {
-    throw new InvariantError('a committed draw is no dry run');
+    throw new InvariantError('a committed draw is not a dry run');
   }
 }

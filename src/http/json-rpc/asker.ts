@@ -109,6 +109,6 @@ export class RpcAsker implements Asker {
   }
 
   quoted(): never {
-    throw new InvariantError('a JSON-RPC call is no dry run');
+    throw new InvariantError('a JSON-RPC call is not a dry run');
   }
 }

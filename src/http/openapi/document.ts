@@ -187,7 +187,7 @@ function dataSuccess(endpoint: EndpointDefinition): Schema {
 
 /** What a stream is; test/api/stream.test.ts reads it back. */
 const LINES =
-  'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is no block: ' +
+  'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is not a block: ' +
   '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
   'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
 const FRAMES =

@@ -186,7 +186,7 @@ function startReply(query: string, assets: PageAssets): Reply {
 function malformedReply(assets: PageAssets, asked = ''): Reply {
   const problem = banner(
     'bad',
-    'This is no certificate id.',
+    'This is not a certificate id.',
     'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.',
   );
   const page = { status: 400, title: 'No certificate id', cacheControl: NOT_CACHED };

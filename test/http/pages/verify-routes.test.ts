@@ -192,9 +192,9 @@ describe('an id that opens nothing', () => {
     const { service } = await scene();
     const cases = [
       [`/verify/${UNKNOWN}`, 404, /There is no such certificate\./, 'cert_not_found'],
-      ['/verify/cert_short', 400, /This is no certificate id\./, 'invalid_id'],
-      [`/verify/${UNKNOWN}/more`, 400, /This is no certificate id\./, 'invalid_id'],
-      [`/verify/%3Cscript%3E`, 400, /This is no certificate id\./, 'invalid_id'],
+      ['/verify/cert_short', 400, /This is not a certificate id\./, 'invalid_id'],
+      [`/verify/${UNKNOWN}/more`, 400, /This is not a certificate id\./, 'invalid_id'],
+      [`/verify/%3Cscript%3E`, 400, /This is not a certificate id\./, 'invalid_id'],
     ] as const;
     for (const [path, status, told, code] of cases) {
       const page = await replyOf(service, path);
