@@ -8,7 +8,8 @@ import { type Field, headOf } from './head.ts';
 import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi/document.ts';
 import type { PageAssets } from './pages/assets.ts';
 import { docsMain } from './pages/docs-page.ts';
-import { type Page, pageReply } from './pages/layout.ts';
+import { fairDrawsMain } from './pages/fair-draws.ts';
+import { FAIR_DRAWS_PATH, type Page, pageReply } from './pages/layout.ts';
 import { eventOf } from './pages/status-live.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import type { PlainRoute } from './router.ts';
@@ -49,11 +50,13 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
   const event = atMostEvery(FRESH_MS, clock, async () => eventReply(await facts()));
   const { areMetricsPublic } = sources;
   const docs = once(() => pageReply(docsPage(sources.facts().baseUrl), assets));
+  const fairDraws = pageReply(fairDrawsPage(), assets);
   const document = once(() => openApiReply(openApiDocument(sources.facts())));
   return [
     { ...open, path: '/', handler: status },
     { ...open, path: '/events', handler: event },
     { ...open, path: '/docs', handler: docs },
+    { ...open, path: FAIR_DRAWS_PATH, handler: () => fairDraws },
     { ...open, path: '/openapi.json', handler: document },
     ...(metrics === undefined
       ? []
@@ -135,6 +138,19 @@ function docsPage(baseUrl: string): Page {
     main: docsMain(baseUrl),
     cacheControl: 'no-cache',
     script: 'docs-page.mjs',
+    place: 'docs',
+    style: 'docs.css',
+    fields: PUBLIC_FIELDS,
+  };
+}
+
+function fairDrawsPage(): Page {
+  return {
+    status: 200,
+    title: 'How a draw is fair: Quantum Random Number Service',
+    main: fairDrawsMain(),
+    cacheControl: 'no-cache',
+    script: null,
     place: 'docs',
     style: 'docs.css',
     fields: PUBLIC_FIELDS,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import type { DrawDocument } from '../../src/certificate/draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, openPage } from './chromium.ts';
@@ -54,6 +55,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
   let browser: Browser;
   let server: TestServer;
   let paths: readonly string[];
+  let draw: string;
 
   before(async () => {
     [browser, server] = await Promise.all([launchChromium(), TestServer.shared()]);
@@ -77,11 +79,42 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     };
     await server.until('the certificate is logged', async () => (await read()).proof !== null);
     const lot = (await read()).provenance.lots[0].id;
-    paths = ['/', '/docs', '/verify', '/log', certificate, `/lots/${lot}`, '/no-such-page'];
+    draw = await revealedDraw();
+    paths = [
+      '/',
+      '/docs',
+      '/docs/draws',
+      '/verify',
+      '/log',
+      certificate,
+      `/lots/${lot}`,
+      `/draws/${draw}`,
+      '/no-such-page',
+    ];
   });
   after(async () => {
     await browser?.close();
   });
+
+  /** The id of a draw that has ended, with all of it in the log. */
+  async function revealedDraw(): Promise<string> {
+    const response = await fetchWhole(`${server.baseUrl}/draws`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        winners: { count: 2, list: { items: ['ada', 'grace', 'barbara'] } },
+        purpose: 'a raffle to look at',
+      }),
+    });
+    assert.equal(response.status, 201);
+    const { id } = (await response.json()) as DrawDocument;
+    await server.until('the draw is revealed and logged', async () => {
+      const read = await fetchWhole(`${server.baseUrl}/draws/${id}`);
+      const { certificate, commit, end } = (await read.json()) as DrawDocument;
+      return [certificate?.certificate.proof, commit.proof, end?.proof].every((proof) => proof != null);
+    });
+    return id;
+  }
 
   it('breaks no rule of axe-core and fits its window, on phone, tablet and desk, light and dark', async () => {
     for (const path of paths) {
@@ -163,6 +196,33 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     await page.goto(`${server.origin}${paths.find((path) => path.startsWith('/verify/cert_'))}`);
     await page.locator('#check').waitFor();
     assert.ok(!(await page.locator('#sample-button').isVisible()));
+    await close();
+  });
+
+  it('verifies a draw in its page, and fails one whose winners were changed', async () => {
+    const { page, complaints, close } = await openPage(browser);
+    await page.goto(`${server.origin}/draws/${draw}`);
+    const verdict = async () => {
+      await page.click('#check-draw');
+      await page.locator('#result[aria-busy="false"] .banner').waitFor();
+      return page.textContent('#result .banner');
+    };
+    assert.match((await verdict())!, /^Everything holds\./);
+    await page.route(`**/v1/draws/${draw}`, async (route) => {
+      const document = (await (await route.fetch()).json()) as DrawDocument & {
+        outcome: { values: string[] };
+      };
+      document.outcome.values.reverse();
+      await route.fulfill({ json: document });
+    });
+    await page.reload();
+    assert.match(
+      (await verdict())!,
+      /^2 of \d+ checks failed\. Do not rely on this draw\./,
+      'values and end',
+    );
+    await page.unroute(`**/v1/draws/${draw}`);
+    assert.deepEqual(complaints, []);
     await close();
   });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { buildDraws } from '../../scripts/build-docs.ts';
 import { buildVerifier } from '../../scripts/build-verifier.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
@@ -19,6 +20,8 @@ describe('dist/', () => {
       const committed = readFileSync(new URL(name, dist), 'utf8');
       assert.ok(text === committed, `dist/${name} is stale: node scripts/build-verifier.ts`);
     }
+    const draws = readFileSync(new URL('draws.html', dist), 'utf8');
+    assert.ok(draws === buildDraws(), 'dist/draws.html is stale: node scripts/build-docs.ts');
   });
 
   it('depends on nothing: the verifier imports only what Node brings, and only as a program', () => {

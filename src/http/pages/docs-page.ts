@@ -6,7 +6,7 @@ import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { grouped, type ParameterDefinition } from '../params.ts';
 import { type Call, codeOf, type Language, languagesOf, prettyJson } from './code-samples.ts';
 import { referenceSections } from './docs-reference.ts';
-import { html, type Markup } from './layout.ts';
+import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
 
 /** The documentation, from the same definitions as the OpenAPI document; `baseUrl` ends in /v1. */
 export function docsMain(baseUrl: string): Markup {
@@ -49,7 +49,7 @@ function contents(): Markup {
   return html`<nav class="contents" aria-label="Contents">
 <h2>Values</h2><ul>${links(ENDPOINT_DEFINITIONS.filter(isData))}</ul>
 <h2>Account</h2><ul>${links(ENDPOINT_DEFINITIONS.filter((each) => !isData(each)))}</ul>
-<h2>Reference</h2><ul><li><a href="#modes">Entropy modes</a></li><li><a href="#answers">Answers</a></li>
+<h2>Reference</h2><ul><li><a href="${FAIR_DRAWS_PATH}">How a draw is fair</a></li><li><a href="#modes">Entropy modes</a></li><li><a href="#answers">Answers</a></li>
 <li><a href="#limits">Tiers and prices</a></li><li><a href="#errors">Errors</a></li>
 <li><a href="/openapi.json">OpenAPI 3.1</a></li></ul></nav>`;
 }

@@ -1,7 +1,7 @@
 import type { DrawDocument } from '../../certificate/draw.ts';
 import { grouped } from '../../certificate/drawings.ts';
 import { banner, originBanners, rows } from './certificate-page.ts';
-import { html, type Markup } from './layout.ts';
+import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
 
 /** A committed draw for people: what holds now, what happened when, who won, and what to check. */
 export function drawMain(draw: DrawDocument, nowMs: number): Markup {
@@ -13,7 +13,8 @@ ${stateBanner(draw, nowMs)}
 ${origin}
 ${outcome === null ? null : valuesSection(draw)}
 <section class="check" aria-labelledby="check-title"><h2 id="check-title">Check it in this browser</h2>
-<p>The check needs nobody’s word: it recomputes the values, and checks the beacon’s signature and the signed log.</p>
+<p>The check needs nobody’s word: it recomputes the values, and checks the beacon’s signature and the signed log.
+<a href="${FAIR_DRAWS_PATH}">How a draw is fair</a> says what that shows.</p>
 <p class="unscripted">Checking runs as a script in your browser, and scripts are off. Save the draw below and run
 <code>qrn verify DRAW.json</code>.</p>
 <div class="actions scripted"><button type="button" id="check-draw" data-draw="${id}" disabled>Check this draw</button></div>

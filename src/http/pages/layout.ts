@@ -4,6 +4,9 @@ import { type Field, headOf } from '../head.ts';
 import type { PageAssets } from './assets.ts';
 import { LOG_PAGE_PATH } from './log-watch.ts';
 
+/** Where the page stands that says how a draw is fair. */
+export const FAIR_DRAWS_PATH = '/docs/draws';
+
 export interface Page {
   readonly status: number;
   readonly title: string;
@@ -95,6 +98,7 @@ ${main}
 <a href="/.well-known/qrn-keys.json">its public keys</a>,
 <a href="${LOG_PAGE_PATH}">its growth, watched in the browser</a>,
 <a href="/assets/qrn-verify.mjs" download>the verifier as one file</a>.
+In plain words: <a href="${FAIR_DRAWS_PATH}">how a draw is fair</a>.
 This page needs no key and shows no random value.</p>
 </footer>
 </body>
