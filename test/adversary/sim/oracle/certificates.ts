@@ -81,7 +81,7 @@ export class CertificateKeeper {
   async #extend(log: CertificateLog): Promise<void> {
     const note = parseNote(log.checkpoint);
     const now = note && parseCheckpoint(note.text);
-    hold(now !== undefined, 'log', () => 'the checkpoint is no signed note');
+    hold(now !== undefined, 'log', () => 'the checkpoint is not a signed note');
     const before = this.#checkpoint;
     this.#checkpoint = { size: now.size, root: now.root };
     if (before === undefined || before.size === 0) return;
