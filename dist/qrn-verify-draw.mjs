@@ -4206,7 +4206,7 @@ var BeaconError = class extends Error {
 };
 function chainOf(info, hash) {
   const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);
-  const scheme = typeof schemeID === "string" ? SCHEMES[schemeID] : void 0;
+  const scheme = typeof schemeID === "string" && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : void 0;
   if (scheme === void 0)
     throw new BeaconError(
       `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(", ")}`
@@ -6320,6 +6320,8 @@ function drawnValues(request, bytes) {
   return draw(new Members(request), bytes) ?? `its members are not those of ${kind}`;
 }
 var NUMBERS_MAX = 1e5;
+var STEPS_MAX = 2 ** 28;
+var GAUSSIANS_MAX = 1e4;
 var KINDS = {
   integers(request, bytes) {
     const range = rangeOf(request, request.whole("count"));
@@ -6333,7 +6335,8 @@ var KINDS = {
   bytes(request, bytes) {
     const [count, length] = [request.whole("count"), request.whole("length", 1024)];
     const encoding = request.get("encoding");
-    if (count === 0 || length === 0 || encoding !== "hex" && encoding !== "base64") return void 0;
+    if (count === 0 || length === 0 || count * length > NUMBERS_MAX) return void 0;
+    if (encoding !== "hex" && encoding !== "base64") return void 0;
     return times(count, () => {
       const value = bytes.take(length);
       return encoding === "hex" ? bytesToHex(value) : btoa(String.fromCharCode(...value));
@@ -6351,6 +6354,7 @@ var KINDS = {
   weighted(request, bytes) {
     const [count, items, weights] = [request.whole("count"), request.texts("items"), request.get("weights")];
     if (count === 0 || items === void 0 || !Array.isArray(weights)) return void 0;
+    if (count * items.length > STEPS_MAX) return void 0;
     const isFit = weights.length === items.length && weights.every((each) => isWhole(each, 1, 2 ** 53));
     if (!isFit || weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) return void 0;
     return weighted(items, weights, count, bytes);
@@ -6382,7 +6386,7 @@ var KINDS = {
     return times(count, () => permutation(length, bytes));
   },
   gaussians(request, bytes) {
-    const [count, digits] = [request.whole("count"), request.whole("digits", 14)];
+    const [count, digits] = [request.whole("count", GAUSSIANS_MAX), request.whole("digits", 14)];
     const [mean, stddev] = [request.get("mean"), request.get("stddev")];
     if (count === 0 || digits < 2 || typeof mean !== "number" || typeof stddev !== "number") return void 0;
     if (!(Math.abs(mean) <= 1e6 && stddev >= 1e-9 && stddev <= 1e6)) return void 0;
@@ -6393,8 +6397,8 @@ function rangeOf(request, count) {
   const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique") === true];
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count === 0) return void 0;
   const range = { count, min: Number(min), max: Number(max), unique };
-  const span = range.max - range.min + 1;
-  return span >= 1 && span <= 2 ** 53 && (!unique || span >= count) ? range : void 0;
+  const reach = range.max - range.min;
+  return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count) ? range : void 0;
 }
 var Members = class {
   #given;
@@ -6434,7 +6438,11 @@ function holds2(sentence) {
   return { holds: sentence };
 }
 var utf87 = new TextEncoder();
-var ENDS = ["revealed", "cancelled", "failed"];
+var REASONS = {
+  revealed: [null],
+  cancelled: ["cancelled"],
+  failed: ["beacon_missing", "beacon_wrong", "nonce_missing", "secret_lost"]
+};
 async function outcomeFindings(input) {
   const { draw } = input;
   if (member(draw, "state") === "committed") return [["end", notEnded(draw)]];
@@ -6450,8 +6458,8 @@ async function outcomeFindings(input) {
 var EMPTY = new Uint8Array(0);
 function notEnded(draw) {
   const dueAt = text(member(draw, "statement", "due_at"));
-  if ((member(draw, "outcome") ?? null) !== null || (member(draw, "answer") ?? null) !== null)
-    return failed("The draw is said to be committed only, and yet it has an outcome.");
+  if (["outcome", "answer", "end"].some((name) => (member(draw, name) ?? null) !== null))
+    return failed("The draw is said to be committed only, and yet it has an outcome, an answer or an end.");
   return holds2(`The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`);
 }
 function secretOf(draw) {
@@ -6515,19 +6523,23 @@ function valuesFinding({ draw, digest }, secret, nonce, randomness) {
   if (isRevealed(draw)) return holds2(`The ${what} follow from the committed bytes, the nonce and the round.`);
   return holds2(`The ${what} would have been these, and do not count: ${show(reason)}.`);
 }
-async function endFinding({ draw, keys, digest }) {
+async function endFinding({ draw, keys, digest, round }) {
   const [outcome, state] = [member(draw, "outcome"), member(draw, "state")];
   const outcomeText = canonical(outcome) ?? "";
   if (member(outcome, "type") !== "draw_outcome" || member(outcome, "version") !== 1)
     return failed("The outcome is not of version 1.");
-  if (!ENDS.includes(String(state)) || member(outcome, "state") !== state)
+  if (!Object.hasOwn(REASONS, String(state)) || member(outcome, "state") !== state)
     return failed(`The draw is ${show(state)}, its outcome ${show(member(outcome, "state"))}.`);
   if (member(outcome, "statement_sha256") !== digest) return failed("The outcome is of another statement.");
-  if (isRevealed(draw) !== (member(outcome, "reason") === null))
-    return failed(`A draw that is ${state} does not have the reason ${show(member(outcome, "reason"))}.`);
-  const endedAt = member(outcome, "ended_at");
-  if (isRevealed(draw) && !(timeOf(endedAt) >= timeOf(member(draw, "statement", "due_at"))))
-    return failed("The draw was revealed before it was due.");
+  const [reason, endedAt] = [member(outcome, "reason"), member(outcome, "ended_at")];
+  if (!REASONS[String(state)].includes(reason))
+    return failed(`A draw that is ${state} does not have the reason ${show(reason)}.`);
+  const [dueMs2, givesUpMs] = ["due_at", "gives_up_at"].map((name) => timeOf(member(draw, "statement", name)));
+  const endedMs = timeOf(endedAt);
+  if (state === "revealed" && !(endedMs >= dueMs2)) return failed("The draw was revealed before it was due.");
+  if (state === "cancelled" && !(endedMs < dueMs2)) return failed("The draw was cancelled after it was due.");
+  if (state === "failed" && reason !== "secret_lost" && !(endedMs >= givesUpMs))
+    return failed("The draw was given up before the time that its statement says.");
   const expected = {
     ended_at: endedAt,
     outcome_sha256: digestOf2(utf87.encode(outcomeText)),
@@ -6541,6 +6553,10 @@ async function endFinding({ draw, keys, digest }) {
     return failed("The leaf in the log is of another end than the outcome.");
   const logged = await loggedLeaf(leaf, member(draw, "end", "proof"), keys);
   if (typeof logged === "string") return failed(`The end: ${logged}`);
+  if (state === "cancelled" && typeof round === "object" && logged.atS * 1e3 >= round.atMs)
+    return failed(
+      `The log held the cancellation by ${timeText(logged.atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
+    );
   return holds2(`The draw ended as ${state}; the log held that by ${timeText(logged.atS)}.`);
 }
 function isRevealed(draw) {
@@ -6572,12 +6588,63 @@ async function verifyDraw({ draw, keys, witnesses }) {
   ];
   const findings = await outcomeFindings({ draw, keys, digest, round });
   checks.push(...findings.map(([name, finding]) => check2(name, finding)));
-  return { ok: checks.every(({ ok }) => ok), checks, notCovered: ofCertificate.notCovered };
+  const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
+  return { ok: checks.every(({ ok }) => ok), checks, notCovered: uncovered };
+}
+var LEAF = { leaf: null, proof: null };
+var RUN = { first: null, hashes: null, path: null };
+var DOCUMENT = {
+  type: null,
+  version: null,
+  id: null,
+  state: null,
+  statement: null,
+  statement_sha256: null,
+  committed_at: null,
+  certificate_id: null,
+  certificate: {
+    certificate: null,
+    lots: { lot_id: null, leaf: null, proof: null, runs: RUN },
+    revocation: null
+  },
+  commit: LEAF,
+  answer: null,
+  // verifyAnswer says what nobody looked at
+  chain: {
+    public_key: null,
+    period: null,
+    genesis_time: null,
+    genesis_seed: null,
+    hash: null,
+    groupHash: null,
+    schemeID: null,
+    metadata: null
+  },
+  outcome: null,
+  end: LEAF
+};
+function strangersIn(value, shape, path = "") {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((each) => strangersIn(each, shape, path)))];
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = Object.hasOwn(shape, name) ? shape[name] : void 0;
+    if (known === void 0) return [`${path}${name}`];
+    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
+  });
+}
+function unusedIn(draw) {
+  const isUnused = (member(draw, "chain") ?? null) !== null && member(draw, "statement", "beacon") === void 0;
+  const proven = member(draw, "certificate", "lots");
+  const lots = member(draw, "certificate", "certificate", "provenance", "lots");
+  const isLonger = Array.isArray(proven) && Array.isArray(lots) && proven.length > lots.length;
+  return [...isUnused ? ["chain"] : [], ...isLonger ? ["certificate.lots"] : []];
 }
 function check2(name, finding) {
   return "failure" in finding ? { name, ok: false, why: finding.failure } : { name, ok: true, why: finding.holds };
 }
 function statementFinding(draw, statement, digest) {
+  if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
+    return failed("The document is not of a draw of version 1.");
   if (member(statement, "type") !== "draw_statement" || member(statement, "version") !== 1)
     return failed("The statement is not of version 1.");
   if (member(draw, "statement_sha256") !== digest)
@@ -6640,6 +6707,8 @@ function commitmentFinding(draw, statement, digest) {
   const dueMs2 = timeOf(member(statement, "due_at"));
   if (!(dueMs2 >= timeOf(member(document, "issued_at"))))
     return failed("The draw was due before it was committed.");
+  if (member(label, "public") !== member(statement, "public"))
+    return failed("Statement and certificate differ in whether the draw is public.");
   const purpose = member(statement, "purpose");
   const told = member(label, "purpose") ?? member(draw, "answer", "label", "purpose");
   if (told === void 0 ? member(label, "purpose_commitment") === void 0 : told !== purpose)

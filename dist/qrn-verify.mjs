@@ -1831,6 +1831,26 @@ function bytesOfUuid(uuid) {
   return Uint8Array.from({ length: 16 }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16));
 }
 
+// src/core/repeated-member.ts
+var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
+var COLON = /[\t\n\r ]*:/y;
+function repeatedMember(text2) {
+  const open = [];
+  for (const { 0: token, index } of text2.matchAll(TOKEN)) {
+    if (token === "{") open.push(/* @__PURE__ */ new Set());
+    else if (token === "}") open.pop();
+    else {
+      COLON.lastIndex = index + token.length;
+      if (!COLON.test(text2)) continue;
+      const name = token.includes("\\") ? JSON.parse(token) : token.slice(1, -1);
+      const names = open[open.length - 1];
+      if (names.has(name)) return name;
+      names.add(name);
+    }
+  }
+  return void 0;
+}
+
 // src/cli/verification-text.ts
 function verificationText({ checks, notCovered: notCovered2 }) {
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -1934,11 +1954,15 @@ function textOf(bytes) {
 }
 async function readJson(path) {
   const text2 = textOf(await readBytes(path));
+  let value;
   try {
-    return JSON.parse(text2);
+    value = JSON.parse(text2);
   } catch (error) {
     throw new Error(`${path} is not JSON`, { cause: error });
   }
+  const repeated = repeatedMember(text2);
+  if (repeated === void 0) return value;
+  throw new Error(`${path} has two members ${JSON.stringify(repeated)} in one object`);
 }
 export {
   fieldsOf,

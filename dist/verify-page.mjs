@@ -3,6 +3,26 @@ import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
 import { verifyAnswer as verifyAnswer2 } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
 
+// src/core/repeated-member.ts
+var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
+var COLON = /[\t\n\r ]*:/y;
+function repeatedMember(text) {
+  const open = [];
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (token === "{") open.push(/* @__PURE__ */ new Set());
+    else if (token === "}") open.pop();
+    else {
+      COLON.lastIndex = index + token.length;
+      if (!COLON.test(text)) continue;
+      const name = token.includes("\\") ? JSON.parse(token) : token.slice(1, -1);
+      const names = open[open.length - 1];
+      if (names.has(name)) return name;
+      names.add(name);
+    }
+  }
+  return void 0;
+}
+
 // src/http/pages/client/browser.ts
 var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
 var page = document;
@@ -262,12 +282,18 @@ function witnessesGiven() {
   return { witnesses: policy };
 }
 function parsed(text) {
+  let value;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new Trouble(`This is not JSON (${error.message}). Paste the whole body of the answer, as it came.`);
   }
+  const repeated = repeatedMember(text);
+  if (repeated === void 0) return value;
+  throw new Trouble(
+    `It has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts.`
+  );
 }
 function idFor(response) {
   const ofPage = form.dataset["certificate"];

@@ -1,5 +1,5 @@
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
-import { BeaconError, chainOf } from '../beacon/drand.ts';
+import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
 import {
   type DrawBody,
   type DrawOutcome,
@@ -21,8 +21,10 @@ import type { DrawStore } from '../ledger/ledger.ts';
 import { drawnValues } from './draw-values.ts';
 import type { Idempotency } from './idempotency.ts';
 
+/** What a draw is to a request with its id: made by it, made by another one, or being made. */
+export type DrawKnown = 'same' | 'other' | 'running';
 /** How a new draw fared. */
-export type DrawOpening = 'opened' | 'same' | 'other' | 'running' | 'full';
+export type DrawOpening = DrawKnown | 'opened' | 'full';
 
 /** A chain as a statement needs it. */
 export interface ChainFacts {
@@ -37,6 +39,8 @@ export interface ChainFacts {
 export interface DrawDesk {
   /** Undefined for a chain that the settings lack. Throws `beacon_unavailable`. */
   chainOf(nameOrHash: string): Promise<ChainFacts | undefined>;
+  /** Undefined for a draw that is not stored. */
+  knownDraw(id: string, fingerprint: string): Promise<DrawKnown | undefined>;
   /** `same` and `running`: a request with the same id and fingerprint made it, or is about to. */
   openDraw(draw: DrawRecord): Promise<DrawOpening>;
   /** Its answer is durable. */
@@ -70,6 +74,8 @@ export function drawFingerprint(statementSha256: string): string {
 /** A draw that has not ended, as the keeper holds it in memory. */
 interface Waiting {
   readonly accountNumber: number;
+  /** Hash of its beacon's chain. */
+  readonly chain: string | undefined;
   /** When it is looked at next (Unix ms). */
   atMs: number;
   tries: number;
@@ -98,6 +104,8 @@ const NO_BYTES = new Uint8Array(0);
 export class DrawKeeper implements DrawDesk {
   readonly #options: DrawKeeperOptions;
   readonly #waiting = new Map<string, Waiting>();
+  /** Draws of one chain are looked at one after the other, so that a beacon that is slow holds up no other's draws. */
+  readonly #underWay = new Map<string | undefined, Promise<void>>();
   readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
   /** Changes of draws run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -134,13 +142,15 @@ export class DrawKeeper implements DrawDesk {
     return { hash, periodS, genesisS, info: known.info };
   }
 
+  knownDraw(id: string, fingerprint: string): Promise<DrawKnown | undefined> {
+    return this.#inTurn(async () => knownAs(await this.#options.draws.draw(id), fingerprint));
+  }
+
   openDraw(draw: DrawRecord): Promise<DrawOpening> {
     return this.#inTurn(async () => {
       const { draws } = this.#options;
-      const stored = await draws.draw(draw.id);
-      if (stored === undefined) return (await draws.openDraw(draw, LIMITS.openDrawsMax)) ? 'opened' : 'full';
-      if (bodyOf(stored).fingerprint !== bodyOf(draw).fingerprint) return 'other';
-      return stored.state === 'opening' ? 'running' : 'same';
+      const known = knownAs(await draws.draw(draw.id), bodyOf(draw).fingerprint);
+      return known ?? ((await draws.openDraw(draw, LIMITS.openDrawsMax)) ? 'opened' : 'full');
     });
   }
 
@@ -152,7 +162,7 @@ export class DrawKeeper implements DrawDesk {
       assert(answer !== undefined, 'the answer of a committed draw is kept');
       this.#wait(await this.#commit(draw, answer));
     });
-    void this.tick();
+    this.lookAtDue();
   }
 
   drawRefused(id: string): Promise<void> {
@@ -162,8 +172,8 @@ export class DrawKeeper implements DrawDesk {
   cancelDraw(id: string, accountNumber: number): Promise<void> {
     return this.#inTurn(async () => {
       const draw = await this.#ownOpen(id, accountNumber);
-      if (draw.dueAtMs <= this.#options.clock.wallMs()) throw new ApiError('draw_due');
       const body = bodyOf(draw);
+      if (this.#options.clock.wallMs() >= cancelUntilMs(draw, body)) throw new ApiError('draw_due');
       // with a beacon nobody knows yet what it would have been
       const nonce = nonceOf(body);
       const isKnown = body.statement.beacon === undefined && nonce !== undefined;
@@ -182,21 +192,36 @@ export class DrawKeeper implements DrawDesk {
       const waiting = this.#waiting.get(id);
       if (waiting !== undefined) Object.assign(waiting, { atMs: draw.dueAtMs, tries: 0 });
     });
-    void this.tick();
+    this.lookAtDue();
+  }
+
+  /** Begins to end what is due and can be ended now. */
+  lookAtDue(): void {
+    const nowMs = this.#options.clock.wallMs();
+    const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= nowMs);
+    for (const [chain, draws] of Map.groupBy(due, ([, waiting]) => waiting.chain)) {
+      if (this.#underWay.has(chain)) continue;
+      const looked = this.#lookAtAll(draws).finally(() => this.#underWay.delete(chain));
+      this.#underWay.set(chain, looked);
+    }
   }
 
   /** Ends what is due and can be ended now. Never rejects. */
   async tick(): Promise<void> {
-    const nowMs = this.#options.clock.wallMs();
-    const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= nowMs);
-    for (const [id, waiting] of due) {
-      waiting.atMs = nowMs + retryMs(waiting.tries++); // before it is looked at: a second tick leaves it alone
+    this.lookAtDue();
+    await Promise.all(this.#underWay.values());
+  }
+
+  async #lookAtAll(draws: readonly (readonly [string, Waiting])[]): Promise<void> {
+    const { clock, log } = this.#options;
+    for (const [id, waiting] of draws) {
       try {
         await this.#look(id);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        this.#options.log.error({ draw: id, reason }, 'a draw could not be ended; trying again');
+        log.error({ draw: id, reason }, 'a draw could not be ended; trying again');
       }
+      waiting.atMs = clock.wallMs() + retryMs(waiting.tries++);
     }
   }
 
@@ -365,8 +390,10 @@ export class DrawKeeper implements DrawDesk {
     return draw;
   }
 
-  #wait({ id, accountNumber, dueAtMs }: DrawRecord): void {
-    this.#waiting.set(id, { accountNumber, atMs: dueAtMs, tries: 0 });
+  #wait(draw: DrawRecord): void {
+    const { id, accountNumber, dueAtMs } = draw;
+    const chain = bodyOf(draw).statement.beacon?.chain;
+    this.#waiting.set(id, { accountNumber, chain, atMs: dueAtMs, tries: 0 });
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
@@ -391,10 +418,23 @@ function secretOf({ data }: KeptAnswer): string {
   return data.bytes;
 }
 
+function knownAs(stored: DrawRecord | undefined, fingerprint: string): DrawKnown | undefined {
+  if (stored === undefined) return undefined;
+  if (bodyOf(stored).fingerprint !== fingerprint) return 'other';
+  return stored.state === 'opening' ? 'running' : 'same';
+}
+
 /** The caller's nonce; undefined where it has not been opened. */
 function nonceOf({ statement, nonce }: DrawBody): Uint8Array | undefined {
   if (statement.nonce_sha256 !== undefined) return nonce === null ? undefined : fromHex(nonce);
   return statement.nonce === undefined ? NO_BYTES : fromHex(statement.nonce);
+}
+
+/** A round that is not due yet is known to nobody. The log must hold the end before, or it would prove nothing. */
+function cancelUntilMs({ dueAtMs }: DrawRecord, { statement, chain }: DrawBody): number {
+  const { beacon } = statement;
+  if (beacon === undefined) return dueAtMs;
+  return dueMs(chainOf(chain, beacon.chain), beacon.round) - LIMITS.drawRoundAheadMinMs;
 }
 
 function bodyOf({ body }: DrawRecord): DrawBody {

@@ -21,6 +21,31 @@ export interface KnownChain {
 /** A round, with the signature before it where the scheme signs that too. */
 export type ChainRound = BeaconRound & { readonly previous_signature?: string };
 
+/** A round that was verified under a scheme, or is about to be: a signature takes the thread tens of milliseconds. */
+interface Verified {
+  readonly scheme: BeaconChain['scheme'];
+  readonly round: Promise<ChainRound>;
+}
+
+const ROUNDS_KEPT_MAX = 64;
+
+/** What the chain is made of again. Whatever else a server says would stand in every draw, and nothing vouches for it. */
+const INFO_MEMBERS = [
+  'public_key',
+  'period',
+  'genesis_time',
+  'genesis_seed',
+  'hash',
+  'groupHash',
+  'schemeID',
+  'metadata',
+];
+
+function infoOf(info: unknown): object {
+  const members = Object.entries(info as object).filter(([name]) => INFO_MEMBERS.includes(name));
+  return Object.fromEntries(members);
+}
+
 /** Nothing could be had: whoever asks again later may get it. */
 class BeaconMissing extends Error {
   override name = 'BeaconMissing';
@@ -30,7 +55,9 @@ class BeaconMissing extends Error {
 export class BeaconChains {
   readonly #settings: readonly ChainSetting[];
   readonly #fetchJson: FetchJson;
-  readonly #known = new Map<string, KnownChain>();
+  /** Those that are known or asked for now: however many ask, each is asked for once. */
+  readonly #known = new Map<string, Promise<KnownChain>>();
+  readonly #rounds = new Map<string, Verified>();
 
   constructor(settings: readonly ChainSetting[], fetchJson: FetchJson) {
     this.#settings = settings;
@@ -51,17 +78,29 @@ export class BeaconChains {
     const { hash } = setting;
     let known = this.#known.get(hash);
     if (known === undefined) {
-      known = await this.#firstOf(setting, 'info', (info) => ({
-        chain: chainOf(info, hash),
-        info: info as object,
-      }));
+      known = this.#firstOf(setting, 'info', (info) => ({ chain: chainOf(info, hash), info: infoOf(info) }));
       this.#known.set(hash, known);
+      known.catch(() => this.#known.delete(hash)); // told to the caller
     }
     return known;
   }
 
   /** The round, verified. Rejects with BeaconError when what came was wrong, and with BeaconMissing when nothing came. */
-  async round({ chain, info: _ }: KnownChain, round: number): Promise<ChainRound> {
+  async round({ chain }: Pick<KnownChain, 'chain'>, round: number): Promise<ChainRound> {
+    const key = `${chain.hash}/${round}`;
+    const known = this.#rounds.get(key);
+    if (known?.scheme === chain.scheme) return known.round;
+    const verified = { scheme: chain.scheme, round: this.#verifiedRound(chain, round) };
+    this.#rounds.set(key, verified);
+    const [oldest] = this.#rounds.keys();
+    if (this.#rounds.size > ROUNDS_KEPT_MAX) this.#rounds.delete(oldest);
+    verified.round.catch(() => {
+      if (this.#rounds.get(key) === verified) this.#rounds.delete(key);
+    });
+    return verified.round;
+  }
+
+  async #verifiedRound(chain: BeaconChain, round: number): Promise<ChainRound> {
     const setting = this.#setting(chain.hash);
     if (setting === undefined) throw new BeaconMissing(`the chain ${chain.hash} is not among the settings`);
     return this.#firstOf(setting, `public/${round}`, (answer) => {

@@ -52,7 +52,8 @@ export class BeaconError extends Error {
 /** Reads `/HASH/info` of drand's HTTP API. Throws BeaconError unless the information hashes to `hash`. */
 export function chainOf(info: unknown, hash: string): BeaconChain {
   const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);
-  const scheme = typeof schemeID === 'string' ? SCHEMES[schemeID] : undefined;
+  const scheme =
+    typeof schemeID === 'string' && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : undefined;
   if (scheme === undefined)
     throw new BeaconError(
       `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(', ')}`,

@@ -70,6 +70,9 @@ export function drawnValues(request: unknown, bytes: ByteStream): readonly unkno
 
 /** A draw has at most so many values, and they are made of at most so many numbers: more would hold up whoever checks. */
 const NUMBERS_MAX = 100_000;
+/** A weighted pick looks at one item after the other. */
+const STEPS_MAX = 2 ** 28;
+const GAUSSIANS_MAX = 10_000;
 
 /** Gives undefined for a request that nothing can be drawn with. */
 type Kind = (request: Members, bytes: ByteStream) => readonly unknown[] | undefined;
@@ -87,7 +90,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   bytes(request, bytes) {
     const [count, length] = [request.whole('count'), request.whole('length', 1_024)];
     const encoding = request.get('encoding');
-    if (count === 0 || length === 0 || (encoding !== 'hex' && encoding !== 'base64')) return undefined;
+    if (count === 0 || length === 0 || count * length > NUMBERS_MAX) return undefined;
+    if (encoding !== 'hex' && encoding !== 'base64') return undefined;
     return times(count, () => {
       const value = bytes.take(length);
       return encoding === 'hex' ? bytesToHex(value) : btoa(String.fromCharCode(...value));
@@ -105,6 +109,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   weighted(request, bytes) {
     const [count, items, weights] = [request.whole('count'), request.texts('items'), request.get('weights')];
     if (count === 0 || items === undefined || !Array.isArray(weights)) return undefined;
+    if (count * items.length > STEPS_MAX) return undefined;
     const isFit = weights.length === items.length && weights.every((each) => isWhole(each, 1, 2 ** 53));
     if (!isFit || weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) return undefined;
     return weighted(items, weights, count, bytes);
@@ -136,7 +141,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     return times(count, () => permutation(length, bytes));
   },
   gaussians(request, bytes) {
-    const [count, digits] = [request.whole('count'), request.whole('digits', 14)];
+    const [count, digits] = [request.whole('count', GAUSSIANS_MAX), request.whole('digits', 14)];
     const [mean, stddev] = [request.get('mean'), request.get('stddev')];
     if (count === 0 || digits < 2 || typeof mean !== 'number' || typeof stddev !== 'number') return undefined;
     if (!(Math.abs(mean) <= 1e6 && stddev >= 1e-9 && stddev <= 1e6)) return undefined;
@@ -149,8 +154,9 @@ function rangeOf(request: Members, count: number): Omit<Integers, 'sort'> | unde
   const [min, max, unique] = [request.get('min'), request.get('max'), request.get('unique') === true];
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count === 0) return undefined;
   const range = { count, min: Number(min), max: Number(max), unique };
-  const span = range.max - range.min + 1;
-  return span >= 1 && span <= 2 ** 53 && (!unique || span >= count) ? range : undefined;
+  // compared without the 1: 2^53 + 1 is no double, and a span beyond 2^53 is one that no word is accepted for
+  const reach = range.max - range.min;
+  return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count) ? range : undefined;
 }
 
 /** The members of a request that somebody else wrote. */

@@ -28,6 +28,8 @@ export type FindingKind =
   | 'disowned'
   /** Two leaves of one lot: its bytes were fixed twice. */
   | 'lot-twice'
+  /** Two leaves that commit to one draw: its bytes could be chosen from several. */
+  | 'draw-twice'
   /** A leaf whose time is not between the checkpoints before and after it. */
   | 'date'
   /** The withdrawals that are listed are not those that a leaf counts. */
@@ -238,6 +240,13 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
     return shown(isTwice, `Leaves ${a.index} and ${b.index} are both of lot ${one}.`);
   },
 
+  async 'draw-twice'(evidence) {
+    const [a, b] = [await evidence.leaf(0), await evidence.leaf(1)];
+    const [one, other] = [committedDrawOf(a.leaf), committedDrawOf(b.leaf)];
+    const isTwice = one !== undefined && one.statement === other?.statement && a.index !== b.index;
+    return shown(isTwice, `Leaves ${a.index} and ${b.index} both commit to the draw ${one?.statement}.`);
+  },
+
   async date(evidence) {
     const { leaf, index, at } = await evidence.leaf(0);
     const toldMs = leafTimeOf(leaf);
@@ -438,6 +447,14 @@ function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly 
 export function lotIdOf(leaf: string): string | undefined {
   const told = leafOf(leaf);
   return member(told, 'type') === 'lot' ? text(member(told, 'lot_id')) : undefined;
+}
+
+/** The hash of the statement that a leaf commits to, and when the draw is due (Unix ms). */
+export function committedDrawOf(leaf: string): { statement: string; dueMs: number } | undefined {
+  const told = leafOf(leaf);
+  const statement = text(member(told, 'statement_sha256'));
+  if (member(told, 'type') !== 'draw_commit' || statement === undefined) return undefined;
+  return { statement, dueMs: timeOf(member(told, 'due_at')) };
 }
 
 /** Milliseconds since 1970 of a withdrawal or a statement; NaN for one without a time, undefined for another leaf. */

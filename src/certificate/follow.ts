@@ -3,6 +3,7 @@ import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { CompactRange, type Hash, leafHash, type Sha256 } from '../crypto/merkle.ts';
 import { formatNote } from '../crypto/note.ts';
 import {
+  committedDrawOf,
   type Finding,
   type FindingKind,
   isStatement,
@@ -40,11 +41,15 @@ export interface FollowState {
   readonly whole: { readonly size: number; readonly roots: readonly string[] };
   /** Index of each lot's leaf. */
   readonly lots: Readonly<Record<string, number>>;
+  /** Of draws that are not due, by their statement: the leaf that commits, and the time (Unix ms). Earlier releases have none. */
+  readonly draws?: Draws;
   /** The leaves of all withdrawals, in the order of the log. */
   readonly withdrawals: readonly string[];
   /** The first checkpoint that was seen with the newest public leaf. */
   readonly lastPublic: string;
 }
+
+type Draws = Readonly<Record<string, readonly [index: number, dueMs: number]>>;
 
 export type FollowEvent =
   | { readonly kind: 'lot' | 'statement' | 'other'; readonly index: number; readonly leaf: string }
@@ -79,6 +84,11 @@ const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 /** Clocks differ. */
 const AHEAD_MAX_S = 600;
 
+/** A second leaf of a draw that was due by the last poll is too late to choose anything. */
+function drawsNotDue(draws: Draws = {}, atS = 0): Record<string, Draws[string]> {
+  return Object.fromEntries(Object.entries(draws).filter(([, [, dueMs]]) => !(dueMs < atS * 1_000)));
+}
+
 class Found extends Error {
   override name = 'Found';
   readonly finding: Finding;
@@ -110,6 +120,7 @@ class Follower {
   readonly #events: FollowEvent[] = [];
   /** What is pinned in the end. */
   #keys: unknown;
+  #draws: Record<string, Draws[string]> = {};
   /** Text of leaf 0 that the document of keys gives. */
   #firstLeaf: string | undefined;
 
@@ -262,8 +273,7 @@ class Follower {
 
   /** Reads what the log has more, and holds it against both checkpoints. */
   async #extend(before: SignedCheckpoint | undefined, now: SignedCheckpoint): Promise<FollowState> {
-    const from = before?.checkpoint.size ?? 0;
-    const { size } = now.checkpoint;
+    const [from, { size }] = [before?.checkpoint.size ?? 0, now.checkpoint];
     const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
     const hashes = new Map<number, Hash>();
     const stored = this.#state?.whole ?? { size: 0, roots: [] };
@@ -291,6 +301,7 @@ class Follower {
     if (size > from) await this.#checkRoots(before, now, range, { before: beginning, after });
     if (from === 0 && this.#firstLeaf !== undefined && size > 0) await this.#checkFirstLeaf(now);
     const lots = { ...this.#state?.lots };
+    this.#draws = drawsNotDue(this.#state?.draws, before?.atS);
     const withdrawals = [...(this.#state?.withdrawals ?? [])];
     const counted = new CompactRange(sha256);
     for (const leaf of withdrawals) counted.append(leafHash(sha256, utf8.encode(leaf)), () => {});
@@ -306,6 +317,7 @@ class Follower {
       checkpoint: formatNote(now.note),
       whole: { size: whole.size, roots: whole.roots.map(toBase64) },
       lots,
+      draws: this.#draws,
       withdrawals,
       lastPublic,
     };
@@ -357,17 +369,21 @@ class Follower {
         checkpoints: before === undefined ? [] : [formatNote(before.note)],
         leaves: [{ leaf, ...(await proof(index)) }],
       });
-    const lotId = lotIdOf(leaf);
-    const earlier = lotId === undefined || !Object.hasOwn(lots, lotId) ? undefined : lots[lotId];
-    if (lotId !== undefined && earlier !== undefined)
-      throw this.#found('lot-twice', `Leaves ${earlier} and ${index} are both of lot ${lotId}.`, {
+    const lotId = lotIdOf(leaf) ?? '';
+    const twice = async (kind: FindingKind, first: number, words: string) =>
+      this.#found(kind, `Leaves ${first} and ${index} ${words}.`, {
         checkpoints: [],
         leaves: [
-          { leaf: await this.#source.publicLeaf(earlier), ...(await proof(earlier)) },
+          { leaf: await this.#source.publicLeaf(first), ...(await proof(first)) },
           { leaf, ...(await proof(index)) },
         ],
       });
-    if (lotId !== undefined) lots[lotId] = index;
+    if (Object.hasOwn(lots, lotId)) throw await twice('lot-twice', lots[lotId], `are both of lot ${lotId}`);
+    if (lotId !== '') lots[lotId] = index;
+    const { statement = '', dueMs = 0 } = committedDrawOf(leaf) ?? {};
+    if (Object.hasOwn(this.#draws, statement))
+      throw await twice('draw-twice', this.#draws[statement][0], `both commit to the draw ${statement}`);
+    if (statement !== '') this.#draws[statement] = [index, dueMs];
     const facts = leafOf(leaf);
     const type = member(facts, 'type');
     if (type === 'revocation') {

@@ -44,7 +44,66 @@ export async function verifyDraw({ draw, keys, witnesses }: DrawVerificationInpu
   ];
   const findings = await outcomeFindings({ draw, keys, digest, round });
   checks.push(...findings.map(([name, finding]) => check(name, finding)));
-  return { ok: checks.every(({ ok }) => ok), checks, notCovered: ofCertificate.notCovered };
+  const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
+  return { ok: checks.every(({ ok }) => ok), checks, notCovered: uncovered };
+}
+
+/** Names that a document has beside what is hashed or compared as a whole; a list has the shape of its elements. */
+interface Shape {
+  readonly [name: string]: Shape | null;
+}
+
+const LEAF: Shape = { leaf: null, proof: null };
+const RUN: Shape = { first: null, hashes: null, path: null };
+const DOCUMENT: Shape = {
+  type: null,
+  version: null,
+  id: null,
+  state: null,
+  statement: null,
+  statement_sha256: null,
+  committed_at: null,
+  certificate_id: null,
+  certificate: {
+    certificate: null,
+    lots: { lot_id: null, leaf: null, proof: null, runs: RUN },
+    revocation: null,
+  },
+  commit: LEAF,
+  answer: null, // verifyAnswer says what nobody looked at
+  chain: {
+    public_key: null,
+    period: null,
+    genesis_time: null,
+    genesis_seed: null,
+    hash: null,
+    groupHash: null,
+    schemeID: null,
+    metadata: null,
+  },
+  outcome: null,
+  end: LEAF,
+};
+
+/** Paths of members that no document of a draw has: what they say is nobody's word. */
+function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((each) => strangersIn(each, shape, path)))];
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (known === undefined) return [`${path}${name}`];
+    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
+  });
+}
+
+/** Members that this draw has no use for. */
+function unusedIn(draw: unknown): string[] {
+  const isUnused =
+    (member(draw, 'chain') ?? null) !== null && member(draw, 'statement', 'beacon') === undefined;
+  const proven = member(draw, 'certificate', 'lots');
+  const lots = member(draw, 'certificate', 'certificate', 'provenance', 'lots');
+  const isLonger = Array.isArray(proven) && Array.isArray(lots) && proven.length > lots.length;
+  return [...(isUnused ? ['chain'] : []), ...(isLonger ? ['certificate.lots'] : [])];
 }
 
 function check(name: CheckName, finding: Finding): Check {
@@ -54,6 +113,8 @@ function check(name: CheckName, finding: Finding): Check {
 }
 
 function statementFinding(draw: unknown, statement: unknown, digest: string): Finding {
+  if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
+    return failed('The document is not of a draw of version 1.');
   if (member(statement, 'type') !== 'draw_statement' || member(statement, 'version') !== 1)
     return failed('The statement is not of version 1.');
   if (member(draw, 'statement_sha256') !== digest)
@@ -121,6 +182,8 @@ function commitmentFinding(draw: unknown, statement: unknown, digest: string): F
   const dueMs = timeOf(member(statement, 'due_at'));
   if (!(dueMs >= timeOf(member(document, 'issued_at'))))
     return failed('The draw was due before it was committed.');
+  if (member(label, 'public') !== member(statement, 'public'))
+    return failed('Statement and certificate differ in whether the draw is public.');
   const purpose = member(statement, 'purpose');
   const told = member(label, 'purpose') ?? member(draw, 'answer', 'label', 'purpose');
   if (told === undefined ? member(label, 'purpose_commitment') === undefined : told !== purpose)

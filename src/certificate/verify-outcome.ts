@@ -39,7 +39,12 @@ export function holds(sentence: string): Finding {
 }
 
 const utf8 = new TextEncoder();
-const ENDS = ['revealed', 'cancelled', 'failed'];
+/** How a draw may end, and the reasons that each end has. */
+const REASONS: Readonly<Record<string, readonly unknown[]>> = {
+  revealed: [null],
+  cancelled: ['cancelled'],
+  failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
+};
 
 export async function outcomeFindings(input: OutcomeInput): Promise<[DrawCheckName, Finding][]> {
   const { draw } = input;
@@ -64,8 +69,8 @@ const EMPTY = new Uint8Array(0);
 
 function notEnded(draw: unknown): Finding {
   const dueAt = text(member(draw, 'statement', 'due_at'));
-  if ((member(draw, 'outcome') ?? null) !== null || (member(draw, 'answer') ?? null) !== null)
-    return failed('The draw is said to be committed only, and yet it has an outcome.');
+  if (['outcome', 'answer', 'end'].some((name) => (member(draw, name) ?? null) !== null))
+    return failed('The draw is said to be committed only, and yet it has an outcome, an answer or an end.');
   return holds(`The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`);
 }
 
@@ -154,19 +159,23 @@ function valuesFinding(
 }
 
 /** The log holds how the draw ended. */
-async function endFinding({ draw, keys, digest }: OutcomeInput): Promise<Finding> {
+async function endFinding({ draw, keys, digest, round }: OutcomeInput): Promise<Finding> {
   const [outcome, state] = [member(draw, 'outcome'), member(draw, 'state')];
   const outcomeText = canonical(outcome) ?? '';
   if (member(outcome, 'type') !== 'draw_outcome' || member(outcome, 'version') !== 1)
     return failed('The outcome is not of version 1.');
-  if (!ENDS.includes(String(state)) || member(outcome, 'state') !== state)
+  if (!Object.hasOwn(REASONS, String(state)) || member(outcome, 'state') !== state)
     return failed(`The draw is ${show(state)}, its outcome ${show(member(outcome, 'state'))}.`);
   if (member(outcome, 'statement_sha256') !== digest) return failed('The outcome is of another statement.');
-  if (isRevealed(draw) !== (member(outcome, 'reason') === null))
-    return failed(`A draw that is ${state} does not have the reason ${show(member(outcome, 'reason'))}.`);
-  const endedAt = member(outcome, 'ended_at');
-  if (isRevealed(draw) && !(timeOf(endedAt) >= timeOf(member(draw, 'statement', 'due_at'))))
-    return failed('The draw was revealed before it was due.');
+  const [reason, endedAt] = [member(outcome, 'reason'), member(outcome, 'ended_at')];
+  if (!REASONS[String(state)].includes(reason))
+    return failed(`A draw that is ${state} does not have the reason ${show(reason)}.`);
+  const [dueMs, givesUpMs] = ['due_at', 'gives_up_at'].map((name) => timeOf(member(draw, 'statement', name)));
+  const endedMs = timeOf(endedAt);
+  if (state === 'revealed' && !(endedMs >= dueMs)) return failed('The draw was revealed before it was due.');
+  if (state === 'cancelled' && !(endedMs < dueMs)) return failed('The draw was cancelled after it was due.');
+  if (state === 'failed' && reason !== 'secret_lost' && !(endedMs >= givesUpMs))
+    return failed('The draw was given up before the time that its statement says.');
   const expected = {
     ended_at: endedAt,
     outcome_sha256: digestOf(utf8.encode(outcomeText)),
@@ -180,6 +189,11 @@ async function endFinding({ draw, keys, digest }: OutcomeInput): Promise<Finding
     return failed('The leaf in the log is of another end than the outcome.');
   const logged = await loggedLeaf(leaf, member(draw, 'end', 'proof'), keys);
   if (typeof logged === 'string') return failed(`The end: ${logged}`);
+  // whoever cancels with the round and the secret at hand chooses
+  if (state === 'cancelled' && typeof round === 'object' && logged.atS * 1_000 >= round.atMs)
+    return failed(
+      `The log held the cancellation by ${timeText(logged.atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,
+    );
   return holds(`The draw ended as ${state}; the log held that by ${timeText(logged.atS)}.`);
 }
 

@@ -1,6 +1,7 @@
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { readWitnessPolicy } from '../certificate/verify-witnesses.ts';
+import { repeatedMember } from '../core/repeated-member.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
 /**
@@ -116,9 +117,13 @@ function textOf(bytes: Uint8Array): string {
 
 async function readJson(path: string): Promise<unknown> {
   const text = textOf(await readBytes(path));
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new Error(`${path} is not JSON`, { cause: error });
   }
+  const repeated = repeatedMember(text);
+  if (repeated === undefined) return value;
+  throw new Error(`${path} has two members ${JSON.stringify(repeated)} in one object`);
 }

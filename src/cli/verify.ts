@@ -8,6 +8,7 @@ import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-wit
 import { loadSettings, localOrigin } from '../config/config.ts';
 import { type HttpReply, sendRequest } from '../core/http-request.ts';
 import { LIMITS } from '../core/limits.ts';
+import { repeatedMember } from '../core/repeated-member.ts';
 import {
   action,
   type CommandContext,
@@ -358,11 +359,17 @@ function readBytes(path: string): Buffer {
 }
 
 function parsed(text: string, from: string, hint = ''): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new CommandError(`${from} is not JSON${hint}`, { cause: error });
   }
+  const repeated = repeatedMember(text);
+  if (repeated === undefined) return value;
+  throw new CommandError(
+    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`,
+  );
 }
 
 /** The service that the caller named; the commands that draw take the same. An empty variable is one that is not set. */

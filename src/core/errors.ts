@@ -146,7 +146,11 @@ export const ERRORS = {
     message: 'The first request with this Idempotency-Key is still running; retry shortly.',
   },
   draw_ended: { status: 409, message: 'The draw has ended, and an ended draw never changes.' },
-  draw_due: { status: 409, message: 'The draw is due: it can no longer be cancelled.' },
+  draw_due: {
+    status: 409,
+    message:
+      'The draw can no longer be cancelled: it is due, or the round of its beacon is due within 10 seconds.',
+  },
   payload_too_large: { status: 413, message: 'Send at most 64 KiB of body.' },
   unsupported_media_type: { status: 415, message: 'Send Content-Type: application/json.' },
   idempotency_mismatch: {

@@ -69,8 +69,8 @@ export const LIMITS = Object.freeze({
   /** How far ahead a draw may be due. */
   drawAheadMaxMs: 366 * 24 * 60 * 60 * 1_000,
   /**
-   * How far ahead the round of its beacon must be: until then certificate and commitment are in a signed checkpoint, as a
-   * verifier asks.
+   * How far ahead the round of its beacon must be for a draw to be committed to or cancelled: until then the leaf that says so
+   * is in a signed checkpoint, as a verifier asks.
    */
   drawRoundAheadMinMs: 10_000,
   /** How long after it is due a draw waits for a beacon's round or for its caller's nonce before it has failed. */

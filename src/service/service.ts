@@ -261,7 +261,7 @@ async function startOn(
   monitor = watched;
   const upkeep = [
     ...startUpkeep(ledger, main, config, log, clock),
-    every(DRAWS_INTERVAL_MS, log, () => keeper.tick()),
+    every(DRAWS_INTERVAL_MS, log, async () => keeper.lookAtDue()),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];
   return {
@@ -289,6 +289,7 @@ async function startOn(
 function deskOf(keeper: DrawKeeper): DrawDesk {
   return {
     chainOf: (...args) => keeper.chainOf(...args),
+    knownDraw: (...args) => keeper.knownDraw(...args),
     openDraw: (...args) => keeper.openDraw(...args),
     drawCommitted: (...args) => keeper.drawCommitted(...args),
     drawRefused: (...args) => keeper.drawRefused(...args),

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { DrawKeeper } from '../../src/answer/draw-keeper.ts';
 import { drawnValues } from '../../src/answer/draw-values.ts';
 import type { FirstAnswer } from '../../src/answer/idempotency.ts';
-import { BeaconChains } from '../../src/beacon/chains.ts';
+import { BeaconChains, type FetchJson } from '../../src/beacon/chains.ts';
 import { dueMs } from '../../src/beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../src/certificate/draw.ts';
 import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
@@ -53,13 +53,17 @@ class World {
   readonly ledger = new MemoryLedger(this.clock);
   readonly kept = new Map<string, FirstAnswer>();
   keeper!: DrawKeeper;
+  fetchJson: FetchJson = fetchBeacon;
 
   /** As a start does; what an earlier keeper had in memory is gone. */
   async start(): Promise<this> {
     this.keeper = await DrawKeeper.open({
       draws: this.ledger,
       idempotency: { kept: async ({ keyText, fingerprint }) => this.kept.get(`${keyText} ${fingerprint}`) },
-      chains: new BeaconChains([{ name: 'own', hash: drand.hash, urls: [`${url}/down`, url] }], fetchBeacon),
+      chains: new BeaconChains(
+        [{ name: 'own', hash: drand.hash, urls: [`${url}/down`, url] }],
+        this.fetchJson,
+      ),
       clock: this.clock,
       log: silentLog,
     });
@@ -290,6 +294,41 @@ describe('the keeper of draws', () => {
     await w.commit(w.statement({ id: 'draw_2' }));
     await w.passTo(dueAt());
     await assert.rejects(w.keeper.cancelDraw('draw_2', 1), { code: 'draw_due' }, 'the beacon may be known');
+  });
+
+  it('cancels no draw in the ten seconds before its round, whatever the draw is due', async () => {
+    const w = await new World().start();
+    const later = new Date(dueAt() + HOUR_MS).toISOString();
+    await w.commit(w.statement({ due_at: later }));
+    await w.passTo(dueAt() - 10_000);
+    await assert.rejects(w.keeper.cancelDraw('draw_1', 1), { code: 'draw_due' });
+  });
+
+  it('ends other draws while a beacon is slow, and asks once for what many draws wait for', async () => {
+    const w = new World();
+    const answer = Promise.withResolvers<unknown>();
+    const asked: string[] = [];
+    w.fetchJson = async (from) => {
+      const path = from.slice(from.lastIndexOf('/') + 1);
+      asked.push(path);
+      return path === 'info' ? drand.reply(`/${drand.hash}/info`) : answer.promise;
+    };
+    await w.start();
+    await Promise.all(Array.from({ length: 5 }, () => w.keeper.chainOf('own')));
+    assert.deepEqual(asked.splice(0), ['info']);
+    for (const id of ['draw_1', 'draw_2', 'draw_3']) await w.commit(w.statement({ id }));
+    const { beacon: _, gives_up_at: __, ...plain } = w.statement({ id: 'plain' });
+    await w.commit(plain);
+    w.clock.advance(dueAt() - w.clock.wall);
+    const ticked = w.keeper.tick();
+    for (let turn = 0; turn < 1_000 && w.keeper.counts().revealed === 0; turn++)
+      await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((await w.body('plain')).outcome?.state, 'revealed');
+    assert.equal((await w.body()).outcome, null);
+    answer.resolve(drand.round(ROUND));
+    await ticked;
+    assert.equal(w.keeper.counts().revealed, 4);
+    assert.deepEqual(asked, [String(ROUND)]);
   });
 
   it('takes no chain whose information has another hash', async () => {

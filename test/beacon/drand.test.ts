@@ -45,7 +45,8 @@ describe('rounds of the public network', () => {
         { metadata: { beaconID: 'x' } },
       ])
         assert.throws(() => chainOf({ ...info, ...change }, hash), /not of/);
-      assert.throws(() => chainOf({ ...info, schemeID: 'bn254' }, hash), BeaconError);
+      for (const schemeID of ['bn254', '__proto__', 'toString'])
+        assert.throws(() => chainOf({ ...info, schemeID }, hash), BeaconError);
     });
   }
 

@@ -12,6 +12,8 @@ import { type Scene, scene } from './scene.ts';
 export interface DrawScene {
   readonly document: Record<string, unknown>;
   readonly keys: KeysDocument;
+  /** ISO 8601. */
+  readonly dueAt: string;
 }
 
 export interface DrawSceneOptions {
@@ -27,6 +29,9 @@ export interface DrawSceneOptions {
   readonly isPublic?: boolean;
   /** Where the clock stands when the commitment is logged. */
   readonly loggedAtMs?: number;
+  /** When the outcome says that it ended, and where the clock stands when that is logged. */
+  readonly endedMs?: number;
+  readonly endLoggedMs?: number;
 }
 
 /** The 32 committed bytes lie across two blocks of the lot. */
@@ -94,6 +99,7 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
   if (end === 'none')
     return {
       keys,
+      dueAt: due_at,
       document: copy({ ...common, state: 'committed', answer: null, outcome: null, end: null }),
     };
   const round = hasBeacon && end === 'revealed' ? { chain: beacon.hash, ...beacon.signed(ROUND) } : null;
@@ -106,7 +112,8 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
       statementDigest: fromHex(statement_sha256.slice(7)),
     }),
   );
-  const ended_at = new Date(dueMs + 1_000).toISOString();
+  const endedMs = dueMs + { revealed: 1_000, cancelled: -15_000, failed: 86_400_000 }[end];
+  const ended_at = new Date(options.endedMs ?? endedMs).toISOString();
   const outcome = {
     type: 'draw_outcome',
     version: 1,
@@ -119,7 +126,7 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
     values: isKnown ? drawnValues(statement.request, stream) : null,
     ended_at,
   };
-  const ended = await logged(world, 'end', dueMs + 1_500, {
+  const ended = await logged(world, 'end', options.endLoggedMs ?? endedMs + 500, {
     type: 'draw_end',
     version: 1,
     statement_sha256,
@@ -127,7 +134,11 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
     outcome_sha256: digestOf(canonicalOf(outcome)),
     ended_at,
   });
-  return { keys, document: copy({ ...common, state: end, answer: world.response, outcome, end: ended }) };
+  return {
+    keys,
+    dueAt: due_at,
+    document: copy({ ...common, state: end, answer: world.response, outcome, end: ended }),
+  };
 }
 
 /** Logs a leaf of the draw, and gives it with its proof. */

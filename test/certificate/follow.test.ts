@@ -221,6 +221,35 @@ describe('a monitor of a log', () => {
     assert.deepEqual([holds, why], [false, 'There is no time to compare.'], 'the leaf of a lot has none');
   });
 
+  it('finds a draw that was committed to twice before it was due, in one poll or in two', async () => {
+    const service = await WatchedLog.open();
+    await service.addLot('b');
+    const { wall } = service.world.clock;
+    const commit = async (statement: string, delivered: string, dueMs = wall + 60_000) => {
+      const due_at = new Date(dueMs).toISOString();
+      const leaf = { type: 'draw_commit', version: 1, statement_sha256: statement, delivered, due_at };
+      const text = canonicalize(leaf) ?? '';
+      service.world.addDrawLeaf({ drawId: `${statement}${delivered}`, kind: 'commit', text });
+      await service.log.seal();
+    };
+    await commit('one', 'a');
+    await commit('other', 'a');
+    await commit('due', 'a', wall - 2_000);
+    const { state } = await poll(service);
+    await commit('due', 'b', wall - 2_000); // too late for anybody to gain by it
+    const { draws } = (await poll(service, state)).state;
+    assert.deepEqual(Object.keys(draws ?? {}).sort(), ['due', 'one', 'other']);
+    await commit('one', 'b');
+    const found = await finding(service, state, 'draw-twice', true);
+    const [first, second] = found.leaves ?? [];
+    const same = { ...found, leaves: [first, first] };
+    assert.equal((await checkFinding(same)).holds, false, 'it is one leaf');
+    const others = { ...found, kind: 'lot-twice', leaves: [first, second] };
+    assert.equal((await checkFinding(others)).holds, false);
+    const fresh = await pollLog(undefined, { read: service.read, url: URL_OF_LOG, nowMs: wall });
+    assert.ok('finding' in fresh);
+  });
+
   it('finds leaves whose time is not between the checkpoints around them', async () => {
     const service = await WatchedLog.open();
     await service.addLot('b');

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ByteStream } from '../../src/certificate/draw-samplers.ts';
+import { drawnValues } from '../../src/certificate/draw-values.ts';
 import type { CheckName } from '../../src/certificate/verify.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
-import { type DrawScene, drawScene, ITEMS, LIST_SHA256 } from './draw-scene.ts';
+import { type DrawScene, type DrawSceneOptions, drawScene, ITEMS, LIST_SHA256 } from './draw-scene.ts';
 import { TIME_MS } from './fixtures.ts';
 import { changed } from './scene.ts';
 
@@ -108,6 +110,54 @@ describe('a committed draw', () => {
     assert.deepEqual(await failuresOf(draw, 'commit.leaf', unbound), ['logged']);
   });
 
+  it('fails where a draw was cancelled, or given up, when its outcome could be known', async () => {
+    const due = Date.parse((await drawScene({ end: 'none' })).dueAt);
+    const ends: DrawSceneOptions[] = [
+      { end: 'cancelled', reason: 'cancelled', endedMs: due, endLoggedMs: due },
+      { end: 'cancelled', reason: 'cancelled', endLoggedMs: due },
+      { end: 'cancelled', reason: 'beacon_missing' },
+      { end: 'failed', reason: 'beacon_missing', endedMs: due + 3_600_000, endLoggedMs: due + 3_600_000 },
+      { end: 'failed', reason: 'cancelled' },
+    ];
+    for (const end of ends)
+      assert.deepEqual(
+        (await failures(await drawScene(end))).map(([name]) => name),
+        ['end'],
+        JSON.stringify(end),
+      );
+    const hidden = await drawScene({ statement: { public: false }, end: 'none', hasBeacon: false });
+    assert.deepEqual(
+      (await failures(hidden)).map(([name]) => name),
+      ['commitment'],
+    );
+  });
+
+  it('fails, or names the member as not covered, whatever a single member is changed to', async () => {
+    const { document, keys } = await drawScene({ hasBeacon: false });
+    const unseen: string[] = [];
+    let changes = 0;
+    for (const [path, to] of changesOf(document)) {
+      changes++;
+      const { ok, notCovered } = await verifyDraw({ draw: changed(document, path.join('.'), to), keys });
+      const inner = isRecord(to) ? [...path, 'stranger'] : path;
+      const name = inner.filter((each) => !/^\d+$/.test(each)).join('.');
+      if (ok && !notCovered.includes(name.replace(/^answer\./, ''))) unseen.push(name);
+    }
+    assert.deepEqual(unseen, []);
+    assert.ok(changes > 150, `${changes} changes`);
+    const stranger = await verifyDraw({ draw: { ...document, winners: ['eve'] }, keys });
+    assert.ok(stranger.notCovered.includes('winners'));
+  });
+
+  it('refuses a request that no number of words would answer, where it would count for ever', () => {
+    const none = () => assert.fail('nothing is drawn');
+    for (const request of [
+      { kind: 'integers', count: 1, min: -1, max: 2 ** 53 - 1, unique: false, sort: 'none' },
+      { kind: 'weighted', count: 100_000, items: Array(100_000).fill('a'), weights: Array(100_000).fill(1) },
+    ])
+      assert.equal(typeof drawnValues(request, new ByteStream(none)), 'string');
+  });
+
   it('fails where a list or a request is not the one that was published', async () => {
     const list = { sha256: LIST_SHA256, size: 3 };
     assert.deepEqual(
@@ -140,3 +190,20 @@ describe('a committed draw', () => {
       assert.equal((await verifyDraw({ draw, keys })).ok, false, JSON.stringify(draw)?.slice(0, 99));
   });
 });
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Of every member in the document: another value; of an object one with one member more. */
+function* changesOf(value: unknown, path: readonly string[] = []): Generator<[readonly string[], unknown]> {
+  const isList = Array.isArray(value);
+  if (path.length > 0) {
+    if (typeof value === 'string') yield [path, `${value}x`];
+    else if (typeof value === 'number') yield [path, value + 1];
+    else if (isList) yield [path, [...value, 'x']];
+    else yield [path, isRecord(value) ? { ...value, stranger: 1 } : value !== true];
+  }
+  if (isList || isRecord(value))
+    for (const [name, inner] of Object.entries(value)) yield* changesOf(inner, [...path, name]);
+}

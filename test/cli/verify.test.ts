@@ -127,6 +127,11 @@ describe('qrn verify with files', () => {
         2,
         /^qrn verify: [^\n]*broken\.json is not JSON; an answer in octets needs --headers: [^\n]*\n$/,
       ],
+      [
+        [save('twice.json', '{"data":{"values":["eve"],"values":["ada"]}}'), ...args.slice(1)],
+        2,
+        /^qrn verify: [^\n]*twice\.json has two members "values" in one object: [^\n]*\n$/,
+      ],
       [[save('no.json', { error: {} })], 2, /^qrn verify: [^\n]*no\.json names no certificate [^\n]*\n$/],
       [[save('null.json', null)], 2, /^qrn verify: [^\n]*null\.json names no certificate [^\n]*\n$/],
       [[args[0], '--url', 'ftp://x'], 2, /^qrn verify: --url is an http or https URL, not "ftp:\/\/x"; see/],

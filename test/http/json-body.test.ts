@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseJsonObject, repeatedMember } from '../../src/http/endpoints/batch.ts';
+import { repeatedMember } from '../../src/core/repeated-member.ts';
+import { parseJsonObject } from '../../src/http/endpoints/batch.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -7,6 +7,7 @@ function none(): never {
 /** The desk of a world in which nobody commits to a draw. */
 export const NO_DRAWS: DrawDesk = {
   chainOf: none,
+  knownDraw: none,
   openDraw: none,
   drawCommitted: none,
   drawRefused: none,

@@ -7,6 +7,7 @@ import type { FirstAnswer } from '../../answer/idempotency.ts';
 import { dueMs } from '../../beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../certificate/draw.ts';
 import { canonicalText } from '../../certificate/leaf.ts';
+import { timeOf } from '../../certificate/members.ts';
 import { InvariantError } from '../../core/assert.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { type Clock, periodOf } from '../../core/clock.ts';
@@ -64,12 +65,20 @@ export async function createDraw(
   let isAsked = false;
   try {
     const request = readDrawRequest(exchange.body);
-    const chain = await chainOf(desk, request);
+    const fingerprint = sha256Hex(exchange.body);
     const id = idOf(sources, exchange, account);
+    // before times are compared: a retry may come when the draw is due
+    const known = exchange.idempotencyKey && (await desk.knownDraw(id, fingerprint));
+    if (known === 'same') {
+      reservation.release();
+      return { id, isNew: false };
+    }
+    if (known) requireOpened(known);
+    const chain = await chainOf(desk, request);
     const statement = statementOf(id, request, chain, clock.wallMs());
     const body: DrawBody = {
       statement,
-      fingerprint: sha256Hex(exchange.body),
+      fingerprint,
       committed: null,
       nonce: null,
       chain: chain?.info ?? null,
@@ -144,7 +153,7 @@ function statementOf(
   nowMs: number,
 ): DrawStatement {
   const { user_data_sha256: userDataSha256, nonce_sha256: nonceSha256 } = said;
-  const revealAtMs = said.reveal_at === undefined ? nowMs : Date.parse(said.reveal_at);
+  const revealAtMs = said.reveal_at === undefined ? nowMs : revealTimeOf(said.reveal_at);
   if (!(revealAtMs >= nowMs && revealAtMs <= nowMs + LIMITS.drawAheadMaxMs))
     throw new ApiError('invalid_reveal_at', { details: { parameter: 'reveal_at' } });
   const roundAtMs = beacon === undefined || chain === undefined ? nowMs : dueMs(chain, beacon.round);
@@ -178,6 +187,11 @@ function statementOf(
     message: `What a draw commits to takes at most ${grouped(LIMITS.drawStatementBytesMax)} bytes; this takes ${grouped(bytes)}. Give a long list by its SHA-256 and size.`,
     details: { bytes, limit: LIMITS.drawStatementBytesMax },
   });
+}
+
+/** Unix ms; NaN for a day or an hour that there is not. */
+function revealTimeOf(revealAt: string): number {
+  return timeOf(revealAt.replace(/(?:\.(\d+))?Z$/, (_, parts = '') => `.${parts.padEnd(3, '0')}Z`));
 }
 
 /** The certificate of the committed bytes is bound to the statement as to any user data. */

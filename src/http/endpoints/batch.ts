@@ -1,5 +1,6 @@
 import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { repeatedMember } from '../../core/repeated-member.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import {
   CLIENT_ENTROPY,
@@ -273,26 +274,4 @@ function parseJson(text: string): unknown {
     if (error instanceof SyntaxError) throw new ApiError('invalid_json');
     throw error;
   }
-}
-
-/** Of JSON text: a string, or an end of structure that matters to which names stand side by side. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
-const COLON = /[\t\n\r ]*:/y;
-
-/** The first member name that one object of the valid JSON `text` holds twice, escapes resolved. */
-export function repeatedMember(text: string): string | undefined {
-  const open: Set<string>[] = [];
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
-    else {
-      COLON.lastIndex = index + token.length;
-      if (!COLON.test(text)) continue; // a value: only names are followed by a colon
-      const name = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
-      const names = open[open.length - 1];
-      if (names.has(name)) return name;
-      names.add(name);
-    }
-  }
-  return undefined;
 }

@@ -1,6 +1,7 @@
 import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
 import { verifyAnswer } from '../../../certificate/verify.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
+import { repeatedMember } from '../../../core/repeated-member.ts';
 import { type BrowserElement, element, made } from './browser.ts';
 import {
   type Checked,
@@ -152,12 +153,18 @@ function witnessesGiven(): { readonly witnesses?: WitnessPolicy } {
 }
 
 function parsed(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new Trouble(`This is not JSON (${error.message}). Paste the whole body of the answer, as it came.`);
   }
+  const repeated = repeatedMember(text);
+  if (repeated === undefined) return value;
+  throw new Trouble(
+    `It has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts.`,
+  );
 }
 
 /** The page's own certificate; on the page of none, the one that the answer names. */
