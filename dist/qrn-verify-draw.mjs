@@ -5605,8 +5605,10 @@ function checkDates(document, signed) {
   if (!valid.some(({ atS }) => atS === void 0))
     return failed2(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
   const times2 = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
-  const lastMs = Math.max(issuedMs, ...times2.map((atS) => atS * 1e3));
-  if (!valid.some(({ atS, key }) => atS === void 0 && (key.retiredMs === null || lastMs <= key.retiredMs)))
+  const lastMsOf = (each) => Math.max(issuedMs, ...signed.map(({ key, atS }) => key === each && atS !== void 0 ? atS * 1e3 : 0));
+  if (!valid.some(
+    ({ atS, key }) => atS === void 0 && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs)
+  ))
     return failed2("The key that signed the checkpoint had been retired before.");
   if (times2.length === 0) {
     return check("dates", void 0, "Issued after its lots ended. The log did not say when it signed.");

@@ -419,8 +419,14 @@ function checkDates(document: unknown, signed: readonly Signed[] | string): Chec
   if (!valid.some(({ atS }) => atS === undefined))
     return failed(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
   const times = signed.flatMap(({ atS }) => (atS === undefined ? [] : [atS]));
-  const lastMs = Math.max(issuedMs, ...times.map((atS) => atS * 1000));
-  if (!valid.some(({ atS, key }) => atS === undefined && (key.retiredMs === null || lastMs <= key.retiredMs)))
+  // a key that was rotated in has signed beside the retired one, and later
+  const lastMsOf = (each: Signed['key']) =>
+    Math.max(issuedMs, ...signed.map(({ key, atS }) => (key === each && atS !== undefined ? atS * 1000 : 0)));
+  if (
+    !valid.some(
+      ({ atS, key }) => atS === undefined && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs),
+    )
+  )
     return failed('The key that signed the checkpoint had been retired before.');
   if (times.length === 0) {
     return check('dates', undefined, 'Issued after its lots ended. The log did not say when it signed.');

@@ -3,6 +3,7 @@ import { incarnationText } from '../../src/certificate/incarnation.ts';
 import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { bareMediaType } from '../../src/core/vocabulary.ts';
+import { fromBase64 } from '../../src/crypto/base64.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import type { PublishedKey } from '../../src/crypto/key-files.ts';
 import {
@@ -19,6 +20,7 @@ import {
 import { SigningKey } from '../../src/crypto/signing.ts';
 import type { EvidenceLevel, LotRecord } from '../../src/ledger/records.ts';
 import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
+import { logKeys } from './log-world.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
 
 /** The cases of test/vectors/certificate: what another verifier is to be held against, and what it must say. */
@@ -194,6 +196,20 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     {},
     (s) => ({ keys: changed(s.keys, 'keys.0.retired_at', '2026-11-21T08:29:00.000Z') }),
     ['dates'],
+  );
+  await add(
+    'key-signs-after-retirement',
+    'a retired key that states a time after its retirement',
+    {},
+    (s) => ({ keys: rotated(s).keys, certificate: signedAt(s, TIME_MS / 1000 + 60) }),
+    ['dates'],
+  );
+  await add(
+    'key-rotated-in',
+    'a checkpoint that the next key has signed too, after the first one was retired',
+    {},
+    (s) => rotated(s),
+    [],
   );
   await add(
     'key-of-no-day',
@@ -551,6 +567,43 @@ function resigned({ world }: Scene, proof: string | null | undefined, atS: numbe
   const signature = current.sign(Buffer.from(cosignatureText(Math.floor(atS), note.text)));
   const signatures = [plain, { ...timed, name, signature: timestampedSignature(Math.floor(atS), signature) }];
   return formatProof({ ...parsed, note: formatNote({ text: note.text, signatures }) });
+}
+
+function signedAt(scene: Scene, atS: number) {
+  return changed(scene.document, 'certificate.proof', resigned(scene, scene.document.certificate.proof, atS));
+}
+
+/** The next key of the log, which has signed the checkpoint of the scene a minute after the certificate. */
+function rotated({ keys, document }: Scene) {
+  const { current, published } = logKeys(2);
+  const parsed = parseProof(document.certificate.proof ?? '');
+  const note = parseNote(parsed?.note ?? '');
+  if (parsed === undefined || note === undefined) throw new Error('the scene has no proof');
+  const [{ key_id: keyId, public_key: publicKey }] = published;
+  const atS = Math.floor(TIME_MS / 1000) + 60;
+  const timedId = noteKeyId(sha256, keys.origin, fromBase64(publicKey)!, COSIGNATURE_TYPE);
+  const timed = timestampedSignature(atS, current.sign(Buffer.from(cosignatureText(atS, note.text))));
+  const signatures = [
+    ...note.signatures,
+    { name: keys.origin, keyId, signature: current.sign(Buffer.from(note.text)) },
+    { name: keys.origin, keyId: timedId, signature: timed },
+  ];
+  const turnedAt = new Date(TIME_MS + 30_000).toISOString();
+  return {
+    certificate: changed(
+      document,
+      'certificate.proof',
+      formatProof({ ...parsed, note: formatNote({ text: note.text, signatures }) }),
+    ),
+    keys: {
+      ...keys,
+      current_key_id: keyId,
+      keys: [
+        { ...keys.keys[0], retired_at: turnedAt },
+        { ...published[0], created_at: turnedAt },
+      ],
+    },
+  };
 }
 
 /** The proof without its last line, the signature that says when. */

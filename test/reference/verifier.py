@@ -167,7 +167,7 @@ class Proof:
                         seconds[key["key_id"]] = at
         if not plain or any(key.get("cosigner_key") and key["key_id"] not in seconds for key in plain):
             return None
-        return plain, list(seconds.values())
+        return plain, seconds
 
 
 def key_id(name, kind, public):
@@ -316,10 +316,10 @@ class Verifier:
         if not self.signed:
             return True
         plain, seconds = self.signed
-        last = max([self.issued_ms, *(1000 * at for at in seconds)])
         begun = [key for key in plain if milliseconds(key["created_at"]) <= self.issued_ms]
-        rightful = any(key["retired_at"] is None or last <= milliseconds(key["retired_at"]) for key in begun)
-        return rightful and all(at >= self.issued_ms // 1000 for at in seconds)
+        last = lambda key: max(self.issued_ms, 1000 * seconds.get(key["key_id"], 0))
+        rightful = any(key["retired_at"] is None or last(key) <= milliseconds(key["retired_at"]) for key in begun)
+        return rightful and all(at >= self.issued_ms // 1000 for at in seconds.values())
 
     def check_fixed(self):
         if self.require_fixed and not all(lot.get("committed") for lot in self.lots):
@@ -352,7 +352,7 @@ class Verifier:
         given = next(each for each in self.document["lots"] if each["lot_id"] == lot["id"])
         leaf, held, source = json.loads(given["leaf"]), Proof(given["proof"]), self.issued["provenance"]
         plain, seconds = held.signers(self.keys)
-        at = 1000 * min(seconds)
+        at = 1000 * min(seconds.values())
         rightful = any(key["retired_at"] is None or at <= milliseconds(key["retired_at"]) for key in plain)
         assert (leaf["type"], leaf["version"], leaf["lot_id"]) == ("lot", 1, lot["id"]) and rightful
         assert leaf["facts"] == hexed(sha256(canonical(lot))) and canonical(leaf) == given["leaf"].encode()
