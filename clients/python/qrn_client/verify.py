@@ -346,12 +346,12 @@ def _check_dates(document: Any, signed: Union[Sequence[Signed], str]) -> Check:
         failure = f"It was issued at {show(told)}, before the key that signed the checkpoint began."
         return _check("dates", failure, "")
     times = [each.at for each in signed if each.at is not None]
-
-    def last_of(key: KnownKey) -> int:
-        # a key that was rotated in has signed beside the retired one, and later
-        return max([issued, *(1_000 * each.at for each in signed if each.key is key and each.at is not None)])
-
-    if not any(not key.is_retired or (key.retired is not None and last_of(key) <= key.retired) for key in plain):
+    # a key that was rotated in has signed beside the retired one, and later
+    last = {key.key_id: issued for key in plain}
+    for each in signed:
+        if each.at is not None and each.key.key_id in last:
+            last[each.key.key_id] = max(last[each.key.key_id], 1_000 * each.at)
+    if not any(not key.is_retired or (key.retired is not None and last[key.key_id] <= key.retired) for key in plain):
         return _check("dates", "The key that signed the checkpoint had been retired before.", "")
     if not times:
         return _check("dates", None, "Issued after its lots ended. The log did not say when it signed.")
