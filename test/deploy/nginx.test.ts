@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -214,12 +216,19 @@ ${temp.join('\n')}
       params: { apiKey: service.key },
       id: 1,
     });
+    // a connection each: nginx may close one that rests while fetch sends a POST on it
     const called = await Promise.all(
-      Array.from({ length: 100 }, () =>
-        fetchWhole(`http://127.0.0.1:${port}/json-rpc/4/invoke`, { method: 'POST', body }),
-      ),
+      Array.from({ length: 100 }, async () => {
+        const headers = { 'Content-Type': 'application/json' };
+        const path = '/json-rpc/4/invoke';
+        const call = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false });
+        call.end(body);
+        const [reply] = (await once(call, 'response')) as [IncomingMessage];
+        reply.resume();
+        return reply.statusCode;
+      }),
     );
-    for (const { status } of called) assert.equal(status, 200);
+    for (const status of called) assert.equal(status, 200);
   });
 
   it('writes no answer to disk', () => {
