@@ -1,0 +1,246 @@
+-- The books of many nodes. Every time is in Unix milliseconds. Records that PostgreSQL does not look into are `json`,
+-- which keeps the text as it was written.
+CREATE SCHEMA qrn;
+
+CREATE TABLE qrn.meta (
+  one bool PRIMARY KEY DEFAULT true CHECK (one),
+  -- The number of the newest migration, and the oldest format whose programs may go on working on this schema.
+  format int NOT NULL,
+  oldest_format int NOT NULL,
+  created_at_ms bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
+  -- SHA-256 (hex) of the secrets that all nodes share, by name.
+  fingerprints jsonb NOT NULL DEFAULT '{}',
+  probed_at_ms bigint
+);
+INSERT INTO qrn.meta (format, oldest_format) VALUES (0, 0);
+
+-- Nodes: who they are, and the epoch of each of their commit slots. A statement that names an old epoch finds no row.
+CREATE TABLE qrn.node (
+  name text PRIMARY KEY,
+  number int GENERATED ALWAYS AS IDENTITY UNIQUE,
+  epoch bigint NOT NULL,
+  state text NOT NULL CHECK (state IN ('live', 'fenced')),
+  started_at_ms bigint NOT NULL
+);
+CREATE TABLE qrn.slot (
+  node int NOT NULL,
+  slot int NOT NULL,
+  epoch bigint NOT NULL,
+  last bigint NOT NULL,
+  PRIMARY KEY (node, slot)
+) WITH (fillfactor = 10);
+
+-- Answers: packed segments, and which of them the transparency log and the counters lack.
+CREATE TABLE qrn.sequence_lease (one bool PRIMARY KEY DEFAULT true CHECK (one), leased_before bigint NOT NULL);
+INSERT INTO qrn.sequence_lease (leased_before) VALUES (0);
+CREATE TABLE qrn.segment (
+  sequence bigint PRIMARY KEY,
+  node int NOT NULL,
+  epoch bigint NOT NULL,
+  at_ms bigint NOT NULL,
+  count int NOT NULL,
+  body bytea NOT NULL
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE qrn.segment ALTER body SET STORAGE EXTERNAL;
+CREATE INDEX segment_at_ms ON qrn.segment (at_ms, sequence);
+CREATE TABLE qrn.unsealed (sequence bigint PRIMARY KEY, node int NOT NULL, epoch bigint NOT NULL, count int NOT NULL);
+CREATE TABLE qrn.retention (one bool PRIMARY KEY DEFAULT true CHECK (one), dropped_segment bigint NOT NULL);
+INSERT INTO qrn.retention (dropped_segment) VALUES (0);
+
+-- Serials of labelled answers.
+CREATE TABLE qrn.series_count (series text PRIMARY KEY, count bigint NOT NULL, dropped bigint NOT NULL DEFAULT 0);
+CREATE TABLE qrn.series_answer (
+  series text NOT NULL,
+  serial bigint NOT NULL,
+  sequence bigint NOT NULL,
+  index int NOT NULL,
+  issued_at_ms bigint NOT NULL,
+  is_public bool NOT NULL,
+  PRIMARY KEY (series, serial),
+  UNIQUE (sequence, index)
+);
+CREATE TABLE qrn.public_series (purpose text COLLATE "C", series text COLLATE "C", PRIMARY KEY (purpose, series));
+
+-- Counters, to which the sequencer adds the segments that it seals. `counters` is as usage-counters.ts packs it.
+CREATE TABLE qrn.usage_day (
+  account bigint NOT NULL,
+  day int NOT NULL,
+  counters bytea NOT NULL,
+  PRIMARY KEY (account, day)
+) WITH (fillfactor = 50);
+CREATE INDEX usage_day_day ON qrn.usage_day (day);
+-- The part of usage_day whose segments retention dropped, so that the audit can still add up.
+CREATE TABLE qrn.usage_archived (
+  account bigint NOT NULL,
+  day int NOT NULL,
+  counters bytea NOT NULL,
+  PRIMARY KEY (account, day)
+);
+CREATE TABLE qrn.balance (
+  account bigint NOT NULL,
+  period int NOT NULL,
+  requests bigint NOT NULL,
+  credits bigint NOT NULL,
+  PRIMARY KEY (account, period)
+) WITH (fillfactor = 50);
+-- What was charged to another month than that of its issue.
+CREATE TABLE qrn.displaced (
+  charged int NOT NULL,
+  issued int NOT NULL,
+  account bigint NOT NULL,
+  requests bigint NOT NULL,
+  credits bigint NOT NULL,
+  PRIMARY KEY (charged, issued, account)
+);
+-- What an operator moved from one month to another; `returned` is the part that went back to the month of its issue.
+CREATE TABLE qrn.period_correction (
+  to_period int NOT NULL,
+  from_period int NOT NULL,
+  account bigint NOT NULL,
+  requests bigint NOT NULL,
+  credits bigint NOT NULL,
+  returned_requests bigint NOT NULL,
+  returned_credits bigint NOT NULL,
+  at_ms bigint NOT NULL,
+  PRIMARY KEY (to_period, from_period, account)
+);
+
+-- Limits: what each epoch of a node was granted, and what its sealed segments spent.
+CREATE TABLE qrn.spent (
+  node int NOT NULL,
+  epoch bigint NOT NULL,
+  account bigint NOT NULL,
+  period int NOT NULL,
+  requests bigint NOT NULL,
+  credits bigint NOT NULL,
+  PRIMARY KEY (node, epoch, account, period)
+) WITH (fillfactor = 50);
+CREATE TABLE qrn.allowance (
+  account bigint NOT NULL,
+  period int NOT NULL,
+  requests_granted bigint NOT NULL DEFAULT 0 CHECK (requests_granted BETWEEN 0 AND requests_max),
+  requests_max bigint NOT NULL,
+  credits_granted bigint NOT NULL DEFAULT 0 CHECK (credits_granted BETWEEN 0 AND credits_max),
+  credits_max bigint NOT NULL,
+  recalled_at_ms bigint,
+  PRIMARY KEY (account, period)
+) WITH (fillfactor = 50);
+CREATE TABLE qrn.granted (
+  node int NOT NULL,
+  epoch bigint NOT NULL,
+  account bigint NOT NULL,
+  period int NOT NULL,
+  requests bigint NOT NULL CHECK (requests >= 0),
+  credits bigint NOT NULL CHECK (credits >= 0),
+  PRIMARY KEY (node, epoch, account, period)
+) WITH (fillfactor = 50);
+CREATE TABLE qrn.rate (
+  account bigint PRIMARY KEY,
+  tat_ms double precision NOT NULL,
+  admitted_at_ms double precision[] NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50);
+
+-- Idempotent answers, and who is making one.
+CREATE TABLE qrn.answer (
+  account bigint NOT NULL,
+  key_digest text NOT NULL,
+  fingerprint text NOT NULL,
+  expires_at_ms bigint NOT NULL,
+  sealed bytea NOT NULL,
+  PRIMARY KEY (account, key_digest)
+);
+CREATE INDEX answer_expires_at_ms ON qrn.answer (expires_at_ms);
+CREATE TABLE qrn.claim (
+  key_digest text PRIMARY KEY,
+  fingerprint text NOT NULL,
+  node int NOT NULL,
+  epoch bigint NOT NULL,
+  at_ms bigint NOT NULL
+);
+
+-- Accounts, keys and who reads them.
+CREATE TABLE qrn.directory_version (one bool PRIMARY KEY DEFAULT true CHECK (one), version bigint NOT NULL) WITH (fillfactor = 10);
+INSERT INTO qrn.directory_version (version) VALUES (0);
+CREATE TABLE qrn.account (
+  id text PRIMARY KEY,
+  number bigint NOT NULL UNIQUE,
+  changed_version bigint NOT NULL,
+  record json NOT NULL
+);
+CREATE INDEX account_changed_version ON qrn.account (changed_version);
+CREATE TABLE qrn.key (
+  key_id text PRIMARY KEY,
+  account_id text NOT NULL REFERENCES qrn.account (id),
+  changed_version bigint NOT NULL,
+  record json NOT NULL
+);
+CREATE INDEX key_changed_version ON qrn.key (changed_version);
+CREATE TABLE qrn.directory_reader (
+  node int NOT NULL,
+  reader text NOT NULL,
+  version bigint NOT NULL,
+  at_ms bigint NOT NULL,
+  PRIMARY KEY (node, reader)
+) WITH (fillfactor = 10);
+
+-- Lots. Their blocks lie in the folder of the node that has them.
+CREATE TABLE qrn.lot (
+  id text PRIMARY KEY,
+  ordinal bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+  node int NOT NULL,
+  source text NOT NULL,
+  record json NOT NULL,
+  pure_blocks int NOT NULL,
+  seed_blocks int NOT NULL,
+  is_held bool NOT NULL,
+  released_at_ms bigint,
+  burned bool NOT NULL DEFAULT false
+);
+CREATE INDEX lot_source ON qrn.lot (source, ordinal);
+CREATE INDEX lot_held ON qrn.lot (ordinal) WHERE is_held;
+CREATE TABLE qrn.revocation (lot_id text PRIMARY KEY, why text NOT NULL, at_ms bigint NOT NULL);
+CREATE TABLE qrn.seed_generation (tier text PRIMARY KEY, last bigint NOT NULL);
+
+-- Sources: notes, money, jobs.
+CREATE TABLE qrn.source_note (source text NOT NULL, key text NOT NULL, value text NOT NULL, PRIMARY KEY (source, key));
+CREATE TABLE qrn.spend_day (
+  source text NOT NULL,
+  day int NOT NULL,
+  micros bigint NOT NULL,
+  currency text NOT NULL,
+  calls bigint NOT NULL,
+  PRIMARY KEY (source, day)
+);
+CREATE TABLE qrn.charge (key text PRIMARY KEY, record json NOT NULL);
+CREATE TABLE qrn.job (
+  key text PRIMARY KEY,
+  ordinal bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+  source text NOT NULL,
+  node int NOT NULL,
+  state text NOT NULL CHECK (state IN ('intended', 'submitted', 'stored', 'ended')),
+  record json NOT NULL,
+  lot_id text
+);
+CREATE INDEX job_open ON qrn.job (source, ordinal) WHERE state <> 'ended';
+
+-- Committed draws, and their leaves that wait for the log.
+CREATE TABLE qrn.draw (
+  id text PRIMARY KEY,
+  account bigint NOT NULL,
+  state text NOT NULL CHECK (state IN ('opening', 'committed', 'ended')),
+  due_at_ms bigint NOT NULL,
+  body text NOT NULL
+);
+CREATE INDEX draw_open ON qrn.draw (account, id) WHERE state <> 'ended';
+CREATE TABLE qrn.draw_leaf (
+  ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  draw_id text NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('commit', 'end')),
+  text text NOT NULL
+);
+
+-- The transparency log. `log_state` is the row that two writers of a step contend for.
+CREATE TABLE qrn.log (key text PRIMARY KEY, value bytea NOT NULL) WITH (toast_tuple_target = 8160);
+ALTER TABLE qrn.log ALTER value SET STORAGE EXTERNAL;
+CREATE TABLE qrn.log_state (one bool PRIMARY KEY DEFAULT true CHECK (one), steps bigint NOT NULL) WITH (fillfactor = 10);
+INSERT INTO qrn.log_state (steps) VALUES (0);

