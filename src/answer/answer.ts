@@ -33,6 +33,8 @@ export interface Asker {
   mode: EntropyMode | undefined;
   /** It has left: whatever it is told now reaches nobody. */
   readonly isGone: boolean;
+  /** Its answer is drawn now, and charged: it must be told of it even if it sends nothing more, or more than it may. */
+  drawing(): void;
   /** It was told that its answer comes too late. */
   readonly isAnswered: boolean;
   /** The value of Idempotency-Key; undefined without one. */

@@ -354,6 +354,9 @@ class Block implements Asker {
     return this.#stream.exchange.isGone;
   }
 
+  /** The connection is read on: its client may leave between two blocks. */
+  drawing(): void {}
+
   get isAnswered(): boolean {
     return this.#stream.isRefused;
   }

@@ -127,6 +127,9 @@ class DemoAsker implements Asker {
     this.body = this.#resolvers.promise;
   }
 
+  /** Whoever asked may leave: others get the same answer. */
+  drawing(): void {}
+
   answered(answer: Answer): void {
     this.#record.answered(answer);
     this.#resolvers.resolve(answer.body.slice());

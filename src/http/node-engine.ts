@@ -203,6 +203,7 @@ class NodeResponse implements NativeResponse {
   readonly #response: ServerResponse;
   readonly #lastOfConnection: () => void;
   #abort: (() => void) | undefined;
+  #resumesAtEnd = false;
   #head = '';
   #offset = 0;
 
@@ -315,7 +316,12 @@ class NodeResponse implements NativeResponse {
   }
 
   pause(): void {
-    this.#lastOfConnection();
+    this.#request.socket.pause();
+  }
+
+  /** Not before the reply is complete: a request that came meanwhile would cut the connection. */
+  resume(): void {
+    this.#resumesAtEnd = true;
   }
 
   cork(write: () => void): void {
@@ -355,5 +361,6 @@ class NodeResponse implements NativeResponse {
   #finish(body?: Buffer): void {
     this.isOpen = false;
     this.#response.end(body);
+    if (this.#resumesAtEnd) this.#request.socket.resume();
   }
 }

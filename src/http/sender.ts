@@ -106,6 +106,7 @@ export abstract class Sender extends RequestHead implements Timed {
   #finished = false;
   #watching = false;
   #closing = false;
+  #isPaused = false;
   /** What the reader has not taken yet of a large body. */
   #rest = NO_BYTES as Uint8Array;
   #restStart = 0;
@@ -127,6 +128,17 @@ export abstract class Sender extends RequestHead implements Timed {
   get isGone(): boolean {
     if (!this.isAborted && this.#response.isGone === true && !this.#finished) this.destroy();
     return this.isAborted;
+  }
+
+  /**
+   * An answer is drawn for it, which is charged. Nothing more is read from the connection until the reply is written,
+   * because the engines cut a connection whose client sends the next request meanwhile, and uWebSockets.js one whose
+   * client closes its half: the answer would be lost.
+   */
+  drawing(): void {
+    if (this.#isPaused || this.isAnswered || this.isAborted) return;
+    this.#isPaused = true;
+    this.#response.pause();
   }
 
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */
@@ -194,6 +206,7 @@ export abstract class Sender extends RequestHead implements Timed {
   #write(head: Uint8Array, body: Uint8Array): void {
     const response = this.#response;
     const closing = this.#closing || this.#host.draining;
+    if (this.#isPaused) response.resume();
     response.writeStatus(head);
     if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
       response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it

@@ -185,24 +185,43 @@ function contract(engine: EngineName): void {
     assert.equal((await front.get(seedless, '/bytes')).status, 200);
   });
 
-  it('that closes its half after the draw is answered, or gets the same answer with its Idempotency-Key', async () => {
-    const before = await books();
+  /** Sends the request, does something while its answer is committed, and gives what came back. */
+  async function receivedAfter(meanwhile: (socket: Socket) => void, path: string): Promise<string> {
     const { isWaiting, release } = hold('commit');
     const socket = await connected();
     const over = once(socket, 'close');
     let received = '';
-    socket.on('data', (chunk) => (received += chunk.toString('latin1')));
-    socket.write(requestOf(key, '/bytes?count=32', 'Idempotency-Key: half\r\nConnection: close\r\n'));
+    socket.on('data', (chunk) => (received += chunk.toString('latin1'))).on('end', () => socket.end());
+    socket.write(requestOf(key, path));
     while (!isWaiting()) await turn();
-    socket.end();
+    meanwhile(socket);
     for (let i = 0; i < 4; i++) await turn();
     release();
     await over;
-    assert.equal(received.startsWith('HTTP/1.1 200 '), engine === 'node', received);
-    const again = await front.get(key, '/bytes?count=32', { 'idempotency-key': 'half' });
-    assert.equal(again.status, 200);
-    if (received !== '') assert.deepEqual(JSON.parse(received.split('\r\n\r\n')[1]), again.body);
-    assert.equal((await books()).requests, before.requests + 1, 'it is charged once');
+    return received;
+  }
+
+  for (const [what, path] of [
+    ['an answer', '/bytes?count=32'],
+    ['an answer of 20 KB', '/uuid?count=500'],
+  ])
+    it(`that closes its half after ${what} was drawn gets it whole`, async () => {
+      const before = await books();
+      const received = await receivedAfter((socket) => socket.end(), path);
+      const [head, body] = received.split('\r\n\r\n');
+      assert.match(head, /^HTTP\/1\.1 200 /);
+      assert.equal(body.length, Number(/\r\nContent-Length: (\d+)/i.exec(head)![1]));
+      assert.equal((await books()).requests, before.requests + 1);
+    });
+
+  it('that sends its next request after an answer was drawn gets both', async () => {
+    const before = await books();
+    const received = await receivedAfter(
+      (socket) => socket.write(requestOf(key, '/bytes?count=32', 'Connection: close\r\n')),
+      '/bytes?count=32',
+    );
+    assert.equal(received.split('HTTP/1.1 200 ').length - 1, 2, received);
+    assert.equal((await books()).requests, before.requests + 2);
   });
 
   /** Asks, waits until as many calls are held, and is refused because the deadline has passed. */

@@ -240,6 +240,10 @@ class DrawAsker implements Asker {
     return this.#exchange.isGone;
   }
 
+  drawing(): void {
+    this.#exchange.drawing();
+  }
+
   get isAnswered(): boolean {
     return this.#exchange.isAnswered;
   }

@@ -69,6 +69,10 @@ export class RpcAsker implements Asker {
     return this.#exchange.isGone;
   }
 
+  drawing(): void {
+    this.#exchange.drawing();
+  }
+
   get isAnswered(): boolean {
     return this.#exchange.isAnswered;
   }

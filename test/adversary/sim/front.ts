@@ -158,6 +158,8 @@ export class Connection implements NativeResponse {
 
   pause(): void {}
 
+  resume(): void {}
+
   cork(write: () => void): void {
     write();
   }
