@@ -80,7 +80,7 @@ describe('the package', () => {
     const program = join(project, 'program.ts');
     writeFileSync(
       program,
-      `import { QrnClient, NotFoundError, type Hooks } from 'qrn-client';
+      `import { QrnClient, NotFoundError, type DrawDocument, type Hooks } from 'qrn-client';
        import type { Answer, IntegersData } from 'qrn-client/answers';
        import { QrnError, type ServiceErrorCode } from 'qrn-client/error';
        import { Random } from 'qrn-client/random';
@@ -96,13 +96,17 @@ describe('the package', () => {
          const values: Int32Array | Float64Array = data.values;
          void values;
        }
+       const draw: DrawDocument = await client.draws.create({ winners: { count: 1, list: { items: ['a', 'b'] } }, purpose: 'p' });
+       const winners: readonly unknown[] | null | undefined = (await client.draws.wait(draw.id)).outcome?.values;
        const die: number = await new Random(client).integer(1, 6);
        const code: ServiceErrorCode = 'rate_limited';
-       export const all = [answer, floats, texts, die, code, status, QrnError, NotFoundError, verifyAnswer];
+       export const all = [answer, floats, texts, winners, die, code, status, QrnError, NotFoundError, verifyAnswer];
        // @ts-expect-error a batch of floats has no encoding
        await client.batch({ type: 'floats', count: 1, params: { encoding: 'hex' } });
        // @ts-expect-error there is no such mode
        await client.uuid({ entropyMode: 'quantum' });
+       // @ts-expect-error a draw has a purpose
+       await client.draws.create({ request: { type: 'uuid', count: 1 } });
        // @ts-expect-error a stream of UUIDs has no bounds
        client.stream.uuid({ total: 9, min: 1 });
       `,
@@ -148,10 +152,15 @@ describe('the package', () => {
       ...membersOf('hooks.ts', 'interface Hooks', member),
       ...membersOf('stream.ts', 'interface StreamSize', member),
       ...membersOf('random.ts', 'interface RandomOptions', member),
+      ...membersOf('draws.ts', 'interface DrawSettings', member),
       ...membersOf('error.ts', 'class QrnError', member),
     ];
-    assert.deepEqual([methods.length, draws.length, options.length], [23, 12, 28]);
-    for (const name of [...methods, ...draws, ...options])
+    const committed = membersOf('draws.ts', 'class Draws', /^ {2}(?:async )?(\w+)\(/gm);
+    assert.deepEqual(
+      [methods, draws, committed, options].map(({ length }) => length),
+      [23, 12, 5, 36],
+    );
+    for (const name of [...methods, ...draws, ...committed.map((each) => `draws.${each}`), ...options])
       assert.match(readme, new RegExp(`\\b${name}\\b`), name);
   });
 });

@@ -28,6 +28,7 @@ import type {
 } from './answers.ts';
 import { batchValues, jsonBodyOf, octetReply, octetsOf } from './binary.ts';
 import type { CertificateDocument } from './certificate.ts';
+import { type DrawDocument, Draws } from './draws.ts';
 import { clientError, type QrnError, type RawResponse } from './error.ts';
 import type { Hooks } from './hooks.ts';
 import {
@@ -129,6 +130,19 @@ export class QrnClient {
   readonly stream: Streams = new Streams({
     batchBinary: (parameters, call) => this.batchBinary(parameters, call),
     streamed: (request, call) => this.#streamed(request, call),
+  });
+
+  /** Draws that are committed to before anybody can know their outcome. */
+  readonly draws: Draws = new Draws({
+    send: async ({ path, isOnce = false, ...request }, call = {}) => {
+      const whole = { ...request, url: this.#baseUrl + path };
+      if (request.method === 'GET') return this.#transport.send(requestOf(whole), call);
+      return this.#send(
+        { ...whole, idempotencyKey: isOnce ? await idempotencyKeyOf(call, true) : null },
+        call,
+      );
+    },
+    read: (reply) => objectOf(reply, 'statement') as unknown as DrawDocument,
   });
 
   /** Throws a TypeError or RangeError for options that cannot be meant. */
@@ -375,10 +389,7 @@ export class QrnClient {
     dryRun = false,
   ): Promise<RawResponse> {
     const { method, path, body, isOnce } = dataRequest(endpoint, parameters, dryRun);
-    const idempotencyKey = call.idempotencyKey ?? (isOnce ? await randomKey() : null);
-    if (idempotencyKey !== null && !IDEMPOTENCY_KEY_TEXT.test(idempotencyKey)) {
-      throw new RangeError('idempotencyKey: 1 to 255 visible ASCII characters');
-    }
+    const idempotencyKey = await idempotencyKeyOf(call, isOnce);
     return this.#send({ method, url: this.#baseUrl + path, body, accept, idempotencyKey }, call);
   }
 
@@ -390,6 +401,15 @@ export class QrnClient {
     const { headers, ...rest } = requestOf(request);
     return { ...rest, headers: { ...headers, Authorization: `Bearer ${this.#key}` } };
   }
+}
+
+/** The caller's, or else one of its own for a call that must not be answered twice. */
+async function idempotencyKeyOf({ idempotencyKey }: CallOptions, isOnce: boolean): Promise<string | null> {
+  const key = idempotencyKey ?? (isOnce ? await randomKey() : null);
+  if (key !== null && !IDEMPOTENCY_KEY_TEXT.test(key)) {
+    throw new RangeError('idempotencyKey: 1 to 255 visible ASCII characters');
+  }
+  return key;
 }
 
 interface PartialRequest extends Partial<Omit<HttpRequest, 'url' | 'headers'>> {

@@ -133,7 +133,7 @@ export class QrnError extends Error {
 /** `network_error`: the connection failed or was cut; a TimeoutExceededError when no answer came in time. */
 export class ConnectionFailedError extends QrnError {}
 
-/** `timeout`: no answer within the time of one attempt. */
+/** `timeout`: no answer within the time of one attempt, or a draw that did not end within the time of a wait. */
 export class TimeoutExceededError extends ConnectionFailedError {}
 
 /** `invalid_answer`: what came is not an answer of the service, such as a proxy's page. */
@@ -154,7 +154,10 @@ export class PermissionDeniedError extends QrnError {}
 /** 404 */
 export class NotFoundError extends QrnError {}
 
-/** 409 and 422: the Idempotency-Key is of a request that still runs, or was used for another request. */
+/**
+ * 409 and 422: the Idempotency-Key is of a request that still runs, or was used for another request; or a committed draw
+ * has ended (`draw_ended`) or is due (`draw_due`).
+ */
 export class IdempotencyError extends QrnError {}
 
 /** 429: `rate_limited` by the minute, `quota_exceeded` by the month. */

@@ -205,7 +205,7 @@ export function splitParameters<P extends DrawParameters>(
   return [common, own];
 }
 
-function hexOf(bytes: Uint8Array): string {
+export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 

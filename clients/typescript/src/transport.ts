@@ -36,12 +36,12 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Attempts after the first. */
   readonly retries?: number | undefined;
-  /** 1 to 255 visible ASCII characters; matters in pure mode alone. Left out, the client makes one for each call. */
+  /** 1 to 255 visible ASCII characters; of calls that cost credits or have a purpose. Left out, the client makes one. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
