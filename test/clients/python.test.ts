@@ -73,6 +73,7 @@ describe('the Python client', { skip: noPython }, () => {
     'test_random',
     'test_generator',
     'test_service',
+    'test_draws',
   ]) {
     it(`passes ${name}.py`, async (context) => {
       const { stderr } = await python([

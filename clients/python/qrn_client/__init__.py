@@ -5,6 +5,7 @@ from ._witnesses import WitnessPolicy
 from .aio import AsyncQrnClient
 from .answers import Answer, Credits, Metadata, OctetAnswer, RateLimit, RawResponse
 from .client import QrnClient
+from .draws import Draw
 from .errors import QrnError
 from .generator import Generator
 from .random import Random
@@ -15,6 +16,7 @@ __all__ = [
     "AsyncQrnClient",
     "Check",
     "Credits",
+    "Draw",
     "Generator",
     "Metadata",
     "OctetAnswer",

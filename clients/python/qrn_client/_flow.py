@@ -1,7 +1,8 @@
 """What a call does, step by step, without saying how: the clients for threads and for asyncio take the same steps.
 
 A flow is a generator of steps. Whoever runs it performs each step and sends it what came of that, or throws into it
-the QrnError that the step raised; the flow returns what the call gives. No flow touches a socket, a clock or a thread.
+the QrnError that the step raised; the flow returns what the call gives. No flow touches a socket or a thread, and
+that of `draws.wait` alone reads a clock.
 """
 
 from __future__ import annotations

@@ -64,8 +64,13 @@ def sent_options(options: DrawOptions, dry_run: bool) -> SentOptions:
     if entropy is not None:
         parameters["client_entropy"] = bytes(entropy).hex()
     parameters["dry_run"] = True if dry_run else None
-    if key is None and not dry_run and (is_pure(parameters) or parameters.get("purpose") is not None):
-        key = secrets.token_hex(16)
-    if key is not None and not _KEY.fullmatch(key):
+    is_once = not dry_run and (is_pure(parameters) or parameters.get("purpose") is not None)
+    return SentOptions(parameters, key_of(key) if is_once or key is not None else None)
+
+
+def key_of(given: Optional[str]) -> str:
+    """The caller's Idempotency-Key, or else one of its own for a call that must not be answered twice."""
+    key = secrets.token_hex(16) if given is None else given
+    if not _KEY.fullmatch(key):
         raise ValueError("idempotency_key: 1 to 255 visible ASCII characters")
-    return SentOptions(parameters, key)
+    return key

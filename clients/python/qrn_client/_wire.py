@@ -132,27 +132,49 @@ def draw(
     if endpoint != "batch":
         target = f"{settings.base_path}/{endpoint}{query_of({**parameters, **common})}"
         return Request("GET", target, _headers(settings, accept), idempotency_key=idempotency_key)
-    members = {name: value for name, value in {**parameters, **common}.items() if value is not None}
-    body = json.dumps(members, default=operator.index).encode()  # numpy's integers too
+    return post(settings, "/batch", {**parameters, **common}, idempotency_key, accept=accept)
+
+
+def post(
+    settings: Settings,
+    path: str,
+    members: Mapping[str, Any],
+    idempotency_key: Optional[str] = None,
+    also_answers: Sequence[int] = (),
+    accept: str = "application/json",
+) -> Request:
+    """A request below the base URL with a JSON body of the members that are not None."""
+    given = {name: value for name, value in members.items() if value is not None}
+    body = json.dumps(given, default=operator.index).encode()  # numpy's integers too
     headers = {**_headers(settings, accept), "Content-Type": "application/json"}
-    return Request("POST", f"{settings.base_path}/batch", headers, body, idempotency_key)
+    return Request("POST", settings.base_path + path, headers, body, idempotency_key, also_answers)
 
 
-def fetch(settings: Settings, path: str, accept: str = "application/json", also_answers: Sequence[int] = ()) -> Request:
+def fetch(
+    settings: Settings,
+    path: str,
+    accept: str = "application/json",
+    also_answers: Sequence[int] = (),
+    with_key: bool = True,
+) -> Request:
     """A request below the base URL that draws nothing."""
-    headers = _headers(settings, accept)
+    headers = _headers(settings, accept, with_key)
     return Request("GET", settings.base_path + path, headers, also_answers=also_answers)
+
+
+def delete(settings: Settings, path: str) -> Request:
+    return Request("DELETE", settings.base_path + path, _headers(settings, "application/json"))
 
 
 def fetch_keys(settings: Settings) -> Request:
     """The public keys; no API key is sent for them."""
-    headers = _headers(settings, "application/json")
-    del headers["Authorization"]
+    headers = _headers(settings, "application/json", with_key=False)
     return Request("GET", settings.base_path[: -len("/v1")] + "/.well-known/qrn-keys.json", headers)
 
 
-def _headers(settings: Settings, accept: str) -> Dict[str, str]:
-    return {"Accept": accept, "User-Agent": USER_AGENT, "Authorization": f"Bearer {settings.key}"}
+def _headers(settings: Settings, accept: str, with_key: bool = True) -> Dict[str, str]:
+    headers = {"Accept": accept, "User-Agent": USER_AGENT}
+    return {**headers, "Authorization": f"Bearer {settings.key}"} if with_key else headers
 
 
 def query_of(parameters: Query) -> str:

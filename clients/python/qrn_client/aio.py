@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Gener
 
 from . import _wire
 from ._calls import Calls
+from ._draw_calls import DrawCalls
 from ._flow import Compute, Exchange, Flow, Give, Open, Read, Step, StreamFlow
 from ._aio_http import Transport
 from .errors import QrnError
@@ -39,6 +40,16 @@ def _stream(make: Callable[Concatenate[Calls, P], StreamFlow[T]]) -> Callable[Co
     @wraps(make)
     def method(self: AsyncQrnClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         return self._values(make(Calls(self._settings), *args, **kwargs))
+
+    return method
+
+
+def _draw_call(make: Callable[Concatenate[DrawCalls, P], Flow[T]]) -> Callable[Concatenate[AsyncDraws, P], Coroutine[Any, Any, T]]:
+    """The method of `draws` that makes a call, to be awaited."""
+
+    @wraps(make)
+    async def method(self: AsyncDraws, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._client._run(make(DrawCalls(self._client._settings), *args, **kwargs))
 
     return method
 
@@ -79,6 +90,11 @@ class AsyncQrnClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def draws(self) -> AsyncDraws:
+        """Draws that are committed to before anybody can know their outcome."""
+        return AsyncDraws(self)
 
     integers = _call(Calls.integers)
     bytes = _call(Calls.bytes)
@@ -149,3 +165,16 @@ class AsyncQrnClient:
         if isinstance(step, Compute):
             return await asyncio.to_thread(step.function)
         return await asyncio.sleep(step.seconds)
+
+
+class AsyncDraws:
+    """`QrnClient.draws` for asyncio: the same methods, each to be awaited."""
+
+    def __init__(self, client: AsyncQrnClient) -> None:
+        self._client = client
+
+    create = _draw_call(DrawCalls.create)
+    get = _draw_call(DrawCalls.get)
+    cancel = _draw_call(DrawCalls.cancel)
+    reveal = _draw_call(DrawCalls.reveal)
+    wait = _draw_call(DrawCalls.wait)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Optional, 
 
 from . import _wire
 from ._calls import Calls
+from ._draw_calls import DrawCalls
 from ._flow import Compute, Exchange, Flow, Give, Open, Read, Step, StreamFlow
 from ._http import Transport
 from .errors import QrnError
@@ -39,6 +40,16 @@ def _stream(make: Callable[Concatenate[Calls, P], StreamFlow[T]]) -> Callable[Co
     @wraps(make)
     def method(self: QrnClient, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         return self._values(make(Calls(self._settings), *args, **kwargs))
+
+    return method
+
+
+def _draw_call(make: Callable[Concatenate[DrawCalls, P], Flow[T]]) -> Callable[Concatenate[Draws, P], T]:
+    """The method of `draws` that makes a call and waits for what it gives."""
+
+    @wraps(make)
+    def method(self: Draws, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._client._run(make(DrawCalls(self._client._settings), *args, **kwargs))
 
     return method
 
@@ -92,6 +103,11 @@ class QrnClient:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def draws(self) -> Draws:
+        """Draws that are committed to before anybody can know their outcome."""
+        return Draws(self)
 
     integers = _call(Calls.integers)
     bytes = _call(Calls.bytes)
@@ -162,3 +178,16 @@ class QrnClient:
         if isinstance(step, Compute):
             return step.function()
         return sleep(step.seconds)
+
+
+class Draws:
+    """Committed draws. Every method returns a draw as `GET /v1/draws/ID` shows it, or raises a QrnError."""
+
+    def __init__(self, client: QrnClient) -> None:
+        self._client = client
+
+    create = _draw_call(DrawCalls.create)
+    get = _draw_call(DrawCalls.get)
+    cancel = _draw_call(DrawCalls.cancel)
+    reveal = _draw_call(DrawCalls.reveal)
+    wait = _draw_call(DrawCalls.wait)

@@ -60,7 +60,7 @@ class ConnectionFailedError(QrnError):
 
 
 class TimeoutExceededError(ConnectionFailedError):
-    """`timeout`: no answer within the timeout of one attempt."""
+    """`timeout`: no answer within the timeout of one attempt, or a draw that did not end within that of a wait."""
 
 
 class InvalidAnswerError(QrnError):

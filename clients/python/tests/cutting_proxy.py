@@ -42,7 +42,7 @@ class CuttingProxy:
                 self.end_headers()
                 self.wfile.write(answer)
 
-            do_GET = do_POST = _pass_on
+            do_GET = do_POST = do_DELETE = _pass_on
 
             def log_message(self, *_: Any) -> None:
                 pass
