@@ -53,6 +53,11 @@ const commands: Command[] = [
   later('uuid', 'Random UUIDs.', async () => (await import('./draw.ts')).uuid),
   later('shuffle', 'Items in a random order.', async () => (await import('./draw-items.ts')).shuffle),
   later('pick', 'Items picked at random.', async () => (await import('./draw-items.ts')).pick),
+  later(
+    'draws',
+    'Commits to draws, shows, reveals and cancels them.',
+    async () => (await import('./draws.ts')).draws,
+  ),
   later('usage', 'What the account has used this month.', async () => (await import('./status.ts')).usage),
   later(
     'status',

@@ -20,14 +20,22 @@ export const SERVICE_OPTIONS = {
 /** The API key of a checked answer could not be checked: the answer may be true. */
 const NOT_CHECKED = 2;
 
-/** The service that the command speaks to. Throws a CommandError when there is no key for it. */
-export function connect(input: Input, context: CommandContext): { client: QrnClient; url: string } {
+/** Stands in for a key where the calls of a command carry none. */
+const NO_KEY = 'none';
+
+/** The service that the command speaks to. Throws a CommandError when there is no key for it, and one is needed. */
+export function connect(
+  input: Input,
+  context: CommandContext,
+  need: 'key needed' | 'key not needed' = 'key needed',
+): { client: QrnClient; url: string } {
   const { environment } = context;
   // an empty variable is one that is not set, as in the libraries
   const given = input.option('url') ?? (environment['QRN_URL'] || undefined);
   const url = given ?? localUrl(context);
   // the demo key is never sent to another service than the one of this data folder
-  const key = environment['QRN_KEY'] || (given === undefined ? demoKey(context) : undefined);
+  const fallback = need === 'key needed' ? undefined : NO_KEY;
+  const key = environment['QRN_KEY'] || (given === undefined ? demoKey(context) : undefined) || fallback;
   if (key === undefined || key === '') {
     const also =
       given === undefined ? ', or start the service once: it writes a demo key into its data folder' : '';

@@ -1,0 +1,280 @@
+import { readFileSync } from 'node:fs';
+import type {
+  DrawCreation,
+  DrawDocument,
+  DrawList,
+  DrawSubject,
+  DrawValues,
+} from '../../clients/typescript/src/draws.ts';
+import { listSha256 } from '../certificate/draw.ts';
+import { fromHex } from '../core/bytes.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  facts,
+  group,
+  type Input,
+  json,
+  moment,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
+import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
+
+const DRAW_ID = { name: 'DRAW_ID', meaning: 'draw_ and 26 characters, as draws create prints it' };
+const OPTIONS = {
+  json: { meaning: 'the document of the draw: keep it, and qrn verify checks it' },
+  ...SERVICE_OPTIONS,
+} as const;
+
+const create = action({
+  path: 'draws create',
+  summary:
+    'Commits to a draw for 32 credits: the service fixes what is drawn, and its secret bytes, before anybody can know how the\n' +
+    'draw ends. Without --beacon, --at and --nonce-sha256 it is revealed a moment later.',
+  options: {
+    winners: { value: 'N', meaning: 'how many winners are drawn of a list' },
+    list: { value: 'FILE', meaning: 'the list, one item a line; - is stdin. The items become public' },
+    'list-sha256': {
+      value: 'HEX',
+      meaning: 'instead the SHA-256 of a list that stays with you, as sha256sum gives it; needs --size',
+    },
+    size: { value: 'N', meaning: 'how many lines that list has; the winners are line numbers from 1' },
+    weights: {
+      value: 'N,N,...',
+      meaning: 'a whole number from 1 on for each item; then one item may be drawn more than once',
+    },
+    request: {
+      value: 'JSON',
+      meaning: 'in place of winners: values as of POST /v1/batch, e.g. {"type":"integers","count":6}',
+    },
+    purpose: { value: 'TEXT', required: true, meaning: 'what the draw is for; draws under one are numbered' },
+    'user-data': { value: 'TEXT', meaning: 'what the draw is to be bound to, up to 1,000 characters' },
+    'user-data-sha256': { value: 'HEX', meaning: 'its SHA-256 instead' },
+    public: { meaning: 'the certificate shows the purpose too; the page of the draw shows it always' },
+    nonce: { value: 'HEX', meaning: '1 to 64 bytes that enter the values' },
+    'nonce-sha256': { value: 'HEX', meaning: 'its SHA-256 instead; qrn draws reveal opens it later' },
+    beacon: { value: 'CHAIN:ROUND', meaning: 'a round of a public beacon that enters the values' },
+    at: { value: 'TIME', meaning: 'not revealed before, e.g. 2027-01-31T12:00:00Z' },
+    ...OPTIONS,
+  },
+  run: async (input, context) => {
+    const creation = await creationOf(input, context);
+    const { client, url } = connect(input, context);
+    return serving(url, async () => printed(await client.draws.create(creation), input, context));
+  },
+});
+
+const show = action({
+  path: 'draws show',
+  summary: 'Shows a draw: its state, when it is due, what it is for, and who won. Needs no API key.',
+  operands: [DRAW_ID],
+  options: OPTIONS,
+  run: (input, context) => {
+    const [id] = input.operands;
+    const { client, url } = connect(input, context, 'key not needed');
+    return serving(url, async () => printed(await client.draws.get(id), input, context));
+  },
+});
+
+const reveal = action({
+  path: 'draws reveal',
+  summary:
+    'Opens the nonce of a draw that was made with --nonce-sha256. Do so only when qrn draws show tells that the commitment is\n' +
+    'logged: a service that knows the nonce before could choose its bytes.',
+  operands: [DRAW_ID, { name: 'NONCE', meaning: 'the bytes whose SHA-256 was given, in hex' }],
+  options: OPTIONS,
+  run: (input, context) => {
+    const [id, text] = input.operands;
+    const nonce = nonceOf('NONCE', text);
+    const { client, url } = connect(input, context);
+    return serving(url, async () => printed(await client.draws.reveal(id, nonce), input, context));
+  },
+});
+
+const cancel = action({
+  path: 'draws cancel',
+  summary:
+    'Cancels a draw that is not due yet: its secret bytes are opened, and the public log says that it was cancelled.',
+  operands: [DRAW_ID],
+  options: OPTIONS,
+  irreversible: (input, context) => {
+    const [id] = input.operands;
+    const { client, url } = connect(input, context);
+    return serving(url, async () => {
+      const { state, statement } = await client.draws.get(id);
+      if (state !== 'committed') throw new CommandError(`the draw ${id} has ended: it is ${state}`);
+      if (Date.parse(statement.due_at) <= context.clock.wallMs())
+        throw new CommandError(`the draw ${id} is due since ${statement.due_at} and cannot be cancelled`);
+      return `This cancels the draw ${id} (${printable(statement.purpose)}): its secret bytes are opened, and the log says for ever that it was cancelled.`;
+    });
+  },
+  run: (input, context) => {
+    const [id] = input.operands;
+    const { client, url } = connect(input, context);
+    return serving(url, async () => printed(await client.draws.cancel(id), input, context));
+  },
+});
+
+export const draws = group(
+  'qrn draws',
+  'Committed draws, which are fixed before anybody can know how they end.',
+  [create, show, reveal, cancel],
+);
+
+async function creationOf(input: Input, context: CommandContext): Promise<DrawCreation> {
+  const [nonce, at] = [input.option('nonce'), input.option('at')];
+  return {
+    ...(await subjectOf(input, context)),
+    purpose: input.option('purpose')!,
+    userData: input.option('user-data'),
+    userDataSha256: input.option('user-data-sha256'),
+    public: input.has('public') ? true : undefined,
+    nonce: nonce === undefined ? undefined : nonceOf('--nonce', nonce),
+    nonceSha256: input.option('nonce-sha256'),
+    beacon: beaconOf(input.option('beacon')),
+    revealAt: at === undefined ? undefined : new Date(moment('at', at)),
+  };
+}
+
+const OF_WINNERS = ['list', 'list-sha256', 'size', 'weights'] as const;
+
+async function subjectOf(input: Input, context: CommandContext): Promise<DrawSubject> {
+  const [request, winners, weights] = [
+    input.option('request'),
+    input.option('winners'),
+    input.option('weights'),
+  ];
+  if ((request === undefined) === (winners === undefined))
+    throw new UsageError('give --winners with a list, or --request');
+  if (request !== undefined) {
+    const stray = OF_WINNERS.find((name) => input.has(name));
+    if (stray !== undefined) throw new UsageError(`--${stray} goes with --winners, not with --request`);
+    return { request: requestOf(request) };
+  }
+  const count = wholeNumber('winners', winners!);
+  const list = await listOf(input, context);
+  return {
+    winners: { count, list, weights: weights?.split(',').map((each) => wholeNumber('weights', each.trim())) },
+  };
+}
+
+/** The service checks what is in it. */
+function requestOf(text: string): DrawValues {
+  try {
+    return JSON.parse(text) as DrawValues;
+  } catch {
+    throw new UsageError(
+      `--request is a JSON object such as {"type":"integers","count":6}, not ${JSON.stringify(text)}`,
+    );
+  }
+}
+
+async function listOf(input: Input, context: CommandContext): Promise<DrawList> {
+  const [file, sha256, size] = [input.option('list'), input.option('list-sha256'), input.option('size')];
+  if ((file === undefined) === (sha256 === undefined))
+    throw new UsageError('--winners needs --list, or --list-sha256 with --size');
+  if ((sha256 === undefined) !== (size === undefined))
+    throw new UsageError('--list-sha256 and --size go together');
+  if (file === undefined) return { sha256: sha256!, size: wholeNumber('size', size!) };
+  return { items: linesOf(file, file === '-' ? await context.stdin() : bytesOf(file)) };
+}
+
+function bytesOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new CommandError(`cannot read ${file}`, { cause: error });
+  }
+}
+
+/** Byte for byte, so that the list has the hash that sha256sum gives of the file. */
+function linesOf(file: string, bytes: Uint8Array): string[] {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`the list ${file} is not UTF-8`);
+  }
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+function nonceOf(name: string, hex: string): Uint8Array {
+  if (/^(?:[0-9a-f]{2}){1,64}$/.test(hex)) return fromHex(hex);
+  throw new UsageError(`${name} is 1 to 64 bytes in hex, in lower case`);
+}
+
+function beaconOf(text: string | undefined): DrawCreation['beacon'] {
+  if (text === undefined) return undefined;
+  const [, chain, round] = /^([^:]+):([1-9]\d{0,14})$/.exec(text) ?? [];
+  if (chain === undefined)
+    throw new UsageError(`--beacon is CHAIN:ROUND such as quicknet:26000000, not ${JSON.stringify(text)}`);
+  return { chain, round: Number(round) };
+}
+
+/** Prints a draw; gives the exit status. */
+function printed(draw: DrawDocument, input: Input, context: CommandContext): number {
+  if (input.has('json')) {
+    context.out(json(draw));
+    return 0;
+  }
+  context.out(facts(factsOf(draw)));
+  const { outcome } = draw;
+  if (outcome?.values != null) {
+    const title =
+      outcome.state === 'revealed'
+        ? titleOf(draw)
+        : `${titleOf(draw)}, had it not ${outcome.state === 'failed' ? 'failed' : 'been cancelled'}`;
+    context.out(`\n${title}:\n${outcome.values.map((value) => `${textOf(value)}\n`).join('')}`);
+  }
+  context.talk(
+    draw.state === 'committed'
+      ? 'Publish the id and the leaf before the draw is due. qrn draws show tells how it ended.\n'
+      : `To check it: qrn draws show ${draw.id} --json > DRAW.json, then qrn verify DRAW.json\n`,
+  );
+  return 0;
+}
+
+function factsOf({ id, state, statement, committed_at, certificate, commit, end, outcome }: DrawDocument) {
+  const { purpose, list, beacon, nonce_sha256: nonceSha256, due_at, gives_up_at } = statement;
+  const reason = outcome?.reason ?? state;
+  const isLogged = (end ?? commit).proof !== null;
+  return {
+    draw: id,
+    state: reason === state ? state : `${state}: ${reason}`,
+    purpose: printable(purpose),
+    ...(list === undefined ? {} : { list: `${list.size} items, ${list.sha256}` }),
+    ...(beacon === undefined ? {} : { beacon: `round ${beacon.round} of ${beacon.chain}` }),
+    ...(nonceSha256 === undefined ? {} : { nonce: outcome?.nonce ?? `to be opened, ${nonceSha256}` }),
+    origin: certificate?.certificate.provenance.origin ?? 'not known until the certificate can be read',
+    committed: committed_at,
+    due: due_at,
+    ...(gives_up_at === undefined || outcome !== null ? {} : { 'fails after': gives_up_at }),
+    ...(outcome === null ? {} : { ended: outcome.ended_at }),
+    log: `${outcome === null ? 'the commitment' : 'the end'} ${isLogged ? 'is logged' : 'is not logged yet'}`,
+    ...(outcome === null ? { leaf: commit.leaf } : {}),
+  };
+}
+
+/** Of a list that stayed with the organiser the values are line numbers. */
+function titleOf({ statement: { list, request } }: DrawDocument): string {
+  if (list === undefined) return 'values';
+  const items = request['items'] as readonly string[] | undefined;
+  return items !== undefined && listSha256(items) === list.sha256
+    ? 'winners'
+    : 'winners, as lines of the list from 1';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? printable(value) : JSON.stringify(value);
+}
+
+/** Somebody else wrote it: no character of it may move the cursor or turn the text around. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)!.toString(16)}}`;
+  });
+}
