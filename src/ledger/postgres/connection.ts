@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -20,13 +21,12 @@ export interface Session {
 
 /** A connection of its own, for what lives as long as the connection: advisory locks. */
 export interface HeldSession extends Session {
-  /** Resolves when the connection is lost, or when it was closed. */
-  readonly ended: Promise<void>;
+  readonly isLost: boolean;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database`; of several hosts, `a:5432,b:5432`, the one that is no standby serves. */
   readonly url: string;
   readonly log: Log;
   /** Connections that are open at most, without those of `hold`. */
@@ -42,14 +42,11 @@ export interface DatabaseOptions {
 const CONNECTIONS = 4;
 const PATIENCE_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 1_000;
+/** A server that is silent for so long is taken for lost: a partition gives no sign of its own. */
+const REPLY_TIMEOUT_MS = 10_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 500;
 const INT8 = 20;
-
-/** A connection could not be had, or was lost: whether what ran on it was committed is unknown. */
-class ConnectionLost extends Error {
-  override name = 'ConnectionLost';
-}
 
 /**
  * Connections to PostgreSQL. Every call may run more than once: when its connection is lost, or PostgreSQL ends it, the
@@ -59,14 +56,18 @@ class ConnectionLost extends Error {
  */
 export class Database {
   readonly #options: DatabaseOptions;
+  readonly #servers: readonly string[];
   readonly #idle: Connection[] = [];
   readonly #waiting: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  /** Index of the server that had the last connection. */
+  #server = 0;
   #open = 0;
-  #isClosed = false;
   #isAway = false;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
+    this.#servers = serversOf(options.url);
   }
 
   /** True from the first failure to connect until a connection is had again. */
@@ -76,20 +77,35 @@ export class Database {
 
   /** One statement in a transaction of its own. */
   run<R extends object = Row>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
-    return this.#repeat((connection) => connection.run<R>(statement, values), this.#patienceMs);
+    return this.#repeat((connection) => connection.run<R>(statement, values));
   }
 
   /** All that `body` does in one transaction (read committed). `body` may run more than once. */
   transact<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    return this.#repeat((connection) => connection.transact(body), this.#patienceMs);
+    return this.#repeat((connection) => connection.transact(body));
   }
 
   /**
-   * As `run`, for what was decided and must come to an outcome: it is sent again for as long as the outcome is unknown.
-   * Fails only where nothing was stored.
+   * As `transact`, for what was decided and must come to an outcome: it is sent again for as long as the outcome is
+   * unknown, and fails only when nothing was stored. `isUnknown` tells that an attempt was made before.
    */
-  settle<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    return this.#repeat((connection) => connection.transact(body), Number.POSITIVE_INFINITY);
+  settle<T>(body: (session: Session) => Promise<T>, isUnknown = false): Promise<T> {
+    return this.#repeat((connection) => connection.transact(body), { isUnknown });
+  }
+
+  /** Gives `body` a connection, once. Whether what it did was stored when it throws, `isUnknownAfter` tells. */
+  async attempt<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    const connection = await this.#take();
+    try {
+      return await body(connection);
+    } finally {
+      this.#give(connection);
+    }
+  }
+
+  /** Whether something may have been stored by what threw this. */
+  isUnknownAfter(error: unknown): boolean {
+    return fateOf(error) === 'unknown';
   }
 
   /** A connection outside the pool. It is not opened again when it is lost. */
@@ -98,16 +114,17 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     for (const waiting of this.#waiting.splice(0)) waiting();
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
   }
 
-  get #patienceMs(): number {
-    return this.#options.patienceMs ?? PATIENCE_MS;
-  }
-
-  async #repeat<T>(call: (connection: Connection) => Promise<T>, patienceMs: number): Promise<T> {
+  async #repeat<T>(
+    call: (connection: Connection) => Promise<T>,
+    settling?: { readonly isUnknown: boolean },
+  ): Promise<T> {
+    const patienceMs = this.#options.patienceMs ?? PATIENCE_MS;
+    let mustSettle = settling?.isUnknown ?? false;
     let waitMs = RETRY_FIRST_MS;
     for (let waitedMs = 0; ; waitedMs += waitMs, waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
       try {
@@ -119,18 +136,23 @@ export class Database {
         }
       } catch (error) {
         const fate = fateOf(error);
-        if (fate === 'final' || this.#isClosed) throw error;
-        if (fate === 'full' || waitedMs >= patienceMs) throw new ApiError('storage_unavailable');
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        if (fate === 'final' || this.#closing.signal.aborted) throw error;
+        if (fate === 'unknown' && settling !== undefined) mustSettle = true;
+        if (!mustSettle && (fate === 'full' || waitedMs >= patienceMs)) {
+          this.#options.log.warn({ cause: messageOf(error) }, 'ledger: PostgreSQL could not take a call');
+          throw new ApiError('storage_unavailable');
+        }
+        await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {});
       }
     }
   }
 
   async #take(): Promise<Connection> {
     for (;;) {
-      if (this.#isClosed) throw new LedgerError('stopped', 'the ledger is closed');
+      if (this.#closing.signal.aborted) throw new LedgerError('stopped', 'the ledger is closed');
       const idle = this.#idle.pop();
-      if (idle !== undefined) return idle;
+      if (idle !== undefined && !idle.isLost) return idle;
+      if (idle !== undefined) this.#open--;
       if (this.#open < (this.#options.connections ?? CONNECTIONS)) {
         this.#open++;
         try {
@@ -146,7 +168,7 @@ export class Database {
   }
 
   #give(connection: Connection): void {
-    if (connection.isLost || this.#isClosed) {
+    if (connection.isLost || this.#closing.signal.aborted) {
       this.#open--;
       void connection.close();
     } else {
@@ -155,39 +177,58 @@ export class Database {
     this.#waiting.shift()?.();
   }
 
+  /** Asks each server once, first the one that had the last connection. */
   async #connect(): Promise<Connection> {
-    try {
-      const connection = await Connection.open(this.#options);
-      if (this.#isAway) this.#options.log.info({}, 'ledger: PostgreSQL answers again');
-      this.#isAway = false;
-      return connection;
-    } catch (error) {
-      if (!this.#isAway) {
-        this.#isAway = true;
-        this.#options.log.error({ cause: messageOf(error) }, 'ledger: PostgreSQL does not answer');
+    const failures: string[] = [];
+    for (let tried = 0; tried < this.#servers.length; tried++) {
+      const server = (this.#server + tried) % this.#servers.length;
+      try {
+        const connection = await Connection.open(this.#servers[server], this.#options);
+        this.#server = server;
+        if (this.#isAway) this.#options.log.info({}, 'ledger: PostgreSQL answers again');
+        this.#isAway = false;
+        return connection;
+      } catch (error) {
+        failures.push(messageOf(error));
       }
-      throw error;
     }
+    const cause = failures.join('; ');
+    if (!this.#isAway) this.#options.log.error({ cause }, 'ledger: PostgreSQL does not answer');
+    this.#isAway = true;
+    throw new NoConnection(`no connection to PostgreSQL: ${cause}`);
   }
+}
+
+/** The connection string of each server of one that names several, as `a:5432,b:5432`. */
+function serversOf(url: string): string[] {
+  const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
+  return hosts.split(',').map((host) => `${before}${host}${after}`);
+}
+
+/** Nothing was sent. */
+class NoConnection extends Error {
+  override name = 'NoConnection';
+}
+
+/** The connection was lost under a call: whether it was committed is unknown. */
+class ConnectionLost extends Error {
+  override name = 'ConnectionLost';
 }
 
 const BEGIN = 'BEGIN';
 const COMMIT = 'COMMIT';
 const ROLLBACK = 'ROLLBACK';
+const IS_STANDBY = { name: '', text: 'SELECT pg_is_in_recovery() AS is_standby' };
 
 class Connection implements HeldSession {
-  readonly ended: Promise<void>;
   readonly #client: pg.Client;
   #isLost = false;
   #isUnknown = false;
 
   private constructor(client: pg.Client) {
     this.#client = client;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
     const end = () => {
       this.#isLost = true;
-      resolve();
     };
     client.on('error', end);
     client.on('end', end);
@@ -197,9 +238,9 @@ class Connection implements HeldSession {
     });
   }
 
-  static async open({ url, name, synchronousCommit }: DatabaseOptions): Promise<Connection> {
+  static async open(server: string, { name, synchronousCommit }: DatabaseOptions): Promise<Connection> {
     const client = new pg.Client({
-      connectionString: url,
+      connectionString: server,
       application_name: name ?? 'qrn',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
@@ -210,18 +251,16 @@ class Connection implements HeldSession {
     const connection = new Connection(client);
     try {
       await client.connect();
-      // A standby accepts connections too, and every write there fails.
-      const { rows } = await client.query<{ is_standby: boolean }>(
-        'SELECT pg_is_in_recovery() AS is_standby',
-      );
-      if (rows[0].is_standby) throw new Error('this is a standby');
-      await client.query(`SET synchronous_commit = ${synchronousCommit ?? 'on'}`);
+      await connection.run({ name: '', text: `SET synchronous_commit = ${synchronousCommit ?? 'on'}` });
+      // What a lost connection still does there ends soon, and its locks with it.
+      await connection.run({ name: '', text: "SET client_connection_check_interval = '2s'" });
+      const [{ is_standby }] = await connection.run<{ is_standby: boolean }>(IS_STANDBY);
+      if (is_standby) throw new Error('the server is a standby');
+      return connection;
     } catch (error) {
-      void client.end().catch(() => {});
-      if (fateOf(error) === 'final' && codeOf(error) !== undefined) throw error;
-      throw new ConnectionLost(`no connection to PostgreSQL: ${messageOf(error)}`, { cause: error });
+      void connection.close();
+      throw error;
     }
-    return connection;
   }
 
   get isLost(): boolean {
@@ -239,7 +278,7 @@ class Connection implements HeldSession {
     try {
       result = await body(this);
     } catch (error) {
-      if (!this.#isLost) await this.#query({ text: ROLLBACK });
+      if (!this.#isLost) await this.#query({ text: ROLLBACK }).catch(() => {}); // the first error tells more
       throw error;
     }
     await this.#query({ text: COMMIT });
@@ -252,33 +291,40 @@ class Connection implements HeldSession {
 
   async #query<R extends object>(query: pg.QueryConfig): Promise<pg.QueryResult<R>> {
     this.#isUnknown = false;
+    const timeout = setTimeout(() => this.#client.connection.stream.destroy(), REPLY_TIMEOUT_MS);
     try {
       const result = await this.#client.query<R>(query);
       if (this.#isUnknown) throw new ConnectionLost('PostgreSQL gave up the wait for a standby');
       return result;
     } catch (error) {
-      if (codeOf(error) === undefined || fateOf(error) === 'unknown') this.#isLost = true;
+      const fate = fateOf(error);
+      if (fate === 'unknown') this.#isLost = true;
       if (codeOf(error) !== undefined || error instanceof ConnectionLost) throw error;
-      throw new ConnectionLost(`the connection to PostgreSQL was lost: ${messageOf(error)}`, {
-        cause: error,
-      });
+      this.#isLost = true;
+      throw new ConnectionLost(`the connection to PostgreSQL was lost: ${messageOf(error)}`);
+    } finally {
+      clearTimeout(timeout);
     }
   }
 }
 
 /** `successful_completion` with a warning. */
 const UNKNOWN_COMMIT = '01000';
-/** Lost connections (08), an administrator's stop (57), a standby (25006), a conflict with another transaction (40). */
-const UNKNOWN = /^(?:08|57|40|25006)/;
+/** Lost connections (08), an administrator's stop or a crash (57). */
+const UNKNOWN = /^(?:08|57)/;
+/** Rolled back: a conflict with another transaction (40), a server that has become a standby (25006). */
+const AGAIN = /^(?:40|25006)/;
 /** No disk, no memory, no connections left: nothing was stored. */
 const FULL = /^53/;
 
-/** What becomes of a call that failed: it is made again, or not, and then why not. */
-function fateOf(error: unknown): 'unknown' | 'full' | 'final' {
+/** What becomes of a call that failed. `again` and `full`: it stored nothing. */
+function fateOf(error: unknown): 'unknown' | 'again' | 'full' | 'final' {
   if (error instanceof ConnectionLost) return 'unknown';
+  if (error instanceof NoConnection) return 'again';
   const code = codeOf(error);
   if (code === undefined) return 'final';
-  return UNKNOWN.test(code) ? 'unknown' : FULL.test(code) ? 'full' : 'final';
+  if (UNKNOWN.test(code)) return 'unknown';
+  return AGAIN.test(code) ? 'again' : FULL.test(code) ? 'full' : 'final';
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -7,10 +7,10 @@ CREATE TABLE qrn.meta (
   -- The number of the newest migration, and the oldest format whose programs may go on working on this schema.
   format int NOT NULL,
   oldest_format int NOT NULL,
-  created_at_ms bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
+  created_at_ms double precision NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
   -- SHA-256 (hex) of the secrets that all nodes share, by name.
   fingerprints jsonb NOT NULL DEFAULT '{}',
-  probed_at_ms bigint
+  probed_at_ms double precision
 );
 INSERT INTO qrn.meta (format, oldest_format) VALUES (0, 0);
 
@@ -20,7 +20,7 @@ CREATE TABLE qrn.node (
   number int GENERATED ALWAYS AS IDENTITY UNIQUE,
   epoch bigint NOT NULL,
   state text NOT NULL CHECK (state IN ('live', 'fenced')),
-  started_at_ms bigint NOT NULL
+  started_at_ms double precision NOT NULL
 );
 CREATE TABLE qrn.slot (
   node int NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE qrn.segment (
   sequence bigint PRIMARY KEY,
   node int NOT NULL,
   epoch bigint NOT NULL,
-  at_ms bigint NOT NULL,
+  at_ms double precision NOT NULL,
   count int NOT NULL,
   body bytea NOT NULL
 ) WITH (toast_tuple_target = 8160);
@@ -54,7 +54,7 @@ CREATE TABLE qrn.series_answer (
   serial bigint NOT NULL,
   sequence bigint NOT NULL,
   index int NOT NULL,
-  issued_at_ms bigint NOT NULL,
+  issued_at_ms double precision NOT NULL,
   is_public bool NOT NULL,
   PRIMARY KEY (series, serial),
   UNIQUE (sequence, index)
@@ -101,7 +101,7 @@ CREATE TABLE qrn.period_correction (
   credits bigint NOT NULL,
   returned_requests bigint NOT NULL,
   returned_credits bigint NOT NULL,
-  at_ms bigint NOT NULL,
+  at_ms double precision NOT NULL,
   PRIMARY KEY (to_period, from_period, account)
 );
 
@@ -134,6 +134,14 @@ CREATE TABLE qrn.granted (
   credits bigint NOT NULL CHECK (credits >= 0),
   PRIMARY KEY (node, epoch, account, period)
 ) WITH (fillfactor = 50);
+-- What limiters of a node had admitted when it stopped.
+CREATE TABLE qrn.saved_rate (
+  node int NOT NULL,
+  account bigint NOT NULL,
+  tat_ms double precision NOT NULL,
+  admitted_at_ms double precision[] NOT NULL,
+  PRIMARY KEY (node, account)
+) WITH (fillfactor = 50);
 CREATE TABLE qrn.rate (
   account bigint PRIMARY KEY,
   tat_ms double precision NOT NULL,
@@ -145,7 +153,7 @@ CREATE TABLE qrn.answer (
   account bigint NOT NULL,
   key_digest text NOT NULL,
   fingerprint text NOT NULL,
-  expires_at_ms bigint NOT NULL,
+  expires_at_ms double precision NOT NULL,
   sealed bytea NOT NULL,
   PRIMARY KEY (account, key_digest)
 );

@@ -1,0 +1,299 @@
+import type { Clock } from '../../core/clock.ts';
+import type { SeriesPage } from '../label-records.ts';
+import {
+  type Books,
+  SEQUENCES_PER_LEASE,
+  type SequenceLease,
+  type SeriesPart,
+  type StoredAnswerSize,
+} from '../ledger.ts';
+import type {
+  Balance,
+  PeriodCorrection,
+  RateRecord,
+  SegmentRecord,
+  StoredAnswer,
+  UsageDay,
+} from '../records.ts';
+import { decodeSegment, EntryCursor } from '../segment.ts';
+import {
+  accountOfKey,
+  addCounters,
+  countersCodec,
+  dayOfKey,
+  type UsageCounters,
+  usageDayOf,
+} from '../usage-counters.ts';
+import type { SegmentCommits } from './commit.ts';
+import type { Database, Session } from './connection.ts';
+import { columns } from './fold.ts';
+import type { NodeEpoch } from './node.ts';
+import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './periods.ts';
+import { dropSegments, expireAnswers } from './retention.ts';
+import { seriesPage, withSerials } from './series.ts';
+import type { UnsealedTallies } from './unsealed.ts';
+
+export interface PostgresBooksOptions {
+  readonly database: Database;
+  readonly node: NodeEpoch;
+  readonly clock: Clock;
+  readonly commits: Pick<SegmentCommits, 'commit'>;
+  readonly unsealed: UnsealedTallies;
+}
+
+/** Segments of which bodies are read at once: some megabytes. */
+const SEGMENTS_PER_READ = 256;
+
+const LEASE = {
+  name: 'books_lease',
+  text: `UPDATE qrn.sequence_lease SET leased_before = $1 * (1 + ceil(greatest(
+      leased_before,
+      (SELECT max(sequence) FROM qrn.segment),
+      (SELECT dropped_segment FROM qrn.retention)
+    )::numeric / $1))
+    RETURNING leased_before`,
+};
+const SEGMENT = { name: 'books_segment', text: 'SELECT body FROM qrn.segment WHERE sequence = $1' };
+const SEGMENTS_FROM = {
+  name: 'books_segments_from',
+  text: 'SELECT body FROM qrn.segment WHERE sequence >= $1 ORDER BY sequence LIMIT $2',
+};
+/** A segment has one certificate at least, which bounds the inner part. */
+const UNSEALED = {
+  name: 'books_unsealed',
+  text: `SELECT s.body FROM (
+      SELECT sequence, sum(count) OVER (ORDER BY sequence) - count AS before
+      FROM (SELECT sequence, count FROM qrn.unsealed ORDER BY sequence LIMIT $1) AS first
+    ) AS u JOIN qrn.segment s USING (sequence) WHERE u.before < $1 ORDER BY sequence`,
+};
+/** The days and the segments that they lack, of one moment. */
+const USAGE = {
+  name: 'books_usage',
+  text: `SELECT (SELECT coalesce(array_agg(sequence), '{}') FROM qrn.unsealed) AS unsealed, d.day, d.counters
+    FROM (SELECT) AS one LEFT JOIN qrn.usage_day d ON d.account = $1 AND d.day >= $2`,
+};
+const SAVE_RATES = {
+  name: 'books_save_rates',
+  text: `INSERT INTO qrn.saved_rate (node, account, tat_ms, admitted_at_ms)
+    SELECT $1, r.account, r.tat, ARRAY(SELECT json_array_elements_text(r.admitted::json)::double precision)
+    FROM unnest($2::bigint[], $3::double precision[], $4::text[]) AS r(account, tat, admitted)
+    ON CONFLICT (node, account) DO UPDATE SET tat_ms = excluded.tat_ms, admitted_at_ms = excluded.admitted_at_ms`,
+};
+const RATES = {
+  name: 'books_rates',
+  text: 'SELECT node, account, tat_ms, admitted_at_ms FROM qrn.saved_rate',
+};
+const RECENT = {
+  name: 'books_recent',
+  text: `SELECT node, sequence, at_ms, body FROM qrn.segment WHERE (at_ms, sequence) > ($1, $2) ORDER BY at_ms, sequence LIMIT ${SEGMENTS_PER_READ}`,
+};
+const ANSWER = {
+  name: 'books_answer',
+  text: `SELECT account AS "accountNumber", key_digest AS "keyDigest", fingerprint, expires_at_ms AS "expiresAtMs", sealed
+    FROM qrn.answer WHERE account = $1 AND key_digest = $2 AND expires_at_ms > $3`,
+};
+const ANSWER_SIZES = {
+  name: 'books_answer_sizes',
+  text: `SELECT account AS "accountNumber", min(expires_at_ms) AS "expiresAtMs",
+      sum(octet_length(sealed) + octet_length(key_digest) + octet_length(fingerprint) + 16)::bigint AS bytes
+    FROM qrn.answer WHERE expires_at_ms > $1 GROUP BY account, floor(expires_at_ms / 60000)`,
+};
+const SPAN = {
+  name: 'books_span',
+  text: 'SELECT min(at_ms) AS "oldestMs", max(at_ms) AS "newestMs" FROM qrn.segment HAVING count(*) > 0',
+};
+const PROBE = { name: 'books_probe', text: 'UPDATE qrn.meta SET probed_at_ms = $1' };
+
+/** Answers: segments of certificates, the counters that follow from them, idempotent answers, limiter states. */
+export class PostgresBooks implements Books {
+  readonly #database: Database;
+  readonly #node: NodeEpoch;
+  readonly #clock: Clock;
+  readonly #commits: Pick<SegmentCommits, 'commit'>;
+  readonly #unsealed: UnsealedTallies;
+
+  constructor({ database, node, clock, commits, unsealed }: PostgresBooksOptions) {
+    this.#database = database;
+    this.#node = node;
+    this.#clock = clock;
+    this.#commits = commits;
+    this.#unsealed = unsealed;
+  }
+
+  async leaseSequences(): Promise<SequenceLease> {
+    const [{ leased_before }] = await this.#database.run<{ leased_before: number }>(LEASE, [
+      SEQUENCES_PER_LEASE,
+    ]);
+    return { from: leased_before - SEQUENCES_PER_LEASE + 1, before: leased_before };
+  }
+
+  commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
+    return this.#commits.commit(segments, answers);
+  }
+
+  async segment(sequence: number): Promise<SegmentRecord | undefined> {
+    const [segment] = await this.#decoded(await this.#database.run<Body>(SEGMENT, [sequence]));
+    return segment;
+  }
+
+  async unsealed(certificates: number): Promise<SegmentRecord[]> {
+    const segments = await this.#decoded(await this.#database.run<Body>(UNSEALED, [certificates]));
+    for (const segment of segments) this.#unsealed.note(segment);
+    return segments;
+  }
+
+  async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
+    return this.#decoded(await this.#database.run<Body>(SEGMENTS_FROM, [from, limit]));
+  }
+
+  seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
+    return seriesPage(this.#database, purpose, part);
+  }
+
+  balances(period: number): Promise<Balance[]> {
+    return balancesIn(this.#database, this.#unsealed, period);
+  }
+
+  latestPeriod(): Promise<number> {
+    return latestPeriodOf(this.#database, this.#unsealed);
+  }
+
+  correctPeriods(period: number): Promise<PeriodCorrection[]> {
+    return this.#database.transact((session) =>
+      correctPeriodsAfter(session, this.#unsealed, period, this.#clock.wallMs()),
+    );
+  }
+
+  async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
+    const rows = await this.#database.run<UsageRow>(USAGE, [accountNumber, sinceDay]);
+    const days = new Map<number, UsageCounters>();
+    for (const { day, counters } of rows)
+      if (counters !== null) days.set(day, countersCodec.decode(counters));
+    const tally = await this.#unsealed.sum(this.#database, rows[0].unsealed.map(Number));
+    for (const [key, more] of tally.usage.counters) {
+      const day = dayOfKey(key);
+      if (accountOfKey(key) !== accountNumber || day < sinceDay) continue;
+      const sum = days.get(day);
+      if (sum === undefined) days.set(day, more);
+      else addCounters(sum, more);
+    }
+    return [...days].sort(([a], [b]) => a - b).map(([day, counters]) => usageDayOf(day, counters));
+  }
+
+  async saveRates(rates: readonly RateRecord[]): Promise<void> {
+    if (rates.length === 0) return;
+    await this.#database.run(SAVE_RATES, [
+      this.#node.number,
+      ...columns(rates, 'accountNumber', 'tatMs'),
+      rates.map(({ admittedAtMs }) => JSON.stringify(admittedAtMs)),
+    ]);
+  }
+
+  /**
+   * An entry issued after the newest admission that its node saved of the account is an admission that the state lacks;
+   * one admitted before the save and issued after it counts twice, which errs on the strict side. `tatMs` is the latest
+   * that any node saved (0 for an account without a saved state).
+   */
+  async loadRates(sinceMs: number): Promise<RateRecord[]> {
+    const rates = new Map<number, { tatMs: number; admittedAtMs: number[] }>();
+    const rateOf = (account: number) => {
+      const rate = rates.get(account) ?? { tatMs: 0, admittedAtMs: [] };
+      rates.set(account, rate);
+      return rate;
+    };
+    const savedToMs = new Map<string, number>();
+    for (const { node, account, tat_ms, admitted_at_ms } of await this.#database.run<SavedRate>(RATES)) {
+      const rate = rateOf(account);
+      rate.tatMs = Math.max(rate.tatMs, tat_ms);
+      rate.admittedAtMs.push(...admitted_at_ms);
+      savedToMs.set(`${node} ${account}`, admitted_at_ms.at(-1) ?? Number.NEGATIVE_INFINITY);
+    }
+    let after: readonly [number, number] = [sinceMs, -1];
+    for (;;) {
+      const rows = await this.#database.run<RecentSegment>(RECENT, after);
+      for (const { node, body } of rows) {
+        const cursor = new EntryCursor(decodeSegment(new Uint8Array(body)).entries);
+        while (cursor.next()) {
+          const savedTo = savedToMs.get(`${node} ${cursor.accountNumber}`) ?? Number.NEGATIVE_INFINITY;
+          if (cursor.issuedAtMs > savedTo) rateOf(cursor.accountNumber).admittedAtMs.push(cursor.issuedAtMs);
+        }
+      }
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = [last.at_ms, last.sequence];
+    }
+    return [...rates]
+      .sort(([a], [b]) => a - b)
+      .map(([accountNumber, { tatMs, admittedAtMs }]) => {
+        return { accountNumber, tatMs, admittedAtMs: admittedAtMs.sort((a, b) => a - b) };
+      });
+  }
+
+  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
+    const values = [accountNumber, keyDigest, this.#clock.wallMs()];
+    const [answer] = await this.#database.run<StoredAnswer>(ANSWER, values);
+    return answer && { ...answer, sealed: new Uint8Array(answer.sealed) };
+  }
+
+  storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
+    return this.#database.run<StoredAnswerSize>(ANSWER_SIZES, [nowMs]);
+  }
+
+  async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
+    const answers = await untilNone(() => expireAnswers(this.#database, nowMs));
+    const segments = await untilNone(() =>
+      this.#database.transact((session) => dropSegments(session, this.#unsealed, segmentsBeforeMs)),
+    );
+    return { answers, segments };
+  }
+
+  async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
+    const [span] = await this.#database.run<{ oldestMs: number; newestMs: number }>(SPAN);
+    return span;
+  }
+
+  async probe(): Promise<void> {
+    await this.#database.run(PROBE, [this.#clock.wallMs()]);
+  }
+
+  #decoded(rows: readonly Body[]): Promise<SegmentRecord[]> {
+    const session: Session = this.#database;
+    return withSerials(
+      session,
+      rows.map(({ body }) => decodeSegment(new Uint8Array(body))),
+    );
+  }
+}
+
+/** Repeats an erasing transaction until it finds nothing. */
+async function untilNone(erase: () => Promise<number>): Promise<number> {
+  let erased = 0;
+  for (;;) {
+    const now = await erase();
+    if (now === 0) return erased;
+    erased += now;
+  }
+}
+
+interface Body {
+  readonly body: Uint8Array;
+}
+
+interface UsageRow {
+  readonly unsealed: readonly string[];
+  readonly day: number;
+  readonly counters: Uint8Array | null;
+}
+
+interface SavedRate {
+  readonly node: number;
+  readonly account: number;
+  readonly tat_ms: number;
+  readonly admitted_at_ms: readonly number[];
+}
+
+interface RecentSegment extends Body {
+  readonly node: number;
+  readonly sequence: number;
+  readonly at_ms: number;
+}

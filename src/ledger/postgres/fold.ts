@@ -1,0 +1,155 @@
+import {
+  accountOfKey,
+  addCounters,
+  countersCodec,
+  dayOfKey,
+  type UsageCounters,
+  usageKey,
+} from '../usage-counters.ts';
+import type { Session } from './connection.ts';
+import { type PeriodCharge, SegmentTally } from './tally.ts';
+import type { UnsealedTallies } from './unsealed.ts';
+
+/**
+ * Counters are sums over segments. No commit writes one: the transaction that seals segments adds them to the counters
+ * and takes them from `unsealed`, and whoever reads a counter adds what is still unsealed. All who fold take this lock.
+ */
+export const LOCK_FOLD = { name: 'fold_lock', text: 'SELECT steps FROM qrn.log_state FOR UPDATE' };
+
+const TAKE_UNSEALED = {
+  name: 'fold_take',
+  text: 'DELETE FROM qrn.unsealed WHERE sequence = ANY($1) RETURNING sequence, node, epoch',
+};
+const READ_DAYS = {
+  name: 'fold_days',
+  text: `SELECT d.account, d.day, d.counters FROM qrn.usage_day d
+    JOIN unnest($1::bigint[], $2::int[]) AS k(account, day) USING (account, day)`,
+};
+const WRITE_DAYS = {
+  name: 'fold_put_days',
+  text: `INSERT INTO qrn.usage_day (account, day, counters) SELECT * FROM unnest($1::bigint[], $2::int[], $3::bytea[])
+    ON CONFLICT (account, day) DO UPDATE SET counters = excluded.counters`,
+};
+const READ_ARCHIVED = { name: 'fold_archived', text: READ_DAYS.text.replace('usage_day', 'usage_archived') };
+const WRITE_ARCHIVED = {
+  name: 'fold_put_archived',
+  text: WRITE_DAYS.text.replace('usage_day', 'usage_archived'),
+};
+const ADD_BALANCES = {
+  name: 'fold_balances',
+  text: `INSERT INTO qrn.balance (account, period, requests, credits)
+    SELECT account, period, sum(requests), sum(credits)
+    FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[]) AS t(account, period, requests, credits)
+    GROUP BY account, period ORDER BY account, period
+    ON CONFLICT (account, period) DO UPDATE
+    SET requests = balance.requests + excluded.requests, credits = balance.credits + excluded.credits`,
+};
+const ADD_SPENT = {
+  name: 'fold_spent',
+  text: `INSERT INTO qrn.spent (node, epoch, account, period, requests, credits)
+    SELECT $1, $2, * FROM unnest($3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
+    ON CONFLICT (node, epoch, account, period) DO UPDATE
+    SET requests = spent.requests + excluded.requests, credits = spent.credits + excluded.credits`,
+};
+const IS_EPOCH_LIVE = {
+  name: 'fold_is_live',
+  text: `SELECT EXISTS (SELECT FROM qrn.node WHERE number = $1 AND epoch = $2 AND state = 'live') AS is_live`,
+};
+const ADD_DISPLACED = {
+  name: 'fold_displaced',
+  text: `INSERT INTO qrn.displaced (charged, issued, account, requests, credits)
+    SELECT * FROM unnest($1::int[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[])
+    ON CONFLICT (charged, issued, account) DO UPDATE
+    SET requests = displaced.requests + excluded.requests, credits = displaced.credits + excluded.credits`,
+};
+
+/** Adds those of the segments to the counters that are unsealed, within the transaction and under the lock. */
+export async function foldSegments(
+  session: Session,
+  unsealed: UnsealedTallies,
+  sequences: readonly number[],
+): Promise<void> {
+  if (sequences.length === 0) return;
+  const taken = await session.run<Unsealed>(TAKE_UNSEALED, [sequences]);
+  const tallies = await unsealed.of(
+    session,
+    taken.map(({ sequence }) => sequence),
+  );
+  const all = new SegmentTally();
+  const byEpoch = new Map<string, { node: number; epoch: number; tally: SegmentTally }>();
+  for (const { sequence, node, epoch } of taken) {
+    const tally = tallies.get(sequence);
+    if (tally === undefined) continue; // retention took it, and has counted it
+    const key = `${node} ${epoch}`;
+    const sum = byEpoch.get(key) ?? { node, epoch, tally: new SegmentTally() };
+    sum.tally.addTally(tally);
+    byEpoch.set(key, sum);
+  }
+  for (const { tally } of byEpoch.values()) all.addTally(tally);
+  await addDays(session, all.usage.counters, READ_DAYS, WRITE_DAYS);
+  await addBalances(session, all.charges());
+  for (const { node, epoch, tally } of byEpoch.values()) await addSpent(session, node, epoch, tally);
+  const displaced = [...all.displaced.sums()].map(({ key: [charged, issued, account], charge }) => {
+    return { charged, issued, account, ...charge };
+  });
+  if (displaced.length > 0) {
+    await session.run(
+      ADD_DISPLACED,
+      columns(displaced, 'charged', 'issued', 'account', 'requests', 'credits'),
+    );
+  }
+}
+
+/** Adds charges to months. */
+export async function addBalances(session: Session, charges: readonly PeriodCharge[]): Promise<void> {
+  await session.run(ADD_BALANCES, columns(charges, 'account', 'period', 'requests', 'credits'));
+}
+
+/** Notes what segments held that retention drops, so that an audit can still add up. */
+export function archiveUsage(session: Session, tally: SegmentTally): Promise<void> {
+  return addDays(session, tally.usage.counters, READ_ARCHIVED, WRITE_ARCHIVED);
+}
+
+/** What a settled epoch spent is accounted for already. */
+async function addSpent(session: Session, node: number, epoch: number, tally: SegmentTally): Promise<void> {
+  const [{ is_live }] = await session.run<{ is_live: boolean }>(IS_EPOCH_LIVE, [node, epoch]);
+  if (!is_live) return;
+  const charges = columns(tally.charges(), 'account', 'period', 'requests', 'credits');
+  await session.run(ADD_SPENT, [node, epoch, ...charges]);
+}
+
+async function addDays(
+  session: Session,
+  counters: ReadonlyMap<number, UsageCounters>,
+  read: typeof READ_DAYS,
+  write: typeof WRITE_DAYS,
+): Promise<void> {
+  const keys = [...counters.keys()].sort((a, b) => a - b);
+  const accounts = keys.map(accountOfKey);
+  const days = keys.map(dayOfKey);
+  const sums = new Map<number, UsageCounters>();
+  const rows = await session.run<{ account: number; day: number; counters: Uint8Array }>(read, [
+    accounts,
+    days,
+  ]);
+  for (const row of rows) sums.set(usageKey(row.day, row.account), countersCodec.decode(row.counters));
+  const packed = keys.map((key) => {
+    const more = counters.get(key) as UsageCounters;
+    const sum = sums.get(key);
+    if (sum === undefined) return Buffer.from(countersCodec.encode(more));
+    addCounters(sum, more);
+    return Buffer.from(countersCodec.encode(sum));
+  });
+  await session.run(write, [accounts, days, packed]);
+}
+
+/** The rows as one array for each column, for `unnest`. */
+export function columns<R extends object>(rows: readonly R[], ...names: readonly (keyof R)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]));
+}
+
+interface Unsealed {
+  readonly sequence: number;
+  readonly node: number;
+  readonly epoch: number;
+}

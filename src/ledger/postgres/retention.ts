@@ -1,0 +1,51 @@
+import { decodeSegment } from '../segment.ts';
+import type { Session } from './connection.ts';
+import { archiveUsage, foldSegments, LOCK_FOLD } from './fold.ts';
+import { dropNumbers } from './series.ts';
+import { SegmentTally } from './tally.ts';
+import type { UnsealedTallies } from './unsealed.ts';
+
+/** What one transaction erases at most. */
+const ANSWERS_PER_SWEEP = 1_000;
+const SEGMENTS_PER_SWEEP = 100;
+
+const EXPIRE_ANSWERS = {
+  name: 'expire_answers',
+  text: `DELETE FROM qrn.answer WHERE (account, key_digest) IN
+    (SELECT account, key_digest FROM qrn.answer WHERE expires_at_ms <= $1 ORDER BY expires_at_ms LIMIT ${ANSWERS_PER_SWEEP})
+    RETURNING 1`,
+};
+const DUE_SEGMENTS = {
+  name: 'expire_due',
+  text: `SELECT sequence, body FROM qrn.segment WHERE at_ms < $1 ORDER BY at_ms, sequence LIMIT ${SEGMENTS_PER_SWEEP}`,
+};
+const DROP_SEGMENTS = { name: 'expire_segments', text: 'DELETE FROM qrn.segment WHERE sequence = ANY($1)' };
+const RAISE_DROPPED = {
+  name: 'expire_raise',
+  text: 'UPDATE qrn.retention SET dropped_segment = greatest(dropped_segment, $1)',
+};
+
+/** Erases some answers that expired, and tells how many. */
+export async function expireAnswers(session: Session, nowMs: number): Promise<number> {
+  return (await session.run(EXPIRE_ANSWERS, [nowMs])).length;
+}
+
+/** Erases some of the segments that were committed before, within a transaction, and tells how many. The counters stay. */
+export async function dropSegments(
+  session: Session,
+  unsealed: UnsealedTallies,
+  beforeMs: number,
+): Promise<number> {
+  await session.run(LOCK_FOLD);
+  const due = await session.run<{ sequence: number; body: Uint8Array }>(DUE_SEGMENTS, [beforeMs]);
+  if (due.length === 0) return 0;
+  const tally = new SegmentTally();
+  for (const { body } of due) tally.add(decodeSegment(new Uint8Array(body)));
+  const sequences = due.map(({ sequence }) => sequence);
+  await foldSegments(session, unsealed, sequences);
+  await archiveUsage(session, tally);
+  await dropNumbers(session, sequences);
+  await session.run(DROP_SEGMENTS, [sequences]);
+  await session.run(RAISE_DROPPED, [Math.max(...sequences)]);
+  return due.length;
+}
