@@ -83,10 +83,11 @@ export class Committer {
   }
 
   /**
-   * Sheds with 503 before anything is drawn when too many answers wait, the ledger is too far behind, or a commit has
-   * failed.
+   * Sheds with 503 before anything is drawn when too many answers wait, the ledger is too far behind or away, or a commit
+   * has failed.
    */
   assertRoom(): void {
+    if (this.#sink.isAway) throw new ApiError('storage_unavailable', { retryAfterS: 1 });
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
     if (this.pending >= LIMITS.pendingRepliesMax || this.#sink.isBehind)
       throw new ApiError('overloaded', { retryAfterS: 1 });

@@ -188,16 +188,21 @@ export type IdentityCheck =
       readonly reason: string;
     };
 
-/** Compares the ledger in the folder with what is kept beside the keys. Reads only. */
+/**
+ * Compares the ledger in the folder with what is kept beside the keys. Reads only. With `isShared` other nodes write the
+ * ledger too: one without an anchor joins them, and a later incarnation than its own was begun on one of them.
+ */
 export async function checkIdentity(
   store: LogStore,
   ledgerPath: string,
   anchor: Anchor | undefined,
+  isShared = false,
 ): Promise<IdentityCheck> {
   const incarnations = await readIncarnations(store);
   const newest = incarnations?.at(-1);
   if (anchor === undefined) {
     if (incarnations === undefined) return { kind: 'new' };
+    if (isShared) return { kind: 'original', incarnations };
     return behind('the file anchor.json, which says what was signed last, is missing from the keys folder');
   }
   const signed = checkpointOf(anchor.checkpoint);
@@ -209,6 +214,8 @@ export async function checkIdentity(
     if (isFirst && (await historyFailure(store, signed)) === undefined) return { kind: 'new' };
     return behind(`it is empty, and a log of ${signed.size} leaves was signed`);
   }
+  if (isShared && newest.number > anchor.incarnation && isSameFolder)
+    return { kind: 'original', incarnations: incarnations ?? [] };
   if (newest.number !== anchor.incarnation)
     return behind(
       `it is incarnation ${newest.number}, and incarnation ${anchor.incarnation} was signed last`,

@@ -17,7 +17,7 @@ import {
   timestampedSignature,
 } from '../crypto/note.ts';
 import { verifyEd25519 } from '../crypto/signing.ts';
-import type { LogRecord, LogStore } from '../ledger/ledger.ts';
+import type { Books, LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
 import { nodeReader, paddedNumber, TileEdge, type TileRecord } from './tiles.ts';
 
@@ -38,7 +38,7 @@ export class CertificateLogError extends Error {
   override name = 'CertificateLogError';
 }
 
-const STATE_KEY = 'state';
+export const STATE_KEY = 'state';
 
 interface StoredState {
   readonly version: 1;
@@ -165,6 +165,21 @@ export function putState(
     { key: STATE_KEY, value: record },
   ];
   return store.putLog(records, { key: STATE_KEY, expected: before?.record, sealed: batch.sealed });
+}
+
+/**
+ * Segments that were not logged are left to the log before this one: no key signs for what is older than itself.
+ */
+export async function leaveUnsealed(
+  store: LogStore & Pick<Books, 'unsealed'>,
+  first: ReturnType<typeof recorded>,
+  batchLeaves: number,
+): Promise<void> {
+  for (;;) {
+    const left = await store.unsealed(batchLeaves);
+    if (left.length === 0) return;
+    await putState(store, first, first, { records: [], sealed: left.map(({ sequence }) => sequence) });
+  }
 }
 
 /**

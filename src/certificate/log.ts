@@ -26,10 +26,12 @@ import {
   encodeSeal,
   isSignedBy,
   type LogState,
+  leaveUnsealed,
   loadState,
   noteOf,
   putState,
   recorded,
+  STATE_KEY,
   sealKey,
   signCheckpoint,
   textOf,
@@ -167,7 +169,7 @@ export class CertificateLog {
       const checkpoint = signCheckpoint(keys, range, nowS);
       const first = recorded({ range, edge, checkpoint, sealedAtS: nowS }, ids, keys);
       await putState(store, undefined, first, { records: edge.partialTiles(), sealed: [] });
-      if (firstLeafText !== undefined) await leaveUnsealed(store, first);
+      if (firstLeafText !== undefined) await leaveUnsealed(store, first, BATCH_LEAVES);
       state = first;
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
       // The key was rotated: what the old key vouched for, the new one does too, beside it.
@@ -203,6 +205,18 @@ export class CertificateLog {
     const sealed = this.#sealing.then(() => this.#sealBatch());
     this.#sealing = sealed.catch(() => {}); // told to the caller; the next call must run all the same
     return sealed;
+  }
+
+  /**
+   * Takes over what another writer of the log has stored: for a process that seals nothing now. Rejects when the stored
+   * log is smaller than this one, or another.
+   */
+  follow(): Promise<void> {
+    const followed = this.#sealing.then(async () => {
+      if (!isSame(await this.#store.getLog(STATE_KEY), this.#state.record)) await this.#reload();
+    });
+    this.#sealing = followed.catch(() => {}); // told to the caller
+    return followed;
   }
 
   /**
@@ -328,14 +342,7 @@ export class CertificateLog {
 
   async #sealBatch(): Promise<number> {
     if (this.#isReadOnly) throw new CertificateLogError('this log can only be read');
-    if (this.#unknown) {
-      const stored = await loadState(this.#store, this.#ids, this.#keys);
-      assert(stored !== undefined, 'an open log is stored');
-      this.#anchored(stored.checkpoint);
-      this.#state = stored;
-      this.#public = (await loadPublicState(this.#store)) ?? this.#public;
-      this.#unknown = false;
-    }
+    if (this.#unknown) await this.#reload();
     const lots = await newLots(this.#store);
     const revocations = await this.#newRevocations();
     const draws = await newDrawLeaves(this.#store);
@@ -440,6 +447,20 @@ export class CertificateLog {
     return { state, published: published.state, records };
   }
 
+  async #reload(): Promise<void> {
+    const stored = await loadState(this.#store, this.#ids, this.#keys);
+    assert(stored !== undefined, 'an open log is stored');
+    const { size } = this.#state.range;
+    if (stored.range.size < size)
+      throw new CertificateLogError(
+        `the stored log has ${stored.range.size} leaves, and one of ${size} was signed: it is an earlier state`,
+      );
+    this.#anchored(stored.checkpoint);
+    this.#state = stored;
+    this.#public = (await loadPublicState(this.#store)) ?? this.#public;
+    this.#unknown = false;
+  }
+
   async #newRevocations(): Promise<LotRevocation[]> {
     const fresh: LotRevocation[] = [];
     for (const revocation of await this.#store.revocations()) {
@@ -469,18 +490,8 @@ export class CertificateLog {
   }
 }
 
-/**
- * Segments that were not logged are left to the log before this one: no key signs for what is older than itself.
- */
-async function leaveUnsealed(
-  store: CertificateLogOptions['store'],
-  first: ReturnType<typeof recorded>,
-): Promise<void> {
-  for (;;) {
-    const left = await store.unsealed(BATCH_LEAVES);
-    if (left.length === 0) return;
-    await putState(store, first, first, { records: [], sealed: left.map(({ sequence }) => sequence) });
-  }
+function isSame(stored: Uint8Array | undefined, known: Uint8Array | undefined): boolean {
+  return stored !== undefined && known !== undefined && Buffer.compare(stored, known) === 0;
 }
 
 function secondsOf(atMs: number): number {

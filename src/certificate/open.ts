@@ -37,6 +37,8 @@ export interface CertificateFolders {
   readonly ledgerPath: string;
   /** Folder of the log's keys. */
   readonly keysPath: string;
+  /** Folder of the anchor where other nodes have the same keys and write the same ledger; undefined when none do. */
+  readonly sharedAnchorPath?: string;
   /** Name of the first incarnation's log. */
   readonly logName: string;
   readonly clock: Clock;
@@ -59,10 +61,13 @@ export interface OpenCertificates {
  * says why. Throws CertificateLogError when there is not even a log to read.
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
-  const { ledger, ledgerPath, keysPath, logName, clock, witnesses } = folders;
-  const identity = await checkIdentity(ledger, ledgerPath, readAnchor(keysPath));
+  const { ledger, ledgerPath, keysPath, sharedAnchorPath, logName, clock, witnesses } = folders;
+  const isShared = sharedAnchorPath !== undefined;
+  const anchor = readAnchor(sharedAnchorPath ?? keysPath);
+  const identity = await checkIdentity(ledger, ledgerPath, anchor, isShared);
   const isHeld = identity.kind === 'moved' || identity.kind === 'behind';
-  const held = isHeld ? heldText(ledgerPath, identity.reason, identity.kind) : null;
+  const told = isShared ? sharedHeldText : heldText;
+  const held = isHeld ? told(ledgerPath, identity.reason, identity.kind) : null;
   const incarnations = (await readIncarnations(ledger)) ?? [firstIncarnation(logName, clock.wallMs())];
   const { number, origin } = incarnations[incarnations.length - 1];
   const { directory } = logOf(keysPath, logName, number);
@@ -111,10 +116,27 @@ function heldText(path: string, reason: string, kind: 'moved' | 'behind'): strin
   );
 }
 
-function anchorIn({ keysPath, ledgerPath }: CertificateFolders, incarnation: number) {
+function sharedHeldText(path: string, reason: string, kind: 'moved' | 'behind'): string {
+  const begin = kind === 'moved' ? `The folder of this node, ${path},` : 'The ledger in PostgreSQL';
+  const act =
+    kind === 'moved'
+      ? 'If the original is gone for good and this is it, run qrn ledger moved; else delete the folder, and the node begins without blocks.'
+      : 'See docs/cluster.md for the restore of an earlier database.';
+  return (
+    `${begin} is not the one that this node signed for last: ${reason}. Nothing is signed and no entropy is delivered ` +
+    `here until you say what happened. Stop this node. ${act}`
+  );
+}
+
+function anchorIn({ keysPath, sharedAnchorPath, ledgerPath }: CertificateFolders, incarnation: number) {
   const folder = folderIdentity(ledgerPath);
   return (checkpoint: string) =>
-    writeAnchor(keysPath, { version: 1, incarnation, folder, checkpoint } satisfies Anchor);
+    writeAnchor(sharedAnchorPath ?? keysPath, {
+      version: 1,
+      incarnation,
+      folder,
+      checkpoint,
+    } satisfies Anchor);
 }
 
 /** What `qrn ledger restore` tells. */
@@ -130,10 +152,10 @@ export interface BegunIncarnation {
  * The service must be stopped. After a crash, run it again.
  */
 export async function beginIncarnation(folders: CertificateFolders): Promise<BegunIncarnation> {
-  const { ledger, keysPath, logName, clock } = folders;
+  const { ledger, keysPath, sharedAnchorPath, logName, clock } = folders;
   const earlier = (await readIncarnations(ledger)) ?? [firstIncarnation(logName, clock.wallMs())];
   const last = earlier[earlier.length - 1];
-  const anchor = readAnchor(keysPath);
+  const anchor = readAnchor(sharedAnchorPath ?? keysPath);
   const predecessor = await predecessorOf(folders, last, anchor);
   const blocksBurned = await burnBlocks(ledger);
   let number = Math.max(last.number, anchor?.incarnation ?? 0) + 1;
@@ -196,9 +218,9 @@ async function burnBlocks(ledger: Ledger): Promise<number> {
  * all that was signed is in it: what is behind must be restored.
  */
 export async function acceptMove(folders: CertificateFolders): Promise<void> {
-  const { ledger, ledgerPath, keysPath } = folders;
-  const anchor = readAnchor(keysPath);
-  const identity = await checkIdentity(ledger, ledgerPath, anchor);
+  const { ledger, ledgerPath, keysPath, sharedAnchorPath } = folders;
+  const anchor = readAnchor(sharedAnchorPath ?? keysPath);
+  const identity = await checkIdentity(ledger, ledgerPath, anchor, sharedAnchorPath !== undefined);
   if (identity.kind === 'behind')
     throw new CertificateLogError(
       `${ledgerPath} was not only moved: ${identity.reason}; it must be restored`,

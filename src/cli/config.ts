@@ -15,7 +15,9 @@ export const config = action({
   async run(input, context) {
     // also checks what several settings say together
     const { sources } = loadConfig(context.environment, availableParallelism());
-    const settings = readSettings(context.environment, availableParallelism());
+    const settings = readSettings(context.environment, availableParallelism()).map(
+      ({ shown, ...setting }) => ({ ...setting, value: shown ?? setting.value }),
+    );
     for (const warning of sources.flatMap(({ warnings }) => warnings)) context.talk(`${warning}\n`);
     if (input.has('json')) {
       context.out(

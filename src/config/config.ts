@@ -5,8 +5,10 @@ import {
   ConfigError,
   DEFAULT_BEACONS,
   isSourceVariable,
+  ledgerUrl,
   logName,
   metricsPort,
+  nodeName,
   oneOf,
   origins,
   POLICY_VARIABLE,
@@ -18,6 +20,7 @@ import {
   text,
   url,
   wholeNumber,
+  withoutPassword,
   witnesses,
 } from './parsers.ts';
 import type { SourceSetting } from './sources.ts';
@@ -34,6 +37,10 @@ export interface Settings {
   readonly port: number;
   /** Folder of everything that lasts: ledger, keys, the demo key. */
   readonly dataDir: string;
+  /** PostgreSQL server that holds the books of all nodes; empty for a ledger in the data folder. May hold a password. */
+  readonly ledger: string;
+  /** What this node is called among those that share a PostgreSQL server; empty: the host name. */
+  readonly node: string;
   /** Public base URL, ends in /v1; null derives it from host and port. */
   readonly baseUrl: string | null;
   /** Public base URL of the verification page; null derives it from host and port. */
@@ -109,6 +116,8 @@ interface Setting<T> {
   readonly fallback: string;
   readonly meaning: string;
   readonly parse: (text: string) => T;
+  /** For a value that may hold a secret: what of it may be shown. A wrong one is not repeated in the error. */
+  readonly shown?: (text: string) => string;
 }
 
 function settings(defaultWorkers: number) {
@@ -118,6 +127,21 @@ function settings(defaultWorkers: number) {
     host: setting('QRN_HOST', '127.0.0.1', 'address to listen on', text),
     port: setting('QRN_PORT', '3000', 'TCP port; 0 lets the system choose', wholeNumber(0, 65_535)),
     dataDir: setting('QRN_DATA_DIR', './data', 'folder of everything that lasts', text),
+    ledger: {
+      ...setting(
+        'QRN_LEDGER',
+        '',
+        'postgres:// URL of the database that nodes share; empty: a ledger in the data folder',
+        ledgerUrl,
+      ),
+      shown: withoutPassword,
+    },
+    node: setting(
+      'QRN_NODE',
+      '',
+      'name of this node among those that share QRN_LEDGER; empty: the host name',
+      nodeName,
+    ),
     baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', url),
     verifyUrlBase: setting('QRN_VERIFY_URL_BASE', '', 'public base URL of the verification page', url),
     backend: setting(
@@ -255,6 +279,8 @@ export interface SettingInForce {
   readonly variable: string;
   /** As text, before it is parsed. */
   readonly value: string;
+  /** What of the value may be shown, where it may hold a secret. */
+  readonly shown?: string;
   readonly from: 'environment' | 'file' | 'default';
 }
 
@@ -277,11 +303,12 @@ export function readSettings(environment: Environment, cores = 2): SettingInForc
   }
   const path = environment[FILE_VARIABLE] ?? '';
   const file = path === '' ? new Map<string, string>() : readFile(path, Object.keys(table));
-  return Object.entries(table).map(([name, { variable, fallback, parse }]) => {
+  const rows: [string, Setting<unknown>][] = Object.entries(table);
+  return rows.map(([name, { variable, fallback, parse, shown }]) => {
     const setting = inForce(name, variable, environment[variable], file.get(name), fallback);
     const where = setting.from === 'file' ? `${name} in ${path}` : variable;
-    checked(parse as (text: string) => unknown, setting.value, where);
-    return setting;
+    checked(parse, setting.value, where, shown !== undefined);
+    return shown === undefined ? setting : { ...setting, shown: shown(setting.value) };
   });
 }
 
@@ -297,12 +324,13 @@ function inForce(
   return { name, variable, value: fallback, from: 'default' };
 }
 
-function checked<T>(parse: (text: string) => T, value: string, where: string): T {
+function checked<T>(parse: (text: string) => T, value: string, where: string, isSecret: boolean): T {
   try {
     return parse(value);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(`${where}: ${JSON.stringify(value)} is not ${error.message}`);
+    const told = isSecret ? 'the value' : JSON.stringify(value);
+    throw new ConfigError(`${where}: ${told} is not ${error.message}`);
   }
 }
 

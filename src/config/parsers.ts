@@ -114,6 +114,31 @@ export function url(value: string): string | null {
   return value.replace(/\/+$/, '');
 }
 
+/**
+ * The connection string of a PostgreSQL server, or nothing. It may name several hosts in its query, as libpq reads it. The
+ * error does not repeat it: it may hold a password.
+ */
+export function ledgerUrl(value: string): string {
+  if (value === '' || /^postgres(?:ql)?:\/\/\S+$/.test(value)) return value;
+  throw new ConfigError('empty for the ledger in QRN_DATA_DIR, or postgres://USER@HOST:PORT/DATABASE');
+}
+
+/** The connection string as it may be shown: without the password. */
+export function withoutPassword(value: string): string {
+  return value
+    .replace(/^(\w+:\/\/[^:@/?]*):[^@/?]*@/, '$1:***@')
+    .replace(/([?&](?:ssl)?password=)[^&]*/g, '$1***');
+}
+
+/** The name of a node, as operators type it and the database keeps it; or nothing. */
+export function nodeName(value: string): string {
+  if (value !== '' && !/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(value))
+    throw new ConfigError(
+      'empty, or 1 to 63 letters, digits, dots, hyphens and underscores, as in a host name',
+    );
+  return value;
+}
+
 /** What a source may be called: it becomes a label of metrics and a part of variables' names. */
 const SOURCE_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const SOURCE_NAME_LENGTH_MAX = 32;

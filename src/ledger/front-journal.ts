@@ -57,6 +57,8 @@ export interface FrontJournalOptions {
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
   readonly failed: Promise<Error>;
+  /** A journal that cannot be written stops the service. */
+  readonly isAway = false;
   readonly #options: FrontJournalOptions;
   readonly #board: JournalBoard;
   readonly #space: FreeSpace;

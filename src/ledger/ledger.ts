@@ -1,5 +1,6 @@
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from './draw-records.ts';
+import type { LedgerIntegrity } from './integrity.ts';
 import type { SeriesPage } from './label-records.ts';
 import type {
   AccountRecord,
@@ -57,31 +58,6 @@ export interface Upkeep {
   journalFaults(): Promise<string[]>;
   /** How far the checks of what is stored have come that run beside the service. */
   integrity(): Promise<LedgerIntegrity>;
-}
-
-/** What the running server knows of the soundness of its records. */
-export interface LedgerIntegrity {
-  /**
-   * The audit after an unclean stop: `none` when the last stop was clean, `running` while it continues beside the
-   * service.
-   */
-  readonly startAudit: 'none' | 'running' | 'sound' | 'damaged';
-  /** Null when the scrub is off. */
-  readonly scrub: ScrubState | null;
-}
-
-/** What the scrub has done since the start. */
-export interface ScrubState {
-  /** Walks over all records that came to their end. */
-  readonly passes: number;
-  readonly records: number;
-  readonly bytes: number;
-  /** When the last complete walk ended (Unix ms), and how long it took; null before the first. */
-  readonly passedAtMs: number | null;
-  readonly passMs: number | null;
-  /** Different damage found since the start, and the first of it in words. */
-  readonly damaged: number;
-  readonly problems: readonly string[];
 }
 
 /**
@@ -315,6 +291,8 @@ export interface SegmentSink {
   nextSequence(): number;
   /** So much waits for the ledger that new answers are to be shed. */
   readonly isBehind: boolean;
+  /** The ledger cannot be reached: new answers are refused before anything is drawn for them. */
+  readonly isAway: boolean;
   /**
    * Resolves when the segment is durable and every later read sees it. Sequences are from `nextSequence`, each committed
    * once.

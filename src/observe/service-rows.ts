@@ -1,7 +1,7 @@
 import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
 import type { HealthStatus } from '../http/plain-routes.ts';
+import type { ScrubState } from '../ledger/integrity.ts';
 import { type JournalFault, journalFaultOf } from '../ledger/journal.ts';
-import type { ScrubState } from '../ledger/ledger.ts';
 import { type ExposedFamily, gauge, knownGauge, labelled } from './exposition.ts';
 import {
   pureSecondsLeft,

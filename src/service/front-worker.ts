@@ -9,7 +9,7 @@ import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { type FrontEvents, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
 import type { LedgerPorts } from './ledger-link.ts';
-import { type FrontJournalData, openFrontJournal, openLedgerPorts } from './ledger-thread.ts';
+import { type FrontSinkData, openFrontSink, openLedgerPorts } from './ledger-thread.ts';
 
 /** What a front thread is started with. */
 export interface FrontWorkerData {
@@ -18,7 +18,7 @@ export interface FrontWorkerData {
   /** Serves MainThread and Cells, and calls FrontCommands here. */
   readonly mainThread: MessagePort;
   readonly keys: FrontOptions['keys'];
-  readonly journal: FrontJournalData;
+  readonly sink: FrontSinkData;
   readonly metrics: FrontOptions['metrics'];
   readonly workers: number;
 }
@@ -37,8 +37,8 @@ const data = workerData as FrontWorkerData;
 const clock = new GuardedClock();
 const log = createLog(data.config);
 const { ledger, keyedLookUps, certificates } = openLedgerPorts(data.ledger);
-const journal = openFrontJournal(data.journal, ledger);
-journal.failed.then((error) => {
+const answers = await openFrontSink(data.sink, ledger, clock);
+answers.failed.then((error) => {
   throw error; // ends this thread, which stops the service
 });
 const workers = new Workers(data.workers, log);
@@ -53,7 +53,7 @@ const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, 
     async drain(deadlineMs) {
       await stack.drain(deadlineMs);
       stack.close();
-      journal.close();
+      answers.close();
       await workers.close();
       await ledger.close();
       data.ledger.keyed.close();
@@ -74,7 +74,7 @@ const stack = await startFrontStack({
   workers,
   mainThread: link.calls,
   keys: data.keys,
-  sink: journal,
+  sink: answers.sink,
   metrics: data.metrics,
 });
 port.postMessage('listening');

@@ -1,7 +1,10 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
+import type { Clock } from '../core/clock.ts';
 import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
-import { type Ledger, LedgerError } from '../ledger/ledger.ts';
+import type { JournalPlace } from '../ledger/journal.ts';
+import { type FailStop, type Ledger, LedgerError, type SegmentSink } from '../ledger/ledger.ts';
+import { LinkedSink } from '../ledger/linked-sink.ts';
 import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
 import { Link } from '../workers/call.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
@@ -14,7 +17,7 @@ import type {
 
 export interface LedgerThread extends LedgerOfFront {
   /** One for each front, that of the main thread first. */
-  readonly journals: readonly FrontJournalData[];
+  readonly sinks: readonly FrontSinkData[];
   /** For fronts in other threads, which connect with `openLedgerPorts`. */
   readonly ports: readonly LedgerPorts[];
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
@@ -82,10 +85,11 @@ export async function startLedgerThread(
   order('open');
   const { journals, held } = await Promise.race([opened(worker), failed]);
   const { durability } = options;
+  const sinkOf = (place: JournalPlace | null) => ({ held, journal: place && { place, durability } });
   const calls = openLedgerPorts(own);
   return {
     ...calls,
-    journals: journals.map((place) => ({ place, durability, held })),
+    sinks: journals?.map(sinkOf) ?? far.map(() => sinkOf(null)),
     ports,
     failed,
     async stop() {
@@ -98,11 +102,32 @@ export async function startLedgerThread(
   };
 }
 
-/** What a front needs to write its journal, in whatever thread. */
-export type FrontJournalData = Pick<FrontJournalOptions, 'place' | 'durability' | 'held'>;
+/** What a front needs to have its answers made durable, in whatever thread. */
+export interface FrontSinkData {
+  /** Why nothing may be acknowledged; null when all is well. */
+  readonly held: string | null;
+  /** Null when the ledger's thread commits each segment itself. */
+  readonly journal: Pick<FrontJournalOptions, 'place' | 'durability'> | null;
+}
 
-export function openFrontJournal(data: FrontJournalData, ledger: Ledger): FrontJournal {
-  return new FrontJournal({ ...data, ledger, freeBytesMin: FREE_BYTES_MIN });
+/** Where a front has its answers made durable. */
+export interface FrontSink extends FailStop {
+  readonly sink: SegmentSink;
+  /** Nothing may be under way. */
+  close(): void;
+}
+
+export async function openFrontSink(
+  { held, journal }: FrontSinkData,
+  ledger: Ledger,
+  clock: Clock,
+): Promise<FrontSink> {
+  if (journal === null) {
+    const sink = await LinkedSink.open({ ledger, clock, held });
+    return { sink, failed: new Promise(() => {}), close: () => {} }; // the ledger's thread fails by itself
+  }
+  const sink = new FrontJournal({ ...journal, held, ledger, freeBytesMin: FREE_BYTES_MIN });
+  return { sink, failed: sink.failed, close: () => sink.close() };
 }
 
 /** What a front asks of the ledger's thread. */

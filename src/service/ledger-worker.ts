@@ -10,15 +10,19 @@ import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import type { Durability } from '../ledger/front-journal.ts';
 import type { JournalPlace } from '../ledger/journal.ts';
-import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger } from '../ledger/ledger.ts';
+import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
 import { OneEachTurn } from '../workers/call.ts';
 import { Cosigning } from './cosigning.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
 /** How the ledger is opened and served. */
 export interface LedgerSettings {
+  /** Folder of the ledger; of this node's blocks where the books lie in PostgreSQL. */
   readonly path: string;
+  /** Where the books lie in PostgreSQL, and which of its nodes this is; null when they lie in the folder. */
+  readonly cluster: { readonly url: string; readonly node: string } | null;
   readonly durability: Durability;
   /** See LmdbLedgerOptions. */
   readonly scrubBytesPerS: number;
@@ -39,7 +43,11 @@ export interface LedgerWorkerData extends LedgerSettings {
 
 /** What the ledger's thread tells the one that started it. */
 export type LedgerWorkerMessage =
-  | { readonly state: 'open'; readonly journals: readonly JournalPlace[]; readonly held: string | null }
+  | {
+      readonly state: 'open';
+      readonly journals: readonly JournalPlace[] | null;
+      readonly held: string | null;
+    }
   /** The ledger cannot be opened; the reason is a sentence that an operator can act on. */
   | { readonly state: 'refused'; readonly reason: string }
   /** A commit failed: nothing more is written, and the service must stop. */
@@ -75,52 +83,77 @@ const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 await once(port, 'message'); // the self-tests run while this thread loads its modules, and nothing is opened before they pass
 try {
-  const { path, durability, scrubBytesPerS } = data;
-  const fronts = data.fronts.length;
-  const ledger = await openLmdbLedger({
-    path,
-    clock,
-    log,
-    role: 'server',
-    durability,
-    fronts,
-    scrubBytesPerS,
-  });
+  const { ledger, journals, isSequencer } = await openLedger();
   let held: string | null;
   try {
-    held = await serve(ledger);
+    held = await serve(ledger, isSequencer);
   } catch (error) {
     await ledger.close();
     throw error;
   }
   ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
-  tell({ state: 'open', journals: ledger.journals, held });
+  tell({ state: 'open', journals, held });
 } catch (error) {
   tell({ state: 'refused', reason: error instanceof Error ? error.message : String(error) });
 }
 
+interface OpenLedger {
+  readonly ledger: Ledger & FailStop;
+  /** Null when fronts write none. */
+  readonly journals: readonly JournalPlace[] | null;
+  /** Whether this process is the one that seals the log now; others follow it. */
+  readonly isSequencer: () => Promise<boolean>;
+}
+
+async function openLedger(): Promise<OpenLedger> {
+  const { path, durability, scrubBytesPerS, cluster, keysPath, logName } = data;
+  const options = { path, clock, log, role: 'server', durability, scrubBytesPerS } as const;
+  if (cluster !== null) {
+    const secrets = { keysPath, logName };
+    const ledger = await openPostgresLedger({ ...options, ...cluster, secrets });
+    return { ledger, journals: null, isSequencer: ledger.isSequencer };
+  }
+  const ledger = await openLmdbLedger({ ...options, fronts: data.fronts.length });
+  return { ledger, journals: ledger.journals, isSequencer: async () => true };
+}
+
 /** Gives the reason for which the ledger is held back; null when it is not. */
-async function serve(ledger: Ledger & FailStop): Promise<string | null> {
+async function serve(
+  ledger: Ledger & FailStop,
+  isSequencer: OpenLedger['isSequencer'],
+): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
   const witnesses = releasePolicy();
-  const folders = { ledger, ledgerPath, keysPath, logName, clock };
-  const opened = await openCertificates({ ...folders, ...(witnesses === undefined ? {} : { witnesses }) });
+  const open = () =>
+    openCertificates({
+      ...{ ledger, ledgerPath, keysPath, logName, clock },
+      ...(data.cluster === null ? {} : { sharedAnchorPath: ledgerPath }),
+      ...(witnesses === undefined ? {} : { witnesses }),
+    });
+  const opened = await open().catch((error: unknown) => {
+    // another node began the same log in this moment: it is there now
+    if (error instanceof LedgerError && error.reason === 'conflict') return open();
+    throw error;
+  });
   const { certificates, held } = opened;
   if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
   const served =
-    opened.log === undefined ? heldBack(ledger, held ?? '') : releasing(ledger, opened.log, opened.unseen);
+    opened.log === undefined
+      ? heldBack(ledger, held ?? '')
+      : releasing(ledger, opened.log, opened.unseen, isSequencer);
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
   const cosigning = opened.log && cosigningOf(opened.log);
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
   for (const ports of data.fronts) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
-  const sealing = opened.log && keepSealing(opened.log, stopping.signal);
+  const sealing = opened.log && keepSealing(opened.log, isSequencer, stopping.signal);
   const cosigned = cosigning?.run(stopping.signal);
   port.once('message', async () => {
     stopping.abort();
     await sealing;
     await cosigned;
-    await opened.log?.sealAll().catch(() => {}); // what was not logged is logged at the next start
+    // what was not logged is logged at the next start, or by another node
+    if (await isSequencer()) await opened.log?.sealAll().catch(() => {});
     await ledger.close();
     for (const ports of data.fronts) for (const each of Object.values(ports)) each.close();
     tell({ state: 'closed' });
@@ -151,6 +184,7 @@ function releasing(
   ledger: Ledger & FailStop,
   certificateLog: CertificateLog,
   unseen: UnseenLots | undefined,
+  isSequencer: OpenLedger['isSequencer'],
 ): Ledger & FailStop {
   return {
     ...ledger,
@@ -163,7 +197,8 @@ function releasing(
     },
     async addLot(lot, blocks, jobKey) {
       const isStored = await ledger.addLot(lot, blocks, jobKey);
-      if (isStored && lot.commitment !== undefined) await certificateLog.seal().catch(() => {}); // tried again soon
+      if (isStored && lot.commitment !== undefined && (await isSequencer()))
+        await certificateLog.seal().catch(() => {}); // tried again soon
       return isStored;
     },
   };
@@ -180,15 +215,24 @@ function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop 
 }
 
 /**
- * Logs what was committed, until aborted. Commits wait behind each batch, which is a transaction of its own:
+ * Logs what was committed as long as this process is the sequencer, and follows the log of another one else, until
+ * aborted. Commits wait behind each batch, which is a transaction of its own:
  * small batches are gathered for an interval, full ones follow each other with a turn of the loop between
  * them.
  */
-async function keepSealing(certificateLog: CertificateLog, signal: AbortSignal): Promise<void> {
+async function keepSealing(
+  certificateLog: CertificateLog,
+  isSequencer: OpenLedger['isSequencer'],
+  signal: AbortSignal,
+): Promise<void> {
+  let sealedLast = true;
   while (!signal.aborted) {
     let sealed = 0;
     try {
-      sealed = await certificateLog.seal();
+      const isMine = await isSequencer();
+      if (!isMine || !sealedLast) await certificateLog.follow();
+      if (isMine) sealed = await certificateLog.seal();
+      sealedLast = isMine;
     } catch (error) {
       log.error(
         { reason: error instanceof Error ? error.message : String(error) },

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OwnedCells } from '../account/cells.ts';
 import { type DrawDesk, DrawKeeper } from '../answer/draw-keeper.ts';
@@ -25,7 +26,7 @@ import { Workers } from '../workers/dispatch.ts';
 import { fetchBeacon } from './fetch-beacon.ts';
 import { type FrontStack, type MainThread, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
-import { type LedgerThread, openFrontJournal, startLedgerThread } from './ledger-thread.ts';
+import { type LedgerThread, openFrontSink, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
 import { Retention } from './retention.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
@@ -87,8 +88,10 @@ export async function startService(
   { clock = new GuardedClock(), backend, backends = backend && [backend], selfTested }: ServiceParts = {},
 ): Promise<Service> {
   const { durability, logLevel, logColour } = config;
+  const cluster = config.ledger === '' ? null : { url: config.ledger, node: config.node || hostname() };
   const settings = {
-    path: join(config.dataDir, 'ledger'),
+    path: join(config.dataDir, cluster === null ? 'ledger' : 'node'),
+    cluster,
     durability,
     scrubBytesPerS: config.scrubMibPerS * 2 ** 20,
     logLevel,
@@ -145,13 +148,13 @@ async function startOn(
     incarnations: (await readIncarnations(ledger)) ?? [],
     storedAnswers: secret('stored-answers'),
   };
-  const [ownJournal, ...journals] = thread.journals;
-  const journal = openFrontJournal(ownJournal, ledger);
-  const journalFailed = journal.failed.then((error) => {
+  const [ownSink, ...sinks] = thread.sinks;
+  const answers = await openFrontSink(ownSink, ledger, clock);
+  const answersFailed = answers.failed.then((error) => {
     throw error;
   });
-  journalFailed.catch(() => {}); // reaches whoever waits for the service's failure
-  started.push(async () => journal.close());
+  answersFailed.catch(() => {}); // reaches whoever waits for the service's failure
+  started.push(async () => answers.close());
   const metricMemory = createMetricMemory(config.fronts);
   const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
   const keeper = await DrawKeeper.open({
@@ -193,18 +196,18 @@ async function startOn(
     workers,
     mainThread,
     keys,
-    sink: journal,
+    sink: answers.sink,
     metrics: { memory: metricMemory, shard: 0 },
   });
   started.push(() => main.drain(0));
   const threads = await Promise.all(
     thread.ports.map((ports, i) => {
-      const own: Config = { ...config, port: main.port, sources: [] }; // no secret goes to another thread
+      const own: Config = { ...config, port: main.port, sources: [], ledger: '' }; // no secret goes to another thread
       const data = {
         config: own,
         ledger: ports,
         keys,
-        journal: journals[i],
+        sink: sinks[i],
         metrics: { memory: metricMemory, shard: i + 1 },
         workers: workersEach,
       };
@@ -268,7 +271,7 @@ async function startOn(
     port: main.port,
     baseUrl: main.baseUrl,
     ledger,
-    failed: Promise.race([thread.failed, journalFailed, ...threads.map((each) => each.failed)]),
+    failed: Promise.race([thread.failed, answersFailed, ...threads.map((each) => each.failed)]),
     ready: entropy.ready,
     async stop() {
       await drainAll(main, threads);
@@ -279,7 +282,7 @@ async function startOn(
       main.close();
       await ledger.saveRates(main.directory.rates());
       await workers.close();
-      journal.close();
+      answers.close();
       await thread.stop();
     },
   };

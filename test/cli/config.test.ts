@@ -36,6 +36,15 @@ describe('qrn config', () => {
     assert.match(out, /^baseUrl +QRN_BASE_URL +- +default$/m);
   });
 
+  it('leaves the password out of the URL of the ledger', async () => {
+    const environment = { QRN_LEDGER: 'postgres://qrn:geheim@db.example/qrn?password=geheim' };
+    for (const args of [[], ['--json']]) {
+      const { out } = await run(args, environment);
+      assert.match(out, /postgres:\/\/qrn:\*\*\*@db\.example\/qrn\?password=\*\*\*/);
+      assert.doesNotMatch(out, /geheim/);
+    }
+  });
+
   it('prints the same as JSON', async () => {
     const { out } = await run(['--json'], { QRN_CONFIG: path });
     const settings = JSON.parse(out);

@@ -38,6 +38,8 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       port: 3000,
       dataDir: './data',
+      ledger: '',
+      node: '',
       baseUrl: null,
       verifyUrlBase: null,
       backend: ['simulator'],
@@ -156,6 +158,26 @@ describe('the configuration', () => {
       refused({ QRN_BEACONS: wrong }, /QRN_BEACONS/);
     assert.deepEqual(loadConfig({ QRN_WITNESSES: two }).witnesses, two.split(','));
     refused({ QRN_WITNESSES: `${key('a', 'B')},${key('b', 'B')}` }, /one key is one witness/);
+  });
+
+  it('takes a PostgreSQL URL and a node name, and repeats no password when the URL is wrong', () => {
+    const url = 'postgres://qrn:geheim@db.example:5432/qrn';
+    assert.equal(loadConfig({ QRN_LEDGER: url }).ledger, url);
+    assert.equal(
+      loadConfig({ QRN_LEDGER: 'postgresql:///qrn?host=/run/postgresql', QRN_NODE: 'a.1' }).node,
+      'a.1',
+    );
+    const shown = readSettings({ QRN_LEDGER: url }).find(({ name }) => name === 'ledger')?.shown;
+    assert.equal(shown, 'postgres://qrn:***@db.example:5432/qrn');
+    for (const wrong of ['mysql://qrn:geheim@db.example/qrn', 'postgres//qrn:geheim@db.example', 'data']) {
+      refused(
+        { QRN_LEDGER: wrong },
+        /^QRN_LEDGER: the value is not empty .*, or postgres:\/\/USER@HOST:PORT\/DATABASE$/,
+      );
+    }
+    for (const name of [' a', 'a b', '-a', 'a.', 'ä', 'a'.repeat(64)]) {
+      refused({ QRN_NODE: name }, /^QRN_NODE: .* is not empty, or 1 to 63 letters, digits/);
+    }
   });
 
   it('refuses a file that is not one, and names in it that are no settings', () => {

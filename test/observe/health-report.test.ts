@@ -51,11 +51,12 @@ describe('health', () => {
       [{ integrity: { ...SOUND.integrity, startAudit: 'running' } }, { 'ledger:audit': 'warn' }],
       [{ integrity: { ...SOUND.integrity, startAudit: 'sound' } }, {}],
       [{ integrity: { ...SOUND.integrity, startAudit: 'damaged' } }, { 'ledger:audit': 'fail' }],
-      [{ integrity: { startAudit: 'none', scrub: null } }, {}],
+      [{ integrity: { startAudit: 'none', scrub: null, database: null } }, {}],
       [
         {
           integrity: {
             startAudit: 'none',
+            database: null,
             scrub: { ...SOUND.integrity.scrub!, damaged: 1, problems: ['segments 3: damaged'] },
           },
         },

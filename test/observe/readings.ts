@@ -110,6 +110,7 @@ export const SOUND: Readings = {
   journalFaults: [],
   integrity: {
     startAudit: 'none',
+    database: null,
     scrub: {
       passes: 2,
       records: 900,

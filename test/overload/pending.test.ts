@@ -27,6 +27,7 @@ class SlowLedger {
     const isBehind = () => this.isBehind;
     const sink: SegmentSink = {
       nextSequence: sequencesFrom(1),
+      isAway: false,
       get isBehind() {
         return isBehind();
       },

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../../src/ledger/draw-records.ts';
+import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
   type AuditReport,
   type DirectoryChanges,
   type Ledger,
   LedgerError,
-  type LedgerIntegrity,
   type LogRecord,
   type LogStep,
   SEQUENCES_PER_LEASE,
@@ -562,7 +562,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async integrity(): Promise<LedgerIntegrity> {
-    return { startAudit: 'none', scrub: null };
+    return { startAudit: 'none', scrub: null, database: null };
   }
 
   async backup(): Promise<void> {
@@ -585,6 +585,7 @@ export function sinkInto(ledger: Pick<Ledger, 'commit'>, nextSequence: () => num
   return {
     nextSequence,
     isBehind: false,
+    isAway: false,
     commit: (segment, answers) => ledger.commit([segment], answers),
   };
 }

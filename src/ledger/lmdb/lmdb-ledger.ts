@@ -147,6 +147,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     integrity: async () => ({
       startAudit: parts.startAudit?.state ?? 'none',
       scrub: parts.scrub?.state() ?? null,
+      database: null,
     }),
     /**
      * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and

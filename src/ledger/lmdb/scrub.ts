@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { ScrubState } from '../ledger.ts';
+import type { ScrubState } from '../integrity.ts';
 import type { Store } from './store.ts';
 import type { Key, Table } from './table.ts';
 import type { Tables } from './tables.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
-import { type AuditReport, LedgerError, type LedgerIntegrity } from '../ledger.ts';
+import type { LedgerIntegrity } from '../integrity.ts';
+import { type AuditReport, LedgerError } from '../ledger.ts';
 import { auditTables } from './audit.ts';
 import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';

@@ -206,7 +206,13 @@ CREATE TABLE qrn.lot (
 );
 CREATE INDEX lot_source ON qrn.lot (source, ordinal);
 CREATE INDEX lot_held ON qrn.lot (ordinal) WHERE is_held;
-CREATE TABLE qrn.revocation (lot_id text PRIMARY KEY, why text NOT NULL, at_ms bigint NOT NULL);
+CREATE TABLE qrn.revocation (
+  lot_id text PRIMARY KEY REFERENCES qrn.lot (id),
+  why text NOT NULL,
+  at_ms bigint NOT NULL,
+  -- The version of the directory that it led to.
+  version bigint NOT NULL UNIQUE
+);
 CREATE TABLE qrn.seed_generation (tier text PRIMARY KEY, last bigint NOT NULL);
 
 -- Sources: notes, money, jobs.

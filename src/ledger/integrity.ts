@@ -1,0 +1,38 @@
+/** What the running server knows of the soundness of its records. */
+export interface LedgerIntegrity {
+  /**
+   * The audit after an unclean stop: `none` when the last stop was clean, `running` while it continues beside the
+   * service.
+   */
+  readonly startAudit: 'none' | 'running' | 'sound' | 'damaged';
+  /** Null when the scrub is off. */
+  readonly scrub: ScrubState | null;
+  /** The database that several nodes share; null where the books lie in a folder. */
+  readonly database: DatabaseState | null;
+}
+
+/** What a node knows of the database that it shares with others. */
+export interface DatabaseState {
+  /** It does not answer: nothing can be acknowledged. */
+  readonly isAway: boolean;
+  /** This node's clock less the database's; 0 while the time that a question takes explains the difference. */
+  readonly skewMs: number;
+  /** The clocks differ so much that this node must not serve. */
+  readonly isSkewed: boolean;
+  /** Segments of all nodes that wait to be logged. */
+  readonly unsealedSegments: number;
+}
+
+/** What the scrub has done since the start. */
+export interface ScrubState {
+  /** Walks over all records that came to their end. */
+  readonly passes: number;
+  readonly records: number;
+  readonly bytes: number;
+  /** When the last complete walk ended (Unix ms), and how long it took; null before the first. */
+  readonly passedAtMs: number | null;
+  readonly passMs: number | null;
+  /** Different damage found since the start, and the first of it in words. */
+  readonly damaged: number;
+  readonly problems: readonly string[];
+}

@@ -1,0 +1,104 @@
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Books, SegmentSink, SequenceLease } from './ledger.ts';
+import type { SegmentRecord, StoredAnswer } from './records.ts';
+
+/** New answers are shed when segments of this many bytes wait for the ledger. */
+const BEHIND_BYTES = 16 * 2 ** 20;
+/** New answers are refused when a segment has waited this long: the database cannot be reached, or is far too slow. */
+const AWAY_MS = 1_000;
+/** The next lease is asked for when this many sequences of the last one are left. */
+const LEASE_AHEAD = 2 ** 16;
+/** How long a client waits before it asks a service again whose operator must act first. */
+const HELD_RETRY_AFTER_S = 300;
+
+export interface LinkedSinkOptions {
+  /** The ledger behind the port of its thread. Its `commit` resolves when the segment's row is committed. */
+  readonly ledger: Pick<Books, 'commit' | 'leaseSequences'>;
+  readonly clock: Clock;
+  /** Why nothing may be acknowledged; null when all is well. */
+  readonly held: string | null;
+}
+
+/**
+ * The sink of a front whose ledger keeps its books in another place than this machine's disk: each segment goes to the
+ * ledger's thread, and is acknowledged when that has it committed. Nothing is written here, so while the database is away
+ * nothing is acknowledged.
+ */
+export class LinkedSink implements SegmentSink {
+  readonly #options: LinkedSinkOptions;
+  #lease: SequenceLease;
+  #next: number;
+  #following: SequenceLease | undefined;
+  #isLeasing = false;
+  #waitingBytes = 0;
+  /** When each segment that waits came, oldest first; a segment's place is its identity. */
+  readonly #waitingSinceMs = new Set<{ readonly atMs: number }>();
+
+  private constructor(options: LinkedSinkOptions, lease: SequenceLease) {
+    this.#options = options;
+    this.#lease = lease;
+    this.#next = lease.from;
+  }
+
+  /** Leases the first sequences. */
+  static async open(options: LinkedSinkOptions): Promise<LinkedSink> {
+    return new LinkedSink(options, await options.ledger.leaseSequences());
+  }
+
+  nextSequence(): number {
+    if (this.#next === this.#lease.before) this.#takeFollowing();
+    if (this.#lease.before - this.#next <= LEASE_AHEAD) this.#leaseAhead();
+    return this.#next++;
+  }
+
+  get isBehind(): boolean {
+    return this.#waitingBytes > BEHIND_BYTES;
+  }
+
+  get isAway(): boolean {
+    if (this.#next === this.#lease.before && this.#following === undefined) {
+      this.#leaseAhead();
+      return true;
+    }
+    const [oldest] = this.#waitingSinceMs;
+    return oldest !== undefined && this.#options.clock.monotonicMs() - oldest.atMs > AWAY_MS;
+  }
+
+  async commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
+    const { held, ledger, clock } = this.#options;
+    if (held !== null)
+      throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
+    const bytes = answers.reduce((sum, { sealed }) => sum + sealed.length, segment.entries.length);
+    const waiting = { atMs: clock.monotonicMs() };
+    this.#waitingBytes += bytes;
+    this.#waitingSinceMs.add(waiting);
+    try {
+      await ledger.commit([segment], answers);
+    } finally {
+      this.#waitingBytes -= bytes;
+      this.#waitingSinceMs.delete(waiting);
+    }
+  }
+
+  /** Asks again with the next answer when it fails. */
+  #leaseAhead(): void {
+    if (this.#isLeasing || this.#following !== undefined) return;
+    this.#isLeasing = true;
+    this.#options.ledger
+      .leaseSequences()
+      .then(
+        (lease) => (this.#following = lease),
+        () => {},
+      )
+      .finally(() => (this.#isLeasing = false));
+  }
+
+  #takeFollowing(): void {
+    assert(this.#following !== undefined, 'nothing is drawn for an answer while the sink is away');
+    this.#lease = this.#following;
+    this.#next = this.#lease.from;
+    this.#following = undefined;
+  }
+}

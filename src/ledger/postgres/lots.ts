@@ -1,0 +1,291 @@
+import type { SeededTier } from '../../core/vocabulary.ts';
+import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
+import type { BlockKind, ClaimedBlock, LotCommitment, LotRecord, LotRevocation } from '../records.ts';
+import type { Database, Session } from './connection.ts';
+import { lockDirectory, nextDirectoryVersion } from './directory.ts';
+import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
+
+const LOT = { name: 'lots_lot', text: 'SELECT record FROM qrn.lot WHERE id = $1' };
+const ADD = {
+  name: 'lots_add',
+  text: `INSERT INTO qrn.lot (id, node, source, record, pure_blocks, seed_blocks, is_held)
+VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING RETURNING id`,
+};
+const NEWEST = {
+  name: 'lots_newest',
+  text: 'SELECT record FROM qrn.lot ORDER BY ordinal DESC LIMIT $1',
+};
+const NEWEST_OF_SOURCE = {
+  name: 'lots_newest_of_source',
+  text: 'SELECT record FROM qrn.lot WHERE source = $2 ORDER BY ordinal DESC LIMIT $1',
+};
+const HELD = {
+  name: 'lots_held',
+  text: 'SELECT record FROM qrn.lot WHERE is_held ORDER BY ordinal LIMIT $1',
+};
+const RELEASE = {
+  name: 'lots_release',
+  text: `UPDATE qrn.lot SET is_held = false, released_at_ms = CASE WHEN is_held THEN $2 ELSE released_at_ms END
+WHERE id = ANY($1) RETURNING id`,
+};
+const STATES = {
+  name: 'lots_states',
+  text: 'SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1)',
+};
+const BURNED = { name: 'lots_burned', text: 'SELECT id FROM qrn.lot WHERE node = $1 AND burned' };
+const REVOCATION = { name: 'lots_revocation', text: 'SELECT 1 FROM qrn.revocation WHERE lot_id = $1' };
+const REVOKE = {
+  name: 'lots_revoke',
+  text: 'INSERT INTO qrn.revocation (lot_id, why, at_ms, version) VALUES ($1, $2, $3, $4)',
+};
+const REVOCATIONS = {
+  name: 'lots_revocations',
+  text: 'SELECT lot_id, why, at_ms FROM qrn.revocation ORDER BY at_ms, lot_id COLLATE "C"',
+};
+const OWN_REVOCATIONS = {
+  name: 'lots_own_revocations',
+  text: `SELECT revocation.lot_id, why, at_ms, version FROM qrn.revocation JOIN qrn.lot ON lot.id = revocation.lot_id
+WHERE version > $2 AND node = $1 ORDER BY version`,
+};
+const NEXT_GENERATION = {
+  name: 'lots_next_generation',
+  text: `INSERT INTO qrn.seed_generation (tier, last) VALUES ($1, 1)
+ON CONFLICT (tier) DO UPDATE SET last = seed_generation.last + 1 RETURNING last`,
+};
+
+interface RevocationRow {
+  readonly lot_id: string;
+  readonly why: string;
+  readonly at_ms: number;
+}
+
+/** Lots of one step of `follow`. More are settled by the next one. */
+const FOLLOWED_MAX = 1_024;
+/** In the folder, when a lot was released that was never held back. */
+const NEVER_HELD = -1;
+/** Has the folder hold a lot back whose record asks for none. */
+const NO_COMMITMENT: LotCommitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
+
+/** The blocks of this node, in a folder of its own. */
+export type BlockFolder = Pick<
+  Ledger,
+  | 'addLot'
+  | 'lot'
+  | 'heldLots'
+  | 'releaseLots'
+  | 'revokeLot'
+  | 'claimBlocks'
+  | 'blockLevels'
+  | 'unclaimedBlocks'
+>;
+
+/** A node that has blocks. */
+export interface BlockOwner {
+  readonly number: number;
+  readonly folder: BlockFolder;
+}
+
+/**
+ * Lots of all nodes, over the blocks of this one. PostgreSQL would keep what was delivered in its log, its standbys and
+ * its backups, so blocks stay in the folder of the node that has them, under the keys of that node.
+ *
+ * A lot comes in three steps: its blocks are put into the folder, which holds them back; then the lot and its job are
+ * stored in PostgreSQL; then the folder lets the blocks go, once the lot is not held back. After a crash the folder holds
+ * a lot that PostgreSQL does not have, and gives it up. What PostgreSQL says of a lot, the folder learns before each claim.
+ */
+export class PostgresLots implements EntropyStore {
+  readonly #database: Database;
+  readonly #owner: BlockOwner | undefined;
+  /** Lots whose second step is under way. */
+  readonly #adding = new Set<string>();
+  /** The version of the directory up to which the folder knows revocations; undefined before the first look. */
+  #revokedTo: number | undefined;
+  #following: Promise<void> = Promise.resolve();
+
+  /** A command has no blocks: `owner` is undefined. */
+  constructor(database: Database, owner: BlockOwner | undefined) {
+    this.#database = database;
+    this.#owner = owner;
+  }
+
+  async addLot(
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
+    jobKey?: string,
+  ): Promise<boolean> {
+    const { folder } = this.#requireOwner();
+    if (!lot.accepted && blocks.length > 0)
+      throw new LedgerError('refused', `lot ${lot.id} was not accepted: nothing may be drawn from it`);
+    // before the blocks are stored: what is refused leaves nothing behind
+    const known = await this.#database.transact((session) => admission(session, lot.id, jobKey));
+    if (known !== 'new') return known === 'given';
+    this.#adding.add(lot.id);
+    try {
+      if (blocks.length > 0)
+        await folder.addLot({ ...lot, commitment: lot.commitment ?? NO_COMMITMENT }, blocks);
+      return await this.#database.transact((session) => this.#add(session, lot, blocks, jobKey));
+    } finally {
+      this.#adding.delete(lot.id);
+      await this.#follow().catch(() => {}); // the next claim does it
+    }
+  }
+
+  async lot(id: string): Promise<LotRecord | undefined> {
+    const [row] = await this.#database.run<{ record: LotRecord }>(LOT, [id]);
+    return row?.record;
+  }
+
+  async lots(limit: number, source?: string): Promise<LotRecord[]> {
+    const rows =
+      source === undefined
+        ? await this.#database.run<{ record: LotRecord }>(NEWEST, [limit])
+        : await this.#database.run<{ record: LotRecord }>(NEWEST_OF_SOURCE, [limit, source]);
+    return rows.map(({ record }) => record);
+  }
+
+  /** Blocks on this node: those of other nodes are not known here. */
+  async unclaimedBlocks(lotId: string): Promise<number> {
+    return (await this.#owner?.folder.unclaimedBlocks(lotId)) ?? 0;
+  }
+
+  /** Gives nothing while PostgreSQL is away: a lot may have been withdrawn. */
+  async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
+    const { folder } = this.#requireOwner();
+    await this.#follow();
+    const claimed = await folder.claimBlocks(kind, max);
+    return claimed.map((block) =>
+      block.releasedAtMs === NEVER_HELD ? { ...block, releasedAtMs: null } : block,
+    );
+  }
+
+  /** Of this node. */
+  async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
+    const none = { blocks: 0, bytes: 0 };
+    return (await this.#owner?.folder.blockLevels()) ?? { pure: none, seed: none };
+  }
+
+  async heldLots(limit: number): Promise<LotRecord[]> {
+    const rows = await this.#database.run<{ record: LotRecord }>(HELD, [limit]);
+    return rows.map(({ record }) => record);
+  }
+
+  /** The node that has the blocks learns of it at its next claim. */
+  async releaseLots(lotIds: readonly string[], atMs: number): Promise<void> {
+    await this.#database.transact(async (session) => {
+      const released = await session.run<{ id: string }>(RELEASE, [lotIds, atMs]);
+      const missing = lotIds.find((id) => released.every((row) => row.id !== id));
+      if (missing !== undefined) throw new LedgerError('refused', `there is no lot ${missing}`);
+    });
+  }
+
+  /** The first revocation of a lot stays. */
+  async revokeLot({ lotId, why, atMs }: LotRevocation): Promise<void> {
+    await this.#database.transact(async (session) => {
+      await lockDirectory(session);
+      const [lot] = await session.run(LOT, [lotId]);
+      if (lot === undefined) throw new LedgerError('refused', `there is no lot ${lotId}`);
+      const [revocation] = await session.run(REVOCATION, [lotId]);
+      if (revocation !== undefined) return;
+      await session.run(REVOKE, [lotId, why, atMs, await nextDirectoryVersion(session)]);
+    });
+    await this.#follow();
+  }
+
+  async revocations(): Promise<LotRevocation[]> {
+    const rows = await this.#database.run<RevocationRow>(REVOCATIONS);
+    return rows.map(revocationOf);
+  }
+
+  async nextSeedGeneration(tier: SeededTier): Promise<number> {
+    const [{ last }] = await this.#database.run<{ last: number }>(NEXT_GENERATION, [tier]);
+    return last;
+  }
+
+  #requireOwner(): BlockOwner {
+    if (this.#owner === undefined) throw new LedgerError('refused', 'blocks are for a node, not for a tool');
+    return this.#owner;
+  }
+
+  async #add(
+    session: Session,
+    lot: LotRecord,
+    blocks: readonly { kind: BlockKind }[],
+    jobKey: string | undefined,
+  ): Promise<boolean> {
+    const known = await admission(session, lot.id, jobKey);
+    if (known !== 'new') return known === 'given';
+    const pure = blocks.filter(({ kind }) => kind === 'pure').length;
+    const values = [lot.id, this.#owner?.number, lot.source, JSON.stringify(lot), pure, blocks.length - pure];
+    const [added] = await session.run(ADD, [...values, lot.commitment !== undefined]);
+    if (added === undefined) return (await admission(session, lot.id, jobKey)) === 'given';
+    if (jobKey !== undefined) await lotStored(session, jobKey, lot.id);
+    return true;
+  }
+
+  /** Tells the folder what PostgreSQL says of its lots. */
+  #follow(): Promise<void> {
+    const owner = this.#owner;
+    if (owner === undefined) return Promise.resolve();
+    const followed = this.#following.then(async () => {
+      await this.#followRevocations(owner);
+      await this.#followReleases(owner);
+    });
+    this.#following = followed.catch(() => {}); // told to the caller
+    return followed;
+  }
+
+  async #followRevocations({ number, folder }: BlockOwner): Promise<void> {
+    if (this.#revokedTo === undefined) {
+      for (const { id } of await this.#database.run<{ id: string }>(BURNED, [number]))
+        await giveUp(folder, { lotId: id, why: 'the node was fenced', atMs: 0 });
+    }
+    const rows = await this.#database.run<RevocationRow & { version: number }>(OWN_REVOCATIONS, [
+      number,
+      this.#revokedTo ?? 0,
+    ]);
+    for (const row of rows) await giveUp(folder, revocationOf(row));
+    this.#revokedTo = rows.at(-1)?.version ?? this.#revokedTo ?? 0;
+  }
+
+  async #followReleases({ folder }: BlockOwner): Promise<void> {
+    const held = await folder.heldLots(FOLLOWED_MAX);
+    const adding = new Set(this.#adding); // all others of these are in PostgreSQL by now, or never will be
+    if (held.length === 0) return;
+    const rows = await this.#database.run<{
+      id: string;
+      is_held: boolean;
+      released_at_ms: number | null;
+      burned: boolean;
+    }>(STATES, [held.map(({ id }) => id)]);
+    const states = new Map(rows.map((row) => [row.id, row]));
+    for (const { id } of held) {
+      const state = states.get(id);
+      if (state === undefined && adding.has(id)) continue;
+      const isLost = state === undefined || state.burned;
+      if (isLost) await giveUp(folder, { lotId: id, why: 'PostgreSQL does not have it', atMs: 0 });
+      if (isLost || !state.is_held) await folder.releaseLots([id], state?.released_at_ms ?? NEVER_HELD);
+    }
+  }
+}
+
+/** Whether the lot may be stored, or was and may not be again: see EntropyStore.addLot. */
+async function admission(
+  session: Session,
+  lotId: string,
+  jobKey: string | undefined,
+): Promise<'new' | 'given' | 'not given'> {
+  const [stored] = await session.run(LOT, [lotId]);
+  if (stored !== undefined) {
+    const isGiven = jobKey === undefined || (await gaveLot(session, jobKey, lotId));
+    return isGiven ? 'given' : 'not given';
+  }
+  return jobKey === undefined || (await mayJobGiveLot(session, jobKey)) ? 'new' : 'not given';
+}
+
+async function giveUp(folder: BlockFolder, revocation: LotRevocation): Promise<void> {
+  if ((await folder.lot(revocation.lotId)) !== undefined) await folder.revokeLot(revocation);
+}
+
+function revocationOf({ lot_id, why, at_ms }: RevocationRow): LotRevocation {
+  return { lotId: lot_id, why, atMs: at_ms };
+}

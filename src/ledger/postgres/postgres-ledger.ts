@@ -1,0 +1,198 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import { ApiError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Durability } from '../front-journal.ts';
+import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
+import { openLmdbLedger } from '../lmdb/lmdb.ts';
+import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
+import { PostgresBooks } from './books.ts';
+import { SegmentCommits } from './commit.ts';
+import { Database } from './connection.ts';
+import { DatabaseWatch } from './database-watch.ts';
+import { PostgresDirectory } from './directory.ts';
+import { PostgresDrawStore } from './draws.ts';
+import { PostgresLogStore } from './log-store.ts';
+import { PostgresLots } from './lots.ts';
+import { migrate } from './migrate.ts';
+import { COMMIT_SLOTS, NodeIdentity } from './node.ts';
+import { Sequencer } from './sequencer.ts';
+import { agreeOnSecrets } from './shared-secrets.ts';
+import { PostgresSourceStore } from './sources.ts';
+import { UnsealedTallies } from './unsealed.ts';
+import { PostgresUpkeep } from './upkeep.ts';
+
+export interface PostgresLedgerOptions {
+  /** `postgres://…` */
+  readonly url: string;
+  /** The name of this node. */
+  readonly node: string;
+  /** Folder of this node's blocks. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /**
+   * server: a node, which answers clients. tool: a command beside the nodes, which may read, audit, and write accounts,
+   * keys, revocations, and notes and charges of sources.
+   */
+  readonly role: 'server' | 'tool';
+  /** `fsync`: PostgreSQL acknowledges what its disk and its synchronous standbys' have; `commit`: what they were sent. */
+  readonly durability: Durability;
+  /** Secrets that all nodes share, checked at the start of a node; undefined where none are used. */
+  readonly secrets?: { readonly keysPath: string; readonly logName: string };
+  /** See LmdbLedgerOptions; of the folder of blocks. */
+  readonly scrubBytesPerS?: number;
+  readonly growAheadBytes?: number;
+  readonly freeBytesMin?: number;
+}
+
+/** The ledger of many nodes: books in PostgreSQL, blocks in a folder of each node. */
+export interface PostgresLedger extends Ledger, FailStop {
+  /** Whether this node is the one that seals the log now. */
+  isSequencer(): Promise<boolean>;
+}
+
+/** Opens the ledger as one of its nodes, or for a command. Throws LedgerError `unusable` with a sentence to act on. */
+export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<PostgresLedger> {
+  const { url, node: name, log, role, durability } = options;
+  const synchronousCommit = durability === 'fsync' ? 'on' : 'remote_write';
+  const database = new Database({ url, log, name: `qrn ${name}`, synchronousCommit });
+  const opened: (() => Promise<void>)[] = [() => database.close()];
+  const closeAll = async () => {
+    for (const close of opened.toReversed()) await close();
+  };
+  try {
+    await migrate(database);
+    if (role === 'tool') return toolLedger(options, database, closeAll, opened);
+    return await nodeLedger(options, database, closeAll, opened);
+  } catch (error) {
+    await closeAll().catch(() => {}); // the first error tells more
+    throw toldOf(error, url);
+  }
+}
+
+async function nodeLedger(
+  options: PostgresLedgerOptions,
+  database: Database,
+  closeAll: () => Promise<void>,
+  opened: (() => Promise<void>)[],
+): Promise<PostgresLedger> {
+  const { url, node: name, path, clock, log, durability, secrets } = options;
+  if (secrets !== undefined) await agreeOnSecrets({ database, ...secrets, clock });
+  const node = await NodeIdentity.start({ database, name, clock, log });
+  opened.push(() => node.close());
+  const folder = await openLmdbLedger({
+    path,
+    clock,
+    log,
+    role: 'server',
+    durability: 'fsync',
+    fronts: 0,
+    ...(options.scrubBytesPerS !== undefined && { scrubBytesPerS: options.scrubBytesPerS }),
+    ...(options.growAheadBytes !== undefined && { growAheadBytes: options.growAheadBytes }),
+    ...(options.freeBytesMin !== undefined && { freeBytesMin: options.freeBytesMin }),
+  });
+  opened.push(() => folder.close());
+  const commitDatabase = new Database({
+    url,
+    log,
+    name: `qrn ${name} commits`,
+    connections: COMMIT_SLOTS,
+    synchronousCommit: durability === 'fsync' ? 'on' : 'remote_write',
+  });
+  opened.push(() => commitDatabase.close());
+  const commits = new SegmentCommits({ database: commitDatabase, node, log });
+  opened.push(() => commits.close());
+  const sequencer = new Sequencer(database);
+  opened.push(() => sequencer.close());
+  const watch = new DatabaseWatch({ database, clock, log });
+  opened.push(() => watch.stop());
+  await watch.look();
+  watch.start();
+  const directory = new PostgresDirectory(database, node, clock);
+  await directory.forgetReaders();
+  const unsealed = new UnsealedTallies();
+  const calls = callsOver(
+    {
+      directory,
+      entropy: new PostgresLots(database, { number: node.number, folder }),
+      sources: new PostgresSourceStore(database, node),
+      books: new PostgresBooks({ database, node, clock, commits, unsealed }),
+      draws: new PostgresDrawStore(database),
+      log: new PostgresLogStore({ database, node, unsealed }),
+      upkeep: new PostgresUpkeep(database, folder, watch),
+    },
+    () => {},
+  );
+  log.info({ node: name, number: node.number, epoch: node.epoch, durability }, 'ledger: open in PostgreSQL');
+  let closed: Promise<void> | undefined;
+  return {
+    ...calls,
+    failed: Promise.race([node.failed, commits.failed, folder.failed]),
+    isSequencer: () => sequencer.isMine(),
+    close: () => (closed ??= closeAll()),
+  };
+}
+
+/** A command is no node: what it would write as one finds no epoch. */
+const NO_NODE = { name: 'a command', number: 0, epoch: 0 };
+
+async function refuseCommit(): Promise<void> {
+  throw new LedgerError('refused', 'commit is for a node, not for a tool');
+}
+
+async function toolLedger(
+  options: PostgresLedgerOptions,
+  database: Database,
+  closeAll: () => Promise<void>,
+  opened: (() => Promise<void>)[],
+): Promise<PostgresLedger> {
+  const { path, clock, log } = options;
+  let folder: LmdbLedger | undefined;
+  if (existsSync(join(path, 'data.mdb'))) {
+    folder = await openLmdbLedger({ path, clock, log, role: 'tool', durability: 'fsync', readOnly: true });
+    opened.push(async () => folder?.close());
+  }
+  const unsealed = new UnsealedTallies();
+  const calls = callsOver(
+    {
+      directory: new PostgresDirectory(database, undefined, clock),
+      entropy: new PostgresLots(database, undefined),
+      sources: new PostgresSourceStore(database, undefined),
+      books: new PostgresBooks({
+        database,
+        node: NO_NODE,
+        clock,
+        commits: { commit: refuseCommit },
+        unsealed,
+      }),
+      draws: new PostgresDrawStore(database),
+      log: new PostgresLogStore({ database, node: NO_NODE, unsealed }),
+      upkeep: new PostgresUpkeep(database, folder, undefined),
+    },
+    (call: string, rule: CallRule) => {
+      if (rule.server) throw new LedgerError('refused', `${call} is for a node, not for a tool`);
+    },
+  );
+  return {
+    ...calls,
+    failed: new Promise(() => {}),
+    isSequencer: async () => false,
+    close: closeAll,
+  };
+}
+
+/** The error of an opening as a sentence that an operator can act on. */
+function toldOf(error: unknown, url: string): Error {
+  if (error instanceof LedgerError) return error;
+  const place = url.replace(/^(\w+:\/\/)[^@/?]*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
+  if (error instanceof ApiError) {
+    const why = `PostgreSQL does not answer at ${place}: start it, or correct QRN_LEDGER`;
+    return new LedgerError('unusable', why, { cause: error });
+  }
+  const why = error instanceof Error ? error.message : String(error);
+  return new LedgerError('unusable', `the ledger in PostgreSQL at ${place} cannot be opened: ${why}`, {
+    cause: error,
+  });
+}

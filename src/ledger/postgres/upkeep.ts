@@ -1,0 +1,212 @@
+import type { LedgerIntegrity } from '../integrity.ts';
+import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
+import { decodeSegment } from '../segment.ts';
+import {
+  accountOfKey,
+  countersCodec,
+  countersEqual,
+  creditsOf,
+  dayOfKey,
+  newCounters,
+  sumsOf,
+  type UsageCounters,
+  UsageTally,
+  usageKey,
+} from '../usage-counters.ts';
+import type { Database, Session } from './connection.ts';
+import type { DatabaseWatch } from './database-watch.ts';
+
+/** One moment of the database, however long the audit takes. */
+const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
+const SEGMENTS = {
+  name: 'audit_segments',
+  text: `SELECT sequence, at_ms, count, body, EXISTS (SELECT FROM qrn.unsealed u WHERE u.sequence = s.sequence) AS is_unsealed
+FROM qrn.segment s WHERE sequence > $1 ORDER BY sequence LIMIT 64`,
+};
+const UNSEALED_ALONE = {
+  name: 'audit_unsealed_alone',
+  text: `SELECT sequence FROM qrn.unsealed u WHERE NOT EXISTS (SELECT FROM qrn.segment s WHERE s.sequence = u.sequence AND s.count = u.count)
+ORDER BY sequence`,
+};
+const DAYS = { name: 'audit_days', text: 'SELECT account, day, counters FROM qrn.usage_day' };
+const ARCHIVED = { name: 'audit_archived', text: 'SELECT account, day, counters FROM qrn.usage_archived' };
+const UNKNOWN_LOTS = {
+  name: 'audit_unknown_lots',
+  text: `SELECT id FROM unnest($1::text[]) AS named(id) WHERE NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = named.id)`,
+};
+const UNKNOWN_ACCOUNTS = {
+  name: 'audit_unknown_accounts',
+  text: `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
+};
+const COUNT_LOTS = { name: 'audit_count_lots', text: 'SELECT count(*) AS lots FROM qrn.lot' };
+const UNFINISHED_JOBS = {
+  name: 'audit_jobs',
+  text: `SELECT key FROM qrn.job WHERE record->>'state' <> state OR (state = 'stored') AND lot_id IS NULL
+OR lot_id IS NOT NULL AND NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = job.lot_id)`,
+};
+const UNKNOWN_DRAWS = {
+  name: 'audit_draws',
+  text: `SELECT ordinal, draw_id FROM qrn.draw_leaf WHERE NOT EXISTS (SELECT FROM qrn.draw WHERE draw.id = draw_leaf.draw_id)`,
+};
+
+interface DayRow {
+  readonly account: number;
+  readonly day: number;
+  readonly counters: Uint8Array;
+}
+
+/** Audits the books of all nodes, and the blocks of this one. */
+export class PostgresUpkeep implements Upkeep {
+  readonly #database: Database;
+  readonly #folder: Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'> | undefined;
+  readonly #watch: DatabaseWatch | undefined;
+
+  /** `folder` has the blocks of this node; undefined on a machine that has none. A command has no watch. */
+  constructor(
+    database: Database,
+    folder: Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'> | undefined,
+    watch: DatabaseWatch | undefined,
+  ) {
+    this.#database = database;
+    this.#folder = folder;
+    this.#watch = watch;
+  }
+
+  async audit(): Promise<AuditReport> {
+    const books = await this.#database.transact(async (session) => {
+      await session.run(ONE_MOMENT);
+      return new BooksAudit(session).run();
+    });
+    const blocks = await this.#folder?.audit();
+    const problems = [...books.problems, ...(blocks?.problems ?? [])];
+    return {
+      ...books,
+      ok: problems.length === 0,
+      problems,
+      blocksUnclaimed: blocks?.blocksUnclaimed ?? 0,
+      blocksClaimed: blocks?.blocksClaimed ?? 0,
+    };
+  }
+
+  async backup(): Promise<void> {
+    throw new LedgerError(
+      'refused',
+      'PostgreSQL has the books of this service: back them up with its own tools, such as pg_basebackup or pg_dump',
+    );
+  }
+
+  async journalFaults(): Promise<string[]> {
+    return (await this.#folder?.journalFaults()) ?? [];
+  }
+
+  async integrity(): Promise<LedgerIntegrity> {
+    const ofFolder = (await this.#folder?.integrity()) ?? { startAudit: 'none', scrub: null };
+    return { ...ofFolder, database: this.#watch?.state() ?? null };
+  }
+}
+
+/** One audit. Counters are held to the segments that are sealed, and those that retention dropped. */
+class BooksAudit {
+  readonly #session: Session;
+  readonly #problems: string[] = [];
+  readonly #sealed = new UsageTally();
+  readonly #all = new UsageTally();
+  #segments = 0;
+  #certificates = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async run(): Promise<Omit<AuditReport, 'ok' | 'blocksUnclaimed' | 'blocksClaimed'>> {
+    await this.#walkSegments();
+    await this.#compareDays();
+    await this.#find(UNSEALED_ALONE, ({ sequence }) => {
+      return `segment ${String(sequence)} is to be logged, and is not stored with as many certificates`;
+    });
+    await this.#find(UNKNOWN_ACCOUNTS, ({ key_id }) => `key ${String(key_id)} is not stored as what it is`);
+    await this.#find(UNFINISHED_JOBS, ({ key }) => `job ${String(key)} is not stored as what it is`);
+    await this.#find(UNKNOWN_DRAWS, ({ ordinal, draw_id }) => {
+      return `leaf ${String(ordinal)} is of the unknown draw ${String(draw_id)}`;
+    });
+    const [{ lots }] = await this.#session.run<{ lots: number }>(COUNT_LOTS);
+    let creditsSpent = 0;
+    for (const counters of this.#all.counters.values()) creditsSpent += creditsOf(counters);
+    return {
+      problems: this.#problems,
+      segments: this.#segments,
+      certificates: this.#certificates,
+      creditsSpent,
+      lots,
+    };
+  }
+
+  async #walkSegments(): Promise<void> {
+    for (let last = -1; ; ) {
+      const rows = await this.#session.run<{
+        sequence: number;
+        at_ms: number;
+        count: number;
+        body: Uint8Array;
+        is_unsealed: boolean;
+      }>(SEGMENTS, [last]);
+      const lotIds = new Set<string>();
+      for (const row of rows) {
+        for (const id of this.#checkSegment(row)) lotIds.add(id);
+        last = row.sequence;
+      }
+      const unknown = await this.#session.run<{ id: string }>(UNKNOWN_LOTS, [[...lotIds]]);
+      for (const { id } of unknown)
+        this.#problems.push(`segments up to ${last} name lot ${id}, which is not stored`);
+      if (rows.length === 0) return;
+    }
+  }
+
+  /** Gives the lots that it names. */
+  #checkSegment(row: {
+    sequence: number;
+    at_ms: number;
+    count: number;
+    body: Uint8Array;
+    is_unsealed: boolean;
+  }): string[] {
+    const { sequence } = row;
+    this.#segments++;
+    try {
+      const segment = decodeSegment(new Uint8Array(row.body));
+      if (segment.sequence !== sequence || segment.count !== row.count || segment.committedAtMs !== row.at_ms)
+        this.#problems.push(`segment ${sequence} is stored beside facts that are not its own`);
+      this.#certificates += segment.count;
+      this.#all.addSegment(segment.entries);
+      if (!row.is_unsealed) this.#sealed.addSegment(segment.entries);
+      return segment.sources.flatMap(({ lotIds }) => lotIds);
+    } catch (error) {
+      this.#problems.push(`segment ${sequence}: ${error instanceof Error ? error.message : String(error)}`);
+      return [];
+    }
+  }
+
+  async #compareDays(): Promise<void> {
+    for (const { account, day, counters } of await this.#session.run<DayRow>(ARCHIVED)) {
+      const archived = countersCodec.decode(counters);
+      for (const tally of [this.#sealed, this.#all]) tally.add(usageKey(day, account), archived);
+    }
+    const stored = new Map<number, UsageCounters>();
+    for (const { account, day, counters } of await this.#session.run<DayRow>(DAYS))
+      stored.set(usageKey(day, account), countersCodec.decode(counters));
+    for (const key of new Set([...stored.keys(), ...this.#sealed.counters.keys()])) {
+      const is = stored.get(key) ?? newCounters();
+      const expected = this.#sealed.counters.get(key) ?? newCounters();
+      if (countersEqual(is, expected)) continue;
+      const place = `account ${accountOfKey(key)}, day ${dayOfKey(key)}`;
+      this.#problems.push(`usage of ${place} is ${sumsOf(is)}, and its segments give ${sumsOf(expected)}`);
+    }
+  }
+
+  async #find(
+    statement: { readonly name: string; readonly text: string },
+    tell: (row: Readonly<Record<string, unknown>>) => string,
+  ): Promise<void> {
+    for (const row of await this.#session.run(statement)) this.#problems.push(tell(row));
+  }
+}

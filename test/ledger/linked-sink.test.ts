@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ApiError } from '../../src/core/errors.ts';
+import type { SequenceLease } from '../../src/ledger/ledger.ts';
+import { LinkedSink } from '../../src/ledger/linked-sink.ts';
+import { filledSegment } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+/** A ledger whose commits end when the test says so, and that leases `size` sequences at a time. */
+async function sinkOver({ size = 2 ** 24, held = null }: { size?: number; held?: string | null } = {}) {
+  const clock = new ManualClock();
+  const commits: PromiseWithResolvers<void>[] = [];
+  let leased = 0;
+  const lease = async (): Promise<SequenceLease> => ({ from: leased + 1, before: (leased += size) });
+  const ledger = {
+    leaseSequences: () => lease(),
+    commit: () => {
+      const commit = Promise.withResolvers<void>();
+      commits.push(commit);
+      return commit.promise;
+    },
+  };
+  return { clock, commits, ledger, sink: await LinkedSink.open({ ledger, clock, held }) };
+}
+
+suite('the sink of a front whose books lie in PostgreSQL', () => {
+  test('acknowledges a segment when the ledger has it, and passes on why it does not', async () => {
+    const { commits, sink } = await sinkOver();
+    let acknowledged = false;
+    const first = sink.commit(filledSegment(1, 1), []).then(() => (acknowledged = true));
+    const second = sink.commit(filledSegment(2, 1), []);
+    await Promise.resolve();
+    assert.equal(acknowledged, false);
+    commits[1].reject(new ApiError('storage_unavailable'));
+    await assert.rejects(second, { code: 'storage_unavailable' });
+    commits[0].resolve();
+    await first;
+  });
+
+  test('is behind while more than 16 MiB wait, and away while a segment has waited for more than a second', async () => {
+    const { clock, commits, sink } = await sinkOver();
+    const large = { ...filledSegment(1, 1), entries: new Uint8Array(16 * 2 ** 20 + 1) };
+    const waiting = sink.commit(large, []);
+    assert.deepEqual([sink.isBehind, sink.isAway], [true, false]);
+    clock.monotonic += 1_001;
+    assert.equal(sink.isAway, true);
+    commits[0].resolve();
+    await waiting;
+    assert.deepEqual([sink.isBehind, sink.isAway], [false, false]);
+  });
+
+  test('takes the next lease before the last one ends, and gives no sequence twice', async () => {
+    const { sink } = await sinkOver({ size: 2 ** 16 });
+    const given = new Set<number>();
+    for (let i = 0; i < 3 * 2 ** 16; i++) {
+      if (i % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(sink.isAway, false);
+      given.add(sink.nextSequence());
+    }
+    assert.equal(given.size, 3 * 2 ** 16);
+  });
+
+  test('is away while it has no sequence left, and asks again for a lease that failed', async () => {
+    const { ledger, sink } = await sinkOver({ size: 3 });
+    const { leaseSequences } = ledger;
+    ledger.leaseSequences = async () => assert.fail('PostgreSQL is away');
+    sink.nextSequence();
+    sink.nextSequence();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(sink.isAway, true);
+    ledger.leaseSequences = leaseSequences;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(sink.isAway, true, 'asks for the lease');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(sink.isAway, false);
+    assert.equal(sink.nextSequence(), 4);
+  });
+
+  test('refuses every segment while the ledger is held back, with the reason', async () => {
+    const { commits, sink } = await sinkOver({ held: 'restore it' });
+    await assert.rejects(sink.commit(filledSegment(1, 1), []), {
+      code: 'storage_unavailable',
+      message: 'restore it',
+    });
+    assert.equal(commits.length, 0);
+  });
+});
