@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { silentLog } from '../../../src/core/log.ts';
+import { fenceNode } from '../../../src/ledger/postgres/node.ts';
+import { encodeSegment } from '../../../src/ledger/segment.ts';
+import { CuttingProxy } from '../../support/cutting-proxy.ts';
+import { answer, entry, filledSegment, NOON_MS, segment, TODAY } from '../../support/ledger-records.ts';
+import { administer, freshDatabase } from '../../support/postgres.ts';
+import { openBooks, type TestNode } from '../../support/postgres-books.ts';
+
+const LABEL = { isPublic: true, purpose: 'lottery', series: `series_${'a'.repeat(26)}` } as const;
+
+for (const lost of ['request', 'reply'] as const) {
+  for (const [what, more, answers] of [
+    ['in one statement', {}, []],
+    ['with labels and an idempotent answer', { label: LABEL }, [answer(1, 7, NOON_MS + 1_000)]],
+  ] as const) {
+    test(`a commit ${what} whose ${lost} is lost is sent again and stored once`, async (t) => {
+      const url = await freshDatabase();
+      const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
+      const commitUrl = `postgres://qrn@127.0.0.1:${port}/${databaseOf(url)}`;
+      const { books } = await openBooks(t, url, { commitUrl });
+      await books.commit([filledSegment(1, 1)], []); // the connection is there
+      proxy.cutNext(lost);
+      await books.commit([segment(2, [entry(1, more), entry(2, more)])], answers);
+      assert.equal(proxy.cuts, 1);
+      const [{ requests }] = await books.usage(1, TODAY);
+      assert.equal(requests, 3);
+      const { answers: numbered } = await books.seriesPage('lottery', {
+        series: undefined,
+        from: 1,
+        limit: 9,
+      });
+      const serials = 'label' in more ? [1, 2] : [];
+      assert.deepEqual(
+        numbered.map(({ serial }) => serial),
+        serials,
+      );
+      for (const each of answers) assert.deepEqual(await books.storedAnswer(1, each.keyDigest), each);
+    });
+  }
+}
+
+test('a reply that is lost at every place of a longer commit leaves each segment stored once', async (t) => {
+  const url = await freshDatabase();
+  const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
+  const commitUrl = `postgres://qrn@127.0.0.1:${port}/${databaseOf(url)}`;
+  const { books } = await openBooks(t, url, { commitUrl });
+  await books.commit([filledSegment(1, 1)], []);
+  for (let sequence = 2; sequence <= 9; sequence++) {
+    const commits = [0, 1, 2].map((i) =>
+      books.commit([segment(sequence * 10 + i, [entry(sequence * 10 + i, { label: LABEL })])], []),
+    );
+    proxy.cutNext(sequence % 2 === 0 ? 'reply' : 'request');
+    await Promise.all(commits);
+  }
+  assert.equal(proxy.cuts, 8);
+  const [{ requests }] = await books.usage(1, TODAY);
+  assert.equal(requests, 25);
+  const { series } = await books.seriesPage('lottery', { series: undefined, from: 1, limit: 9 });
+  assert.deepEqual(series, [{ id: LABEL.series, count: 24 }]);
+});
+
+test('a fenced node commits nothing more and stops with the reason', async (t) => {
+  const stored = await commitAfterFence(t, (text) => text);
+  assert.deepEqual(stored, { isAcknowledged: false, isStored: false });
+});
+
+test('a commit that does not check its epoch is found by the same test', async (t) => {
+  const stored = await commitAfterFence(t, (text) => text.replace('AND epoch = $3', 'AND $3::bigint > 0'));
+  assert.deepEqual(stored, { isAcknowledged: true, isStored: true });
+});
+
+async function commitAfterFence(t: TestContext, rewrite: (text: string) => string) {
+  const url = await freshDatabase();
+  const { books, commits, database } = await openBooks(t, url, { rewrite });
+  await books.commit([filledSegment(1, 1)], []);
+  assert.equal(await fenceNode(database, 'a', silentLog), true);
+  const outcome = await books.commit([filledSegment(2, 1)], []).catch((error: unknown) => error);
+  if (outcome !== undefined) {
+    assert.match(String(outcome), /"a" was fenced/);
+    assert.equal(await commits.failed, outcome);
+    await assert.rejects(books.commit([filledSegment(3, 1)], []), { reason: 'stopped' });
+  }
+  return {
+    isAcknowledged: outcome === undefined,
+    isStored: (await books.segment(2)) !== undefined,
+  };
+}
+
+test('a commit that was cancelled while it waited for a standby is not acknowledged', async (t) => {
+  const acknowledged = await commitWhileCancelled(t, ({ books }, sequence) =>
+    books.commit([filledSegment(sequence, 1)], []),
+  );
+  assert.equal(acknowledged, false);
+});
+
+test('a commit that takes a cancelled wait for success is found by the same test', async (t) => {
+  const acknowledged = await commitWhileCancelled(t, async ({ node }, sequence, url) => {
+    const client = new pg.Client({ connectionString: url, application_name: 'naive' });
+    await client.connect();
+    const body = Buffer.from(encodeSegment(filledSegment(sequence, 1)));
+    const text = `INSERT INTO qrn.segment (sequence, node, epoch, at_ms, count, body) VALUES ($1, $2, $3, 0, 1, $4)`;
+    await client.query(text, [sequence, node.number, node.epoch, body]);
+    await client.end();
+  });
+  assert.equal(acknowledged, true);
+});
+
+/** Whether a commit ends as done when its wait for a standby is cancelled, and there is no standby. */
+async function commitWhileCancelled(
+  t: TestContext,
+  commit: (opened: TestNode, sequence: number, url: string) => Promise<void>,
+): Promise<boolean> {
+  const url = await freshDatabase();
+  const opened = await openBooks(t, url);
+  await opened.books.commit([filledSegment(1, 1)], []);
+  const wait = (names: string) => async () => {
+    await administer(url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await administer(url, 'SELECT pg_reload_conf()');
+  };
+  t.after(wait(''));
+  await wait('nobody')();
+  let isAcknowledged = false;
+  const committed = commit(opened, 2, url).then(() => {
+    isAcknowledged = true;
+  });
+  const first = await waitingForStandby(url, 0, () => isAcknowledged);
+  await administer(url, `SET synchronous_commit = off; SELECT pg_cancel_backend(${first})`);
+  await waitingForStandby(url, first, () => isAcknowledged); // until it was sent again
+  const wasAcknowledged = isAcknowledged;
+  await wait('')();
+  await committed;
+  assert.notEqual(await opened.books.segment(2), undefined);
+  return wasAcknowledged;
+}
+
+/** The process of the server, other than `not`, whose commit waits for a standby; 0 when `isOver` comes first. */
+async function waitingForStandby(url: string, not: number, isOver: () => boolean): Promise<number> {
+  for (;;) {
+    const { rows } = await administer(
+      url,
+      `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database() AND pid <> ${not}`,
+    );
+    if (rows.length > 0) return (rows as { pid: number }[])[0].pid;
+    if (isOver()) return 0;
+  }
+}
+
+test('commits that are made at once on two nodes number a series without a gap', async (t) => {
+  const url = await freshDatabase();
+  const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
+  const sequences = Array.from({ length: 40 }, (_, i) => i + 1);
+  await Promise.all(
+    sequences.map((n) => nodes[n % 2].books.commit([segment(n, [entry(n, { label: LABEL })])], [])),
+  );
+  const { answers } = await nodes[0].books.seriesPage('lottery', { series: undefined, from: 1, limit: 99 });
+  assert.deepEqual(
+    answers.map(({ serial }) => serial),
+    sequences,
+  );
+  assert.equal(new Set(answers.map(({ sequence }) => sequence)).size, 40);
+});
+
+function socketOf(url: string): string {
+  return `${new URL(url).searchParams.get('host') ?? ''}/.s.PGSQL.5432`;
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}

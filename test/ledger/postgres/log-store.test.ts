@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { CertificateIds } from '../../../src/certificate/ids.ts';
+import { CertificateLog } from '../../../src/certificate/log.ts';
+import { periodOf } from '../../../src/core/clock.ts';
+import type { LogRecord, LogStep, LogStore } from '../../../src/ledger/ledger.ts';
+import { logKeys } from '../../certificate/log-world.ts';
+import { filledSegment, lot, NOON_MS, source, TODAY } from '../../support/ledger-records.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { openBooks, type TestNode } from '../../support/postgres-books.ts';
+
+test('of two nodes that seal from the same state one is refused, and the log has one root for each size', async (t) => {
+  assert.equal(await rootsOfOneSize(t, ({ logStore }) => logStore), 1);
+});
+
+test('a log that is written without the comparison is found by the same test', async (t) => {
+  const withoutComparison = ({ logStore }: TestNode): LogStore => ({
+    getLog: (key) => logStore.getLog(key),
+    putLog: async (records: readonly LogRecord[], step?: LogStep) =>
+      logStore.putLog(records, step && { ...step, expected: await logStore.getLog(step.key) }),
+  });
+  assert.equal(await rootsOfOneSize(t, withoutComparison), 2);
+});
+
+/** How many roots two nodes sign for a log of the same size, when each seals without a look at what the other did. */
+async function rootsOfOneSize(t: TestContext, storeOf: (node: TestNode) => LogStore): Promise<number> {
+  const url = await freshDatabase();
+  const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
+  const logs: CertificateLog[] = [];
+  for (const node of nodes) logs.push(await openLog(node, storeOf(node)));
+  const roots = new Set<string>();
+  for (const [i, log] of logs.entries()) {
+    await nodes[i].books.commit([filledSegment(i + 1, 3, {}, [source('csprng', [1])])], []);
+    const sealed = await log.seal().catch((error: unknown) => String(error));
+    if (sealed === 3) roots.add(log.checkpoint.split('\n')[2]);
+    else assert.match(String(sealed), /another writer has changed the record/);
+  }
+  return roots.size;
+}
+
+function openLog(node: TestNode, store: LogStore): Promise<CertificateLog> {
+  const { books, clock } = node;
+  return CertificateLog.open({
+    store: {
+      unsealed: (certificates) => books.unsealed(certificates),
+      putLog: (records, step) => store.putLog(records, step),
+      getLog: (key) => store.getLog(key),
+      revocations: async () => [],
+      lot: async () => lot(1),
+      heldLots: async () => [],
+      releaseLots: async () => {},
+      drawLeaves: async () => [],
+      drawLeavesLogged: async () => {},
+    },
+    ids: new CertificateIds(new Uint8Array(32).fill(9)),
+    keys: logKeys(1),
+    clock,
+  });
+}
+
+test('counters that are read while segments are sealed are always whole', async (t) => {
+  const url = await freshDatabase();
+  const writer = await openBooks(t, url, { name: 'a' });
+  const reader = await openBooks(t, url, { name: 'b' });
+  await Promise.all(Array.from({ length: 30 }, (_, i) => writer.books.commit([filledSegment(i + 1, 4)], [])));
+  let isSealing = true;
+  const reading = (async () => {
+    const seen = new Set<number>();
+    do {
+      const [{ requests }] = await reader.books.usage(1, TODAY);
+      const [balance] = await reader.books.balances(periodOf(NOON_MS));
+      seen.add(requests).add(balance.requests);
+    } while (isSealing);
+    return seen;
+  })();
+  for (let n = 1; n <= 30; n++) {
+    const expected = n === 1 ? undefined : new Uint8Array([n - 1]);
+    const step = { key: 'state', expected, sealed: [n] };
+    await writer.logStore.putLog([{ key: 'state', value: new Uint8Array([n]) }], step);
+  }
+  isSealing = false;
+  assert.deepEqual(await reading, new Set([120]));
+  assert.deepEqual(await writer.books.unsealed(1_000), []);
+});

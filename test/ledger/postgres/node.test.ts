@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { periodOf } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { migrate } from '../../../src/ledger/postgres/migrate.ts';
+import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
+import { filledSegment, NOON_MS } from '../../support/ledger-records.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { administer, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { openBooks } from '../../support/postgres-books.ts';
+
+const PERIOD = periodOf(NOON_MS);
+
+test('two nodes that start at once on an empty database make one schema', async (t) => {
+  const url = await emptyDatabase();
+  const nodes = [1, 2].map(() => new Database({ url, log: silentLog }));
+  t.after(() => Promise.all(nodes.map((node) => node.close())));
+  await Promise.all(nodes.map(migrate));
+  const { rows } = await administer(url, 'SELECT format, oldest_format FROM qrn.meta');
+  assert.deepEqual(rows, [{ format: 1, oldest_format: 1 }]);
+});
+
+test('a schema that a newer program changed beyond this one is refused and left as it is', async (t) => {
+  const url = await freshDatabase();
+  const database = new Database({ url, log: silentLog });
+  t.after(() => database.close());
+  await administer(url, 'UPDATE qrn.meta SET format = 90, oldest_format = 1');
+  await migrate(database); // the newer one can live with this program
+  await administer(url, 'UPDATE qrn.meta SET oldest_format = 89');
+  await assert.rejects(migrate(database), { reason: 'unusable', message: /format 90.*89 and later/ });
+  const { rows } = await administer(url, 'SELECT format FROM qrn.meta');
+  assert.deepEqual(rows, [{ format: 90 }]);
+});
+
+test('a second process with the name of a running node is refused with what to change', async (t) => {
+  const url = await freshDatabase();
+  const first = await openBooks(t, url, { name: 'a' });
+  const database = new Database({ url, log: silentLog });
+  t.after(() => database.close());
+  const clock = new ManualClock(NOON_MS);
+  await assert.rejects(NodeIdentity.start({ database, name: 'a', clock, log: silentLog }), {
+    reason: 'unusable',
+    message: /runs as the node "a".*QRN_NODE/,
+  });
+  await first.books.commit([filledSegment(1, 1)], []); // it was not fenced by the attempt
+  const other = await openBooks(t, url, { name: 'b' });
+  assert.notEqual(other.node.number, first.node.number);
+});
+
+test('a start grows the epoch, and what the former process still sends is refused', async (t) => {
+  const url = await freshDatabase();
+  const former = await openBooks(t, url, { name: 'a' });
+  await former.books.commit([filledSegment(1, 1)], []);
+  await former.node.close(); // its lock goes, as when its connection is cut off, and it lives on
+  const next = await openBooks(t, url, { name: 'a' });
+  assert.deepEqual([next.node.number, next.node.epoch], [former.node.number, former.node.epoch + 1]);
+  await assert.rejects(former.books.commit([filledSegment(2, 1)], []), { reason: 'stopped' });
+  await assert.rejects(former.logStore.putLog([{ key: 'k', value: new Uint8Array(1) }]), {
+    reason: 'stopped',
+  });
+  await next.books.commit([filledSegment(2, 1)], []);
+});
+
+for (const how of ['its next start', 'a fence'] as const) {
+  test(`${how} gives back exactly what a node was granted and did not spend`, async (t) => {
+    const url = await freshDatabase();
+    const dead = await openBooks(t, url, { name: 'a' });
+    const { number, epoch } = dead.node;
+    await administer(
+      url,
+      `INSERT INTO qrn.allowance VALUES (1, ${PERIOD}, 70, 100, 60, 90), (2, ${PERIOD}, 9, 9, 9, 9)`,
+    );
+    // of account 1, another node has 20 requests and 30 credits
+    await administer(
+      url,
+      `INSERT INTO qrn.granted VALUES (${number}, ${epoch}, 1, ${PERIOD}, 50, 30), (${number}, ${epoch}, 2, ${PERIOD}, 9, 9)`,
+    );
+    await administer(url, `INSERT INTO qrn.claim VALUES ('digest', 'f', ${number}, ${epoch}, 0)`);
+    await dead.books.commit([filledSegment(1, 7, { credits: 2 })], []);
+    await dead.logStore.putLog([{ key: 'state', value: new Uint8Array([1]) }], {
+      key: 'state',
+      expected: undefined,
+      sealed: [1],
+    });
+    await dead.books.commit([filledSegment(2, 3, { credits: 1 })], []); // not sealed
+    await dead.close();
+    if (how === 'a fence') {
+      const database = new Database({ url, log: silentLog });
+      t.after(() => database.close());
+      assert.equal(await fenceNode(database, 'a', silentLog), true);
+      assert.equal(await fenceNode(database, 'a', silentLog), true, 'again changes nothing');
+      assert.equal(await fenceNode(database, 'nobody', silentLog), false);
+    } else {
+      await openBooks(t, url, { name: 'a' });
+    }
+    const { rows } = await administer(
+      url,
+      'SELECT account::int, requests_granted::int, credits_granted::int FROM qrn.allowance ORDER BY account',
+    );
+    assert.deepEqual(rows, [
+      { account: 1, requests_granted: 20 + 10, credits_granted: 30 + 17 },
+      { account: 2, requests_granted: 0, credits_granted: 0 },
+    ]);
+    for (const table of ['granted', 'spent', 'claim'])
+      assert.equal((await administer(url, `SELECT 1 FROM qrn.${table}`)).rowCount, 0, table);
+  });
+}
+
+test('one node seals, and another one when that one ends or loses its connection', async (t) => {
+  const url = await freshDatabase();
+  const database = new Database({ url, log: silentLog });
+  t.after(() => database.close());
+  const [first, second, third] = [1, 2, 3].map(() => new Sequencer(database));
+  t.after(() => Promise.all([first, second, third].map((each) => each.close())));
+  assert.deepEqual([await first.isMine(), await second.isMine(), await first.isMine()], [true, false, true]);
+  await first.close();
+  assert.deepEqual([await second.isMine(), await first.isMine()], [true, false]);
+  await administer(
+    url,
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND granted",
+  );
+  assert.equal(await third.isMine(), true);
+  assert.equal(await second.isMine(), false, 'it finds its connection lost, or the lock taken');
+  assert.equal(await second.isMine(), false);
+});

@@ -1,0 +1,64 @@
+import { createConnection, createServer, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** A TCP proxy before a server, which loses connections when it is told to. */
+export class CuttingProxy {
+  /** Connections that were cut. */
+  cuts = 0;
+  readonly #server = createServer((client) => this.#join(client));
+  readonly #upstream: string;
+  readonly #sockets = new Set<Socket>();
+  #next: 'request' | 'reply' | undefined;
+
+  private constructor(upstream: string) {
+    this.#upstream = upstream;
+  }
+
+  /** `upstream` is the path of a unix socket. Gives the proxy and its port on 127.0.0.1. */
+  static async open(t: TestContext, upstream: string): Promise<{ proxy: CuttingProxy; port: number }> {
+    const proxy = new CuttingProxy(upstream);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    t.after(() => proxy.close());
+    const address = proxy.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
+    return { proxy, port: address.port };
+  }
+
+  /** Loses the next message of this direction, and the connection with it. */
+  cutNext(direction: 'request' | 'reply'): void {
+    this.#next = direction;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #join(client: Socket): void {
+    const server = createConnection(this.#upstream);
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        client.destroy();
+        server.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      if (!this.#isCut('request', client, server)) server.write(bytes);
+    });
+    server.on('data', (bytes) => {
+      if (!this.#isCut('reply', client, server)) client.write(bytes);
+    });
+  }
+
+  #isCut(direction: 'request' | 'reply', client: Socket, server: Socket): boolean {
+    if (this.#next !== direction) return false;
+    this.#next = undefined;
+    this.cuts++;
+    client.destroy();
+    server.destroy();
+    return true;
+  }
+}
