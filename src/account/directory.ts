@@ -130,8 +130,8 @@ export class AccountDirectory {
    * the view is too old to answer. A Map finds the text by a keyed hash and compares only equals, so its time
    * tells a guesser nothing.
    */
-  authenticate(keyText: string): Authenticated | undefined {
-    if (this.isOutdated) {
+  authenticate(keyText: string, nowMs = this.#clock.monotonicMs()): Authenticated | undefined {
+    if (this.isOutdatedAt(nowMs)) {
       throw new ApiError('storage_unavailable', {
         message: 'API keys cannot be checked now; retry after Retry-After.',
         retryAfterS: 5,
@@ -147,7 +147,12 @@ export class AccountDirectory {
    * ledger may be well, and only this thread was busy for longer than a view may serve.
    */
   get isOutdated(): boolean {
-    return this.#clock.monotonicMs() - this.#confirmedAtMs > VIEW_AGE_MAX_MS;
+    return this.isOutdatedAt(this.#clock.monotonicMs());
+  }
+
+  /** The same at a monotonic time that the caller has just read. */
+  isOutdatedAt(nowMs: number): boolean {
+    return nowMs - this.#confirmedAtMs > VIEW_AGE_MAX_MS;
   }
 
   /**

@@ -2,7 +2,6 @@ import type { Account } from '../account/directory.ts';
 import type { Answer, Asker, Quote } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
-import type { Clock } from '../core/clock.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { BareType, EntropyMode } from '../core/vocabulary.ts';
 import { type AnswerOffer, AS_JSON, answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
@@ -25,7 +24,6 @@ import { type BodyOwner, Sender } from './sender.ts';
 export interface Pipeline {
   readonly record: RequestRecord;
   readonly cors: CorsPolicy;
-  readonly clock: Clock;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
   /** Answers an error in the form that the exchange asks for. */
@@ -64,8 +62,9 @@ export class Exchange extends Sender implements Asker {
   begin(pipeline: Pipeline): void {
     if (this.#pipeline !== undefined) return;
     this.#pipeline = pipeline;
-    this.atMs = pipeline.clock.wallMs();
-    this.startedMonotonicMs = pipeline.clock.monotonicMs();
+    const { wallMs, monotonicMs } = this.currentTurn;
+    this.atMs = wallMs;
+    this.startedMonotonicMs = monotonicMs;
     this.nameWith(pipeline.random, this.atMs);
   }
 

@@ -117,7 +117,7 @@ class ListeningFront implements Front, SenderHost {
   heldBytes = 0;
   port = -1;
   readonly replyBooks: ReplyBooks | undefined;
-  readonly turns = new ReplyTurns();
+  readonly turns: ReplyTurns;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
@@ -135,6 +135,7 @@ class ListeningFront implements Front, SenderHost {
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
+    this.turns = new ReplyTurns(options.clock);
     this.nowMs = options.clock.monotonicMs();
   }
 

@@ -103,6 +103,8 @@ export function fieldLabel(name: string): FieldLabel {
 export class HeadTemplate {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #fixedBytes: number;
+  /** By length: a view costs as much as all numbers of a head. */
+  readonly #views: Uint8Array<ArrayBuffer>[] = [];
   #end: number;
 
   /** `roomBytes` is what the changing lines take at most. */
@@ -116,7 +118,7 @@ export class HeadTemplate {
 
   /** The head as it stands; valid until the next `restart`. */
   get bytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.subarray(0, this.#end);
+    return (this.#views[this.#end - this.#fixedBytes] ??= this.#bytes.subarray(0, this.#end));
   }
 
   /** Forgets the lines of the reply before. */

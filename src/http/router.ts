@@ -111,8 +111,8 @@ export class Router {
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    const { record, cors, clock, random } = options;
-    this.#pipeline = { record, cors, clock, random, fail: (exchange, error) => this.#fail(exchange, error) };
+    const { record, cors, random } = options;
+    this.#pipeline = { record, cors, random, fail: (exchange, error) => this.#fail(exchange, error) };
     for (const endpoint of options.dataEndpoints) {
       const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
       this.#routes.set(endpoint.path, {
@@ -320,13 +320,14 @@ export class Router {
 
   /** False when the ledger is to be asked first, which happens once. Throws for a key that is refused. */
   #authenticate(exchange: Exchange): boolean {
-    const { directory } = this.#options;
+    const { directory, clock } = this.#options;
     const keyText = bearerOf(exchange.authorization) || exchange.apiKey; // Bearer wins
     if (keyText === '') throw new ApiError('auth_missing');
     const mayLookUp = !exchange.isKeyLookedUp;
     exchange.isKeyLookedUp = true;
-    if (mayLookUp && directory.isOutdated) return false;
-    const found = directory.authenticate(keyText);
+    const nowMs = clock.monotonicMs();
+    if (mayLookUp && directory.isOutdatedAt(nowMs)) return false;
+    const found = directory.authenticate(keyText, nowMs);
     if (found === undefined) {
       if (mayLookUp && directory.mayBeNew(keyText)) return false;
       throw new ApiError('auth_invalid');

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
-import type { ReplyTurns } from './reply-turns.ts';
+import type { ReplyTurns, Turn } from './reply-turns.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 
 /** Who owns the memory of a body. */
@@ -94,7 +94,7 @@ export abstract class Sender extends RequestHead implements Timed {
    * view.
    */
   #heldBytes = 0;
-  readonly #turn: number;
+  readonly #turn: Turn;
   readonly #host: SenderHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Sender> | null = null;
@@ -139,6 +139,11 @@ export abstract class Sender extends RequestHead implements Timed {
     if (this.#isPaused || this.isAnswered || this.isAborted) return;
     this.#isPaused = true;
     this.#response.pause();
+  }
+
+  /** The turn of the loop that runs now. */
+  protected get currentTurn(): Turn {
+    return this.#host.turns.current();
   }
 
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */

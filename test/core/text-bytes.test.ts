@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { writeBase32, writeHex, writeLatin1, writeNumber, writeUuid } from '../../src/core/text-bytes.ts';
 
+const { MAX_SAFE_INTEGER } = Number;
+
 const written = (write: (target: Uint8Array) => number): string => {
   const target = new Uint8Array(100).fill(0x2e);
   const end = write(target);
@@ -30,6 +32,15 @@ describe('texts written as bytes', () => {
           written((target) => writeHex(id, target, 3)),
           Buffer.from(id).toString('hex'),
         );
+        const packed = Uint8Array.of(1, 2, 3, ...id, 4);
+        assert.equal(
+          written((target) => writeBase32(packed, target, 3, 3)),
+          base32Of(id),
+        );
+        assert.equal(
+          written((target) => writeHex(packed, target, 3, 2, 4)),
+          Buffer.from(packed.subarray(2, 6)).toString('hex'),
+        );
       }),
     );
     assert.equal(
@@ -40,20 +51,21 @@ describe('texts written as bytes', () => {
 
   it('are whole numbers, and nothing else', () => {
     fc.assert(
-      fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (value) => {
+      fc.property(fc.nat({ max: MAX_SAFE_INTEGER }), (value) => {
         assert.equal(
           written((target) => writeNumber(value, target, 3)),
           String(value),
         );
       }),
     );
-    for (const value of [0, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER]) {
+    const powers = Array.from({ length: 16 }, (_, digits) => 10 ** digits);
+    for (const value of [0, ...powers.flatMap((power) => [power - 1, power, power + 1]), MAX_SAFE_INTEGER]) {
       assert.equal(
         written((target) => writeNumber(value, target, 3)),
         String(value),
       );
     }
-    for (const value of [-1, 0.5, Number.NaN, 2 ** 53]) {
+    for (const value of [-1, 0.5, 9.5, 1e8 + 0.5, Number.NaN, 2 ** 53]) {
       assert.throws(() => writeNumber(value, new Uint8Array(30), 0), { name: 'InvariantError' });
     }
   });

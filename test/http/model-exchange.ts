@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
@@ -103,10 +104,14 @@ export class ModelHost implements SenderHost {
   draining = false;
   nowMs = 0;
   heldBytes = 0;
-  readonly turns = new ReplyTurns();
+  readonly turns: ReplyTurns;
   readonly waiting = new DeadlineQueue<Exchange>(10);
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
+
+  constructor(clock: Clock = systemClock) {
+    this.turns = new ReplyTurns(clock);
+  }
 
   fault(_exchange: Exchange, error: unknown): void {
     this.faults.push(error);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { systemClock } from '../../src/core/clock.ts';
 import { ReplyTurns } from '../../src/http/reply-turns.ts';
 
 /** Asks for so many unpaid replies at once; the numbers of those that were written are in the list. */
@@ -35,12 +36,12 @@ describe('replies that no account pays for', () => {
   };
 
   it('leave at once while nobody pays', () => {
-    assert.equal(unpaid(new ReplyTurns(), 32).length, 32);
+    assert.equal(unpaid(new ReplyTurns(systemClock), 32).length, 32);
   });
 
   it('leave a millisecond apart beside paid ones, however many turns the loop makes', async (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns();
+    const turns = new ReplyTurns(systemClock);
     turns.paid();
     const written = unpaid(turns, 32);
     for (let i = 0; i < 100; i++) await nextTurn();
@@ -51,7 +52,7 @@ describe('replies that no account pays for', () => {
 
   it('wait for some 300 turns where 4,000 wait', async (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns();
+    const turns = new ReplyTurns(systemClock);
     const written: number[] = [];
     turns.paid();
     assert.ok(turns.hasRoomForUnpaid());
@@ -65,7 +66,7 @@ describe('replies that no account pays for', () => {
 
   it('leave at once again when nobody has paid for 64 turns', async (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns();
+    const turns = new ReplyTurns(systemClock);
     turns.paid();
     await stepsUntil(unpaid(turns, 60), 60, tick);
     for (let i = 0; i < 10; i++) {

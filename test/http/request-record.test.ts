@@ -43,9 +43,10 @@ class World {
     options: { last?: number; traceparent?: string; origin?: string; aborted?: boolean } = {},
   ): Exchange {
     const { traceparent, origin } = options;
+    const { record, clock } = this;
     const fields = Object.entries({ authorization: `Bearer ${KEY}`, traceparent, origin });
     const response = new ModelResponse();
-    const { exchange } = exchangeOn(response, new ModelHost(), {
+    const { exchange } = exchangeOn(response, new ModelHost(clock), {
       getUrl: () => '/v1/shuffle',
       getQuery: () => 'items=private,names',
       forEach: (visit) => {
@@ -58,8 +59,7 @@ class World {
     const random = {
       fill: (bytes: Uint8Array) => new DataView(bytes.buffer).setUint32(12, options.last ?? 0),
     };
-    const { record, clock } = this;
-    exchange.begin({ record, clock, random, cors: corsPolicy(['https://a.example']), fail: () => {} });
+    exchange.begin({ record, random, cors: corsPolicy(['https://a.example']), fail: () => {} });
     return exchange;
   }
 

@@ -36,7 +36,7 @@ export class SimFront implements Front, SenderHost {
   nowMs: number;
   heldBytes = 0;
   readonly replyBooks: ReplyBooks | undefined;
-  readonly turns = new ReplyTurns();
+  readonly turns: ReplyTurns;
   readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
   readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
   readonly #options: FrontOptions;
@@ -45,6 +45,7 @@ export class SimFront implements Front, SenderHost {
   constructor(options: FrontOptions) {
     this.#options = options;
     this.replyBooks = options.replyBooks;
+    this.turns = new ReplyTurns(options.clock);
     this.nowMs = options.clock.monotonicMs();
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
   }
