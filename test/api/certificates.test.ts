@@ -16,12 +16,9 @@ let server: TestServer;
 const folder = mkdtempSync(join(tmpdir(), 'qrn-certificates-'));
 describe('certificates of a running service', () => {
   before(async () => {
-    server = await TestServer.start();
+    server = await TestServer.shared();
   });
-  after(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true });
-  });
+  after(() => rmSync(folder, { recursive: true }));
 
   interface Answer {
     data: Record<string, unknown>;
@@ -38,8 +35,6 @@ describe('certificates of a running service', () => {
       provenance: { lots: { id: string }[]; origin: string };
       verify_url: string;
     };
-    lots?: object[];
-    revocation?: { lot_id: string; reason: string; revoked_at: string };
   }
 
   const PATHS = [
@@ -276,78 +271,6 @@ describe('certificates of a running service', () => {
       ]);
       assert.equal(done.status, 2, 'it could not be checked');
       assert.match(done.talk, /no such certificate/);
-    });
-  });
-
-  describe('a lot that is withdrawn', () => {
-    it('revokes its certificates while the service runs, and rewrites none of them', async () => {
-      const body = await bodyOf(await server.get('/bytes?entropy_mode=pure'));
-      const before = await certificateOf((JSON.parse(body) as Answer).metadata.certificate_id);
-      const [lot] = before.certificate.provenance.lots;
-      const sizeBefore = JSON.parse(await server.qrn('log', 'show', '--json')).size;
-      const why = 'detector fault <b>x</b>';
-      const done = JSON.parse(await server.qrn('lots', 'revoke', lot.id, '--why', why, '--json'));
-      assert.deepEqual(done, { lot_id: lot.id, revoked_at: done.revoked_at, reason: why });
-
-      const after = await publicPage(before.certificate.id);
-      assert.deepEqual(after, {
-        certificate: { ...before.certificate, status: 'revoked' },
-        lots: before.lots,
-        revocation: { lot_id: lot.id, reason: why, revoked_at: done.revoked_at },
-      });
-      const verified = await runCommand(verify, [save(body), '--url', server.baseUrl]);
-      assert.equal(verified.status, 1);
-      assert.match(verified.out, /^FAILED {2}status +A lot was withdrawn: detector fault <b>x<\/b>\.$/m);
-      assert.match(verified.talk, /: not verified: status failed\n$/);
-      const page = await bodyOf(await fetchWhole(`${server.origin}/verify/${before.certificate.id}`));
-      assert.match(page, /Revoked: do not rely on this answer\.[\s\S]*detector fault &lt;b&gt;x&lt;\/b&gt;/);
-
-      const listed = JSON.parse(await server.qrn('lots', 'list', '--json')) as {
-        lot_id: string;
-        status: string;
-      }[];
-      assert.equal(listed.find(({ lot_id }) => lot_id === lot.id)?.status, 'revoked');
-      await server.until('the withdrawal is an entry of the log', async () => {
-        const [, size] = (await bodyOf(await fetchWhole(`${server.origin}/log/checkpoint`))).split('\n');
-        return Number(size) > sizeBefore;
-      });
-    });
-  });
-
-  describe('the key of the log', () => {
-    it('is rotated beside the service; what the old one signed stays good after the restart', async () => {
-      await server.until('the next lot, for the only one was withdrawn', async () => {
-        return (await server.get('/integers')).status === 200;
-      });
-      const body = await bodyOf(await server.get('/integers'));
-      await certificateOf((JSON.parse(body) as Answer).metadata.certificate_id);
-      const old = JSON.parse(await keys());
-      const rotated = JSON.parse(await server.qrn('log', 'rotate-key', '--json'));
-      assert.equal(rotated.replaces, old.current_key_id);
-      assert.deepEqual(JSON.parse(await keys()), old, 'a running service goes on with the old key');
-      await server.kill('SIGTERM');
-
-      const restarted = await TestServer.start({}, server.dataDir);
-      try {
-        const now = JSON.parse(
-          await bodyOf(await fetchWhole(`${restarted.origin}/.well-known/qrn-keys.json`)),
-        );
-        assert.equal(now.current_key_id, rotated.key_id);
-        const { retired_at: retiredAt, ...first } = now.keys[0];
-        assert.ok(Date.parse(retiredAt) > Date.parse(first.created_at), 'the old key is retired');
-        assert.deepEqual({ ...first, retired_at: null }, old.keys[0]);
-        const earlier = await runCommand(verify, [save(body), '--url', restarted.baseUrl]);
-        assert.equal(earlier.status, 0, earlier.out);
-        const later = await runCommand(verify, [
-          save(await bodyOf(await restarted.get('/integers'))),
-          '--url',
-          restarted.baseUrl,
-        ]);
-        assert.equal(later.status, 0, later.out);
-        assert.ok(later.out.includes(rotated.key_id));
-      } finally {
-        await restarted.kill('SIGTERM');
-      }
     });
   });
 });

@@ -19,8 +19,8 @@ before(async () => {
   server = await TestServer.shared();
 });
 
-async function health(of = server): Promise<Report> {
-  const response = await of.get('/health');
+async function health(): Promise<Report> {
+  const response = await server.get('/health');
   assert.equal(response.status, 200);
   return (await response.json()) as Report;
 }
@@ -73,29 +73,6 @@ describe('/v1/health', () => {
     );
     await server.knows(made.key);
     assert.equal((await server.get('/health', { authorization: `Bearer ${made.key}` })).status, 403);
-  });
-
-  it('says ok of a source that a full reservoir needs nothing of after a restart', async () => {
-    // one first lot fills it, also when the first life took blocks with it
-    const wholeLot = { QRN_SOURCE_SIMULATOR_LOT_BITS: undefined };
-    const first = await TestServer.start(wholeLot);
-    const observed = async (of: TestServer, name: string) => (await health(of)).checks[name][0].observedValue;
-    await first.until('a lot', async () => (await observed(first, 'source:last_lot')) === 'accepted');
-    assert.equal(await first.kill('SIGTERM'), 0);
-    const again = await TestServer.start(wholeLot, first.dataDir);
-    try {
-      await again.until(
-        'the state is known',
-        async () => (await observed(again, 'source:state')) !== 'starting',
-      );
-      const { checks } = await health(again);
-      const [state] = checks['source:state'];
-      assert.deepEqual([state.status, state.observedValue], ['pass', 'ok']);
-      assert.equal((state.details!['reads'] as { pass: number }).pass, 0, 'it was not read');
-      assert.equal(checks['source:last_lot'][0].observedValue, 'accepted', 'known from before');
-    } finally {
-      assert.equal(await again.stop(), 0);
-    }
   });
 });
 

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { accounts } from '../../src/cli/accounts.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { keys } from '../../src/cli/keys.ts';
 import { lots } from '../../src/cli/lots.ts';
+import { verify } from '../../src/cli/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -15,6 +18,8 @@ import { TestServer } from '../support/server.ts';
  */
 
 const ROUNDS = 6;
+/** Why a lot is withdrawn, with what must not reach a page as it is. */
+const WHY = 'detector fault <b>x</b>';
 /** Each on a connection of its own, so that the system spreads them over both fronts. */
 const REQUESTS = 4;
 
@@ -70,10 +75,13 @@ describe('a running service with two fronts', () => {
     }
   });
 
-  it('draws nothing from a lot once lots revoke has returned', async () => {
+  it('draws nothing from a lot once lots revoke has returned, and revokes its certificates without a change to them', async () => {
     for (let round = 1; round <= 2; round++) {
       const lot = await lotInUse();
-      await qrn(lots, 'revoke', lot, '--why', 'a test');
+      const certificates = round === 1 ? await certificatesOf(lot) : undefined;
+      const done = await qrn(lots, 'revoke', lot, '--why', WHY);
+      assert.deepEqual(done, { lot_id: lot, revoked_at: done['revoked_at'], reason: WHY });
+      await certificates?.assertRevoked(done);
       for (const mode of ['quantum-seeded', 'pure']) {
         for (const each of await lotsOf(mode)) assert.notEqual(each, lot, `round ${round}, ${mode}`);
       }
@@ -86,6 +94,44 @@ describe('a running service with two fronts', () => {
       if (lot !== undefined) return lot;
       await new Promise((resolve) => setTimeout(resolve, 100)); // the pool has only what was withdrawn
     }
+  }
+
+  /** The certificate of an answer from the lot as it is now, to be compared with the same when the lot has been withdrawn. */
+  async function certificatesOf(lot: string) {
+    const own = { authorization: `Bearer ${ownKey}` };
+    const body = await (await server.get('/bytes?entropy_mode=pure', own)).text();
+    const { certificate_id: id } = JSON.parse(body).metadata;
+    const shown = async (accept: string) =>
+      (await fetchWhole(`${server.origin}/verify/${id}`, { headers: { accept } })).text();
+    const document = async () => JSON.parse(await shown('application/json'));
+    await server.until('it is logged', async () => (await document()).certificate.proof !== null);
+    const before = await document();
+    assert.ok(before.certificate.provenance.lots.some((each: { id: string }) => each.id === lot));
+    const logSize = async () =>
+      Number((await (await fetchWhole(`${server.origin}/log/checkpoint`)).text()).split('\n')[1]);
+    const sizeBefore = await logSize();
+
+    const assertRevoked = async (revocation: Record<string, string>) => {
+      assert.deepEqual(await document(), {
+        ...before,
+        certificate: { ...before.certificate, status: 'revoked' },
+        revocation,
+      });
+      assert.match(
+        await shown('text/html'),
+        /Revoked: do not rely on this answer\.[\s\S]*detector fault &lt;b&gt;x&lt;\/b&gt;/,
+      );
+      const file = join(server.dataDir, 'answer.json');
+      writeFileSync(file, body);
+      const verified = await runCommand(verify, [file, '--url', server.baseUrl]);
+      assert.equal(verified.status, 1);
+      assert.match(verified.out, /^FAILED {2}status +A lot was withdrawn: detector fault <b>x<\/b>\.$/m);
+      assert.match(verified.talk, /: not verified: status failed\n$/);
+      const listed = JSON.parse(await server.qrn('lots', 'list', '--json')) as Record<string, string>[];
+      assert.equal(listed.find((each) => each['lot_id'] === lot)?.['status'], 'revoked');
+      await server.until('the withdrawal is an entry of the log', async () => (await logSize()) > sizeBefore);
+    };
+    return { assertRevoked };
   }
 
   /** The lots that answers of now are drawn from; none while there is nothing to draw from. */

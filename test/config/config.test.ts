@@ -105,6 +105,9 @@ describe('the configuration', () => {
       loadConfig({ [variable]: value })[name];
     assert.equal(one('QRN_BASE_URL', 'https://x.example/v1/', 'baseUrl'), 'https://x.example/v1');
     assert.equal(one('QRN_METRICS_PORT', '9464', 'metricsPort'), 9464);
+    assert.equal(one('NO_COLOR', '1', 'logColour'), false);
+    assert.equal(one('NO_COLOR', '', 'logColour'), true);
+    assert.equal(one('TERM', 'dumb', 'logColour'), false);
     assert.equal(one('QRN_METRICS_PORT', 'off', 'metricsPort'), 'off');
     assert.equal(one('QRN_ACCESS_LOG_SAMPLE', '0', 'accessLogSample'), 0);
     assert.equal(one('QRN_ACCESS_LOG_SAMPLE', '.5', 'accessLogSample'), 0.5);

@@ -30,20 +30,24 @@ export const STRIPPED: readonly string[] = [
 
 /** Raw bits of a small lot, see withSmallPool. */
 export const SMALL_LOT_BITS = 2_000_000;
+const SMALL_LOTS = {
+  QRN_SOURCE_SIMULATOR_LOT_BITS: String(SMALL_LOT_BITS),
+  QRN_SOURCE_SIMULATOR_QUBITS: '1',
+};
 const SMALL_RESERVOIR = { QRN_RESERVOIR_BYTES: '65536' };
 /** Variables that may leave the simulator out of the sources, which then has no options. */
 const SOURCE_SETTINGS = ['QRN_BACKEND', 'QRN_SOURCES', 'QRN_CONFIG'];
 
 /**
- * The settings, with a pool that one small lot fills: its tests take half the time of the default's, which is
- * most of a start. It is enough for each judgement that a lot can get: two windows of raw bits in each order, and of
- * conditioned ones.
+ * The settings, with a pool that one small lot of one qubit fills: the tests of a lot are most of a start, and these take a
+ * quarter of the default's. It is enough for each judgement that a lot can get: two windows of raw bits, which have one order
+ * where there is one channel (test/pool/intake tests both), and of conditioned ones.
  */
 export function withSmallPool(environment: Environment): Environment {
   if (SOURCE_SETTINGS.some((name) => environment[name] !== undefined)) {
     return { ...SMALL_RESERVOIR, ...environment };
   }
-  return { ...SMALL_RESERVOIR, QRN_SOURCE_SIMULATOR_LOT_BITS: String(SMALL_LOT_BITS), ...environment };
+  return { ...SMALL_RESERVOIR, ...SMALL_LOTS, ...environment };
 }
 
 /** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
@@ -87,6 +91,12 @@ export async function until(
   }
 }
 
+interface SpawnOptions {
+  readonly serveArgs?: readonly string[];
+  /** It ends in a call of `exec` with its arguments, so that signals reach the service. */
+  readonly shell?: string;
+}
+
 /** The real service in a process of its own, on a port and a data folder of its own. */
 export class TestServer {
   readonly dataDir: string;
@@ -111,16 +121,14 @@ export class TestServer {
     });
   }
 
-  /** Starts it and waits for nothing. `descriptors` limits its open files. */
+  /** Starts it and waits for nothing: `qrn serve` with these arguments, by this line of a shell. */
   static spawn(
     environment: Environment = {},
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
-    { descriptors }: { readonly descriptors?: number } = {},
+    { serveArgs = [], shell = 'exec "$0" "$@"' }: SpawnOptions = {},
   ): TestServer {
-    const serve = [process.execPath, ...STRIPPED, 'src/main.ts', 'serve'];
-    const limit = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`];
-    const [program, ...args] = descriptors === undefined ? serve : [...limit, ...serve];
-    const child = spawn(program, args, {
+    const serve = [process.execPath, ...STRIPPED, 'src/main.ts', 'serve', ...serveArgs];
+    const child = spawn('sh', ['-c', shell, ...serve], {
       cwd: root,
       env: {
         PATH: process.env['PATH'],

@@ -10,7 +10,7 @@ describe('a service that may open few files', { skip: noProc }, () => {
   let server: TestServer;
   before(async () => {
     server = await TestServer.start({ QRN_RESERVOIR_BYTES: '65536' }, undefined, {
-      descriptors: DESCRIPTORS,
+      shell: `ulimit -n ${DESCRIPTORS} && exec "$0" "$@"`,
     });
   });
   after(() => server.stop());

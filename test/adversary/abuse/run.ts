@@ -172,7 +172,9 @@ async function startsUnderFire(engine: EngineName): Promise<void> {
 
 async function outlivesCrowd(engine: EngineName): Promise<void> {
   const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
-  const poor = await TestServer.start(environment, undefined, { descriptors: 120 });
+  const poor = await TestServer.start(environment, undefined, {
+    shell: 'ulimit -n 120 && exec "$0" "$@"',
+  });
   try {
     const target = new Target(poor, poor.key);
     const away = await assertOutlivesCrowd(target, 120, 2_000);

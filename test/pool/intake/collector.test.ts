@@ -101,6 +101,21 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
+  it('says ok of a source that a full reservoir needs nothing of, without a read, as after a restart', async () => {
+    const { time, ledger, collector } = world(soundBackend());
+    collector.start();
+    await time.pass(0);
+    await collector.stop();
+    const { reads, backend } = watched(soundBackend());
+    const next = world(backend, { store: ledger });
+    assert.equal(next.collector.status().state, 'starting');
+    next.collector.start();
+    await next.time.pass(0);
+    assert.equal(next.collector.status().state, 'ok');
+    assert.equal(reads.length, 0);
+    await next.collector.stop();
+  });
+
   it('reads one lot when fewer than 16 seeds are left', async () => {
     const { time, ledger, collector } = world(soundBackend());
     collector.start();
