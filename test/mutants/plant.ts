@@ -15,7 +15,7 @@ export interface Mutant {
 
 /** The path of this file, for `node --import`. */
 export const PLANT = fileURLToPath(import.meta.url);
-/** The environment variable that carries a mutant as JSON. */
+/** The environment variable that carries a mutant, or several of different files, as JSON. */
 export const VARIABLE = 'MUTANT_PLANTED';
 
 /**
@@ -25,11 +25,13 @@ export const VARIABLE = 'MUTANT_PLANTED';
  */
 const planted = process.env[VARIABLE];
 if (planted !== undefined) {
-  const { file, start, end, text } = JSON.parse(planted) as Mutant;
+  const mutants = [JSON.parse(planted) as Mutant | Mutant[]].flat();
   registerHooks({
     load(url, context, nextLoad) {
-      const isIt = url.startsWith('file:') && fileURLToPath(url.split('?')[0]) === file;
-      if (!isIt) return nextLoad(url, context);
+      const path = url.startsWith('file:') ? fileURLToPath(url.split('?')[0]) : undefined;
+      const mutant = mutants.find((each) => each.file === path);
+      if (mutant === undefined) return nextLoad(url, context);
+      const { file, start, end, text } = mutant;
       const source = readFileSync(file, 'utf8');
       const changed = source.slice(0, start) + text + source.slice(end);
       return { format: 'module-typescript', source: changed, shortCircuit: true };

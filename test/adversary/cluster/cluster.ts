@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createAccount, createKey } from '../../../src/account/administration.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { fenceNode } from '../../../src/ledger/postgres/node.ts';
+import type { Environment } from '../../support/server.ts';
+import { type AuditOutcome, audit } from './auditor.ts';
+import { Link } from './link.ts';
+import { type Accounts, Load, type LoadAccount } from './load.ts';
+import { ClusterNode } from './node.ts';
+import { openTool } from './tool.ts';
+
+/** What one account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
+export interface Totals {
+  readonly requests: number;
+  readonly credits: number;
+}
+
+export interface ClusterOptions {
+  readonly nodes: number;
+  /** The connection string of PostgreSQL behind this port; the port that it listens on. */
+  readonly url: (port: number) => string;
+  readonly port: number;
+  readonly totals: Totals;
+  /** Of every node, e.g. with a planted fault. */
+  readonly environment?: Environment;
+}
+
+/** Nodes that share one PostgreSQL, each over a link of its own that can be cut, and clients that ask all of them. */
+export class Cluster {
+  readonly nodes: readonly ClusterNode[];
+  readonly links: readonly Link[];
+  readonly load: Load;
+  readonly accounts: Accounts;
+  /** Where the primary listens now. */
+  databasePort: number;
+  readonly #options: ClusterOptions;
+  readonly #folder: string;
+
+  private constructor(
+    options: ClusterOptions,
+    folder: string,
+    nodes: readonly ClusterNode[],
+    links: readonly Link[],
+    accounts: Accounts,
+  ) {
+    this.#options = options;
+    this.databasePort = options.port;
+    this.#folder = folder;
+    this.nodes = nodes;
+    this.links = links;
+    this.accounts = accounts;
+    this.load = new Load(nodes, accounts);
+  }
+
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const folder = mkdtempSync(join(tmpdir(), 'qrn-cluster-nodes-'));
+    const links: Link[] = [];
+    const nodes: ClusterNode[] = [];
+    try {
+      for (let number = 1; number <= options.nodes; number++) {
+        const link = await Link.open(options.port);
+        links.push(link);
+        const name = `node-${number}`;
+        const dataDir = join(folder, name);
+        const environment = { QRN_LOG_LEVEL: 'info', ...options.environment };
+        nodes.push(new ClusterNode({ name, dataDir, url: options.url(link.port), environment }));
+      }
+      const [first, ...others] = nodes;
+      await first.start();
+      for (const node of others) {
+        node.copySecrets(first);
+        node.launch();
+      }
+      const accounts = await makeAccounts(options.url(options.port), folder, options.totals);
+      await Promise.all(others.map((node) => node.ready()));
+      return new Cluster(options, folder, nodes, links, accounts);
+    } catch (error) {
+      await Promise.all(nodes.map((node) => node.kill()));
+      for (const link of links) link.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.#options.url(this.databasePort);
+  }
+
+  /** Fences a node, as `qrn cluster fence` does. */
+  async fence(name: string): Promise<void> {
+    const database = new Database({ url: this.url, log: silentLog });
+    try {
+      await fenceNode(database, name, silentLog);
+    } finally {
+      await database.close();
+    }
+  }
+
+  /** Segments of the node that are in the books. */
+  async segmentsOf(name: string): Promise<number> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ count: string }>(
+        'SELECT count(*) FROM qrn.segment s JOIN qrn.node n ON n.number = s.node WHERE n.name = $1',
+        [name],
+      );
+      return Number(rows[0].count);
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Points all nodes at another primary. Connections to the old one are gone with it. */
+  follow(port: number): void {
+    this.databasePort = port;
+    for (const link of this.links) link.retarget(port);
+  }
+
+  /** Stops every node, fences it, and holds the books against what clients know. */
+  async audit(): Promise<AuditOutcome> {
+    for (const link of this.links) link.heal();
+    await Promise.all(this.nodes.map((node) => node.kill('SIGTERM')));
+    for (const { name } of this.nodes) await this.fence(name);
+    const { dataDir } = this.nodes[0];
+    const { load, accounts } = this;
+    return audit({ url: this.url, dataDir, load, accounts, isSettled: true });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.kill()));
+    for (const link of this.links) link.close();
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+async function makeAccounts(url: string, folder: string, { requests, credits }: Totals): Promise<Accounts> {
+  const ledger = await openTool(url, folder);
+  const make = async (name: string): Promise<LoadAccount> => {
+    const overrides = { requestsPerMonth: requests, creditsPerMonth: credits };
+    const account = await createAccount(ledger, systemClock, {
+      name,
+      tier: 'enterprise',
+      overrides: { requestsPerMinute: null, seedIntervalMs: null, ...overrides },
+    });
+    const key = await createKey(ledger, systemClock, { accountId: account.id });
+    return { id: account.id, key: key.text, requestsMax: requests, creditsMax: credits };
+  };
+  try {
+    return { plain: await make('plain'), pure: await make('pure'), keyed: await make('keyed') };
+  } finally {
+    await ledger.close();
+  }
+}

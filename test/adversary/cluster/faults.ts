@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../support/server.ts';
+import type { Cluster } from './cluster.ts';
+import type { ClusterNode } from './node.ts';
+import type { PostgresPair } from './postgres-pair.ts';
+
+/** Where faults happen. Without a pair there is one PostgreSQL, which stays alive. */
+export interface Arena {
+  readonly cluster: Cluster;
+  readonly pair: PostgresPair | undefined;
+  /** Times from the end of a promotion to the first answer, in ms. */
+  readonly answeredAfterMs: number[];
+}
+
+type Fault = (arena: Arena) => Promise<void>;
+
+const ENDS_WITHIN_MS = 60_000;
+const ANSWERS_WITHIN_MS = 60_000;
+const FOLLOWS_WITHIN_MS = 30_000;
+
+/** The moment is what the test is about: any of them must be safe, so it needs no seed to be replayed. */
+const someMs = (least: number, most: number) => sleep(least + Math.random() * (most - least));
+
+function someNode({ cluster }: Arena): ClusterNode {
+  const running = cluster.nodes.filter(({ port }) => port !== undefined);
+  const all = running.length > 0 ? running : cluster.nodes;
+  return all[Math.floor(Math.random() * all.length)];
+}
+
+/** kill -9 of a node, which is started again. */
+const killNode: Fault = async (arena) => {
+  const node = someNode(arena);
+  await someMs(0, 300);
+  await node.kill();
+  node.launch();
+};
+
+/** kill -9 of a node while it starts, on what an earlier kill had left. */
+const killStart: Fault = async (arena) => {
+  const node = someNode(arena);
+  await node.kill();
+  node.launch();
+  await someMs(200, 3_000);
+  await node.kill();
+  node.launch();
+};
+
+const killAllNodes: Fault = async ({ cluster }) => {
+  await Promise.all(cluster.nodes.map((node) => node.kill()));
+  for (const node of cluster.nodes) node.launch();
+};
+
+/** The machine of the primary restarts; no standby takes over. */
+const killPrimary: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  await someMs(0, 300);
+  pair.killPrimary();
+  await someMs(0, 1_500);
+  await pair.restartPrimary();
+  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await answersAgain(arena);
+};
+
+/** The primary dies for good, and its standby takes over. */
+const failover: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await someMs(0, 300);
+  pair.killPrimary();
+  await pair.promote();
+  arena.cluster.follow(pair.primaryPort);
+  const promotedAtMs = performance.now();
+  await answersAgain(arena);
+  arena.answeredAfterMs.push(arena.cluster.load.lastAnswerAtMs - promotedAtMs);
+  await pair.addStandby();
+};
+
+/** A failover in which the nodes die as well. */
+const failoverWithKill: Fault = async (arena) => {
+  await Promise.all([failover(arena), killNode(arena)]);
+};
+
+/** No packet passes between a node and PostgreSQL for a while. */
+const cutNode: Fault = async ({ cluster }) => {
+  const link = cluster.links[Math.floor(Math.random() * cluster.links.length)];
+  link.cut();
+  await someMs(100, 4_000);
+  link.heal();
+};
+
+/** A node is cut off, fenced, and comes back with what it still wanted to send. It must end. */
+const cutAndFence: Fault = async (arena) => {
+  const { cluster } = arena;
+  const node = someNode(arena);
+  const link = cluster.links[cluster.nodes.indexOf(node)];
+  await fencedWhile(arena, node, {
+    away: () => link.cut(),
+    back: () => link.heal(),
+  });
+};
+
+/** No packet passes between the primary and the standby: commits wait, and nothing is acknowledged that only one has. */
+const cutStandby: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  pair.link.cut();
+  await someMs(200, 2_500);
+  pair.link.heal();
+  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+};
+
+/** The standby is cut off, and then the primary dies: what was acknowledged must be on the standby. */
+const cutStandbyThenFailover: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  pair.link.cut();
+  await someMs(300, 800);
+  pair.killPrimary();
+  pair.link.heal();
+  await pair.promote();
+  arena.cluster.follow(pair.primaryPort);
+  await answersAgain(arena);
+  await pair.addStandby();
+};
+
+/** As before, and meanwhile an administrator cancels the commits that wait for the standby. */
+const cancelThenFailover: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  pair.link.cut();
+  for (let times = 0; times < 5; times++) {
+    await sleep(150);
+    await pair.cancelWaiting();
+  }
+  pair.killPrimary();
+  pair.link.heal();
+  await pair.promote();
+  arena.cluster.follow(pair.primaryPort);
+  await answersAgain(arena);
+  await pair.addStandby();
+};
+
+/** A node stands still, is taken for dead and fenced, and goes on. It must end. */
+const pauseAndFence: Fault = async (arena) => {
+  const node = someNode(arena);
+  await fencedWhile(arena, node, { away: () => node.pause(), back: () => node.resume() });
+};
+
+/** A node stands still for longer than its leases last, and goes on. */
+const pause: Fault = async (arena) => {
+  const node = someNode(arena);
+  node.pause();
+  await someMs(100, 4_000);
+  node.resume();
+};
+
+/** Every fault by its name, and whether it needs a standby. */
+export const FAULTS = {
+  'kill a node': { fault: killNode, group: 'kills', needsPair: false },
+  'kill a node as it starts': { fault: killStart, group: 'kills', needsPair: false },
+  'kill all nodes': { fault: killAllNodes, group: 'kills', needsPair: false },
+  'kill the primary, which restarts': { fault: killPrimary, group: 'kills', needsPair: true },
+  failover: { fault: failover, group: 'failovers', needsPair: true },
+  'failover and the kill of a node': { fault: failoverWithKill, group: 'failovers', needsPair: true },
+  'failover of a standby that was cut off': {
+    fault: cutStandbyThenFailover,
+    group: 'failovers',
+    needsPair: true,
+  },
+  'failover after cancelled commits': { fault: cancelThenFailover, group: 'failovers', needsPair: true },
+  'partition of a node': { fault: cutNode, group: 'partitions', needsPair: false },
+  'partition of a node that is fenced': { fault: cutAndFence, group: 'partitions', needsPair: false },
+  'partition of the standby': { fault: cutStandby, group: 'partitions', needsPair: true },
+  'pause of a node': { fault: pause, group: 'pauses', needsPair: false },
+  'pause of a node that is fenced': { fault: pauseAndFence, group: 'pauses', needsPair: false },
+} as const satisfies Record<string, { fault: Fault; group: string; needsPair: boolean }>;
+
+export type FaultName = keyof typeof FAULTS;
+
+function pairOf({ pair }: Arena): PostgresPair {
+  if (pair === undefined) throw new Error('this fault needs a standby');
+  return pair;
+}
+
+async function fencedWhile(
+  { cluster }: Arena,
+  node: ClusterNode,
+  { away, back }: { away: () => void; back: () => void },
+): Promise<void> {
+  await someMs(0, 300);
+  away();
+  await someMs(0, 300);
+  const epochs = node.starts;
+  await cluster.fence(node.name);
+  const before = await cluster.segmentsOf(node.name);
+  await someMs(0, 300);
+  back();
+  await until(`${node.name} ends`, () => !node.isRunning || node.starts > epochs, ENDS_WITHIN_MS).catch(() =>
+    cluster.load.violations.push(`${node.name} runs on after it was fenced`),
+  );
+  const after = await cluster.segmentsOf(node.name);
+  if (after > before) cluster.load.violations.push(`${node.name} committed after it was fenced`);
+  await node.kill();
+  node.launch();
+}
+
+async function answersAgain({ cluster }: Arena): Promise<void> {
+  const sinceMs = performance.now();
+  if (cluster.nodes.every(({ port }) => port === undefined)) return;
+  await until('answers come again', () => cluster.load.lastAnswerAtMs > sinceMs, ANSWERS_WITHIN_MS);
+}

@@ -1,0 +1,269 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectionLost, HttpConnection, requestBytes } from '../../support/http.ts';
+import type { ClusterNode } from './node.ts';
+
+/** What the clients of a cluster ask with, and how much each account may spend this month. */
+export interface LoadAccount {
+  readonly id: string;
+  readonly key: string;
+  readonly requestsMax: number;
+  readonly creditsMax: number;
+}
+
+/** One answer that a client got in full. */
+export interface Acknowledged {
+  readonly certificateId: string;
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly credits: number;
+}
+
+/** A request under an Idempotency-Key, which is asked again until its outcome is known. */
+interface KeyedRequest {
+  readonly idempotencyKey: string;
+  /** SHA-256 of the first answer. */
+  first: string | undefined;
+}
+
+/** A signed state of the log that a node showed. */
+export interface SeenCheckpoint {
+  readonly node: string;
+  readonly size: number;
+  /** Base64. */
+  readonly root: string;
+}
+
+const ANSWER_WITHIN_MS = 8_000;
+const PURE_BYTES = 24;
+/** As many bytes come twice by chance once in 2^128. */
+const WINDOW_HEX = 32;
+/** Pauses of a client whom no node answers. */
+const AWAY_MS = 20;
+const CHECKPOINT_EVERY_MS = 150;
+const VIOLATIONS_MAX = 50;
+
+export interface Accounts {
+  /** Asks for values of csprng, each request once. */
+  readonly plain: LoadAccount;
+  /** Asks for pure bytes, each request once. */
+  readonly pure: LoadAccount;
+  /** Asks under idempotency keys. */
+  readonly keyed: LoadAccount;
+}
+
+/** Clients that ask every node, and keep books of all that was acknowledged. */
+export class Load {
+  readonly acknowledged: Acknowledged[] = [];
+  readonly checkpoints: SeenCheckpoint[] = [];
+  /** What no node may ever do, in words. */
+  readonly violations: string[] = [];
+  /** Answers by status and code. */
+  readonly outcomes = new Map<string, number>();
+  /** Idempotency keys whose answer is known. */
+  keysAnswered = 0;
+  /** Those that were given up, of which nobody knows. */
+  keysUnknown = 0;
+  /** Requests without a key whose connection was lost: they may have been charged. */
+  unknown = 0;
+  readonly #nodes: readonly ClusterNode[];
+  readonly #accounts: Accounts;
+  /** Every 16 pure bytes that were delivered, in hex, and to which request. */
+  readonly #pure = new Map<string, string>();
+  readonly #largest = new Map<string, number>();
+  readonly #keyed: KeyedRequest[] = [];
+  #running: Promise<unknown>[] = [];
+  #isStopping = false;
+  #isSettling = false;
+  #lastAnswerAtMs = 0;
+  #turn = 0;
+
+  constructor(nodes: readonly ClusterNode[], accounts: Accounts) {
+    this.#nodes = nodes;
+    this.#accounts = accounts;
+  }
+
+  /** When the last answer with values came. */
+  get lastAnswerAtMs(): number {
+    return this.#lastAnswerAtMs;
+  }
+
+  start(clients: number): void {
+    this.#isStopping = false;
+    for (let client = 0; client < clients; client++) this.#running.push(this.#client(client));
+    this.#running.push(this.#watchLog());
+  }
+
+  /** Resolves when everything that was asked has its answer, or lost it. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#running);
+    this.#running = [];
+  }
+
+  /** Asks again for what is not known yet, until it is. */
+  async settle(withinMs: number): Promise<void> {
+    this.#isSettling = true;
+    const end = performance.now() + withinMs;
+    const connections = new Map<string, HttpConnection>();
+    while (this.#keyed.length > 0 && performance.now() < end) await this.#askKeyed(connections, true);
+    for (const connection of connections.values()) connection.leave();
+    this.keysUnknown += this.#keyed.filter(({ first }) => first === undefined).length;
+    this.#isSettling = false;
+  }
+
+  async #client(client: number): Promise<void> {
+    const connections = new Map<string, HttpConnection>();
+    for (let turn = client; !this.#isStopping; turn++) {
+      const kind = turn % 4;
+      const { plain, pure } = this.#accounts;
+      if (kind === 0) await this.#askKeyed(connections, false);
+      else if (kind === 1)
+        await this.#askOnce(connections, pure, `/v1/bytes?count=${PURE_BYTES}&entropy_mode=pure`);
+      else await this.#askOnce(connections, plain, '/v1/integers?count=3&min=1&max=6&entropy_mode=csprng');
+    }
+    for (const connection of connections.values()) connection.leave();
+  }
+
+  async #askOnce(
+    connections: Map<string, HttpConnection>,
+    account: LoadAccount,
+    target: string,
+  ): Promise<void> {
+    const reply = await this.#ask(connections, account, target);
+    if (reply === 'lost') this.unknown++;
+    else if (reply !== 'away' && reply.status === 200) this.#acknowledge(account, reply.body);
+  }
+
+  /** A new key, or one whose answer is to come again. */
+  async #askKeyed(connections: Map<string, HttpConnection>, onlyOld: boolean): Promise<void> {
+    const isNew = !onlyOld && this.#turn++ % 2 === 0;
+    const request = isNew ? { idempotencyKey: randomUUID(), first: undefined } : this.#keyed.shift();
+    if (request === undefined) return;
+    const { keyed } = this.#accounts;
+    const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=csprng';
+    const reply = await this.#ask(connections, keyed, target, request.idempotencyKey);
+    if (reply === 'away' || reply === 'lost' || reply.status !== 200) {
+      const isRefusedForGood = reply !== 'away' && reply !== 'lost' && reply.status === 429;
+      if (!(isNew && isRefusedForGood)) this.#keyed.push(request);
+      return;
+    }
+    const digest = createHash('sha256').update(reply.body).digest('hex');
+    if (request.first === undefined) {
+      request.first = digest;
+      this.keysAnswered++;
+      this.#acknowledge(keyed, reply.body);
+      this.#keyed.push(request); // it is asked once more, of whichever node
+    } else if (request.first !== digest) {
+      this.#violate(`the key ${request.idempotencyKey} was answered twice, with different bodies`);
+    }
+  }
+
+  async #ask(
+    connections: Map<string, HttpConnection>,
+    { key }: LoadAccount,
+    target: string,
+    idempotencyKey?: string,
+  ): Promise<{ status: number; body: Buffer } | 'away' | 'lost'> {
+    const node = this.#nodes[Math.floor(Math.random() * this.#nodes.length)];
+    const { port } = node;
+    if (port === undefined) {
+      await sleep(AWAY_MS);
+      return 'away';
+    }
+    const place = `${node.name} ${port}`;
+    let connection = connections.get(place);
+    try {
+      if (connection === undefined || connection.isClosed) {
+        connection = await HttpConnection.open(port);
+        connections.set(place, connection);
+      }
+    } catch {
+      await sleep(AWAY_MS);
+      return 'away';
+    }
+    const headers: [string, string][] = [['authorization', `Bearer ${key}`]];
+    if (idempotencyKey !== undefined) headers.push(['idempotency-key', idempotencyKey]);
+    const bytes = requestBytes({ method: 'GET', target, headers });
+    try {
+      const reply = await inTime(connection.ask(bytes));
+      const code = reply.status === 200 ? '' : ` ${/"code":"(\w+)"/.exec(reply.body.toString())?.[1]}`;
+      const outcome = `${reply.status}${code}`;
+      this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+      if (reply.status === 200) this.#lastAnswerAtMs = performance.now();
+      else await sleep(AWAY_MS);
+      if (reply.status >= 500 && reply.status !== 503) this.#violate(`${node.name} answered ${outcome}`);
+      if (reply.status === 401 || reply.status === 403) this.#violate(`${node.name} answered ${outcome}`);
+      return reply;
+    } catch (error) {
+      connection.leave();
+      connections.delete(place);
+      if (!(error instanceof ConnectionLost)) throw error;
+      return 'lost';
+    }
+  }
+
+  #acknowledge({ id }: LoadAccount, body: Buffer): void {
+    const answer = JSON.parse(body.toString('utf8')) as {
+      data: { bytes?: string };
+      metadata: { certificate_id: string; request_id: string };
+      quantum_credits: { used: number };
+    };
+    const { certificate_id: certificateId, request_id: requestId } = answer.metadata;
+    this.acknowledged.push({ certificateId, requestId, accountId: id, credits: answer.quantum_credits.used });
+    if (answer.data.bytes === undefined) return;
+    for (let at = 0; at + WINDOW_HEX <= answer.data.bytes.length; at += 2) {
+      const window = answer.data.bytes.slice(at, at + WINDOW_HEX);
+      const before = this.#pure.get(window);
+      if (before !== undefined && before !== requestId)
+        this.#violate(`pure bytes of ${before} were delivered again to ${requestId}`);
+      this.#pure.set(window, requestId);
+    }
+  }
+
+  /** Reads the newest checkpoint of each node again and again; it must never shrink on any of them. */
+  async #watchLog(): Promise<void> {
+    while (!this.#isStopping || this.#isSettling) {
+      for (const { name, port } of this.#nodes) {
+        if (port === undefined) continue;
+        try {
+          const connection = await HttpConnection.open(port);
+          const reply = await inTime(
+            connection.ask(requestBytes({ method: 'GET', target: '/log/checkpoint', headers: [] })),
+          );
+          connection.leave();
+          if (reply.status !== 200) continue;
+          const [, size, rootText] = reply.body.toString('utf8').split('\n');
+          const seen = { node: name, size: Number(size), root: rootText };
+          const largest = this.#largest.get(`${name} ${port}`) ?? 0;
+          if (seen.size < largest)
+            this.#violate(`${name} showed a log of ${seen.size} leaves after one of ${largest}`);
+          if (seen.size > largest) this.checkpoints.push(seen);
+          this.#largest.set(`${name} ${port}`, Math.max(largest, seen.size));
+        } catch (error) {
+          if (!(error instanceof ConnectionLost)) throw error;
+        }
+      }
+      await sleep(CHECKPOINT_EVERY_MS);
+    }
+  }
+
+  #violate(what: string): void {
+    if (this.violations.length < VIOLATIONS_MAX) this.violations.push(what);
+  }
+}
+
+/** A node that is paused or cut off answers nothing: the client goes away, and does not know what became of it. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = sleep(ANSWER_WITHIN_MS, undefined, { signal: timer.signal }).then(() => {
+    throw new ConnectionLost('no answer in time');
+  });
+  answer.catch(() => {});
+  late.catch(() => {});
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PLANT, VARIABLE } from '../../mutants/plant.ts';
+import { type Environment, STRIPPED, until, withSmallPool } from '../../support/server.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const READY_WITHIN_MS = 120_000;
+const OUTPUT_KEPT = 20_000;
+/** Each start of a killed node reads lots again: few and short ones, whose tests cost most of a start. */
+const FEW_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072', QRN_RESERVOIR_BYTES: '16384' };
+
+export interface NodeOptions {
+  readonly name: string;
+  readonly dataDir: string;
+  /** Its PostgreSQL. */
+  readonly url: string;
+  readonly environment: Environment;
+}
+
+/** One node: the real service in a process of its own, with a data folder of its own, which may be started many times. */
+export class ClusterNode {
+  readonly name: string;
+  readonly dataDir: string;
+  /** Times that it was started. */
+  starts = 0;
+  /** How each of its processes ended: an exit code or a signal. */
+  readonly ends: (number | string)[] = [];
+  /** The end of everything that it wrote. */
+  output = '';
+  isPaused = false;
+  readonly #options: NodeOptions;
+  #process: ChildProcess | undefined;
+  #port: number | undefined;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.dataDir = options.dataDir;
+    mkdirSync(this.dataDir, { recursive: true });
+  }
+
+  /** Where it listens; undefined while it does not. */
+  get port(): number | undefined {
+    return this.#port;
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== undefined;
+  }
+
+  get environment(): Environment {
+    const { name, dataDir, url, environment } = this.#options;
+    return { QRN_DATA_DIR: dataDir, QRN_LEDGER: url, QRN_NODE: name, QRN_PORT: '0', ...environment };
+  }
+
+  /** Takes the secrets that all nodes share from another one, unless it has them. */
+  copySecrets(from: ClusterNode): void {
+    const own = join(this.dataDir, 'keys');
+    if (!existsSync(own)) cpSync(join(from.dataDir, 'keys'), own, { recursive: true });
+  }
+
+  /** Starts it and waits for nothing. */
+  launch(): void {
+    if (this.#process !== undefined) throw new Error(`${this.name} runs already`);
+    this.starts++;
+    const planted = this.environment[VARIABLE] === undefined ? [] : ['--import', PLANT];
+    const child = spawn(process.execPath, [...STRIPPED, ...planted, 'src/main.ts', 'serve', '--no-demo'], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], ...withSmallPool({ ...FEW_LOTS, ...this.environment }) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process = child;
+    this.isPaused = false;
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        const text = chunk.toString('utf8');
+        this.output = (this.output + text).slice(-OUTPUT_KEPT);
+        if (this.#port !== undefined || this.#process !== child) return;
+        printed += text;
+        const ready = /^ready http:\/\/[^\n]*:(\d+)\/v1$/m.exec(printed);
+        if (ready !== null) this.#port = Number(ready[1]);
+      });
+    child.once('close', (code, signal) => {
+      this.ends.push(code ?? signal ?? 'unknown');
+      if (this.#process !== child) return;
+      this.#process = undefined;
+      this.#port = undefined;
+      this.isPaused = false;
+    });
+  }
+
+  /** Resolves when it is ready for every request; rejects with its output when it ends before. */
+  async ready(): Promise<void> {
+    await until(
+      `${this.name} is ready`,
+      () => {
+        if (this.#process === undefined) throw new Error(`${this.name} ended:\n${this.output}`);
+        return this.#port !== undefined;
+      },
+      READY_WITHIN_MS,
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\n${this.output}`);
+    });
+  }
+
+  async start(): Promise<void> {
+    this.launch();
+    await this.ready();
+  }
+
+  pause(): void {
+    this.isPaused = this.#process?.kill('SIGSTOP') ?? false;
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT');
+    this.isPaused = false;
+  }
+
+  /** Resolves when it has ended. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    const closed = once(child, 'close');
+    child.kill(signal);
+    if (this.isPaused && signal !== 'SIGKILL') this.resume();
+    await closed;
+  }
+
+  /** Resolves when it has ended by itself. */
+  async ended(withinMs: number): Promise<void> {
+    await until(`${this.name} ends`, () => this.#process === undefined, withinMs);
+  }
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Mutant, VARIABLE } from '../../mutants/plant.ts';
+import type { Environment } from '../../support/server.ts';
+import type { FaultName } from './faults.ts';
+
+/** A bug that is put into the nodes, or into how PostgreSQL is set up, and the faults under which it must show. */
+export interface Planted {
+  readonly faults: readonly FaultName[];
+  readonly environment?: Environment;
+  readonly isSynchronous: boolean;
+  /** What the harness must say of it. */
+  readonly finds: RegExp;
+}
+
+const POSTGRES = 'src/ledger/postgres';
+
+export const PLANTED = {
+  'asynchronous standby': {
+    faults: ['failover of a standby that was cut off'],
+    isSynchronous: false,
+    finds: /acknowledged answers are lost/,
+  },
+  'no fence': {
+    faults: ['pause of a node that is fenced', 'partition of a node that is fenced'],
+    environment: planted({
+      [`${POSTGRES}/commit.ts`]: [
+        'WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot),',
+        'WHERE node = $1 AND slot = $2 AND $3::bigint > 0 RETURNING slot),',
+      ],
+      [`${POSTGRES}/node.ts`]: ['if (slot?.epoch !== this.epoch) {', 'if (slot === undefined) {'],
+    }),
+    isSynchronous: true,
+    finds: /after it was fenced/,
+  },
+  'no compare-and-set of the log': {
+    faults: ['pause of a node', 'pause of a node'],
+    environment: planted({
+      [`${POSTGRES}/log-store.ts`]: ['if (isSame(stored?.value, expected)) return true;', 'return true;'],
+      [`${POSTGRES}/sequencer.ts`]: ['return this.#isHeld;', 'return true;'],
+    }),
+    isSynchronous: true,
+    finds: /log/,
+  },
+  'a cancelled commit taken for success': {
+    faults: ['failover after cancelled commits'],
+    environment: planted({
+      [`${POSTGRES}/connection.ts`]: ['if (code === UNKNOWN_COMMIT)', "if (code === 'never')"],
+    }),
+    isSynchronous: true,
+    finds: /acknowledged answers are lost/,
+  },
+} as const satisfies Record<string, Planted>;
+
+/** For the environment of a node: in each file one text stands in the place of another, which it holds once. */
+function planted(changes: Readonly<Record<string, readonly [from: string, to: string]>>): Environment {
+  const mutants = Object.entries(changes).map(([path, [from, to]]): Mutant => {
+    const file = fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+    const source = readFileSync(file, 'utf8');
+    const start = source.indexOf(from);
+    if (start < 0 || source.includes(from, start + 1)) throw new Error(`${path} does not hold once: ${from}`);
+    return { file, line: 0, start, end: start + from.length, text: to, what: `${from} becomes ${to}` };
+  });
+  return { [VARIABLE]: JSON.stringify(mutants) };
+}
