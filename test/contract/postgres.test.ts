@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
+import { LEDGER_CALLS, type Ledger } from '../../src/ledger/ledger.ts';
 import { openPostgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
@@ -11,31 +12,68 @@ import { sourcesContract } from './sources.contract.ts';
 
 const WITHOUT_BACKUP = { withoutBackup: 'PostgreSQL is backed up with its own tools' };
 
-async function open(t: TestContext) {
+function openNode(url: string, node: string, path: string, clock: ManualClock): Promise<Ledger> {
+  return openPostgresLedger({
+    url,
+    node,
+    path,
+    clock,
+    log: silentLog,
+    role: 'server',
+    durability: 'fsync',
+    growAheadBytes: 0,
+    freeBytesMin: 0,
+  });
+}
+
+async function openWith(t: TestContext, openOn: (url: string, clock: ManualClock) => Promise<Ledger>) {
   const url = await freshDatabase();
-  const path = temporaryFolder(t);
   const clock = new ManualClock(NOON_MS);
-  const openNode = () =>
-    openPostgresLedger({
-      url,
-      node: 'a',
-      path,
-      clock,
-      log: silentLog,
-      role: 'server',
-      durability: 'fsync',
-      growAheadBytes: 0,
-      freeBytesMin: 0,
-    });
-  let ledger = await openNode();
+  let ledger = await openOn(url, clock);
+  t.after(() => ledger.close());
   const reopen = async () => {
     await ledger.close();
-    ledger = await openNode();
+    ledger = await openOn(url, clock);
     return ledger;
   };
   return { ledger, clock, reopen, current: () => ledger, close: () => ledger.close() };
 }
 
-ledgerContract('PostgreSQL', open, WITHOUT_BACKUP);
-sourcesContract('PostgreSQL', open, WITHOUT_BACKUP);
-drawsContract('PostgreSQL', open);
+function openOne(t: TestContext) {
+  const path = temporaryFolder(t);
+  return openWith(t, (url, clock) => openNode(url, 'a', path, clock));
+}
+
+/** What lies in the folder of one node: its blocks, and so its lots and the jobs that give them. */
+const OF_ONE_NODE: readonly string[] = ['entropy', 'sources', 'upkeep'];
+
+/** Two nodes over one database take turns, call by call; what a node has of its own is asked of the first. */
+function openTwo(t: TestContext) {
+  const paths = [temporaryFolder(t), temporaryFolder(t)];
+  return openWith(t, async (url, clock) => {
+    const nodes = [await openNode(url, 'a', paths[0], clock), await openNode(url, 'b', paths[1], clock)];
+    let turn = 0;
+    const calls = Object.entries(LEDGER_CALLS).map(([name, { part }]) => {
+      const call = (...args: readonly unknown[]) => {
+        const node = OF_ONE_NODE.includes(part) ? nodes[0] : nodes[turn++ % 2];
+        return (node as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[name](...args);
+      };
+      return [name, call];
+    });
+    const close = async () => {
+      for (const node of nodes) await node.close();
+    };
+    return { ...Object.fromEntries(calls), close } as Ledger;
+  });
+}
+
+ledgerContract('PostgreSQL', openOne, WITHOUT_BACKUP);
+sourcesContract('PostgreSQL', openOne, WITHOUT_BACKUP);
+drawsContract('PostgreSQL', openOne);
+
+const TWO_NODES = 'two nodes on PostgreSQL in turn';
+ledgerContract(TWO_NODES, openTwo, {
+  ...WITHOUT_BACKUP,
+  withoutOneLimiter: 'each node joins what it saved with what it committed itself',
+});
+drawsContract(TWO_NODES, openTwo);

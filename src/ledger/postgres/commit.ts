@@ -12,6 +12,9 @@ import { numberAnswers } from './series.ts';
 const SEGMENTS_PER_COMMIT = 32;
 const BYTES_PER_COMMIT = 4 * 1024 * 1024;
 
+/** How long an end waits for outcomes that are unknown. */
+const CLOSE_PATIENCE_MS = 5_000;
+
 export interface SegmentCommitsOptions {
   /** With a connection for each slot; nobody else uses it. */
   readonly database: Database;
@@ -72,12 +75,15 @@ export class SegmentCommits {
     return promise;
   }
 
-  /** Ends after what was accepted is committed. */
+  /** Ends after what was accepted is committed, or when PostgreSQL stays away. */
   async close(): Promise<void> {
+    const { database } = this.#options;
+    const giveUp = setTimeout(() => void database.close(), CLOSE_PATIENCE_MS);
     while (this.#waiting.length > 0 || this.#running.size > 0) {
       this.#start();
       await Promise.race(this.#running);
     }
+    clearTimeout(giveUp);
     this.#stopped ??= new LedgerError('stopped', 'the ledger is closed');
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { systemClock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
@@ -125,8 +126,8 @@ export class Database {
   ): Promise<T> {
     const patienceMs = this.#options.patienceMs ?? PATIENCE_MS;
     let mustSettle = settling?.isUnknown ?? false;
-    let waitMs = RETRY_FIRST_MS;
-    for (let waitedMs = 0; ; waitedMs += waitMs, waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
+    const begunMs = systemClock.monotonicMs();
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
       try {
         const connection = await this.#take();
         try {
@@ -138,7 +139,8 @@ export class Database {
         const fate = fateOf(error);
         if (fate === 'final' || this.#closing.signal.aborted) throw error;
         if (fate === 'unknown' && settling !== undefined) mustSettle = true;
-        if (!mustSettle && (fate === 'full' || waitedMs >= patienceMs)) {
+        const isPatient = systemClock.monotonicMs() - begunMs < patienceMs;
+        if (!mustSettle && (fate === 'full' || !isPatient)) {
           this.#options.log.warn({ cause: messageOf(error) }, 'ledger: PostgreSQL could not take a call');
           throw new ApiError('storage_unavailable');
         }
