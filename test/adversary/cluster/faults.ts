@@ -113,9 +113,9 @@ const cutStandbyThenFailover: Fault = async (arena) => {
   const pair = pairOf(arena);
   await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
   pair.link.cut();
-  await someMs(300, 800);
+  await someMs(500, 1_500);
   pair.killPrimary();
-  pair.link.heal();
+  pair.link.healWithLoss();
   await pair.promote();
   arena.cluster.follow(pair.primaryPort);
   await answersAgain(arena);
@@ -132,7 +132,7 @@ const cancelThenFailover: Fault = async (arena) => {
     await pair.cancelWaiting();
   }
   pair.killPrimary();
-  pair.link.heal();
+  pair.link.healWithLoss();
   await pair.promote();
   arena.cluster.follow(pair.primaryPort);
   await answersAgain(arena);

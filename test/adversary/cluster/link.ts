@@ -49,6 +49,12 @@ export class Link {
     for (const near of this.#waiting.splice(0)) if (!near.destroyed) this.#join(near);
   }
 
+  /** Whole again, but what was on its way is lost: its sender is dead and sends nothing again. */
+  healWithLoss(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+    this.heal();
+  }
+
   /** New connections go there; those that are open stay where they are. */
   retarget(port: number): void {
     this.#targetPort = port;

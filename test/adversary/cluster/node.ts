@@ -9,8 +9,8 @@ import { type Environment, STRIPPED, until, withSmallPool } from '../../support/
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_WITHIN_MS = 120_000;
 const OUTPUT_KEPT = 20_000;
-/** Each start of a killed node reads lots again: few and short ones, whose tests cost most of a start. */
-const FEW_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072', QRN_RESERVOIR_BYTES: '16384' };
+/** Each start of a killed node reads lots again: short ones, whose tests cost a fifth. */
+const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
 export interface NodeOptions {
   readonly name: string;
@@ -69,7 +69,7 @@ export class ClusterNode {
     const planted = this.environment[VARIABLE] === undefined ? [] : ['--import', PLANT];
     const child = spawn(process.execPath, [...STRIPPED, ...planted, 'src/main.ts', 'serve', '--no-demo'], {
       cwd: root,
-      env: { PATH: process.env['PATH'], ...withSmallPool({ ...FEW_LOTS, ...this.environment }) },
+      env: { PATH: process.env['PATH'], ...withSmallPool({ ...SHORT_LOTS, ...this.environment }) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process = child;
