@@ -1,8 +1,9 @@
 import type { SeededTier } from '../../core/vocabulary.ts';
 import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
-import type { BlockKind, ClaimedBlock, LotCommitment, LotRecord, LotRevocation } from '../records.ts';
+import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../records.ts';
 import type { Database, Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
+import { folderRecordOf, HELD_BACK, type LotPart, placeOf } from './lot-parts.ts';
 import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 
 const LOT = { name: 'lots_lot', text: 'SELECT record FROM qrn.lot WHERE id = $1' };
@@ -30,9 +31,14 @@ WHERE id = ANY($1) RETURNING id`,
 };
 const STATES = {
   name: 'lots_states',
-  text: 'SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1)',
+  text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) UNION ALL
+SELECT part.id, is_held, released_at_ms, part.burned FROM qrn.lot_part part JOIN qrn.lot ON lot.id = lot_id WHERE part.id = ANY($1)`,
 };
-const BURNED = { name: 'lots_burned', text: 'SELECT id FROM qrn.lot WHERE node = $1 AND burned' };
+const BURNED = {
+  name: 'lots_burned',
+  text: `SELECT id FROM qrn.lot WHERE node = $1 AND burned UNION ALL
+SELECT id FROM qrn.lot_part WHERE node = $1 AND burned`,
+};
 const REVOCATION = { name: 'lots_revocation', text: 'SELECT 1 FROM qrn.revocation WHERE lot_id = $1' };
 const REVOKE = {
   name: 'lots_revoke',
@@ -44,9 +50,11 @@ const REVOCATIONS = {
 };
 const OWN_REVOCATIONS = {
   name: 'lots_own_revocations',
-  text: `SELECT revocation.lot_id, why, at_ms, version FROM qrn.revocation JOIN qrn.lot ON lot.id = revocation.lot_id
+  text: `SELECT held.id AS lot_id, why, at_ms, version
+FROM qrn.revocation JOIN (SELECT id AS lot_id, id, node FROM qrn.lot UNION ALL SELECT lot_id, id, node FROM qrn.lot_part) held USING (lot_id)
 WHERE version > $2 AND node = $1 ORDER BY version`,
 };
+const PARTS = { name: 'lots_parts', text: 'SELECT id FROM qrn.lot_part WHERE lot_id = $1 AND node = $2' };
 const NEXT_GENERATION = {
   name: 'lots_next_generation',
   text: `INSERT INTO qrn.seed_generation (tier, last) VALUES ($1, 1)
@@ -63,8 +71,6 @@ interface RevocationRow {
 const FOLLOWED_MAX = 1_024;
 /** In the folder, when a lot was released that was never held back. */
 const NEVER_HELD = -1;
-/** Has the folder hold a lot back whose record asks for none. */
-const NO_COMMITMENT: LotCommitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 
 /** The blocks of this node, in a folder of its own. */
 export type BlockFolder = Pick<
@@ -122,12 +128,28 @@ export class PostgresLots implements EntropyStore {
     this.#adding.add(lot.id);
     try {
       if (blocks.length > 0)
-        await folder.addLot({ ...lot, commitment: lot.commitment ?? NO_COMMITMENT }, blocks);
+        await folder.addLot({ ...lot, commitment: lot.commitment ?? HELD_BACK }, blocks);
       return await this.#database.transact((session) => this.#add(session, lot, blocks, jobKey));
     } finally {
       this.#adding.delete(lot.id);
       await this.#follow().catch(() => {}); // the next claim does it
     }
+  }
+
+  /**
+   * Blocks that another node claimed for this one. `take` makes them this node's in PostgreSQL, and throws when it may not:
+   * nothing is stored then.
+   */
+  async addParts(parts: readonly LotPart[], take: (session: Session) => Promise<void>): Promise<void> {
+    const owner = this.#requireOwner();
+    await this.#inOrder(async () => {
+      await this.#database.transact(take);
+      for (const part of parts) {
+        const blocks = part.blocks.map((bytes) => ({ kind: part.kind, bytes }));
+        await owner.folder.addLot(folderRecordOf(part), blocks);
+      }
+      await this.#followOnce(owner);
+    });
   }
 
   async lot(id: string): Promise<LotRecord | undefined> {
@@ -145,7 +167,12 @@ export class PostgresLots implements EntropyStore {
 
   /** Blocks on this node: those of other nodes are not known here. */
   async unclaimedBlocks(lotId: string): Promise<number> {
-    return (await this.#owner?.folder.unclaimedBlocks(lotId)) ?? 0;
+    if (this.#owner === undefined) return 0;
+    const { number, folder } = this.#owner;
+    const parts = await this.#database.run<{ id: string }>(PARTS, [lotId, number]);
+    let blocks = await folder.unclaimedBlocks(lotId);
+    for (const { id } of parts) blocks += await folder.unclaimedBlocks(id);
+    return blocks;
   }
 
   /** Gives nothing while PostgreSQL is away: a lot may have been withdrawn. */
@@ -153,9 +180,11 @@ export class PostgresLots implements EntropyStore {
     const { folder } = this.#requireOwner();
     await this.#follow();
     const claimed = await folder.claimBlocks(kind, max);
-    return claimed.map((block) =>
-      block.releasedAtMs === NEVER_HELD ? { ...block, releasedAtMs: null } : block,
-    );
+    return claimed.map(({ lotId: folderLotId, bytes, index, releasedAtMs }) => {
+      const { lotId, first } = placeOf(folderLotId);
+      const atMs = releasedAtMs === NEVER_HELD ? null : releasedAtMs;
+      return { lotId, bytes, index: first + index, releasedAtMs: atMs };
+    });
   }
 
   /** Of this node. */
@@ -225,13 +254,19 @@ export class PostgresLots implements EntropyStore {
   /** Tells the folder what PostgreSQL says of its lots. */
   #follow(): Promise<void> {
     const owner = this.#owner;
-    if (owner === undefined) return Promise.resolve();
-    const followed = this.#following.then(async () => {
-      await this.#followRevocations(owner);
-      await this.#followReleases(owner);
-    });
-    this.#following = followed.catch(() => {}); // told to the caller
-    return followed;
+    return owner === undefined ? Promise.resolve() : this.#inOrder(() => this.#followOnce(owner));
+  }
+
+  async #followOnce(owner: BlockOwner): Promise<void> {
+    await this.#followRevocations(owner);
+    await this.#followReleases(owner);
+  }
+
+  /** A part that comes while revocations are followed would escape them. */
+  #inOrder(step: () => Promise<void>): Promise<void> {
+    const done = this.#following.then(step);
+    this.#following = done.catch(() => {}); // told to the caller
+    return done;
   }
 
   async #followRevocations({ number, folder }: BlockOwner): Promise<void> {

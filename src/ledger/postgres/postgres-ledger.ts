@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { openSecretFile } from '../../crypto/key-files.ts';
 import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
+import { PURE_BLOCK_BYTES } from '../records.ts';
 import { PostgresBooks } from './books.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
@@ -17,6 +20,7 @@ import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
 import { migrate } from './migrate.ts';
 import { COMMIT_SLOTS, NodeIdentity } from './node.ts';
+import { type ParcelMarks, Parcels, type ParcelsOptions, settleParcels } from './parcels.ts';
 import { Sequencer } from './sequencer.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
 import { PostgresSourceStore } from './sources.ts';
@@ -41,6 +45,8 @@ export interface PostgresLedgerOptions {
   readonly durability: Durability;
   /** Secrets that all nodes share, checked at the start of a node; undefined where none are used. */
   readonly secrets?: { readonly keysPath: string; readonly logName: string };
+  /** Pure bytes that the node keeps ready; with it and `secrets` blocks move between nodes. */
+  readonly reservoirBytes?: number;
   /** See LmdbLedgerOptions; of the folder of blocks. */
   readonly scrubBytesPerS?: number;
   readonly growAheadBytes?: number;
@@ -51,6 +57,8 @@ export interface PostgresLedgerOptions {
 export interface PostgresLedger extends Ledger, FailStop {
   /** Whether this node is the one that seals the log now. */
   isSequencer(): Promise<boolean>;
+  /** Blocks that move between this node and others, once it is started; undefined for a tool. */
+  readonly parcels: Parcels | undefined;
 }
 
 /** Opens the ledger as one of its nodes, or for a command. Throws LedgerError `unusable` with a sentence to act on. */
@@ -113,10 +121,14 @@ async function nodeLedger(
   const directory = new PostgresDirectory(database, node, clock);
   await directory.forgetReaders();
   const unsealed = new UnsealedTallies();
+  const lots = new PostgresLots(database, { number: node.number, folder });
+  await database.transact((session) => settleParcels(session, node, 'start'));
+  const parcels = parcelsOf(options, { database, node, lots, log });
+  opened.push(async () => parcels?.stop());
   const calls = callsOver(
     {
       directory,
-      entropy: new PostgresLots(database, { number: node.number, folder }),
+      entropy: lots,
       sources: new PostgresSourceStore(database, node),
       books: new PostgresBooks({ database, node, clock, commits, unsealed }),
       draws: new PostgresDrawStore(database),
@@ -131,8 +143,28 @@ async function nodeLedger(
     ...calls,
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
+    parcels,
     close: () => (closed ??= closeAll()),
   };
+}
+
+/** Seeds that a node asks for others below, and gives none of its own below. A lot has 64, and a node asks its sources below 16. */
+const SEED_MARKS: ParcelMarks = { askBelow: 8, keep: 16 };
+
+/** A node asks below an eighth of its reservoir, and gives what it has above a quarter. */
+function parcelsOf(
+  { secrets, reservoirBytes }: PostgresLedgerOptions,
+  parts: Pick<ParcelsOptions, 'database' | 'node' | 'lots' | 'log'>,
+): Parcels | undefined {
+  if (secrets === undefined || reservoirBytes === undefined) return undefined;
+  const reservoirBlocks = reservoirBytes / PURE_BLOCK_BYTES;
+  const pure = { askBelow: Math.floor(reservoirBlocks / 8), keep: Math.floor(reservoirBlocks / 4) };
+  const shared = openSecretFile(join(secrets.keysPath, 'stored-answers'));
+  try {
+    return new Parcels({ ...parts, shared, marks: { pure, seed: SEED_MARKS } });
+  } finally {
+    wipe(shared);
+  }
 }
 
 /** A command is no node: what it would write as one finds no epoch. */
@@ -179,6 +211,7 @@ async function toolLedger(
     ...calls,
     failed: new Promise(() => {}),
     isSequencer: async () => false,
+    parcels: undefined,
     close: closeAll,
   };
 }
