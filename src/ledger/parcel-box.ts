@@ -5,7 +5,7 @@ import { type BoxPurpose, open, seal } from '../crypto/sealed-box.ts';
 import type { BlockKind } from './records.ts';
 
 /** One life of a node: its number, and which start of it. */
-export interface ParcelNode {
+interface ParcelNode {
   readonly number: number;
   readonly epoch: number;
 }

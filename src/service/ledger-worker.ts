@@ -22,7 +22,12 @@ export interface LedgerSettings {
   /** Folder of the ledger; of this node's blocks where the books lie in PostgreSQL. */
   readonly path: string;
   /** Where the books lie in PostgreSQL, and which of its nodes this is; null when they lie in the folder. */
-  readonly cluster: { readonly url: string; readonly node: string } | null;
+  readonly cluster: {
+    readonly url: string;
+    readonly node: string;
+    /** See PostgresLedgerOptions. */
+    readonly reservoirBytes: number;
+  } | null;
   readonly durability: Durability;
   /** See LmdbLedgerOptions. */
   readonly scrubBytesPerS: number;
@@ -83,7 +88,7 @@ const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 await once(port, 'message'); // the self-tests run while this thread loads its modules, and nothing is opened before they pass
 try {
-  const { ledger, journals, isSequencer } = await openLedger();
+  const { ledger, journals, isSequencer, startParcels } = await openLedger();
   let held: string | null;
   try {
     held = await serve(ledger, isSequencer);
@@ -91,6 +96,7 @@ try {
     await ledger.close();
     throw error;
   }
+  if (held === null) startParcels();
   ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
   tell({ state: 'open', journals, held });
 } catch (error) {
@@ -103,6 +109,8 @@ interface OpenLedger {
   readonly journals: readonly JournalPlace[] | null;
   /** Whether this process is the one that seals the log now; others follow it. */
   readonly isSequencer: () => Promise<boolean>;
+  /** Lets blocks move between this node and others. */
+  readonly startParcels: () => void;
 }
 
 async function openLedger(): Promise<OpenLedger> {
@@ -111,10 +119,11 @@ async function openLedger(): Promise<OpenLedger> {
   if (cluster !== null) {
     const secrets = { keysPath, logName };
     const ledger = await openPostgresLedger({ ...options, ...cluster, secrets });
-    return { ledger, journals: null, isSequencer: ledger.isSequencer };
+    const startParcels = () => ledger.parcels?.start();
+    return { ledger, journals: null, isSequencer: ledger.isSequencer, startParcels };
   }
   const ledger = await openLmdbLedger({ ...options, fronts: data.fronts.length });
-  return { ledger, journals: ledger.journals, isSequencer: async () => true };
+  return { ledger, journals: ledger.journals, isSequencer: async () => true, startParcels: () => {} };
 }
 
 /** Gives the reason for which the ledger is held back; null when it is not. */

@@ -58,7 +58,13 @@ describe('the seal of parcels', () => {
       { ...LABEL, sender: { number: 1, epoch: 4 } },
       { ...LABEL, runs: [{ ...run, lotId: 'lot_b' }] },
       { ...LABEL, runs: [{ ...run, first: 17 }] },
-      { ...LABEL, runs: [{ ...run, count: 1 }, { ...run, first: 17, count: 1 }] },
+      {
+        ...LABEL,
+        runs: [
+          { ...run, count: 1 },
+          { ...run, first: 17, count: 1 },
+        ],
+      },
     ];
     for (const label of others) assert.equal(seal.open(label, SECRET, box), undefined, JSON.stringify(label));
     assert.equal(seal.open(LABEL, SHARED, box), undefined);
@@ -84,7 +90,10 @@ describe('the seal of parcels', () => {
     const twin = [SHARED, utf8Bytes(`["${toHex(PUBLIC)}","pure",2,7]`)];
     const material = twin.flatMap((input) => [Uint8Array.of(0, 0, 0, input.length), input]);
     const info = utf8Bytes('qrn parcel request v1');
-    assert.deepEqual(new Uint8Array(proof), hkdf(sha256, concatBytes(...material), new Uint8Array(0), info, 32));
+    assert.deepEqual(
+      new Uint8Array(proof),
+      hkdf(sha256, concatBytes(...material), new Uint8Array(0), info, 32),
+    );
     assert.equal(seal.isProof(request, proof), true);
     assert.equal(seal.isProof({ ...request, kind: 'seed' }, proof), false);
     assert.equal(seal.isProof({ ...request, publicKey: SHARED }, proof), false);

@@ -127,8 +127,7 @@ export class PostgresLots implements EntropyStore {
     if (known !== 'new') return known === 'given';
     this.#adding.add(lot.id);
     try {
-      if (blocks.length > 0)
-        await folder.addLot({ ...lot, commitment: lot.commitment ?? HELD_BACK }, blocks);
+      if (blocks.length > 0) await folder.addLot({ ...lot, commitment: lot.commitment ?? HELD_BACK }, blocks);
       return await this.#database.transact((session) => this.#add(session, lot, blocks, jobKey));
     } finally {
       this.#adding.delete(lot.id);

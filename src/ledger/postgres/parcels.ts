@@ -346,7 +346,8 @@ export class Parcels {
     let at = 0;
     for (const run of label.runs) {
       const lot = await this.#options.lots.lot(run.lotId);
-      if (lot === undefined) throw new Refusal(`a parcel of lot ${run.lotId}, which PostgreSQL does not have`);
+      if (lot === undefined)
+        throw new Refusal(`a parcel of lot ${run.lotId}, which PostgreSQL does not have`);
       const blocks = Array.from({ length: run.count }, () => bytes.subarray(at, (at += size)));
       for (const [i, block] of blocks.entries()) {
         if (!isCommitted(lot, kind, run.first + i, block))
@@ -386,7 +387,11 @@ export class Parcels {
 }
 
 /** Burns what earlier lives of a node asked for and reserved, and all that a fenced node has sent or received. */
-export async function settleParcels(session: Session, node: NodeEpoch, why: 'start' | 'fence'): Promise<void> {
+export async function settleParcels(
+  session: Session,
+  node: NodeEpoch,
+  why: 'start' | 'fence',
+): Promise<void> {
   await session.run(FORGET, [node.number, node.epoch, why === 'fence']);
   if (why === 'fence') await session.run(BURN_PARTS, [node.number]);
 }
