@@ -1,3 +1,4 @@
+import { aims } from './aims.bench.ts';
 import { batch } from './batch.bench.ts';
 import { dispatch } from './dispatch.bench.ts';
 import { durability } from './durability.bench.ts';
@@ -67,6 +68,7 @@ export const SUITES: readonly Suite[] = [
   small,
   batch,
   targets,
+  aims,
   stream,
   peers,
   latency,

@@ -1,0 +1,184 @@
+import { type BareType, bareMediaType } from '../src/core/vocabulary.ts';
+import { hammered, loadOn, withCosts } from './support/measured.ts';
+import { startBare } from './support/peers.ts';
+import { residentMemory } from './support/process-usage.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { type Server, startService } from './support/server.ts';
+import { type Summary, scaled, summarize } from './support/statistics.ts';
+import type { BenchRun, Report, Row, Suite } from './support/suite.ts';
+import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
+
+const SMALL = '/v1/integers?count=10';
+const MANY_CONNECTIONS = 256;
+const FEW_CONNECTIONS = 64;
+const BATCH = { path: '/v1/batch', count: 100_000, connections: 8, timeMs: 600 } as const;
+
+/** ns a number that batches of 100,000 are to take, by kind and by what is sent. */
+const BATCH_AIMS: readonly { readonly kind: string; readonly octets?: BareType; readonly aimNs: number }[] = [
+  { kind: 'integers 0..100', aimNs: 8 },
+  { kind: 'integers 0..999,999', aimNs: 11 },
+  { kind: 'integers int32', aimNs: 12 },
+  { kind: 'integers 0..2^53-1', aimNs: 16 },
+  { kind: 'floats 15 places', aimNs: 16 },
+  { kind: 'floats 53 bits', aimNs: 20 },
+  { kind: 'uuid', aimNs: 28 },
+  { kind: 'integers int32', octets: 'int32', aimNs: 4 },
+  { kind: 'integers 0..2^53-1', octets: 'int64', aimNs: 8 },
+  { kind: 'floats 53 bits', octets: 'float64', aimNs: 8 },
+  { kind: 'uuid', octets: 'uuid', aimNs: 14 },
+  { kind: 'bytes 16 hex', octets: 'bytes', aimNs: 14 },
+];
+
+interface Figure {
+  readonly what: string;
+  readonly measured: Summary | undefined;
+  readonly aim: number;
+  /** Of the figure and its aim. */
+  readonly unit: string;
+  /** The aim is a least value, and else a greatest. */
+  readonly isLeast?: boolean;
+}
+
+/** What the service is to reach on two cores like those of November 2026, beside what it does. */
+export const aims: Suite = {
+  name: 'aims',
+  summary:
+    'every aim for small requests, memory and batches, beside the measured figure; ask start and stream too',
+  byDefault: false,
+  async run(run): Promise<Report> {
+    const servers: Server[] = [];
+    try {
+      const [subject] = run.subjects;
+      const bare = await startBare([]);
+      servers.push(bare);
+      const fsync = await startService(subject, { QRN_DURABILITY: 'fsync' });
+      servers.push(fsync);
+      const commit = await startService(subject, { QRN_DURABILITY: 'commit' });
+      servers.push(commit);
+      const figures = await smallFigures(run, bare, fsync, commit);
+      for (const aim of BATCH_AIMS) figures.push(...(await batchFigures(run, fsync, aim)));
+      return {
+        tables: [
+          {
+            title: 'Aims',
+            note:
+              'Ratios are of requests/s in the same round. Times of batches are wall time over all values; CPU is that of all ' +
+              'threads of the service, which other load on the machine touches least, and has no aim of its own.',
+            columns: [{ title: 'measured', spread: true }, { title: 'aim' }, { title: 'verdict' }],
+            rows: figures.map(rowOf),
+          },
+        ],
+      };
+    } finally {
+      for (const server of servers) await server.stop();
+    }
+  },
+};
+
+function rowOf({ what, measured, aim, unit, isLeast = false }: Figure): Row {
+  const isMet = measured !== undefined && (isLeast ? measured.median >= aim : measured.median <= aim);
+  const hasAim = Number.isFinite(aim);
+  const verdict = hasAim ? (isMet ? 'met' : 'missed') : '-';
+  return { label: `${what}, ${unit}`, cells: [measured, hasAim ? String(aim) : '-', verdict] };
+}
+
+async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: Server): Promise<Figure[]> {
+  const race = async (service: Server, connections: number): Promise<Rounds> => {
+    run.talk(`${SMALL}, ${connections} connections`);
+    const load = { connections, seconds: run.seconds };
+    return await alternate(
+      [hammered('bare', bare, '/hello', load), hammered('service', service, SMALL, load)],
+      run.rounds,
+    );
+  };
+  const many = await race(fsync, MANY_CONNECTIONS);
+  const privateMib = summarize([residentMemory(fsync.pid)?.privateMib]);
+  const few = await race(commit, FEW_CONNECTIONS);
+  const one = await race(fsync, 1);
+  const ratePerS = Math.round((many.of('service', 'answersPerS')?.median ?? 0) / 2);
+  run.talk(`${ratePerS} requests/s, open loop`);
+  const half = await alternate([atRate(run, fsync, ratePerS)], run.rounds);
+  const oneMs = one.of('service', 'p50Us');
+  const halfMs = half.of('half', 'p99Us');
+  const at256 = 'small request, 256 connections, fsync';
+  return [
+    { what: `${at256}: CPU of all threads`, unit: 'µs', measured: many.of('service', 'cpuUs'), aim: 14 },
+    { what: `${at256}: CPU of the front`, unit: 'µs', measured: many.of('service', 'frontUs'), aim: NO_AIM },
+    { what: 'bare front: CPU', unit: 'µs', measured: many.of('bare', 'cpuUs'), aim: NO_AIM },
+    {
+      what: `${at256}: of the bare front`,
+      unit: 'ratio',
+      measured: many.ratio('service', 'bare', 'answersPerS'),
+      aim: 0.45,
+      isLeast: true,
+    },
+    {
+      what: 'small request, 64 connections, commit: of the bare front',
+      unit: 'ratio',
+      measured: few.ratio('service', 'bare', 'answersPerS'),
+      aim: 0.45,
+      isLeast: true,
+    },
+    { what: 'one connection, fsync: p50', unit: 'ms', measured: oneMs && scaled(oneMs, 1e-3), aim: 0.25 },
+    {
+      what: `${ratePerS} requests/s, half of the most: p99`,
+      unit: 'ms',
+      measured: halfMs && scaled(halfMs, 1e-3),
+      aim: 5,
+    },
+    { what: 'private memory under 256 connections', unit: 'MiB', measured: privateMib, aim: 150 },
+  ];
+}
+
+const NO_AIM = Number.NaN;
+
+function atRate(run: BenchRun, server: Server, ratePerS: number): Contender {
+  return {
+    name: 'half',
+    async measure() {
+      const loop = { kind: 'open' as const, ratePerS, durationMs: 1_000 * run.seconds };
+      const result = await loadOn(server, { method: 'GET', path: SMALL }, MANY_CONNECTIONS, loop);
+      return { p99Us: result.latency.quantile(0.99) };
+    },
+  };
+}
+
+async function batchFigures(
+  run: BenchRun,
+  service: Server,
+  { kind, octets, aimNs }: (typeof BATCH_AIMS)[number],
+): Promise<Figure[]> {
+  const { path, count, connections, timeMs } = BATCH;
+  const what = `batch, ${kind}, ${octets ?? 'json'}`;
+  run.talk(what);
+  const body = batchBody(VALUE_KINDS.find(({ name }) => name === kind)!, count);
+  const accept = octets === undefined ? 'application/json' : bareMediaType(octets);
+  const server = { ...service, headers: { ...service.headers, accept } };
+  const contender: Contender = {
+    name: what,
+    async measure() {
+      const { result, costs } = await withCosts(server, () =>
+        loadOn(server, { method: 'POST', path, body }, connections, {
+          kind: 'closed',
+          durationMs: timeMs * run.seconds,
+        }),
+      );
+      if (result.failures > 0) {
+        run.talk(
+          `${what}: ${result.failures} of ${result.answers + result.failures} refused; the round does not count`,
+        );
+        return {};
+      }
+      const { cpuUs } = costs;
+      return {
+        ns: 1e9 / (result.answersPerS * count),
+        cpuNs: cpuUs === undefined ? undefined : (1e3 * cpuUs) / count,
+      };
+    },
+  };
+  const rounds = await alternate([contender], run.rounds);
+  return [
+    { what, unit: 'ns a number', measured: rounds.of(what, 'ns'), aim: aimNs },
+    { what: `${what}: CPU`, unit: 'ns a number', measured: rounds.of(what, 'cpuNs'), aim: NO_AIM },
+  ];
+}
