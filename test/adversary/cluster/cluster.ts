@@ -9,7 +9,7 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
-import { Link } from './link.ts';
+import { Link, type LinkTarget } from './link.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
 import { openTool } from './tool.ts';
@@ -20,11 +20,19 @@ export interface Totals {
   readonly credits: number;
 }
 
+/** Where the books are. */
+export interface DatabasePlace {
+  /** The connection string. */
+  readonly url: string;
+  /** What PostgreSQL listens on. */
+  readonly target: LinkTarget;
+  /** The connection string by way of a link. */
+  readonly throughPort: (port: number) => string;
+}
+
 export interface ClusterOptions {
   readonly nodes: number;
-  /** The connection string of PostgreSQL behind this port; the port that it listens on. */
-  readonly url: (port: number) => string;
-  readonly port: number;
+  readonly database: DatabasePlace;
   readonly totals: Totals;
   /** Of every node, e.g. with a planted fault. */
   readonly environment?: Environment;
@@ -36,20 +44,17 @@ export class Cluster {
   readonly links: readonly Link[];
   readonly load: Load;
   readonly accounts: Accounts;
-  /** Where the primary listens now. */
-  databasePort: number;
-  readonly #options: ClusterOptions;
+  #database: DatabasePlace;
   readonly #folder: string;
 
   private constructor(
-    options: ClusterOptions,
+    database: DatabasePlace,
     folder: string,
     nodes: readonly ClusterNode[],
     links: readonly Link[],
     accounts: Accounts,
   ) {
-    this.#options = options;
-    this.databasePort = options.port;
+    this.#database = database;
     this.#folder = folder;
     this.nodes = nodes;
     this.links = links;
@@ -63,12 +68,14 @@ export class Cluster {
     const nodes: ClusterNode[] = [];
     try {
       for (let number = 1; number <= options.nodes; number++) {
-        const link = await Link.open(options.port);
+        const link = await Link.open(options.database.target);
         links.push(link);
         const name = `node-${number}`;
         const dataDir = join(folder, name);
         const environment = { QRN_LOG_LEVEL: 'info', ...options.environment };
-        nodes.push(new ClusterNode({ name, dataDir, url: options.url(link.port), environment }));
+        nodes.push(
+          new ClusterNode({ name, dataDir, url: options.database.throughPort(link.port), environment }),
+        );
       }
       const [first, ...others] = nodes;
       await first.start();
@@ -76,9 +83,9 @@ export class Cluster {
         node.copySecrets(first);
         node.launch();
       }
-      const accounts = await makeAccounts(options.url(options.port), folder, options.totals);
+      const accounts = await makeAccounts(options.database.url, folder, options.totals);
       await Promise.all(others.map((node) => node.ready()));
-      return new Cluster(options, folder, nodes, links, accounts);
+      return new Cluster(options.database, folder, nodes, links, accounts);
     } catch (error) {
       await Promise.all(nodes.map((node) => node.kill()));
       for (const link of links) link.close();
@@ -88,7 +95,7 @@ export class Cluster {
   }
 
   get url(): string {
-    return this.#options.url(this.databasePort);
+    return this.#database.url;
   }
 
   /** Fences a node, as `qrn cluster fence` does. */
@@ -117,9 +124,9 @@ export class Cluster {
   }
 
   /** Points all nodes at another primary. Connections to the old one are gone with it. */
-  follow(port: number): void {
-    this.databasePort = port;
-    for (const link of this.links) link.retarget(port);
+  follow(database: DatabasePlace): void {
+    this.#database = database;
+    for (const link of this.links) link.retarget(database.target);
   }
 
   /** Stops every node, fences it, and holds the books against what clients know. */

@@ -68,7 +68,7 @@ const failover: Fault = async (arena) => {
   await someMs(0, 300);
   pair.killPrimary();
   await pair.promote();
-  arena.cluster.follow(pair.primaryPort);
+  arena.cluster.follow(pair.place);
   const promotedAtMs = performance.now();
   await answersAgain(arena);
   arena.answeredAfterMs.push(arena.cluster.load.lastAnswerAtMs - promotedAtMs);
@@ -117,7 +117,7 @@ const cutStandbyThenFailover: Fault = async (arena) => {
   pair.killPrimary();
   pair.link.healWithLoss();
   await pair.promote();
-  arena.cluster.follow(pair.primaryPort);
+  arena.cluster.follow(pair.place);
   await answersAgain(arena);
   await pair.addStandby();
 };
@@ -134,7 +134,7 @@ const cancelThenFailover: Fault = async (arena) => {
   pair.killPrimary();
   pair.link.healWithLoss();
   await pair.promote();
-  arena.cluster.follow(pair.primaryPort);
+  arena.cluster.follow(pair.place);
   await answersAgain(arena);
   await pair.addStandby();
 };

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
+/** A TCP port of this machine, or the path of a Unix socket. */
+export type LinkTarget = number | string;
+
 /**
  * A TCP connection between two parties that can be cut like a cable: what is sent meanwhile arrives nowhere, nobody is told,
  * and what was on its way arrives when the link is whole again, however late. New connections open on the near side and get
@@ -9,13 +12,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class Link {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [near: Socket, far: Socket]>();
-  #targetPort: number;
+  #target: LinkTarget;
   #isCut = false;
   #waiting: Socket[] = [];
 
-  private constructor(server: Server, targetPort: number) {
+  private constructor(server: Server, target: LinkTarget) {
     this.#server = server;
-    this.#targetPort = targetPort;
+    this.#target = target;
     server.on('connection', (near) => {
       near.on('error', () => {});
       if (this.#isCut) this.#waiting.push(near);
@@ -23,11 +26,11 @@ export class Link {
     });
   }
 
-  static async open(targetPort: number): Promise<Link> {
+  static async open(target: LinkTarget): Promise<Link> {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new Link(server, targetPort);
+    return new Link(server, target);
   }
 
   get port(): number {
@@ -56,8 +59,8 @@ export class Link {
   }
 
   /** New connections go there; those that are open stay where they are. */
-  retarget(port: number): void {
-    this.#targetPort = port;
+  retarget(target: LinkTarget): void {
+    this.#target = target;
   }
 
   close(): void {
@@ -67,7 +70,11 @@ export class Link {
   }
 
   #join(near: Socket): void {
-    const far = connect({ port: this.#targetPort, host: '127.0.0.1', noDelay: true });
+    const target = this.#target;
+    const far =
+      typeof target === 'string'
+        ? connect({ path: target })
+        : connect({ port: target, host: '127.0.0.1', noDelay: true });
     const pair = [near, far] as const;
     this.#pairs.add(pair);
     const forward = (from: Socket, to: Socket) => {

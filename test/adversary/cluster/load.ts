@@ -44,7 +44,7 @@ const CHECKPOINT_EVERY_MS = 150;
 const VIOLATIONS_MAX = 50;
 
 export interface Accounts {
-  /** Asks for values of csprng, each request once. */
+  /** Asks for quantum-seeded values, each request once. */
   readonly plain: LoadAccount;
   /** Asks for pure bytes, each request once. */
   readonly pure: LoadAccount;
@@ -114,13 +114,19 @@ export class Load {
 
   async #client(client: number): Promise<void> {
     const connections = new Map<string, HttpConnection>();
-    for (let turn = client; !this.#isStopping; turn++) {
-      const kind = turn % 4;
-      const { plain, pure } = this.#accounts;
+    const { plain, pure } = this.#accounts;
+    // Each client asks for one kind: pure bytes may have to be waited for.
+    const kind = client % 4;
+    while (!this.#isStopping) {
       if (kind === 0) await this.#askKeyed(connections, false);
       else if (kind === 1)
         await this.#askOnce(connections, pure, `/v1/bytes?count=${PURE_BYTES}&entropy_mode=pure`);
-      else await this.#askOnce(connections, plain, '/v1/integers?count=3&min=1&max=6&entropy_mode=csprng');
+      else
+        await this.#askOnce(
+          connections,
+          plain,
+          '/v1/integers?count=3&min=1&max=6&entropy_mode=quantum-seeded',
+        );
     }
     for (const connection of connections.values()) connection.leave();
   }
@@ -141,7 +147,7 @@ export class Load {
     const request = isNew ? { idempotencyKey: randomUUID(), first: undefined } : this.#keyed.shift();
     if (request === undefined) return;
     const { keyed } = this.#accounts;
-    const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=csprng';
+    const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=quantum-seeded';
     const reply = await this.#ask(connections, keyed, target, request.idempotencyKey);
     if (reply === 'away' || reply === 'lost' || reply.status !== 200) {
       const isRefusedForGood = reply !== 'away' && reply !== 'lost' && reply.status === 429;

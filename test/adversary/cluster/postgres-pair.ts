@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { until } from '../../support/server.ts';
+import type { DatabasePlace } from './cluster.ts';
 import { Link } from './link.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
@@ -82,12 +83,13 @@ export class PostgresPair {
     return pair;
   }
 
-  get primaryPort(): number {
-    return this.#primary.port;
+  /** Of the primary as it is now. */
+  get place(): DatabasePlace {
+    const { port } = this.#primary;
+    return { url: this.#url(port), target: port, throughPort: (through) => this.#url(through) };
   }
 
-  /** The connection string of the books, through a link's port or directly. */
-  url(port = this.#primary.port, database = DATABASE): string {
+  #url(port: number, database = DATABASE): string {
     return `postgres://${USER}@127.0.0.1:${port}/${database}`;
   }
 
@@ -96,7 +98,7 @@ export class PostgresPair {
     values: unknown[] = [],
     database?: string,
   ): Promise<R[]> {
-    const client = new pg.Client({ connectionString: this.url(undefined, database) });
+    const client = new pg.Client({ connectionString: this.#url(this.#primary.port, database) });
     client.on('error', () => {});
     await client.connect();
     try {
@@ -224,7 +226,7 @@ export class PostgresPair {
       stdio: 'ignore',
     });
     server.unref();
-    await until('PostgreSQL answers', () => isAnswering(this.url(port, 'postgres')), STARTED_WITHIN_MS);
+    await until('PostgreSQL answers', () => isAnswering(this.#url(port, 'postgres')), STARTED_WITHIN_MS);
   }
 }
 

@@ -4,11 +4,9 @@ import { Cluster, type ClusterOptions } from './cluster.ts';
 import { type Arena, FAULTS, type FaultName } from './faults.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 
-export interface SeriesOptions extends Omit<ClusterOptions, 'url' | 'port'> {
-  /** The primary and its standby, or the one server that there is. */
+export interface SeriesOptions extends ClusterOptions {
+  /** The primary and its standby; undefined when there is one server, which stays alive. */
   readonly pair?: PostgresPair;
-  readonly url: (port: number) => string;
-  readonly port: number;
   readonly faults: readonly FaultName[];
   readonly clients: number;
   /** Between two faults. */
@@ -31,7 +29,7 @@ const SETTLED_WITHIN_MS = 60_000;
 
 /**
  * One cluster under load, one fault after the other, and an audit in the end. A node that ended is started again after each
- * fault.
+ * fault. The first node is killed last and does not come back: the audit finds what it left behind.
  */
 export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   const { pair, faults, clients, pauseMs, report = () => {} } = options;
@@ -49,8 +47,10 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       const told = `${load.acknowledged.length} answers, ${load.violations.length} violations`;
       report(`round ${round + 1} of ${faults.length}: ${name}; ${told}`);
     }
-    await load.stop();
     await Promise.all(nodes.map((node) => node.ready()));
+    await nodes[0].kill();
+    await cluster.fence(nodes[0].name);
+    await load.stop();
     await load.settle(SETTLED_WITHIN_MS);
     const audited = await cluster.audit();
     return {
