@@ -147,7 +147,7 @@ function settings(defaultWorkers: number) {
     backend: setting(
       'QRN_BACKEND',
       'simulator',
-      'quantum sources by name, the most wanted first, with commas',
+      'quantum sources by name, the most wanted first, with commas; none on a node that other nodes of QRN_LEDGER feed',
       sourceNames,
     ),
     sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', text),

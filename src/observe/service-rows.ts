@@ -391,7 +391,8 @@ function scrubFamilies({ passes, records, bytes, damaged, passedAtMs, passMs }: 
 function pureCheck(readings: Readings) {
   const { levels, pureBytesHigh, pureBytesPerS, sources } = readings;
   const leftS = pureSecondsLeft(readings);
-  const isOpen = !sources.every(({ state }) => state === 'closed') && levels.pure.bytes > 0;
+  const isClosed = sources.length > 0 && sources.every(({ state }) => state === 'closed');
+  const isOpen = !isClosed && levels.pure.bytes > 0;
   return {
     componentType: 'component',
     status: isOpen ? lowOr(levels.pure.bytes < PURE_LOW_BYTES, leftS) : 'fail',

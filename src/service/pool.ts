@@ -59,7 +59,7 @@ interface PooledSource extends Source {
 
 export interface PoolOptions {
   readonly ledger: Ledger;
-  /** The most wanted first; at least one. */
+  /** The most wanted first; none on a node that others feed. */
   readonly sources: readonly Source[];
   readonly assessor: Assessor;
   readonly config: Config;
@@ -185,7 +185,6 @@ function collectorsOf(
   onLot: () => Promise<void>,
   onClosed: () => void,
 ): Collector[] {
-  assert(sources.length > 0, 'a pool has a source');
   const { reservoirBytes: pureBytesHigh, sourcePolicy: policy } = config;
   const states = () => collectors.map(({ state }) => state);
   const order = new FillingOrder({ policy, pureBytesHigh, clock, states });

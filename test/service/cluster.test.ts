@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { verify } from '../../src/cli/verify.ts';
+import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { fetchWhole } from '../support/http.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { runCommand } from '../support/run-command.ts';
-import { temporaryFolder, until } from '../support/server.ts';
+import { type Environment, temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
 interface Answer {
   readonly metadata: { readonly certificate_id: string };
 }
 
-/** Two services on one database, in this process. */
+/** Two services on one database, in this process. The second one has no source: the first one feeds it. */
 suite('two nodes on one PostgreSQL', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
   const nodes: LocalService[] = [];
@@ -23,7 +24,9 @@ suite('two nodes on one PostgreSQL', () => {
     const url = await freshDatabase();
     for (const [i, name] of ['a', 'b'].entries()) {
       if (i > 0) cpSync(join(folders[0], 'keys'), join(folders[i], 'keys'), { recursive: true });
-      nodes.push(await LocalService.start({ QRN_LEDGER: url, QRN_NODE: name }, {}, { dataDir: folders[i] }));
+      const source: Environment = name === 'b' ? { QRN_BACKEND: 'none' } : {};
+      const environment = { QRN_LEDGER: url, QRN_NODE: name, ...source };
+      nodes.push(await LocalService.start(environment, {}, { dataDir: folders[i] }));
     }
     await Promise.all(nodes.map(({ service }) => service.ready));
   });
@@ -59,6 +62,35 @@ suite('two nodes on one PostgreSQL', () => {
     const audit = await a.service.ledger.audit();
     assert.deepEqual(audit.problems, []);
     assert.equal(audit.certificates, 2);
+  });
+
+  test('a node without a source draws pure and seeded values from lots of the other, which verify', async (t) => {
+    const [a, b] = nodes;
+    await b.knows(a.key);
+    const path = join(temporaryFolder(t), 'answer.json');
+    const lots = (await a.service.ledger.lots(100)).filter(({ source }) => source === 'simulator');
+    for (const mode of ['pure', 'quantum-seeded']) {
+      const url = `${b.service.baseUrl}/bytes?count=32&entropy_mode=${mode}`;
+      const response = await fetchWhole(url, { headers: { 'x-api-key': a.key } });
+      const answer = await response.text();
+      assert.equal(response.status, 200, answer);
+      writeFileSync(path, answer);
+      const { certificate_id: id } = (JSON.parse(answer) as Answer).metadata;
+      await proofOf(a, id);
+      const verified = await runCommand(verify, [path, '--url', a.service.baseUrl, '--require-fixed']);
+      assert.equal(verified.status, 0, verified.out + verified.talk);
+      const { body } = await a.ask(`/certificate?id=${id}`);
+      const certificate = JSON.stringify(body);
+      assert.ok(certificate.includes(`"${mode}"`), certificate);
+      assert.ok(
+        lots.some((lot) => certificate.includes(lot.id)),
+        certificate,
+      );
+    }
+    const { status, body } = await b.ask<HealthReport>('/health');
+    assert.equal(status, 200, JSON.stringify(body));
+    const page = await (await fetchWhole(`${b.origin}/`)).text();
+    assert.match(page, /OTHER NODES: this node has no source of its own\./);
   });
 });
 
