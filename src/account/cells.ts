@@ -1,13 +1,17 @@
+import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import type { Books } from '../ledger/ledger.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
 import { createCell, Meter } from './meter.ts';
 import { WINDOW_MS } from './rate.ts';
+import type { SharedLimits } from './shared-limits.ts';
 import type { Allowance } from './tiers.ts';
 
 /** Where an account's shared memory comes from. The same account gives the same cell, in every thread. */
 export interface Cells {
   cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer>;
+  /** Asks the ledger for more of a shared account: see Meter.ask. */
+  ask(accountNumber: number, credits: number): Promise<void>;
 }
 
 /** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
@@ -17,39 +21,62 @@ export class OwnedCells implements Cells {
   readonly #balances: ReadonlyMap<number, Balance>;
   readonly #rates: ReadonlyMap<number, RateRecord>;
   readonly #clock: Clock;
+  readonly #shared: SharedLimits | undefined;
 
-  constructor(period: number, balances: readonly Balance[], rates: readonly RateRecord[], clock: Clock) {
+  constructor(
+    period: number,
+    balances: readonly Balance[],
+    rates: readonly RateRecord[],
+    clock: Clock,
+    shared?: SharedLimits,
+  ) {
+    this.#shared = shared;
     this.#period = period;
     this.#balances = new Map(balances.map((balance) => [balance.accountNumber, balance]));
     this.#rates = new Map(rates.map((rate) => [rate.accountNumber, rate]));
     this.#clock = clock;
   }
 
-  /** Reads the books once, at start: the current month, or a later one that they already know. */
+  /**
+   * Reads the books once, at start: the current month, or a later one that they already know. With `shared`, the months
+   * are those of several nodes, and begin with nothing granted.
+   */
   static async open(
     books: Pick<Books, 'latestPeriod' | 'balances' | 'loadRates'>,
     clock: Clock,
+    shared?: SharedLimits,
   ): Promise<OwnedCells> {
     const period = Math.max(periodOf(clock.wallMs()), await books.latestPeriod());
     const balances = await books.balances(period);
     const rates = await books.loadRates(clock.wallMs() - WINDOW_MS);
-    return new OwnedCells(period, balances, rates, clock);
+    return new OwnedCells(period, balances, rates, clock, shared);
   }
 
   async cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer> {
     let cell = this.#cells.get(accountNumber);
     if (cell === undefined) {
-      cell = createCell(allowance);
-      this.#begin(new Meter(cell, allowance), accountNumber);
+      cell = createCell(allowance, this.#shared !== undefined);
+      const meter = new Meter(cell, allowance);
+      this.#begin(meter, accountNumber);
       this.#cells.set(accountNumber, cell);
+      this.#shared?.add(accountNumber, meter);
     }
     return cell;
   }
 
+  async ask(accountNumber: number, credits: number): Promise<void> {
+    assert(this.#shared !== undefined, 'a single node asks for nothing');
+    await this.#shared.ask(accountNumber, credits);
+  }
+
   #begin(meter: Meter, accountNumber: number): void {
-    const unused = { accountNumber, period: this.#period, requests: 0, credits: 0 };
-    meter.load(this.#balances.get(accountNumber) ?? unused);
+    if (this.#shared === undefined) this.#load(meter, accountNumber);
     const rate = this.#rates.get(accountNumber);
     if (rate !== undefined) meter.restore(rate, this.#clock.wallMs(), this.#clock.monotonicMs());
+  }
+
+  #load(meter: Meter, accountNumber: number): void {
+    const unused = { accountNumber, period: this.#period, requests: 0, credits: 0 };
+    meter.load(this.#balances.get(accountNumber) ?? unused);
   }
 }

@@ -285,7 +285,9 @@ export class AccountDirectory {
   async #accountOf(record: AccountRecord): Promise<Account> {
     const allowance = allowanceOf(record);
     const known = this.#accountsById.get(record.id)?.meter;
-    const meter = known ?? new Meter(await this.#cells.cellOf(record.number, allowance), allowance);
+    const { number } = record;
+    const ask = (credits: number) => this.#cells.ask(number, credits);
+    const meter = known ?? new Meter(await this.#cells.cellOf(number, allowance), allowance, ask);
     meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed
     return { record, allowance, meter };
   }

@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.ts';
-import { periodEndMs } from '../core/clock.ts';
+import { type Clock, periodEndMs } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import type { LimitGrant, LimitStanding } from '../ledger/ledger.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
 import {
   adapt,
@@ -19,8 +20,11 @@ import { type Allowance, burstOf } from './tiers.ts';
 
 /**
  * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then
- * float64 words: the calendar month that is being counted, its requests, its credits, the ceilings of both, and the state
- * of the rate limit (rate.ts).
+ * float64 words: the calendar month that is being counted, its requests, its credits, the ceilings of both, what a node
+ * that shares the account must know beside them, and the state of the rate limit (rate.ts).
+ *
+ * On a single node the ceilings are the limits of the account. Where several nodes serve it (IS_SHARED is 1) they are
+ * what this node was granted of the month, which is asked for when it is used up (shared-limits.ts).
  */
 const LOCK = 0;
 const WORDS_OFFSET = 8;
@@ -29,7 +33,16 @@ const REQUESTS = 1;
 const CREDITS = 2;
 const REQUESTS_MAX = 3;
 const CREDITS_MAX = 4;
-const RATE = 5;
+const IS_SHARED = 5;
+/** The account's own limits, of which the ceilings are a part. */
+const REQUESTS_TOTAL = 6;
+const CREDITS_TOTAL = 7;
+/** What nobody was granted yet, as this node was last told. */
+const REQUESTS_ELSEWHERE = 8;
+const CREDITS_ELSEWHERE = 9;
+/** Requests that were refused because nothing was left anywhere: a reason to look again. */
+const REFUSALS = 10;
+const RATE = 11;
 
 /** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
 const SLOTS_MIN = 64;
@@ -40,11 +53,12 @@ const SLOTS_MAX = 4_096;
  * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size for ever: a greater burst
  * later widens the stride.
  */
-export function createCell(allowance: Allowance): SharedArrayBuffer {
+export function createCell(allowance: Allowance, isShared = false): SharedArrayBuffer {
   const burst = burstOf(allowance.requestsPerMinute);
   let slots = SLOTS_MIN;
   while (slots < burst && slots < SLOTS_MAX) slots *= 2;
   const cell = new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
+  new Float64Array(cell, WORDS_OFFSET)[IS_SHARED] = isShared ? 1 : 0;
   new Meter(cell, allowance).configure(allowance);
   return cell;
 }
@@ -57,6 +71,11 @@ export class Reservation {
   readonly #meter: Meter;
   /** The rate limit lets the request through; if not, nothing is held. */
   readonly isAllowed: boolean;
+  /**
+   * Nothing was decided and nothing is held: this node must ask for more of the month first (`Meter.ask`), and then try
+   * again. Never on a single node.
+   */
+  mustAsk = false;
   /** The month that is charged: the request's own, or the later one that the books already know. */
   readonly period: number;
   /** It is counted against the month's requests. False when they are used up. */
@@ -85,7 +104,7 @@ export class Reservation {
     this.creditsRemaining = creditsRemaining;
   }
 
-  /** Sets aside credits of the month, all of them or none: false when fewer are left. At most once. */
+  /** Sets aside credits of the month, all of them or none: false when fewer are left, or with `mustAsk`. At most once. */
   takeCredits(credits: number): boolean {
     return this.#meter.takeCredits(this, credits);
   }
@@ -111,9 +130,12 @@ export class Meter {
   readonly #words: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
+  readonly #ask: ((credits: number) => Promise<void>) | undefined;
   #limit: RateLimit;
 
-  constructor(cell: SharedArrayBuffer, allowance: Allowance) {
+  /** `ask` gets more of the month of an account that nodes share: see Meter.ask. */
+  constructor(cell: SharedArrayBuffer, allowance: Allowance, ask?: (credits: number) => Promise<void>) {
+    this.#ask = ask;
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
@@ -123,9 +145,18 @@ export class Meter {
   /** Takes other limits; what was used stays used. The ceilings of the month hold for every thread from now on. */
   configure(allowance: Allowance): void {
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
+    const words = this.#words;
     this.#enter();
-    this.#words[REQUESTS_MAX] = allowance.requestsPerMonth;
-    this.#words[CREDITS_MAX] = allowance.creditsPerMonth;
+    if (words[IS_SHARED] === 0) {
+      words[REQUESTS_MAX] = allowance.requestsPerMonth;
+      words[CREDITS_MAX] = allowance.creditsPerMonth;
+    } else {
+      // what a change adds may be asked for at once; what it takes away is told with the next grant
+      words[REQUESTS_ELSEWHERE] += Math.max(0, allowance.requestsPerMonth - words[REQUESTS_TOTAL]);
+      words[CREDITS_ELSEWHERE] += Math.max(0, allowance.creditsPerMonth - words[CREDITS_TOTAL]);
+    }
+    words[REQUESTS_TOTAL] = allowance.requestsPerMonth;
+    words[CREDITS_TOTAL] = allowance.creditsPerMonth;
     adapt(this.#rate, this.#limit);
     this.#leave();
   }
@@ -158,15 +189,41 @@ export class Meter {
   enter(nowMs: number, period: number): Reservation {
     const words = this.#words;
     this.#enter();
+    if (words[IS_SHARED] !== 0 && this.#mustAsk(nowMs)) {
+      this.#leave();
+      const reservation = new Reservation(this, true, words[PERIOD], false, 0);
+      reservation.mustAsk = true;
+      return reservation;
+    }
     admit(this.#rate, nowMs, this.#limit, this.#decision);
     const { allowed } = this.#decision;
     if (allowed) this.#turnTo(period);
     const hasRequest = allowed && words[REQUESTS] < words[REQUESTS_MAX];
     if (hasRequest) words[REQUESTS] += 1;
+    else if (allowed) words[REFUSALS] += 1;
     const counted = words[PERIOD];
-    const creditsLeft = words[CREDITS_MAX] - words[CREDITS];
+    const creditsLeft = words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE];
     this.#leave();
     return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft));
+  }
+
+  /** As `enter`, and asks for more of the month first when that is needed. Throws `overloaded` when others took it. */
+  async enterOrAsk(clock: Pick<Clock, 'monotonicMs'>, period: number): Promise<Reservation> {
+    let reservation = this.enter(clock.monotonicMs(), period);
+    if (!reservation.mustAsk) return reservation;
+    await this.ask(0);
+    reservation = this.enter(clock.monotonicMs(), period);
+    if (reservation.mustAsk) throw new ApiError('overloaded', { retryAfterS: 1 });
+    return reservation;
+  }
+
+  /**
+   * Asks for so many credits more of the month, or with 0 for a request more. Resolves when the answer is in the cell,
+   * whatever it is; rejects with `storage_unavailable` or `overloaded`.
+   */
+  async ask(credits: number): Promise<void> {
+    assert(this.#ask !== undefined, 'only what is shared between nodes is asked for');
+    await this.#ask(credits);
   }
 
   /** How the rate limit stood at the last `enter`, `admit` or `peek`. */
@@ -179,12 +236,15 @@ export class Meter {
     assert(credits >= 0 && Number.isSafeInteger(credits), 'credits are whole bytes');
     assert(reservation.credits === 0, 'a request takes its credits once');
     const words = this.#enterPeriod(reservation.period);
-    const left = words[CREDITS_MAX] - words[CREDITS];
-    const isEnough = credits <= left;
+    const held = words[CREDITS_MAX] - words[CREDITS];
+    const left = held + words[CREDITS_ELSEWHERE];
+    const isEnough = credits <= held;
     if (isEnough) words[CREDITS] += credits;
+    else if (credits > left) words[REFUSALS] += 1;
     reservation.creditsPeriod = words[PERIOD];
     this.#leave();
     if (isEnough) reservation.credits = credits;
+    reservation.mustAsk = !isEnough && credits <= left;
     reservation.creditsRemaining = Math.max(0, isEnough ? left - credits : left);
     return isEnough;
   }
@@ -199,33 +259,41 @@ export class Meter {
     if (hasRequest && words[PERIOD] === period) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
     if (words[PERIOD] === creditsPeriod) {
       words[CREDITS] = Math.max(0, words[CREDITS] - credits);
-      reservation.creditsRemaining = Math.max(0, words[CREDITS_MAX] - words[CREDITS]);
+      reservation.creditsRemaining = this.#creditsLeft();
     }
     this.#leave();
   }
 
-  /** What the month has used, requests in flight included. `period` is the month that was counted. */
+  /**
+   * What the month has used, requests in flight included. `period` is the month that was counted. Of a shared account,
+   * what other nodes were granted counts as used.
+   */
   used(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
-    const used = { period: words[PERIOD], requests: words[REQUESTS], credits: words[CREDITS] };
+    const isShared = words[IS_SHARED] !== 0;
+    const used = {
+      period: words[PERIOD],
+      requests: isShared ? Math.max(0, words[REQUESTS_TOTAL] - this.#requestsLeft()) : words[REQUESTS],
+      credits: isShared ? Math.max(0, words[CREDITS_TOTAL] - this.#creditsLeft()) : words[CREDITS],
+    };
     this.#leave();
     return used;
   }
 
   /** Requests left in the month. */
   requestsRemaining(period: number): number {
-    const words = this.#enterPeriod(period);
-    const left = words[REQUESTS_MAX] - words[REQUESTS];
+    this.#enterPeriod(period);
+    const left = this.#requestsLeft();
     this.#leave();
-    return Math.max(0, left);
+    return left;
   }
 
   /** Credits left in the month. */
   creditsRemaining(period: number): number {
-    const words = this.#enterPeriod(period);
-    const left = words[CREDITS_MAX] - words[CREDITS];
+    this.#enterPeriod(period);
+    const left = this.#creditsLeft();
     this.#leave();
-    return Math.max(0, left);
+    return left;
   }
 
   /** The month to charge: the given one, or the later one that the books already know. */
@@ -242,6 +310,61 @@ export class Meter {
     if (words[PERIOD] === balance.period) {
       words[REQUESTS] = balance.requests;
       words[CREDITS] = balance.credits;
+    }
+    this.#leave();
+  }
+
+  /** What this node holds of a shared account. */
+  standing(): LimitStanding {
+    const words = this.#words;
+    this.#enter();
+    const standing = {
+      period: words[PERIOD],
+      requestsGranted: words[REQUESTS_MAX],
+      creditsGranted: words[CREDITS_MAX],
+      requestsUsed: words[REQUESTS],
+      creditsUsed: words[CREDITS],
+      requestsTotal: words[REQUESTS_TOTAL],
+      creditsTotal: words[CREDITS_TOTAL],
+    };
+    this.#leave();
+    return standing;
+  }
+
+  /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
+  get activity(): number {
+    const words = this.#words;
+    return words[REQUESTS] + words[CREDITS] + words[REFUSALS] + words[REQUESTS_TOTAL] + words[CREDITS_TOTAL];
+  }
+
+  /** Requests that were refused because nothing was left of the month. Read without the lock, as a hint. */
+  get refusals(): number {
+    return this.#words[REFUSALS];
+  }
+
+  /** Lowers what this node holds to what it has used, before that is told to the ledger. */
+  yieldUnused(what: 'credits' | 'all'): void {
+    const words = this.#words;
+    this.#enter();
+    words[CREDITS_MAX] = words[CREDITS];
+    if (what === 'all') words[REQUESTS_MAX] = words[REQUESTS];
+    this.#leave();
+  }
+
+  /** What this node holds from now on, and what is left beside it. A later month begins with it. */
+  grant(grant: Omit<LimitGrant, 'accountNumber'>): void {
+    const words = this.#words;
+    this.#enter();
+    if (grant.period > words[PERIOD]) {
+      words[PERIOD] = grant.period;
+      words[REQUESTS] = 0;
+      words[CREDITS] = 0;
+    }
+    if (grant.period === words[PERIOD]) {
+      words[REQUESTS_MAX] = grant.requestsGranted;
+      words[CREDITS_MAX] = grant.creditsGranted;
+      words[REQUESTS_ELSEWHERE] = grant.requestsLeft;
+      words[CREDITS_ELSEWHERE] = grant.creditsLeft;
     }
     this.#leave();
   }
@@ -295,9 +418,29 @@ export class Meter {
     return this.#words;
   }
 
+  /** Requests of the month that are left, of which this node holds some or all. */
+  #requestsLeft(): number {
+    const words = this.#words;
+    return Math.max(0, words[REQUESTS_MAX] - words[REQUESTS] + words[REQUESTS_ELSEWHERE]);
+  }
+
+  #creditsLeft(): number {
+    const words = this.#words;
+    return Math.max(0, words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE]);
+  }
+
+  /** The rate limit would let a request through, this node has none left of the month, and there may be more. */
+  #mustAsk(nowMs: number): boolean {
+    const words = this.#words;
+    if (words[REQUESTS] < words[REQUESTS_MAX] || words[REQUESTS_ELSEWHERE] <= 0) return false;
+    peek(this.#rate, nowMs, this.#limit, this.#decision);
+    return this.#decision.allowed;
+  }
+
+  /** The months of a shared account turn by the clock of the ledger, with what it grants. */
   #turnTo(period: number): void {
     const words = this.#words;
-    if (period <= words[PERIOD]) return;
+    if (period <= words[PERIOD] || words[IS_SHARED] !== 0) return;
     words[PERIOD] = period;
     words[REQUESTS] = 0;
     words[CREDITS] = 0;

@@ -150,11 +150,25 @@ export class Answers {
     }
   }
 
-  #begin(answer: Answer): void {
+  /** Another node may have the credits that are left: the ledger is asked, and they are taken if they are there. */
+  async #beginAfterAsking(answer: Answer): Promise<void> {
+    await answer.account.meter.ask(entropyBytes(answer.values));
+    this.#begin(answer, true);
+    this.endTurn();
+  }
+
+  #begin(answer: Answer, hasAsked = false): void {
     try {
       requirePresent(answer);
       const { committer, memory } = this.#options;
-      if (answer.mode === 'pure') takeCredits(answer);
+      if (answer.mode === 'pure' && !takeCredits(answer)) {
+        if (hasAsked) throw new ApiError('overloaded', { retryAfterS: 1 });
+        this.#later(
+          answer,
+          this.#options.admission.afterWaiting(() => this.#beginAfterAsking(answer)),
+        );
+        return;
+      }
       committer.assertRoom();
       memory.assertRoom();
       switch (answer.mode) {
@@ -427,10 +441,14 @@ function fromSystem(): DrawOrder {
   return { from: 'system' };
 }
 
-/** Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. */
-function takeCredits({ values, reservation }: Answer): void {
+/**
+ * Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. False when this node must ask
+ * for more first.
+ */
+function takeCredits({ values, reservation }: Answer): boolean {
   const credits = entropyBytes(values);
-  if (reservation.takeCredits(credits)) return;
+  if (reservation.takeCredits(credits)) return true;
+  if (reservation.mustAsk) return false;
   const remaining = reservation.creditsRemaining;
   throw new ApiError('credits_exhausted', {
     message: `This request costs ${credits} credits; ${remaining} are left this month.`,

@@ -1,11 +1,12 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { deriveKey } from '../crypto/digest.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
-import type { Books } from '../ledger/ledger.ts';
+import type { Books, Claims } from '../ledger/ledger.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 
 /** An answer to an Idempotency-Key is kept this long, then erased. */
@@ -66,14 +67,30 @@ interface KeptAnswers {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The one holder of the running keys; fronts in other threads ask it. */
+/** How long a key waits whose claim could not be let go of. */
+const RELEASE_RETRY_MS = 250;
+
+/**
+ * The one holder of the running keys of a process; fronts in other threads ask it. With `claims`, other nodes may be asked
+ * for the same key, and a key is held once it is claimed there. The bound on kept answers counts those of this process since
+ * its start, and those of all before it.
+ */
 export class OwnedRunningKeys implements RunningKeys {
+  readonly #claims: Claims | undefined;
   readonly #running = new Map<string, RunningKey>();
   readonly #kept = new Map<number, KeptAnswers>();
 
+  constructor(claims?: Claims) {
+    this.#claims = claims;
+  }
+
   /** Counts the answers that earlier runs of the service kept. */
-  static async open(books: Pick<Books, 'storedAnswerSizes'>, nowMs: number): Promise<OwnedRunningKeys> {
-    const keys = new OwnedRunningKeys();
+  static async open(
+    books: Pick<Books, 'storedAnswerSizes'>,
+    nowMs: number,
+    claims?: Claims,
+  ): Promise<OwnedRunningKeys> {
+    const keys = new OwnedRunningKeys(claims);
     for (const { accountNumber, expiresAtMs, bytes } of await books.storedAnswerSizes(nowMs)) {
       const hour = Math.floor((expiresAtMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
       const kept = keys.#kept.get(accountNumber) ?? { byHour: new Map<number, number>(), reservedBytes: 0 };
@@ -87,7 +104,15 @@ export class OwnedRunningKeys implements RunningKeys {
     const running = this.#running.get(keyDigest);
     if (running !== undefined) return running.fingerprint === fingerprint ? 'same' : 'other';
     this.#running.set(keyDigest, { fingerprint, accountNumber: -1, reservedBytes: 0, hour: 0 });
-    return 'held';
+    if (this.#claims === undefined) return 'held';
+    let holder: 'held' | 'same' | 'other' | undefined;
+    try {
+      holder = await this.#claims.claimKey(keyDigest, fingerprint);
+      return holder;
+    } finally {
+      // after a failure the claim may stand, and is taken again with the next try
+      if (holder !== 'held') this.#running.delete(keyDigest);
+    }
   }
 
   /** Bytes of kept answers of all accounts, and room that is set aside for those which are being made. */
@@ -120,6 +145,25 @@ export class OwnedRunningKeys implements RunningKeys {
   }
 
   async release(keyDigest: string, keptBytes: number): Promise<void> {
+    // the commit of the answer that is kept has let go of the claim
+    if (this.#claims !== undefined && keptBytes === 0) await this.#letGo(this.#claims, keyDigest);
+    this.#forget(keyDigest, keptBytes);
+  }
+
+  /** Until it is done, the key counts as under way: another node could not take it either. */
+  async #letGo(claims: Claims, keyDigest: string): Promise<void> {
+    for (;;) {
+      try {
+        await claims.releaseKey(keyDigest);
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError)) return; // this node writes no more, and its claims are void
+        await sleep(RELEASE_RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  #forget(keyDigest: string, keptBytes: number): void {
     const running = this.#running.get(keyDigest);
     this.#running.delete(keyDigest);
     const kept = running && this.#kept.get(running.accountNumber);

@@ -57,7 +57,7 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
   requireShare(account, clock);
   const asker = new DemoAsker(sources);
-  const reservation = account.meter.enter(clock.monotonicMs(), periodOf(asker.atMs));
+  const reservation = await account.meter.enterOrAsk(clock, periodOf(asker.atMs));
   if (!reservation.isAllowed) {
     throw new ApiError('rate_limited', { retryAfterS: retryAfterS(account.meter.decision) });
   }

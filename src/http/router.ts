@@ -357,10 +357,39 @@ export class Router {
     });
   }
 
-  #data(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition, nowMs: number): void {
+  /** Another node may have what is left of the month: the ledger is asked, and the request enters once more. */
+  async #dataAfterAsking(
+    exchange: Exchange,
+    route: Route,
+    endpoint: DrawingEndpointDefinition,
+  ): Promise<void> {
+    const { clock, answers, record } = this.#options;
+    try {
+      await exchange.account!.meter.ask(0);
+      if (exchange.isGone) record.aborted();
+      if (exchange.isGone || exchange.isAnswered) return;
+      this.#data(exchange, route, endpoint, clock.monotonicMs(), true);
+      answers.endTurn();
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  #data(
+    exchange: Exchange,
+    route: Route,
+    endpoint: DrawingEndpointDefinition,
+    nowMs: number,
+    hasAsked = false,
+  ): void {
     const account = exchange.account!;
     const { answers } = this.#options;
     const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
+    if (reservation.mustAsk) {
+      if (hasAsked) throw new ApiError('overloaded', { retryAfterS: 1 });
+      void this.#dataAfterAsking(exchange, route, endpoint);
+      return;
+    }
     this.#requireRate(exchange, account, account.meter.decision);
     let parsed: Parsed;
     try {
@@ -401,7 +430,7 @@ export class Router {
           if (directory.isOutdated) await directory.refreshInTime();
           if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
           const account = exchange.account!;
-          const reservation = account.meter.enter(clock.monotonicMs(), periodOf(block.atMs));
+          const reservation = await account.meter.enterOrAsk(clock, periodOf(block.atMs));
           this.#requireRate(exchange, account, account.meter.decision);
           if (!exchange.scopes.includes(route.scope!)) {
             reservation.release();

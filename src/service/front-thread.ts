@@ -20,7 +20,11 @@ export async function startFrontThread(
   const { port1, port2 } = new MessageChannel();
   // One port for calls in both directions: a seed arrives before the answer that says it was taken.
   const link = new Link<FrontCommands, MainThread & Cells>(port1, {
-    serve: { ...mainThread, cellOf: (...args) => cells.cellOf(...args) },
+    serve: {
+      ...mainThread,
+      cellOf: (...args) => cells.cellOf(...args),
+      ask: (...args) => cells.ask(...args),
+    },
   });
   const workerData: FrontWorkerData = { ...data, mainThread: port2 };
   const worker = new Worker(new URL('./front-worker.ts', import.meta.url), {

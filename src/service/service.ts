@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OwnedCells } from '../account/cells.ts';
+import { SharedLimits } from '../account/shared-limits.ts';
 import { type DrawDesk, DrawKeeper } from '../answer/draw-keeper.ts';
 import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { EntropySupply } from '../answer/supply.ts';
@@ -142,7 +143,9 @@ async function startOn(
   const workersEach = Math.max(1, Math.floor(config.workers / config.fronts));
   const workers = new Workers(workersEach, log);
   started.push(() => workers.close());
-  const cells = await OwnedCells.open(ledger, clock);
+  const isShared = await ledger.isShared();
+  const limits = isShared ? new SharedLimits({ limits: ledger, clock, log }) : undefined;
+  const cells = await OwnedCells.open(ledger, clock, limits);
   const secret = (name: string) => openSecretFile(join(config.dataDir, 'keys', name));
   const keys = {
     certificateIds: secret('certificate-ids'),
@@ -157,7 +160,7 @@ async function startOn(
   answersFailed.catch(() => {}); // reaches whoever waits for the service's failure
   started.push(async () => answers.close());
   const metricMemory = createMetricMemory(config.fronts);
-  const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
+  const running = await OwnedRunningKeys.open(ledger, clock.wallMs(), isShared ? ledger : undefined);
   const keeper = await DrawKeeper.open({
     draws: ledger,
     idempotency: new Idempotency(ledger, keys.storedAnswers, running),
@@ -201,6 +204,11 @@ async function startOn(
     metrics: { memory: metricMemory, shard: 0 },
   });
   started.push(() => main.drain(0));
+  if (limits !== undefined) {
+    await limits.look();
+    limits.start();
+    started.push(() => limits.close());
+  }
   const threads = await Promise.all(
     thread.ports.map((ports, i) => {
       const own: Config = { ...config, port: main.port, sources: [], ledger: '' }; // no secret goes to another thread
@@ -276,6 +284,7 @@ async function startOn(
     ready: entropy.ready,
     async stop() {
       await drainAll(main, threads);
+      await limits?.close();
       for (const timer of upkeep) clearInterval(timer);
       watched.stop();
       await metricsFront?.drain(0);

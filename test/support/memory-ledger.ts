@@ -37,6 +37,7 @@ import type {
   UsageDay,
 } from '../../src/ledger/records.ts';
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
+import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
 import { MemoryDraws } from './memory-ledger-draws.ts';
 import { MemorySources } from './memory-ledger-sources.ts';
 
@@ -92,6 +93,11 @@ export class MemoryLedger implements Ledger {
     this.#clock = clock;
     this.#holdsLots = holdsLots;
   }
+
+  readonly isShared = SOLE_NODE.isShared;
+  readonly askLimits = SOLE_NODE.askLimits;
+  readonly claimKey = SOLE_NODE.claimKey;
+  readonly releaseKey = SOLE_NODE.releaseKey;
 
   async directoryVersion(): Promise<number> {
     return this.#directoryChanges.length;

@@ -183,7 +183,7 @@ class JsonRpc {
     );
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
     await requirePresent(exchange);
-    const reservation = this.#enter(exchange, account);
+    const reservation = await this.#enter(exchange, account);
     let draw: Draw;
     let signing: Omit<SignedFacts, 'serialNumber'> | undefined;
     let ticket: Ticket | null;
@@ -208,8 +208,8 @@ class JsonRpc {
   }
 
   /** Takes a request of the account's rate, and reserves one of its month. */
-  #enter(exchange: Exchange, { meter }: Account): Reservation {
-    const reservation = meter.enter(this.#sources.clock.monotonicMs(), periodOf(exchange.atMs));
+  async #enter(exchange: Exchange, { meter }: Account): Promise<Reservation> {
+    const reservation = await meter.enterOrAsk(this.#sources.clock, periodOf(exchange.atMs));
     if (reservation.isAllowed) return reservation;
     throw new ApiError('rate_limited', { retryAfterS: retryAfterS(meter.decision) });
   }
@@ -230,7 +230,7 @@ class JsonRpc {
       if (!answer.isReplay) return { facts, body: answer.body };
       if (ticket !== null) throw new RpcError('ticketUsed', 'The ticket has been used.');
       if (tries === SERIAL_TRIES) throw new ApiError('internal_error');
-      reserved = this.#enter(exchange, account);
+      reserved = await this.#enter(exchange, account);
     }
   }
 

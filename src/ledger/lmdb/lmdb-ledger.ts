@@ -13,6 +13,7 @@ import type { BlockKeys } from '../block-keys.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type ServerLock, serverLives } from '../server-lock.ts';
+import { SOLE_NODE } from '../sole-node.ts';
 import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
@@ -163,6 +164,8 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       books: following ?? parts.books,
       draws: parts.draws,
       log: parts.books,
+      limits: SOLE_NODE,
+      claims: SOLE_NODE,
       upkeep,
     },
     (call, rule) => {

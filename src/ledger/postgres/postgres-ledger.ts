@@ -11,11 +11,13 @@ import { openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
 import { PURE_BLOCK_BYTES } from '../records.ts';
 import { PostgresBooks } from './books.ts';
+import { PostgresClaims } from './claims.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import { PostgresDirectory } from './directory.ts';
 import { PostgresDrawStore } from './draws.ts';
+import { PostgresLimits } from './limits.ts';
 import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
 import { migrate } from './migrate.ts';
@@ -133,6 +135,8 @@ async function nodeLedger(
       books: new PostgresBooks({ database, node, clock, commits, unsealed }),
       draws: new PostgresDrawStore(database),
       log: new PostgresLogStore({ database, node, unsealed }),
+      limits: new PostgresLimits({ database, node }),
+      claims: new PostgresClaims({ database, node }),
       upkeep: new PostgresUpkeep(database, folder, watch),
     },
     () => {},
@@ -201,6 +205,8 @@ async function toolLedger(
       }),
       draws: new PostgresDrawStore(database),
       log: new PostgresLogStore({ database, node: NO_NODE, unsealed }),
+      limits: new PostgresLimits({ database, node: NO_NODE }),
+      claims: new PostgresClaims({ database, node: NO_NODE }),
       upkeep: new PostgresUpkeep(database, folder, undefined),
     },
     (call: string, rule: CallRule) => {

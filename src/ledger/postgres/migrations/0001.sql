@@ -125,6 +125,7 @@ CREATE TABLE qrn.allowance (
   recalled_at_ms bigint,
   PRIMARY KEY (account, period)
 ) WITH (fillfactor = 50);
+CREATE INDEX allowance_recalled ON qrn.allowance (recalled_at_ms) WHERE recalled_at_ms IS NOT NULL;
 CREATE TABLE qrn.granted (
   node int NOT NULL,
   epoch bigint NOT NULL,
@@ -132,6 +133,8 @@ CREATE TABLE qrn.granted (
   period int NOT NULL,
   requests bigint NOT NULL CHECK (requests >= 0),
   credits bigint NOT NULL CHECK (credits >= 0),
+  -- Of the newest call that changed the row.
+  call_order bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (node, epoch, account, period)
 ) WITH (fillfactor = 50);
 -- What limiters of a node had admitted when it stopped.

@@ -1,0 +1,146 @@
+import { createCell, Meter, type Reservation } from '../../src/account/meter.ts';
+import { SharedLimits } from '../../src/account/shared-limits.ts';
+import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { silentLog } from '../../src/core/log.ts';
+import type { LimitAsk, Limits } from '../../src/ledger/ledger.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** Where the nodes of a test have their limits: the model, or PostgreSQL. */
+export interface LimitStore {
+  /** A new node, or a new life of one that died. */
+  start(): Promise<Limits>;
+  /** The node runs no more. What it was granted beyond what it spent of the account goes back. */
+  settle(limits: Limits, account: number, spent: LimitSpent): Promise<void>;
+}
+
+interface LimitSpent {
+  readonly period: number;
+  readonly requests: number;
+  readonly credits: number;
+}
+
+type Call = [order: number, asks: readonly LimitAsk[]];
+
+const ACCOUNT = 7;
+
+/** One node that serves an account of its own meter, with a ledger whose replies can be lost. */
+class LimitNode {
+  readonly meter: Meter;
+  readonly shared: SharedLimits;
+  readonly limits: Limits;
+  losesReplies = false;
+  /** Calls that asked for something. */
+  readonly #asked: Call[] = [];
+  readonly #clock: ManualClock;
+
+  constructor(limits: Limits, allowance: Allowance, clock: ManualClock) {
+    this.limits = limits;
+    this.#clock = clock;
+    const askLimits: Limits['askLimits'] = async (...call) => {
+      const answer = await limits.askLimits(...call);
+      if (call[1].some(({ requestsWanted, creditsWanted }) => requestsWanted + creditsWanted > 0))
+        this.#asked.push(call);
+      if (!this.losesReplies) return answer;
+      throw new ApiError('storage_unavailable');
+    };
+    this.shared = new SharedLimits({ limits: { askLimits }, clock, log: silentLog });
+    this.meter = new Meter(createCell(allowance, true), allowance, (credits) =>
+      this.shared.ask(ACCOUNT, credits),
+    );
+    this.shared.add(ACCOUNT, this.meter);
+  }
+
+  /** The first and the last of its calls reach the ledger once more. */
+  async repeatCalls(): Promise<void> {
+    for (const call of [this.#asked.at(0), this.#asked.at(-1)])
+      if (call !== undefined) await this.limits.askLimits(...call);
+  }
+
+  /** A request, of pure bytes with `credits`: the reservation that it would be answered with. */
+  async enter(credits: number): Promise<Reservation | undefined> {
+    const reservation = await this.meter.enterOrAsk(this.#clock, 0).catch(() => undefined);
+    if (!reservation?.hasRequest) return undefined;
+    if (credits === 0 || reservation.takeCredits(credits)) return reservation;
+    if (reservation.mustAsk) {
+      await this.meter.ask(credits).catch(() => {});
+      if (reservation.takeCredits(credits)) return reservation;
+    }
+    reservation.release();
+    return undefined;
+  }
+}
+
+/** Nodes that serve one account, and the sum of what they spent. */
+export class LimitNodes {
+  readonly allowance: Allowance;
+  readonly clock = new ManualClock();
+  readonly #store: LimitStore;
+  readonly #nodes: LimitNode[] = [];
+  readonly #settled = { requests: 0, credits: 0 };
+
+  private constructor(store: LimitStore, requestsPerMonth: number, creditsPerMonth: number) {
+    this.#store = store;
+    this.allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth, creditsPerMonth };
+  }
+
+  static async start(
+    store: LimitStore,
+    count: number,
+    requests: number,
+    credits: number,
+  ): Promise<LimitNodes> {
+    const nodes = new LimitNodes(store, requests, credits);
+    for (let i = 0; i < count; i++) nodes.#nodes.push(await nodes.#start());
+    return nodes;
+  }
+
+  get nodes(): readonly LimitNode[] {
+    return this.#nodes;
+  }
+
+  /** What all nodes have spent of the month, those that died included. */
+  spent(): { requests: number; credits: number } {
+    const spent = { ...this.#settled };
+    for (const { meter } of this.#nodes) {
+      const { requestsUsed, creditsUsed } = meter.standing();
+      spent.requests += requestsUsed;
+      spent.credits += creditsUsed;
+    }
+    return spent;
+  }
+
+  /** A node dies, is settled by what it committed, and starts again. */
+  async restart(i: number): Promise<void> {
+    const { meter, limits } = this.#nodes[i];
+    const { period, requestsUsed, creditsUsed } = meter.standing();
+    this.#settled.requests += requestsUsed;
+    this.#settled.credits += creditsUsed;
+    await this.#store.settle(limits, ACCOUNT, { period, requests: requestsUsed, credits: creditsUsed });
+    this.#nodes[i] = await this.#start();
+  }
+
+  /** All nodes look, as they do four times a second. */
+  async look(): Promise<void> {
+    this.clock.advance(250);
+    for (const { shared } of this.#nodes) await shared.look();
+  }
+
+  /** Spends on one node until nothing is left for it, however often the others are asked. */
+  async spendAll(i: number, credits: number): Promise<void> {
+    const most = 2 * this.allowance.requestsPerMonth;
+    for (let refusals = 0; refusals < 6 && this.spent().requests < most; ) {
+      if (await this.#nodes[i].enter(credits)) refusals = 0;
+      else {
+        refusals++;
+        await this.look();
+      }
+    }
+  }
+
+  async #start(): Promise<LimitNode> {
+    const node = new LimitNode(await this.#store.start(), this.allowance, this.clock);
+    await node.shared.look();
+    return node;
+  }
+}
