@@ -1,8 +1,8 @@
 import { assert } from '../core/assert.ts';
 import { type Clock, periodEndMs } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { LimitGrant, LimitStanding } from '../ledger/ledger.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
+import type { LimitGrant, LimitStanding } from '../ledger/sharing.ts';
 import {
   adapt,
   admit,

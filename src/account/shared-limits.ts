@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { LimitAsk, LimitGrant, Limits } from '../ledger/ledger.ts';
+import type { LimitAsk, LimitGrant, Limits } from '../ledger/sharing.ts';
 import type { Meter } from './meter.ts';
 
 export interface SharedLimitsOptions {

@@ -6,8 +6,9 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { deriveKey } from '../crypto/digest.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
-import type { Books, Claims } from '../ledger/ledger.ts';
+import type { Books } from '../ledger/ledger.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
+import type { Claims } from '../ledger/sharing.ts';
 
 /** An answer to an Idempotency-Key is kept this long, then erased. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;

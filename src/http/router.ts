@@ -2,7 +2,7 @@ import type { Account, AccountDirectory } from '../account/directory.ts';
 import { requireRequest, retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Answers } from '../answer/answers.ts';
-import { type DataRequest, entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
+import { entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -10,14 +10,14 @@ import type { Log } from '../core/log.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { type AnswerOffer, answerOfferOf, describedHead, streamOfferOf } from './answer-reply.ts';
+import { describedHead } from './answer-reply.ts';
 import { BlockStream, type StreamHost } from './block-stream.ts';
 import { compressed } from './compression.ts';
-import type { DrawingEndpointDefinition, StreamPlan } from './endpoint.ts';
+import type { DrawingEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
-import { unknownParameters } from './params.ts';
+import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.ts';
 import { type CorsPolicy, rateFacts, rateFields } from './reply-fields.ts';
 import { bearerOf } from './request-head.ts';
 import { requestNames } from './request-id.ts';
@@ -49,22 +49,11 @@ interface Route {
   next?: Route;
 }
 
-interface Parsed {
-  readonly request: DataRequest;
-  readonly stream: StreamPlan | undefined;
-  /** The value of X-Ignored-Parameters, or ''. */
-  readonly ignored: string;
-}
-
 /**
  * Look-ups of one account that may be under way in a front: its certificates and its usage. One more is refused, so that
  * no account's look-ups stand before those of the others (service/ledger-thread.ts).
  */
 const LOOK_UPS_PER_ACCOUNT_MAX = 32;
-
-/** Parsed queries kept per endpoint; clients repeat a few shapes. Long ones are not worth the memory. */
-const PARSED_MAX = 2_048;
-const PARSED_QUERY_LENGTH_MAX = 256;
 
 /** Behind the key of a stream stands the number of a block. */
 const STREAM_KEY_LENGTH_MAX = LIMITS.idempotencyKeyLengthMax - `/${LIMITS.streamTotalMax}`.length;
@@ -105,12 +94,13 @@ export class Router {
   /** Those of the turn before: their connections are read once more before they are served. */
   #readAgain: { readonly exchange: Exchange; readonly route: Route }[] = [];
   #isTurnScheduled = false;
-  readonly #parsed = new Map<DrawingEndpointDefinition, Map<string, Parsed>>();
+  readonly #parsed: ParsedRequests;
   /** Numbers of accounts that have look-ups under way, and how many. */
   readonly #lookUps = new Map<number, number>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
+    this.#parsed = new ParsedRequests(options.dataEndpoints, options.strictParameters);
     const { record, cors, random } = options;
     this.#pipeline = { record, cors, random, fail: (exchange, error) => this.#fail(exchange, error) };
     for (const endpoint of options.dataEndpoints) {
@@ -123,7 +113,6 @@ export class Router {
         data: endpoint,
         handler: undefined,
       });
-      this.#parsed.set(endpoint, new Map());
     }
     const routes = this.#routes;
     for (const route of options.routes) addRoute(routes, route);
@@ -239,7 +228,7 @@ export class Router {
     this.#requireRate(exchange, account, meter.peek(this.#options.clock.monotonicMs()));
     const period = meter.periodAt(periodOf(exchange.atMs));
     this.#requireScope(exchange, route.scope);
-    const parsed = this.#parse(exchange, endpoint);
+    const parsed = this.#parsed.of(exchange, endpoint);
     const { request, ignored } = parsed;
     exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
@@ -391,10 +380,10 @@ export class Router {
       return;
     }
     this.#requireRate(exchange, account, account.meter.decision);
-    let parsed: Parsed;
+    let parsed: ParsedRequest;
     try {
       this.#requireScope(exchange, route.scope);
-      parsed = this.#parse(exchange, endpoint);
+      parsed = this.#parsed.of(exchange, endpoint);
       exchange.offer = offerOf(exchange.accept, parsed); // throws not_acceptable
     } catch (error) {
       // a used-up quota comes before what is wrong with the request; a quote and a replay need none
@@ -448,28 +437,6 @@ export class Router {
     };
   }
 
-  #parse(exchange: Exchange, endpoint: DrawingEndpointDefinition): Parsed {
-    const parsed = this.#parsedOf(exchange, endpoint);
-    if (this.#options.strictParameters && parsed.ignored !== '') {
-      throw unknownParameters(parsed.ignored.split(', '));
-    }
-    return parsed;
-  }
-
-  #parsedOf(exchange: Exchange, endpoint: DrawingEndpointDefinition): Parsed {
-    if (endpoint.method !== 'GET') return parsedOf(endpoint, exchange);
-    const cache = this.#parsed.get(endpoint)!;
-    const known = cache.get(exchange.query);
-    if (known !== undefined) return known;
-    const parsed = parsedOf(endpoint, exchange);
-    const { clientEntropy, label } = parsed.request;
-    // a secret of one request, or a label that is mostly of one alone: it would take the room from those that are repeated
-    if (clientEntropy !== undefined || label !== undefined) return parsed;
-    if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
-      cache.set(exchange.query, parsed);
-    return parsed;
-  }
-
   #sendDocument(exchange: Exchange, reply: Reply): void {
     const { head, body } = compressed(reply, exchange.acceptEncoding);
     exchange.reply(head, body);
@@ -511,15 +478,4 @@ function plainRoute(route: PlainRoute): Route {
   const name = route.path.slice('/v1/'.length);
   const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
   return { ...route, endpoint: endpointRow(label), data: undefined };
-}
-
-function parsedOf(endpoint: DrawingEndpointDefinition, exchange: Exchange): Parsed {
-  const { request, ignored, stream } = endpoint.parse(exchange);
-  return { request, ignored: ignored.join(', '), stream };
-}
-
-function offerOf(accept: string, { request, stream }: Parsed): AnswerOffer {
-  return stream === undefined
-    ? answerOfferOf(accept, request)
-    : streamOfferOf(accept, request, stream.format);
 }

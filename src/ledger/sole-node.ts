@@ -1,4 +1,5 @@
-import { type Claims, LedgerError, type Limits } from './ledger.ts';
+import { LedgerError } from './ledger.ts';
+import type { Claims, Limits } from './sharing.ts';
 
 /**
  * The limits and claims of a ledger that one process has to itself. There the ceilings of a meter are the limits of the

@@ -3,7 +3,7 @@ import { SharedLimits } from '../../src/account/shared-limits.ts';
 import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { LimitAsk, Limits } from '../../src/ledger/ledger.ts';
+import type { LimitAsk, Limits } from '../../src/ledger/sharing.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** Where the nodes of a test have their limits: the model, or PostgreSQL. */

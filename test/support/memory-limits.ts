@@ -1,4 +1,4 @@
-import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../../src/ledger/ledger.ts';
+import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../../src/ledger/sharing.ts';
 
 interface Month {
   granted: { requests: number; credits: number };

@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
-import type { Claims } from '../ledger.ts';
+import type { Claims } from '../sharing.ts';
 import type { Database } from './connection.ts';
 import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
-import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../ledger.ts';
+import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../sharing.ts';
 import type { Database } from './connection.ts';
 import { columns } from './fold.ts';
 import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';

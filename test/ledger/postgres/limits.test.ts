@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { silentLog } from '../../../src/core/log.ts';
-import type { Limits } from '../../../src/ledger/ledger.ts';
 import { PostgresClaims } from '../../../src/ledger/postgres/claims.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresLimits } from '../../../src/ledger/postgres/limits.ts';
 import type { NodeEpoch } from '../../../src/ledger/postgres/node.ts';
 import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import type { Limits } from '../../../src/ledger/sharing.ts';
 import { sharedLimitsContract } from '../../account/shared-limits.contract.ts';
 import type { LimitStore } from '../../support/limit-nodes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

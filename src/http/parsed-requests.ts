@@ -1,0 +1,62 @@
+import type { DataRequest } from '../answer/request.ts';
+import { type AnswerOffer, answerOfferOf, streamOfferOf } from './answer-reply.ts';
+import type { DrawingEndpointDefinition, StreamPlan } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { unknownParameters } from './params.ts';
+
+/** A request for values as its parameters say it. */
+export interface ParsedRequest {
+  readonly request: DataRequest;
+  readonly stream: StreamPlan | undefined;
+  /** The value of X-Ignored-Parameters, or ''. */
+  readonly ignored: string;
+}
+
+/** Parsed queries kept per endpoint; clients repeat a few shapes. Long ones are not worth the memory. */
+const PARSED_MAX = 2_048;
+const PARSED_QUERY_LENGTH_MAX = 256;
+
+/** Parses requests for values, and keeps what it made of the queries that are repeated. */
+export class ParsedRequests {
+  readonly #isStrict: boolean;
+  readonly #byEndpoint: ReadonlyMap<DrawingEndpointDefinition, Map<string, ParsedRequest>>;
+
+  /** With `isStrict`, parameters that are not known are refused. */
+  constructor(endpoints: readonly DrawingEndpointDefinition[], isStrict: boolean) {
+    this.#isStrict = isStrict;
+    this.#byEndpoint = new Map(endpoints.map((endpoint) => [endpoint, new Map()]));
+  }
+
+  /** Throws what is wrong with the parameters. */
+  of(exchange: Exchange, endpoint: DrawingEndpointDefinition): ParsedRequest {
+    const parsed = this.#parsedOf(exchange, endpoint);
+    if (this.#isStrict && parsed.ignored !== '') throw unknownParameters(parsed.ignored.split(', '));
+    return parsed;
+  }
+
+  #parsedOf(exchange: Exchange, endpoint: DrawingEndpointDefinition): ParsedRequest {
+    if (endpoint.method !== 'GET') return parsedOf(endpoint, exchange);
+    const cache = this.#byEndpoint.get(endpoint)!;
+    const known = cache.get(exchange.query);
+    if (known !== undefined) return known;
+    const parsed = parsedOf(endpoint, exchange);
+    const { clientEntropy, label } = parsed.request;
+    // a secret of one request, or a label that is mostly of one alone: it would take the room from those that are repeated
+    if (clientEntropy !== undefined || label !== undefined) return parsed;
+    if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
+      cache.set(exchange.query, parsed);
+    return parsed;
+  }
+}
+
+/** The media type that answers the request. Throws `not_acceptable`. */
+export function offerOf(accept: string, { request, stream }: ParsedRequest): AnswerOffer {
+  return stream === undefined
+    ? answerOfferOf(accept, request)
+    : streamOfferOf(accept, request, stream.format);
+}
+
+function parsedOf(endpoint: DrawingEndpointDefinition, exchange: Exchange): ParsedRequest {
+  const { request, ignored, stream } = endpoint.parse(exchange);
+  return { request, ignored: ignored.join(', '), stream };
+}
