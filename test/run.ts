@@ -15,7 +15,6 @@ const GROUPS: readonly (readonly string[])[] = [
   ['client', 'browser'],
   ['stats', 'values', 'crypto', 'core', 'account', 'certificate', 'config', 'http'],
   ['backend', 'pool', 'docs', 'deploy'],
-  ['clients'],
   ['ledger'],
   ['sources'],
 ];
@@ -27,17 +26,12 @@ const CHECKS: readonly (readonly string[])[] = [
   ['npm', 'run', '-s', 'types'],
   ['npm', 'run', '-s', 'lint'],
 ];
-/**
- * Those that take longest are begun first, so that none runs on by itself at the end. They too have a process to themselves, and
- * so have those that stop servers which `fetch` was connected to: the client of Node 22.23 throws five minutes later from a timer
- * of such a connection, and a group can run that long on a busy machine.
- */
+/** Those that take longest are begun first, each in a process of its own, so that none runs on by itself at the end. */
 const FIRST: readonly string[] = [
   'test/adversary/sim/sim.test.ts',
   'test/adversary/crash/crash.test.ts',
   'test/certificate/incarnation.test.ts',
-  'test/certificate/witness.test.ts',
-  'test/account/charged-period.test.ts',
+  'test/clients/python.test.ts',
 ];
 /** Every thread that a test starts takes its sources without types too. */
 const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 
 /**
  * The HTTP client of tests, soak and benchmarks: it sends bytes exactly as given, where `fetch` would repair them, and
@@ -330,15 +333,61 @@ export async function talk(
 /** Statuses of replies that must not have a body (the Fetch standard's "null body status"). */
 const BODILESS: readonly number[] = [204, 205, 304];
 
+const keptAgents = () => ({
+  'http:': new HttpAgent({ keepAlive: true, timeout: IDLE_MAX_MS }),
+  'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_MAX_MS }),
+});
+let agents = keptAgents();
+let askedAtMs = 0;
+
+/** What keeps connections for the next request: none that the other side may have closed while this process was busy. */
+function agentFor(url: URL, headers: Headers): HttpAgent | false {
+  const now = performance.now();
+  if (now - askedAtMs > IDLE_MAX_MS) agents = keptAgents();
+  askedAtMs = now;
+  // node:http would keep a connection that its request said to close, unless the reply says so too
+  return headers.get('connection') === 'close' ? false : agents[url.protocol as keyof typeof agents];
+}
+
+const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
 /**
- * `fetch` that resolves once the body has come whole, so that no test leaves one unread. An unread body of 64 KiB or more
- * ends the whole process when its connection is closed: the client of Node 22.23 (undici 6.28) throws an assertion that
- * nobody can catch (https://github.com/nodejs/undici/issues/5360).
+ * Asks as `fetch` does, without following redirects, and resolves once the body has come whole. By node:http, for the client
+ * behind the `fetch` of Node 22.23 (undici 6.28) throws where nobody can catch it: an assertion when a connection with an unread
+ * body of 64 KiB is closed (https://github.com/nodejs/undici/issues/5360), and a TypeError from a timer minutes after its server
+ * has stopped.
  */
-export async function fetchWhole(url: string | URL, init?: RequestInit): Promise<Response> {
-  // biome-ignore lint/style/noRestrictedGlobals: the one place that reads what it asked for
-  const response = await fetch(url, init);
-  const body = await response.arrayBuffer();
-  const { status, statusText, headers } = response;
-  return new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
+export async function fetchWhole(url: string | URL, init: RequestInit = {}): Promise<Response> {
+  const address = new URL(url);
+  const { body = null, method = 'GET' } = init;
+  const content = new Response(body);
+  const bytes = Buffer.from(await content.arrayBuffer());
+  const headers = new Headers({ accept: '*/*', 'accept-encoding': 'gzip, deflate' });
+  for (const [name, value] of [...content.headers, ...new Headers(init.headers)]) headers.set(name, value);
+  if (body !== null) headers.set('content-length', String(bytes.length));
+  const send = address.protocol === 'https:' ? httpsRequest : httpRequest;
+  const agent = agentFor(address, headers);
+  const asked = send(address, { method, headers: Object.fromEntries(headers), agent });
+  asked.end(bytes);
+  const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of reply) chunks.push(chunk as Buffer);
+  const whole = Buffer.concat(chunks);
+  const fields = new Headers();
+  for (let i = 0; i < reply.rawHeaders.length; i += 2)
+    fields.append(reply.rawHeaders[i], reply.rawHeaders[i + 1]);
+  const decode = whole.length === 0 ? undefined : DECODERS[fields.get('content-encoding') ?? ''];
+  const status = reply.statusCode!;
+  return new Response(
+    BODILESS.includes(status) ? null : ((decode?.(whole) ?? whole) as Buffer<ArrayBuffer>),
+    {
+      status,
+      statusText: reply.statusMessage ?? '',
+      headers: fields,
+    },
+  );
 }
