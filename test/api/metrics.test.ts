@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { before, describe, it } from 'node:test';
 import { fetchWhole, talk } from '../support/http.ts';
-import { freePort, missing } from '../support/programs.ts';
+import { missing } from '../support/programs.ts';
 import { type ParsedFamily, parseExposition } from '../support/prometheus.ts';
 import { ALL_ON, SMALL_LOT_BITS, TestServer } from '../support/server.ts';
 
@@ -115,22 +115,6 @@ describe('metrics of a running service', () => {
       const { account_id } = JSON.parse(await server.qrn('accounts', 'list', '--json'))[0];
       for (const secret of [account_id, server.key, 'demo']) assert.ok(!text.includes(secret), secret);
       assert.doesNotMatch(text, /(req|cert|lot|acct)_[0-9a-z]{26}/);
-    });
-  });
-
-  describe('/metrics elsewhere', () => {
-    it('is served on its own port only, or not at all', async () => {
-      const port = await freePort();
-      const own = await TestServer.start({ QRN_FRONTS: '3', QRN_METRICS_PORT: String(port) });
-      try {
-        assert.equal((await fetchWhole(`${own.origin}/metrics`)).status, 404);
-        const response = await fetchWhole(`http://127.0.0.1:${port}/metrics`);
-        assert.ok(parseExposition(await response.text()).has('qrn_build_info'));
-        assert.equal((await fetchWhole(`http://127.0.0.1:${port}/v1/health`)).status, 404);
-        assert.equal((await fetchWhole(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 405);
-      } finally {
-        assert.equal(await own.stop(), 0, 'three fronts stop together');
-      }
     });
   });
 

@@ -6,17 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
-import { missing } from '../support/programs.ts';
+import { freePort, missing } from '../support/programs.ts';
+import { parseExposition } from '../support/prometheus.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
 const skip = missing('openssl', 'openssl');
 
-/** Of a service that speaks TLS itself. */
+/** Of a service with three fronts that speaks TLS itself and has a port for its metrics. */
 describe('TLS', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-tls-'));
   const certFile = join(folder, 'cert.pem');
   const keyFile = join(folder, 'key.pem');
   let server: TestServer;
+  let metricsPort: number;
 
   before(async () => {
     const made = spawnSync(
@@ -27,10 +29,16 @@ describe('TLS', { skip }, () => {
       { encoding: 'utf8' },
     );
     assert.equal(made.status, 0, made.stderr);
-    server = await TestServer.start({ QRN_TLS_CERT_FILE: certFile, QRN_TLS_KEY_FILE: keyFile });
+    metricsPort = await freePort();
+    server = await TestServer.start({
+      QRN_TLS_CERT_FILE: certFile,
+      QRN_TLS_KEY_FILE: keyFile,
+      QRN_FRONTS: '3',
+      QRN_METRICS_PORT: String(metricsPort),
+    });
   });
   after(async () => {
-    await server?.stop();
+    assert.equal(await server.stop(), 0, 'three fronts stop together');
     rmSync(folder, { recursive: true });
   });
 
@@ -66,6 +74,15 @@ describe('TLS', { skip }, () => {
     const old: RequestOptions = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' };
     await assert.rejects(answer('/livez', old));
     await assert.rejects(fetchWhole(server.origin.replace('https', 'http')));
+  });
+
+  it('serves metrics on their own port only, without TLS, and nothing else there', async () => {
+    assert.equal((await answer('/metrics')).status, 404);
+    const own = `http://127.0.0.1:${metricsPort}`;
+    const response = await fetchWhole(`${own}/metrics`);
+    assert.ok(parseExposition(await response.text()).has('qrn_build_info'));
+    assert.equal((await fetchWhole(`${own}/v1/health`)).status, 404);
+    assert.equal((await fetchWhole(`${own}/metrics`, { method: 'POST' })).status, 405);
   });
 
   it('refuses to start with files that hold no certificate and key', async () => {
