@@ -154,7 +154,7 @@ describe('keys', () => {
     await refused(ledger, () => createKey(ledger, clock, { accountId, expiresAtMs }), /not in the future/);
   });
 
-  it('rotate: the new one is like the old one, which goes on for a day', async () => {
+  it('replaces a key at a rotation by one like it, and the old one goes on for a day', async () => {
     const { clock, ledger, account } = await world();
     const expiresAtMs = clock.wallMs() + 90 * DAY_MS;
     const wish = { accountId: account.id, scopes: ['health:read'] as const, expiresAtMs };
@@ -167,14 +167,14 @@ describe('keys', () => {
     assert.deepEqual(new Set(await ledger.keys()), new Set([old, created.record]));
   });
 
-  it('rotate: the grace never lengthens a life', async () => {
+  it('never lengthens the life of a key by the grace of a rotation', async () => {
     const { clock, ledger, account } = await world();
     const expiresAtMs = clock.wallMs() + 1_000;
     const { record } = await createKey(ledger, clock, { accountId: account.id, expiresAtMs });
     assert.equal((await rotateKey(ledger, clock, record.keyId)).old.expiresAtMs, expiresAtMs);
   });
 
-  it('rotate: not what has ended', async () => {
+  it('refuses to rotate a key that has ended', async () => {
     const { clock, ledger, account } = await world();
     const expiresAtMs = clock.wallMs() + 1_000;
     const expiring = await createKey(ledger, clock, { accountId: account.id, expiresAtMs });

@@ -35,7 +35,7 @@ describe('API keys', () => {
     assert.equal(used.size, 62); // a character is missing from 14,400 draws with probability 62 * e^-232
   });
 
-  it('a single wrong character is caught before any look-up', () => {
+  it('are refused before any look-up when a single character is wrong', () => {
     for (let at = 0; at < KNOWN.length; at++) {
       for (const character of `${BASE62}_-`) {
         if (character === KNOWN[at]) continue;
@@ -45,7 +45,7 @@ describe('API keys', () => {
     }
   });
 
-  it('two neighbours swapped, a character lost or doubled are caught', () => {
+  it('are refused when two neighbours are swapped, or a character is lost or doubled', () => {
     for (let at = 0; at < KNOWN.length - 1; at++) {
       const swapped = KNOWN.slice(0, at) + KNOWN[at + 1] + KNOWN[at] + KNOWN.slice(at + 2);
       if (swapped !== KNOWN) assert.equal(parseKey(swapped), undefined, swapped);
@@ -54,7 +54,7 @@ describe('API keys', () => {
     }
   });
 
-  it('any other text is no key', () => {
+  it('are not read from any other text', () => {
     for (const text of ['', 'qrn_p_', `${KNOWN}\n`, ` ${KNOWN}`, KNOWN.toUpperCase(), KNOWN.repeat(1_000)]) {
       assert.equal(parseKey(text), undefined, text.slice(0, 80));
     }

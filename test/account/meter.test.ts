@@ -152,7 +152,7 @@ describe('credits', () => {
     assert.equal(meter.used(NOVEMBER).credits, 0);
   });
 
-  it('below what is used, after a smaller allowance, leave none and not less', () => {
+  it('leave none, and not less, when a smaller allowance is below what is used', () => {
     const meter = monthOf('business');
     take(meter, 50_000);
     meter.configure({ ...TIER_ALLOWANCES.pro, requestsPerMinute: Number.POSITIVE_INFINITY });

@@ -145,7 +145,7 @@ describe('the rate limit', () => {
     );
   });
 
-  it('with a ring smaller than the burst is never loose, and strict by less than one stride', () => {
+  it('is never loose with a ring smaller than the burst, and strict by less than one stride', () => {
     let refusedByWindow = 0;
     fc.assert(
       fc.property(schedule, ({ steps }) => {

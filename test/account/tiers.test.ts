@@ -27,7 +27,7 @@ describe('tiers', () => {
   });
 
   for (const [tier, perMinute, perMonth, burst, credits, seedIntervalMs] of SPECIFIED) {
-    it(`${tier} equals its row`, () => {
+    it(`gives ${tier} what its row of the documentation says`, () => {
       const allowance = TIER_ALLOWANCES[tier];
       assert.equal(allowance.requestsPerMinute, perMinute);
       assert.equal(allowance.requestsPerMonth, perMonth);

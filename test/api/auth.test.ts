@@ -66,7 +66,7 @@ describe('keys', () => {
     }
   });
 
-  it('without the needed scope get a 403 that names the scope', async () => {
+  it('get a 403 that names the scope when they lack it', async () => {
     const { account_id } = await server.account('pro');
     const made = JSON.parse(
       await server.qrn('keys', 'create', '--account', account_id, '--scopes', 'entropy:read', '--json'),
@@ -109,7 +109,7 @@ describe('keys', () => {
 });
 
 describe('methods and paths', () => {
-  it('that do not exist get 404, or 405 with Allow, with or without a key', async () => {
+  it('get 404, or 405 with Allow, when they do not exist, with or without a key', async () => {
     assert.equal(await codeOf(await fetchWhole(url('/v1/nothing'))), '404 not_found');
     assert.equal(
       await codeOf(await fetchWhole(url('/nowhere'), { method: 'DELETE' })).then((code) => code.slice(0, 3)),

@@ -102,7 +102,7 @@ describe('certificates of a running service', () => {
 
   describe('every answer verifies', () => {
     for (const mode of ENTROPY_MODES) {
-      it(`${mode}: each endpoint, online and offline`, async () => {
+      it(`verifies each endpoint in ${mode} mode, online and offline`, async () => {
         for (const path of PATHS)
           await assertVerifies(await bodyOf(await server.get(`${path}&entropy_mode=${mode}`)));
         for (const batch of BATCHES)
@@ -129,7 +129,7 @@ describe('certificates of a running service', () => {
   });
 
   describe('whatever is changed is named', () => {
-    it('in the answer, the certificate or the keys', async () => {
+    it('names what was changed in the answer, the certificate or the keys', async () => {
       const answer = JSON.parse(await bodyOf(await server.get('/integers?count=3&entropy_mode=pure')));
       const document = await certificateOf(answer.metadata.certificate_id);
       const original = { answer, document, keys: JSON.parse(await keys()) };
@@ -168,7 +168,7 @@ describe('certificates of a running service', () => {
       }
     });
 
-    it('the certificate of another answer', async () => {
+    it('names what does not fit in the certificate of another answer', async () => {
       const [one, other] = await Promise.all(
         [0, 1].map(async () => JSON.parse(await bodyOf(await server.get('/integers'))) as Answer),
       );

@@ -56,7 +56,7 @@ describe('documents', () => {
     assert.equal(JSON.parse(brotliDecompressSync(certificate.body).toString()).certificate.id, id);
   });
 
-  it('that hold random values are never compressed', async () => {
+  it('are never compressed when they hold random values', async () => {
     for (const path of ['/v1/bytes?count=1024', '/v1/integers?count=5000', '/v1/uuid?count=100']) {
       const { headers, body } = await raw(path, 'gzip, br');
       assert.equal(headers['content-encoding'], undefined, path);

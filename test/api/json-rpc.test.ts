@@ -182,7 +182,7 @@ describe('a JSON-RPC call', () => {
     assert.equal(certificate.hashes.delivered, `sha256:${delivered}`);
   });
 
-  it('with wrong parameters has a code of its own, draws nothing and spends nothing', async () => {
+  it('has a code of its own, draws nothing and spends nothing when its parameters are wrong', async () => {
     const { key } = await server.account('pro');
     const left = async () => (await call('getUsage', { apiKey: key })).result;
     const before = await left();
@@ -248,7 +248,7 @@ describe('a JSON-RPC call', () => {
     assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 0);
   });
 
-  it('with user data that cannot be signed is refused before anything is drawn, and leaves no fault in the log', async () => {
+  it('is refused before anything is drawn when its user data cannot be signed, and leaves no fault in the log', async () => {
     const { key } = await server.account('pro');
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const cases = { '1e999': -32602, '"\\ud800"': -32602, '{"a":[-1e999]}': -32602, [deep]: 202 };
@@ -278,7 +278,7 @@ describe('a JSON-RPC call', () => {
     assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 1);
   });
 
-  it('beyond the rate or the quota of its account is refused as random.org refuses it', async () => {
+  it('is refused as random.org refuses it beyond the rate or the quota of its account', async () => {
     const { key } = await server.account('free');
     const params = { apiKey: key, n: 1, min: 1, max: 6 };
     let last = await call('generateIntegers', params);

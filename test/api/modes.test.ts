@@ -22,7 +22,7 @@ const MODES: Record<string, { allowed: string[]; unasked: string }> = {
 
 describe('entropy modes by tier', () => {
   for (const [tier, { allowed, unasked }] of Object.entries(MODES)) {
-    it(`${tier}: ${allowed.join(', ')}; unasked ${unasked}`, async () => {
+    it(`serves ${tier} in ${allowed.join(', ')}, and unasked in ${unasked}`, async () => {
       const headers = { authorization: `Bearer ${keys[tier]}` };
       const plain = await server.get('/integers', headers);
       assert.equal(plain.headers.get('x-entropy-mode'), unasked);

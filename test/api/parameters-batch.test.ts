@@ -171,7 +171,7 @@ describe('batch: what it refuses', () => {
     ],
   ];
   for (const [code, bodies] of REFUSED) {
-    it(`${code}: ${bodies.length} ways`, () => {
+    it(`refuses ${bodies.length} bodies with ${code}`, () => {
       for (const body of bodies) assert.equal(codeOf(body), code, JSON.stringify(body));
     });
   }

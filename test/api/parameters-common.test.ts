@@ -21,7 +21,7 @@ describe('entropy_mode', () => {
     ['quantum%2Dseeded', 'quantum-seeded'],
   ];
   for (const endpoint of dataGets()) {
-    it(`on ${endpoint}: three modes, in any letter case`, () => {
+    it(`takes three modes in any letter case on ${endpoint}`, () => {
       const query = requiredQuery(endpoint);
       assert.equal(parse(endpoint, query).request.mode, undefined);
       for (const [text, mode] of SPELT)

@@ -37,7 +37,7 @@ describe('bounded integers', () => {
   for (const { endpoint, parameter, min, max, fallback, error } of INTEGER_ROWS) {
     const valueFor = (query: string) => parse(endpoint, query).request.members[parameter];
 
-    it(`${endpoint} ${parameter}: ${min} to ${max}, ${fallback} when left out`, () => {
+    it(`takes ${parameter} of ${endpoint} from ${min} to ${max}, and ${fallback} when it is left out`, () => {
       assert.equal(valueFor(''), fallback);
       for (const value of [min, min + 1, max - 1, max])
         assert.equal(valueFor(`${parameter}=${value}`), value);
@@ -48,7 +48,7 @@ describe('bounded integers', () => {
       }
     });
 
-    it(`${endpoint} ${parameter}: anything else is ${error}`, () => {
+    it(`refuses anything else as ${parameter} of ${endpoint} with ${error}`, () => {
       for (const text of NOT_INTEGERS) {
         assertRefused(endpoint, `${parameter}=${text}`, error);
       }
@@ -111,7 +111,7 @@ describe('integers', () => {
     ['max=1', 0, 1],
   ];
   for (const [query, min, max] of RANGES) {
-    it(`${query} is ${min} to ${max}`, () => {
+    it(`draws from ${min} to ${max} for ${query}`, () => {
       const { members } = parse('integers', query).request;
       assert.ok(Object.is(members['min'], min) && Object.is(members['max'], max));
     });
@@ -182,7 +182,7 @@ describe('booleans', () => {
     ['integers', 'unique'],
     ...dataGets().map((name) => [name, 'dry_run']),
   ]) {
-    it(`${endpoint} ${parameter}: true, false, 1 or 0, in lower case`, () => {
+    it(`takes true, false, 1 or 0 in lower case as ${parameter} of ${endpoint}`, () => {
       const required = requiredQuery(endpoint as DataEndpoint);
       const read = (text: string) => {
         const { request } = parse(endpoint as DataEndpoint, `${required}${parameter}=${text}`);

@@ -42,12 +42,12 @@ suite('programs in native gates', () => {
   for (const natives of MACHINES) {
     const name = `${natives.pulse} and ${natives.entangler}`;
 
-    test(`${name}: a pulse is a coin, and its test is always 0`, () => {
+    test(`makes a coin of a pulse on ${name}, and its test is always 0`, () => {
       for (const probability of outcomes('bits', natives)) near(probability, 0.25);
       near(outcomes('x-test', natives)[0], 1);
     });
 
-    test(`${name}: the four settings of a Bell test reach S = 2√2`, () => {
+    test(`reaches S = 2√2 with the four settings of a Bell test on ${name}`, () => {
       const [e00, e01, e10, e11] = ([0, 1, 2, 3] as const).map((setting) => {
         const [p00, p10, p01, p11] = outcomes(setting, natives);
         near(p00 + p10, 0.5);
@@ -58,7 +58,7 @@ suite('programs in native gates', () => {
     });
   }
 
-  test('the text of a verbatim program', () => {
+  test('keeps the text of a verbatim program', () => {
     assert.equal(
       verbatimSource(circuitOf('x-test', 2, null), [3, 9], { pulse: 'rx-rz', entangler: null }),
       `OPENQASM 3.0;

@@ -540,7 +540,7 @@ suite('braket: what is refused before a task is paid for', () => {
     assert.equal(subject.jobsStarted(), 0);
   };
 
-  test('more shots than the device takes', (t) =>
+  test('refuses more shots than the device takes', (t) =>
     refused(
       t,
       trapDevice(['gpi2', 'zz']),
@@ -549,10 +549,10 @@ suite('braket: what is refused before a task is paid for', () => {
       48_000,
     ));
 
-  test('more qubits than read well', (t) =>
+  test('refuses more qubits than read well', (t) =>
     refused(t, gridDevice(), { qubits: '19' }, /19 asked, 18 have a readout fidelity of 0.9 or more/));
 
-  test('a higher price than the budget counts with', (t) =>
+  test('refuses a higher price than the budget counts with', (t) =>
     refused(
       t,
       gridDevice(),
@@ -560,7 +560,7 @@ suite('braket: what is refused before a task is paid for', () => {
       /costs 0.00145 USD a shot, price_per_shot is 0.001/,
     ));
 
-  test('several programs where a task has one', (t) =>
+  test('refuses several programs where a task has one', (t) =>
     refused(
       t,
       trapDevice(['gpi2', 'zz'], false),
@@ -569,13 +569,13 @@ suite('braket: what is refused before a task is paid for', () => {
       12_800,
     ));
 
-  test('a Bell test without a gate that entangles', (t) =>
+  test('refuses a Bell test without a gate that entangles', (t) =>
     refused(t, trapDevice(['prx', 'cphase']), { circuit: 'bell-chsh' }, /no entangling gate/, 12_800));
 
-  test('native gates that are not known', (t) =>
+  test('refuses native gates that are not known', (t) =>
     refused(t, trapDevice(['u3', 'cz']), {}, /no native gates that this service writes/));
 
-  test('a simulator behind the ARN of a QPU', (t) =>
+  test('refuses a simulator behind the ARN of a QPU', (t) =>
     refused(t, { ...gridDevice(), type: 'SIMULATOR' }, {}, /is a simulator, which its ARN does not say/));
 
   test('options that contradict each other', () => {

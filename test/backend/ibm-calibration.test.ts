@@ -12,7 +12,7 @@ test('what is dead, not told apart, not published or not operational is not used
   assert.deepEqual(chosenQubits(calibration, quality), [0, 1, 2, 4, 6, 8, 9, 11]);
 });
 
-test('of the good ones the best, in ascending order', () => {
+test('chooses the best of the good ones, in ascending order', () => {
   assert.deepEqual(chosenQubits(calibration, { ...quality, qubits: 3 }), [1, 9, 11]);
   assert.deepEqual(chosenQubits(calibration, { ...quality, maxReadoutError: 0.013 }), [0, 1, 8, 9, 11]);
   assert.deepEqual(chosenQubits(calibration, { ...quality, maxReadoutError: 0.6 }).includes(5), true);
@@ -31,7 +31,7 @@ test('pairs are coupled, disjoint, and the best first', () => {
   assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, maxGateError: 0.0025 }), [[8, 9]]);
 });
 
-test('each coupling once, whatever directions are listed', () => {
+test('takes each coupling once, whatever directions are listed', () => {
   assert.equal(architecture.couplings.length, TEST_DEVICE.pairs.size);
   assert.ok(architecture.couplings.every(([a, b]) => a < b));
 });

@@ -77,7 +77,7 @@ test('a calibration that is not given any more has no id; what it said is kept',
   assert.ok(Array.isArray(e01) && e01[0] === TEST_DEVICE.table[0].e01);
 });
 
-test('superposition: the program, to the letter', async (t) => {
+test('writes the program of a superposition to the letter', async (t) => {
   const subject = await started(t, { qubits: '2' }, 2_000);
   await runJob(subject);
   assert.equal(
@@ -95,7 +95,7 @@ c[1] = measure $9;
   );
 });
 
-test('x-check: tests among the shots, prepared like them and turned back', async (t) => {
+test('puts tests of x-check among the shots, prepared like them and turned back', async (t) => {
   const subject = await started(t, { circuit: 'x-check', qubits: '2' }, 4_480);
   const { read } = await runJob(subject);
   const { pubs } = subject.server.jobs[0];
@@ -131,7 +131,7 @@ barrier $1, $9;`,
   assert.equal(read.provenance.circuitDepth, 4);
 });
 
-test('x-check: without errors no test shows a one, and with readout errors as many as they make', async (t) => {
+test('shows no one in a test of x-check without errors, and with readout errors as many as they make', async (t) => {
   const quiet = await started(t, { circuit: 'x-check' }, 8_000);
   quiet.server.calibrate('2026-11-21', QUIET);
   const { read } = await runJob(quiet);
@@ -185,7 +185,7 @@ function chshOf(read: RawRead): number {
   return 8 * ((2 * wins) / (read.shots * read.width) - 1 / 2);
 }
 
-test('bell-chsh: coupled pairs violate the inequality as quantum mechanics says', async (t) => {
+test('violates the inequality of bell-chsh with coupled pairs as quantum mechanics says', async (t) => {
   const subject = await started(t, { circuit: 'bell-chsh' }, 96_000);
   subject.server.calibrate('2026-11-21', QUIET);
   const { read } = await runJob(subject);
@@ -197,7 +197,7 @@ test('bell-chsh: coupled pairs violate the inequality as quantum mechanics says'
   assert.ok(Math.abs(chshOf(read) - 2 * Math.SQRT2) < 6 * sigma, `S = ${chshOf(read)}, sigma ${sigma}`);
 });
 
-test('bell-chsh: readout errors take from S what they take from the correlations', async (t) => {
+test('takes from S of bell-chsh what readout errors take from the correlations', async (t) => {
   const subject = await started(t, { circuit: 'bell-chsh', max_readout_error: '0.08' }, 96_000);
   const table = TEST_DEVICE.table.map((qubit) => ({ ...qubit, e01: 0.03, e10: 0.05 }));
   subject.server.calibrate('2026-11-21', { ...TEST_DEVICE, table });
@@ -228,7 +228,7 @@ const create = (texts: object) => {
   return ibmBackend.create('ibm', optionValues(ibmBackend, given), parts);
 };
 
-test('what a job costs by the formula of IBM, and never more than its cap', () => {
+test('costs what the formula of IBM says, and never more than its cap', () => {
   // 4,194,304 bits of 100 qubits: 41,944 shots; 2 s + 14.68 s at 1.60.
   assert.deepEqual(create({}).estimate?.(4_194_304), { amount: 16.6804 * 1.6, currency: 'USD', calls: 1 });
   const minutes = create({ price_per_second: '1', currency: 'qpu-seconds', max_seconds: '10' });
@@ -274,7 +274,7 @@ test('each region has its own address', () => {
   assert.equal(apiUrlOf(crn('eu-de')), 'https://eu-de.quantum.cloud.ibm.com/api/v1');
 });
 
-test('what the device says of itself', async (t) => {
+test('shows what the device says of itself', async (t) => {
   const subject = await started(t, {}, 3_000);
   await subject.backend.submit(3_000, 'key-1', NEVER);
   assert.deepEqual(await subject.backend.describe(NEVER), {

@@ -151,7 +151,7 @@ test('IBM is not asked for more jobs a minute than it takes', async (t) => {
   assert.equal(subject.jobsStarted(), 6);
 });
 
-test('every word of IBM for the state of a job', async (t) => {
+test('knows every word of IBM for the state of a job', async (t) => {
   const subject = await IbmSubject.start(t);
   const job = await submit(subject, 'key-1');
   const [server] = subject.server.jobs;
@@ -265,7 +265,7 @@ const WAYS_NOT_TO_START: readonly [string, object, (subject: IbmSubject) => void
 ];
 
 for (const [what, texts, arrange, message, kind] of WAYS_NOT_TO_START) {
-  test(`no job is started: ${what}`, async (t) => {
+  test(`starts no job: ${what}`, async (t) => {
     const subject = await IbmSubject.start(t, texts);
     arrange(subject);
     await assert.rejects(submit(subject, 'key-1'), isKind(kind, message));

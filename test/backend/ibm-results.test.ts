@@ -76,7 +76,7 @@ test('both forms of a result hold the same bits, c[0] first', async () => {
   );
 });
 
-test('more shots than a turn of the event loop takes', async () => {
+test('takes more shots than a turn of the event loop does', async () => {
   const shots = Array.from({ length: 10_000 }, (_, shot) => (shot % 8).toString(2).padStart(3, '0'));
   const expected = packedBits(shots.join(''));
   assert.deepEqual(await decoded(plain(samplesOf(shots)), 1, shots.length, 3), expected);
@@ -111,12 +111,12 @@ const WRONG: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, json] of Object.entries(WRONG)) {
-  test(`refused: ${what}`, async () => {
+  test(`refuses ${what}`, async () => {
     await assert.rejects(decoded(json, 1, 2, 3), isKind('permanent'));
   });
 }
 
-test('counts and probabilities are no shots', async () => {
+test('refuses counts and probabilities, which are no shots', async () => {
   for (const json of [
     plain({ counts: { '0x2': 1, '0x3': 1 }, num_bits: 3 }),
     plain({ evs: [0.5] }),
@@ -127,7 +127,7 @@ test('counts and probabilities are no shots', async () => {
   }
 });
 
-test('.npy of another version, type or order', () => {
+test('refuses .npy of another version, type or order', () => {
   const npy = npyOf(2, 3, Uint8Array.of(1, 2, 3, 4, 5, 6));
   const { rows, columns, data } = readByteMatrix(npy);
   assert.deepEqual([rows, columns, ...data], [2, 3, 1, 2, 3, 4, 5, 6]);

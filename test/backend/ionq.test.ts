@@ -290,7 +290,7 @@ suite('ionq: results', () => {
 });
 
 suite('ionq: what a certificate will say', () => {
-  test('system, characterization, circuit and times of a job', async (t) => {
+  test('tells system, characterization, circuit and times of a job', async (t) => {
     const read = await run(await makeSubject(t));
     assert.deepEqual(
       { ...read.provenance, jobId: '', circuitSha256: '' },
@@ -311,7 +311,7 @@ suite('ionq: what a certificate will say', () => {
     );
   });
 
-  test('x-check: the tests stand beside the bits', async (t) => {
+  test('puts the tests of x-check beside the bits', async (t) => {
     const subject = await makeSubject(t, { circuit: 'x-check' });
     const { read } = await runJob(subject);
     assert.equal(subject.local.jobs, 1);
@@ -326,7 +326,7 @@ suite('ionq: what a certificate will say', () => {
   });
 
   for (const backend of ['qpu.forte-1', 'qpu.aria-1']) {
-    test(`bell-chsh on ${backend}: S is near 2√2 after readout errors`, async (t) => {
+    test(`reaches S near 2√2 in bell-chsh on ${backend} after readout errors`, async (t) => {
       const subject = await makeSubject(t, { backend, circuit: 'bell-chsh', qubits: '8', shots: '2000' });
       const { read } = await runJob({ ...subject, bits: 16_000 });
       assert.equal(read.witness?.kind, 'chsh');
@@ -497,25 +497,25 @@ suite('ionq: what is refused before a job is paid for', () => {
     assert.equal(subject.local.jobs, 0);
   };
 
-  test('a system that prepares and reads badly', (t) =>
+  test('refuses a system that prepares and reads badly', (t) =>
     refused(t, (local) => (local.spamFidelity = 0.94), {
       kind: 'retryable',
       message: /is 0\.94, 0\.95 is asked/,
     }));
 
-  test('a system that says nothing of it', (t) =>
+  test('refuses a system that says nothing of it', (t) =>
     refused(t, (local) => (local.spamFidelity = null), { kind: 'retryable', message: /is not published/ }));
 
-  test('a retired system', (t) =>
+  test('refuses a retired system', (t) =>
     refused(t, (local) => (local.backendStatus = 'retired'), { kind: 'permanent', message: /is retired/ }));
 
-  test('a higher price than the budget counts with', (t) =>
+  test('refuses a higher price than the budget counts with', (t) =>
     refused(t, (local) => (local.estimatedCost = 20), {
       kind: 'permanent',
       message: /IonQ asks 20 USD, the configured prices come to 14\.91/,
     }));
 
-  test('more qubits than there are', (t) =>
+  test('refuses more qubits than there are', (t) =>
     refused(t, () => {}, { kind: 'permanent', message: /has 36 qubits, 37 are asked/ }, { qubits: '37' }));
 
   test('options that contradict each other', () => {

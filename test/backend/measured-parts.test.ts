@@ -132,7 +132,7 @@ function bitText(bits: Uint8Array, length: number): string {
 }
 
 suite('pulse circuits', () => {
-  test('the layers on the longest path, with the measurement', () => {
+  test('counts the layers on the longest path, with the measurement', () => {
     assert.equal(pulseDepth(superpositionPulses(3)), 2);
     assert.equal(pulseDepth(circuitOf('x-test', 3, null)), 3);
     assert.equal(pulseDepth(chshPulses(4, 0, 'cz')), 5);

@@ -170,7 +170,7 @@ test('a note that cannot be kept gives no bits, and loses none', async (t) => {
   assert.equal(subject.calls(), CALLS);
 });
 
-test('Quandela: every draw with its certificate', async (t) => {
+test('reads every draw of Quandela with its certificate', async (t) => {
   const server = await quandelaServer().start(t);
   const subject = new QrngSubject(server, new Pace(), { preset: 'quandela', api_key: QUANDELA_TOKEN });
   const { provenance } = await subject.backend.read(8 * 1500, NEVER); // jobs of 600, 424 and 476 bytes
@@ -184,7 +184,7 @@ test('Quandela: every draw with its certificate', async (t) => {
   assert.equal(single.provenance.jobId, '00000000-0000-4000-8000-000000000004');
 });
 
-test('Outshift: the number as text, one byte each', async (t) => {
+test('reads the numbers of Outshift as text, one byte each', async (t) => {
   const server = await outshiftServer().start(t);
   const subject = new QrngSubject(server, new Pace(), { preset: 'outshift', api_key: OUTSHIFT_KEY });
   const read = await subject.backend.read(8 * 100, NEVER);

@@ -131,7 +131,7 @@ const MISTAKES: readonly [what: string, texts: Parameters<typeof source>[0], mes
 ];
 
 for (const [what, texts, message] of MISTAKES) {
-  test(`refused: ${what}`, () => {
+  test(`refuses ${what}`, () => {
     assert.throws(
       () => source(texts),
       (error: unknown) => {
@@ -144,7 +144,7 @@ for (const [what, texts, message] of MISTAKES) {
   });
 }
 
-test('plain HTTP is for the loopback, or by decision', () => {
+test('takes plain HTTP for the loopback alone, or by decision', () => {
   for (const url of ['http://127.0.0.1:8080/?n={items}', 'http://localhost/', 'http://[::1]:1/']) {
     source({ ...CUSTOM, url, items_per_call: '512' });
   }

@@ -74,7 +74,7 @@ const sampled = lotRecord('t', {
 });
 
 describe('certificates', () => {
-  it('golden: the leaf of version 1 is these bytes for ever', () => {
+  it('keeps the leaf of version 1 to the byte', () => {
     const golden = readFileSync(
       new URL('../vectors/certificate/leaf-v1.json', import.meta.url),
       'utf8',
@@ -103,7 +103,7 @@ describe('certificates', () => {
     assert.deepEqual(provenance.generation, { tier: 'pro', number: 7 });
   });
 
-  it('several lots: hashes of their digests joined in order, the weakest estimate and origin, all tests', () => {
+  it('joins the digests of several lots in order, with the weakest estimate and origin and all tests', () => {
     const lots = [
       lotRecord('a', { origin: 'quantum-processor', minEntropyPerBit: 0.9 }),
       lotRecord('b', { minEntropyPerBit: 0.7 }),
@@ -139,7 +139,7 @@ describe('certificates', () => {
     }
   });
 
-  it('csprng says none, whatever its lot says', () => {
+  it('states no origin for csprng, whatever its lot says', () => {
     for (const lot of [system, lotRecord('a')]) {
       const { provenance } = issue([lot], { mode: 'csprng', generation: null });
       const { lang_circuit, lang_version, quantum_backend, qubits_used, circuit_depth } = provenance;
@@ -193,7 +193,7 @@ describe('certificates', () => {
 });
 
 describe('version 2', () => {
-  it('golden: the leaf of version 2 is these bytes for ever', () => {
+  it('keeps the leaf of version 2 to the byte', () => {
     const golden = readFileSync(
       new URL('../vectors/certificate/leaf-v2.json', import.meta.url),
       'utf8',
@@ -255,7 +255,7 @@ describe('version 2', () => {
     }
   });
 
-  it('one lot without evidence makes it version 1, byte for byte as ever', () => {
+  it('is of version 1, byte for byte as before, when one lot has no evidence', () => {
     const old = lotRecord('b');
     const lots = [lotWithEvidence('a', 'bell-witness'), old];
     const mixed = issue(lots, PURE);
@@ -402,7 +402,7 @@ describe('LeafHasher', () => {
     );
   });
 
-  it('another configuration is another text', () => {
+  it('makes another text of another configuration', () => {
     const lot = lotRecord('a');
     const hasher = new LeafHasher(ids);
     const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
@@ -496,7 +496,7 @@ describe('version 3', () => {
     );
   });
 
-  it('golden: the leaf of version 3 is these bytes for ever, in each mode', () => {
+  it('keeps the leaf of version 3 to the byte, in each mode', () => {
     const golden = readFileSync(
       new URL('../vectors/certificate/leaf-v3.jsonl', import.meta.url),
       'utf8',

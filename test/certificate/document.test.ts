@@ -64,7 +64,7 @@ describe('the worked example', () => {
     assert.deepEqual(example, { answer: made.response, document: made.document, keys: made.keys });
   });
 
-  it('delivered: salt and canonical data', () => {
+  it('shows the hash of what was delivered: of the salt and the canonical data', () => {
     const { data, metadata } = example.answer;
     assert.equal(block('canonical-data'), canonical(data));
     const digest = sha256(Buffer.from(metadata.certificate_salt, 'hex'), block('canonical-data'));
@@ -72,7 +72,7 @@ describe('the worked example', () => {
     assert.equal(block('delivered'), example.document.certificate.hashes.delivered);
   });
 
-  it('inclusion: leaf, path and root', () => {
+  it('shows the inclusion: leaf, path and root', () => {
     const { status, proof, ...issued } = example.document.certificate;
     assert.equal(status, 'valid');
     assert.equal(block('leaf'), canonical(issued));
@@ -87,7 +87,7 @@ describe('the worked example', () => {
     assert.equal(block('signed-text').split('\n')[2], root.toString('base64'));
   });
 
-  it('signature: key id, signed text and public key', () => {
+  it('shows the signature: key id, signed text and public key', () => {
     const [keyId, signature, publicKey] = hexLines('signature');
     const [key] = example.keys.keys;
     const { origin } = example.keys;
@@ -141,7 +141,7 @@ describe('the vectors', () => {
   });
 
   for (const name of names) {
-    it(`${name}: the verifier says what is written there`, async () => {
+    it(`gets from the verifier what ${name} says`, async () => {
       const { fails, octets, require_fixed: requireFixed = false, ...input } = read(name);
       const body = octets === undefined ? {} : { octets: fromHex(octets) };
       const { ok, checks } = await verifyAnswer({ ...input, ...body, requireFixed });
@@ -154,7 +154,7 @@ describe('the vectors', () => {
 
     // the program leaves policies to its reader
     if (read(name).require_fixed === true) continue;
-    it(`${name}: so does the program in the document`, async () => {
+    it(`gets from the program in the document what ${name} says`, async () => {
       const { status, out } = (await programs())[name];
       // of the table, the program leaves to its reader what is only comparing members
       const compared = ['certificate id', 'request id', 'metadata'];

@@ -24,7 +24,7 @@ const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly Ca
 
 describe('values of a committed draw', () => {
   for (const [i, each] of cases.entries()) {
-    it(`vector ${i}, ${each.request.kind}: by the verifier, and by the samplers of the service`, () => {
+    it(`are those of vector ${i} (${each.request.kind}) by the verifier and by the samplers of the service`, () => {
       const [secret, nonce, randomness, statementDigest] = [
         each.secret,
         each.nonce,

@@ -367,7 +367,7 @@ describe('a monitor of a log', () => {
 });
 
 describe('a finding that somebody made up', () => {
-  it('of two checkpoints of an honest log does not hold, in whatever order they are given', async () => {
+  it('does not hold for two checkpoints of an honest log, in whatever order they are given', async () => {
     const service = await WatchedLog.open();
     await service.grow(2);
     const small = service.log.checkpoint;
@@ -390,7 +390,7 @@ describe('a finding that somebody made up', () => {
     }
   });
 
-  it('with a key that is listed twice does not hold', async () => {
+  it('does not hold with a key that is listed twice', async () => {
     const service = await WatchedLog.open();
     await service.grow(2);
     const keys = JSON.parse(Buffer.from(await service.read('/.well-known/qrn-keys.json')).toString()) as {

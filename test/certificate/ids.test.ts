@@ -12,7 +12,7 @@ const ids = new CertificateIds(KEY);
 const FORM = /^cert_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 describe('CertificateIds', () => {
-  it('golden: ids that were given out are read for ever', () => {
+  it('reads ids that were given out by any release', () => {
     // HKDF-SHA-256 and AES-256-ECB, computed by an independent program in another language.
     const given: [segment: number, index: number, node: number, text: string][] = [
       [1, 0, 0, 'cert_0pn4n80gmet93fgwq1x2qwe9mf'],
@@ -46,7 +46,7 @@ describe('CertificateIds', () => {
     }
   });
 
-  it('a batch is the same ids, from any index on', () => {
+  it('gives the same ids in a batch, from any index on', () => {
     const batch = (from: number, count: number) => {
       const blocks = ids.blocks(7, from, count);
       return Array.from(
@@ -62,7 +62,7 @@ describe('CertificateIds', () => {
     assert.equal(new Set(batch(0, 500)).size, 500);
   });
 
-  it('malformed is what has not the form', () => {
+  it('calls malformed what has not the form', () => {
     const good = ids.textOf(1, 1);
     const flawed = [
       '',
@@ -79,7 +79,7 @@ describe('CertificateIds', () => {
     for (const text of flawed) assert.equal(ids.placeOf(text), 'malformed', JSON.stringify(text));
   });
 
-  it('unknown is what was not given out: another first character, key or node, or made up', () => {
+  it('calls unknown what was not given out: another first character, key or node, or made up', () => {
     const good = ids.textOf(1, 1);
     for (const first of '89abcdefghjkmnpqrstvwxyz') {
       assert.equal(ids.placeOf(`cert_${first}${good.slice(6)}`), 'unknown', first);

@@ -165,7 +165,7 @@ describe('a ledger that is the original', () => {
     await data.serve(1);
   });
 
-  it('of an earlier release is taken as the original at the first start', async (t) => {
+  it('is taken as the original at the first start when an earlier release wrote it', async (t) => {
     const data = folder(t);
     await data.with(async ({ ledger, keysPath, clock }) => {
       const keys = openLogKeys(keysPath, NAME, clock);
@@ -443,7 +443,7 @@ interface Answer {
 }
 
 describe('keys', () => {
-  it('that are lost refuse the start, and a restore begins a log with new ones', async (t) => {
+  it('stop the start when they are lost, and a restore begins a log with new ones', async (t) => {
     const data = folder(t);
     const [id] = await data.serve(3);
     rmSync(data.keysPath, { recursive: true });
@@ -456,7 +456,7 @@ describe('keys', () => {
     assert.equal((await data.find(id)).document, 'unknown', 'ids are read with the key that is lost');
   });
 
-  it('that are rotated after a kill sign for all that was issued in their time', async (t) => {
+  it('sign for all that was issued in their time when they are rotated after a kill', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const [id] = await data.serve(1, true);
@@ -470,7 +470,7 @@ describe('keys', () => {
     await data.assertVerified(next);
   });
 
-  it('whose rotation was killed are not left on the disk', async (t) => {
+  it('are not left on the disk when their rotation was killed', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const old = readFileSync(join(data.keysPath, 'log-1.pem'), 'utf8');

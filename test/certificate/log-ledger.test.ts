@@ -24,7 +24,7 @@ async function commit(ledger: Ledger, sequence: number, from: number): Promise<v
   await ledger.commit([segmentRecord(sequence, [seededSource(LOT.id)], entries)], []);
 }
 
-it('on the ledger of the service: committed, sealed, closed, opened again, found and verified', async (t) => {
+it('commits, seals, closes, opens again, finds and verifies on the ledger of the service', async (t) => {
   const path = join(temporaryFolder(t), 'ledger');
   let ledger = await openTestLedger(path);
   await ledger.addLot(LOT, []);

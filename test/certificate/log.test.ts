@@ -287,7 +287,7 @@ describe('two writers of one log', () => {
 
 describe('faults', () => {
   for (const outcome of ['lost', 'done, but said to have failed'] as const) {
-    it(`a write that is ${outcome}: told to the caller, and the next call goes on from what is stored`, async () => {
+    it(`tells the caller of a write that is ${outcome}, and goes on from what is stored`, async () => {
       const w = world();
       const log = await w.open();
       w.commit(segment(1, 3));

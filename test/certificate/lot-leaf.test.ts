@@ -32,7 +32,7 @@ import { checkProof, LogWorld, logKeys } from './log-world.ts';
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 describe('public leaves', () => {
-  it('golden: the leaves and the hashes in them are these bytes for ever', async () => {
+  it('keep their bytes and the hashes in them', async () => {
     const lot = await committedLot(lotRecord('a'));
     const none = new CompactRange(sha256);
     const withdrawal = revocationText({ lotId: lot.id, why: 'a "fault" \u00e9', atMs: TIME_MS });
@@ -138,7 +138,7 @@ describe('lots in the log', () => {
     assert.match((await log.lotOf(lot.id))!.proofs[0], /^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
   });
 
-  it('that were released before witnesses were asked for wait until enough of these have seen them', async () => {
+  it('wait until enough witnesses have seen them, also those released before witnesses were asked for', async () => {
     const w = new LogWorld();
     const [first, second] = [await committedLot(lotRecord('a')), await committedLot(lotRecord('b'))];
     w.lots.set(first.id, first);

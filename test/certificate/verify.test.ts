@@ -283,14 +283,14 @@ describe('what was changed is named', () => {
       });
     }
 
-    it('none: what holds says which claim', async () => {
+    it('says which claim holds when nothing was changed', async () => {
       const verification = await verifyAnswer(await scene(lots));
       assert.deepEqual(failed(verification), []);
       const { why } = verification.checks.find(({ name }) => name === 'lots')!;
       assert.equal(why, 'The hashes are those of the lots named, and so is the evidence: calibrated.');
     });
 
-    it('a figure, a formula, an assumption: the log knows them', async () => {
+    it('finds a changed figure, formula or assumption by the log', async () => {
       const s = await scene(lots);
       for (const member of [
         'min_entropy_per_bit',
@@ -306,7 +306,7 @@ describe('what was changed is named', () => {
     });
   });
 
-  it('the proof of another certificate of the same log', async () => {
+  it('refuses the proof of another certificate of the same log', async () => {
     const s = await scene();
     const other = await s.archive.find(s.world.ids.textOf(4, 12));
     assert.ok(typeof other === 'object');
@@ -320,7 +320,7 @@ describe('what was changed is named', () => {
     ]);
   });
 
-  it('a checkpoint of another log with the same keys', async () => {
+  it('refuses a checkpoint of another log with the same keys', async () => {
     const s = await scene();
     const proof = s.certificate.certificate.proof ?? '';
     const certificate = changed(
@@ -376,7 +376,7 @@ describe('one flipped bit', () => {
   }
 
   for (const what of ['response', 'certificate', 'keys'] as const) {
-    it(`anywhere in the ${what} is caught`, async () => {
+    it(`is caught anywhere in the ${what}`, async () => {
       const s = await scene();
       const input = { response: covered(s.response), certificate: s.certificate, keys: anchored(s.keys) };
       const keys = what === 'keys' ? undefined : s.keys;
@@ -397,7 +397,7 @@ describe('one flipped bit', () => {
     });
   }
 
-  it('each bit of data, salt and hash on its own', async () => {
+  it('is caught in each bit of data, salt and hash', async () => {
     const s = await scene();
     for (let bit = 0; bit < 256; bit++) {
       const salt = new Uint8Array(SALT);
@@ -437,7 +437,7 @@ describe('what cannot be read', () => {
     }
   });
 
-  it('any JSON at all', async () => {
+  it('is refused without an exception, whatever JSON it is', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.jsonValue(),
@@ -472,7 +472,7 @@ describe('CertificateArchive', () => {
   });
 });
 
-it('verification uses nothing of Node: what it imports is itself, the standard library and pure packages', async () => {
+it('imports nothing of Node, only itself, the standard library and pure packages', async () => {
   const { readFileSync } = await import('node:fs');
   const seen = new Set<string>();
   const outside = new Set<string>();

@@ -22,7 +22,7 @@ function propertyOf(name: string) {
 
 describe('requests made from the grammar of the endpoints', () => {
   for (const property of FUZZ_PROPERTIES) {
-    it(`${property.name}: ${property.runs} of them`, async () => {
+    it(`keep ${property.runs} times: ${property.name}`, async () => {
       const { failure } = await tryProperty(world, property, SEED, property.runs);
       assert.equal(failure, undefined, failure);
     });

@@ -12,7 +12,7 @@ const EXECUTIONS = 300;
 
 describe('a reader of what others wrote', () => {
   for (const target of FUZZ_TARGETS) {
-    it(`${target.name}: stays upright`, async () => {
+    it(`reads anything without an unexpected fault: ${target.name}`, async () => {
       const seeds = corpusOf(target);
       assert.ok(seeds.length > 0, 'there is something to begin with');
       const { executions, finding, outcomes } = await fuzzGuided(target, {

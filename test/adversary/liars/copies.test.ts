@@ -127,7 +127,7 @@ describe('a source that gives bits again', () => {
     assert.equal(monitor.check(soundRead('again fresh')).grade, 'pass');
   });
 
-  it('shifted, lot after lot, is closed by the fifth, and only its first lot serves', async () => {
+  it('is closed by the fifth lot when each is the same, shifted, and only its first lot serves', async () => {
     const whole = soundRead('buffer', 2 * LOT_RAW_BITS);
     const world = collecting(
       changedBackend((read, count) => {
@@ -158,7 +158,7 @@ describe('a source that gives bits again', () => {
     );
   });
 
-  it('now and then serves on between: what was given again is left out', async () => {
+  it('serves on when it repeats now and then, and what it gave again is left out', async () => {
     let held: RawRead | undefined;
     const backend = changedBackend((read, count) => {
       held ??= { ...read, bits: read.bits.slice() };

@@ -177,7 +177,7 @@ describe('a channel that is biased', () => {
     }
   });
 
-  it('that drifts is found when its chances say so, neither before nor after', () => {
+  it('is found when its drift makes it likely, neither before nor after', () => {
     // 1 at 0.5 + 0.0005 a window
     const onesIn = (window: number) => 0.5 + 0.0005 * window;
     const chance = Array.from({ length: 400 }, (_, window) => aptChance(onesIn(window), aptMatches(30, 1)));

@@ -50,7 +50,7 @@ describe('a read that is not what it says', () => {
     });
   }
 
-  it('with fewer shots than were asked for is tried again and never used', async () => {
+  it('is tried again and never used when it has fewer shots than were asked for', async () => {
     const half = soundBackend('half');
     const world = collecting({ ...half, read: (bits, signal) => half.read(bits / 2, signal) });
     const { state, lastError } = await collected(world);
@@ -59,7 +59,7 @@ describe('a read that is not what it says', () => {
     await assertNothingServes(world);
   });
 
-  it('with more shots than were asked for becomes a larger lot, all of it tested', async () => {
+  it('becomes a larger lot, all of it tested, when it has more shots than were asked for', async () => {
     const more = soundBackend('more');
     const world = collecting({ ...more, read: (bits, signal) => more.read(3 * bits, signal) }, 3);
     const { state, lastLot, health } = await collected(world);
@@ -306,7 +306,7 @@ describe('a source that is too fast or too slow', () => {
     await world.collector.stop();
   });
 
-  it('of lots that are one seed and nothing else is read for its seeds alone', async () => {
+  it('is read for its seeds alone when its lots are one seed and nothing else', async () => {
     // 409 assessed bits: one block
     const world = collecting({ ...soundBackend('one seed'), claimedMinEntropyPerBit: 0.05 }, 12, {
       lotRawBits: 8192,

@@ -99,7 +99,7 @@ describe('a share of refused lots', () => {
     assert.deepEqual(found, table);
   });
 
-  it('only causes a warning below three in a hundred', () => {
+  it('cause only a warning below three in a hundred', () => {
     for (const n of [40, 100])
       assert.equal(
         lotsToClose((lot) => lot % n === 0, 100_000),
@@ -107,7 +107,7 @@ describe('a share of refused lots', () => {
       );
   });
 
-  it('of one half closes the source within 60 lots, in each of 2,000 trials', () => {
+  it('close the source within 60 lots when they are one half, in each of 2,000 trials', () => {
     const random = uniforms('even');
     for (let trial = 0; trial < 2_000; trial++)
       assert.ok(lotsToClose(() => random() < 0.5, 60) !== undefined);

@@ -40,7 +40,7 @@ describe('a lot that is too short to be assessed', () => {
     });
   }
 
-  it('of a sound source may serve: the shortest score far above the floor', () => {
+  it('may serve when the source is sound: the shortest score far above the floor', () => {
     const source = fixedBytes('short and sound');
     const bits = new Uint8Array(SCREENED_BITS / 8);
     // of 12,000 the least scored 0.416, one in a thousand less than 0.434: a decade for each 0.018, and the floor is 0.3
@@ -51,7 +51,7 @@ describe('a lot that is too short to be assessed', () => {
     }
   });
 
-  it('of a usable source may serve, and no figure is told of it', async () => {
+  it('may serve when the source is usable, and no figure is told of it', async () => {
     for (const model of [sound(), sound(1), biased(0.55)]) {
       const { record, blocks } = await firstLot(model, 65_536);
       assert.deepEqual([record.accepted, blocks.length > 0, record.minEntropyPerBit], [true, true, null]);

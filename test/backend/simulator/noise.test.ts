@@ -31,7 +31,7 @@ const noisyCircuits = circuits(3, 3).chain((circuit) =>
   fc.record({ circuit: fc.constant(circuit), noise: noises(circuit.measured.length) }),
 );
 
-test('one qubit: the closed form is the sum over all error histories', () => {
+test('has a closed form for one qubit that is the sum over all error histories', () => {
   const gatesOnOne = circuits(1, 4).chain((circuit) =>
     fc.record({ circuit: fc.constant(circuit), noise: noises(1) }),
   );
@@ -56,7 +56,7 @@ function drawn(circuit: Circuit, noise: CheckedNoise, shots: number, label: stri
 /** Seven degrees of freedom: 24.3 is exceeded once in a thousand labels, and the label is fixed. */
 const CHI_SQUARE_7 = 24.3;
 
-test('several qubits: trajectories draw from the exact mixture', () => {
+test('draws trajectories of several qubits from the exact mixture', () => {
   const noise: CheckedNoise = {
     readout: [
       { e01: 0.02, e10: 0.05 },
@@ -84,7 +84,7 @@ test('several qubits: trajectories draw from the exact mixture', () => {
   assert.ok(chiSquare(without.counts, exact) > 1000);
 });
 
-test('noise at its limits: gates that always fail, readouts that always answer the same', () => {
+test('holds at its limits: gates that always fail, readouts that always answer the same', () => {
   const always = checkedNoise({ readout: { e01: 1, e10: 0 }, bias: 0, depolarizing: 0 }, 3);
   assert.deepEqual([...drawn(ghzParity(3).circuit, always, 100, 'stuck').counts], [0, 0, 0, 0, 0, 0, 0, 100]);
   const failing = checkedNoise({ readout: { e01: 0, e10: 0 }, bias: 0, depolarizing: 1 }, 2);

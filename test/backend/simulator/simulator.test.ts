@@ -49,13 +49,13 @@ const GOLDEN: readonly [NamedCircuit, Partial<Noise>, string][] = [
 ];
 
 for (const [circuit, noise, expected] of GOLDEN) {
-  test(`golden bits of ${circuit.name}`, async () => {
+  test(`keeps the golden bits of ${circuit.name}`, async () => {
     const { bits } = await fixed(circuit, 'golden', noise).read(240, NEVER);
     assert.equal(toHex(bits), expected);
   });
 }
 
-test('golden digest over many slices: 4 Mbit of the default circuit', async () => {
+test('keeps the golden digest over many slices: 4 Mbit of the default circuit', async () => {
   const { rawSha256 } = await fixed(superposition(16), 'golden').read(4 * 1024 * 1024, NEVER);
   assert.equal(rawSha256, '53b985566ee138271c919b131c9878ad1eccf6aeebc2313ddb1fb53865375d1f');
 });
@@ -211,7 +211,7 @@ async function chsh(noise: Partial<Noise>): Promise<number> {
   return s;
 }
 
-test('CHSH: 2 sqrt 2 without noise, less with noise, below 2 with much of it', async () => {
+test('reaches 2 sqrt 2 in CHSH without noise, less with noise, and less than 2 with much of it', async () => {
   // One correlation has standard deviation sqrt(1 - 1/2) / sqrt(100,000) = 0.0022, the sum of four 0.0045.
   const ideal = await chsh(NO_NOISE);
   assert.ok(Math.abs(ideal - 2 * Math.SQRT2) < 0.018, `S = ${ideal}`);

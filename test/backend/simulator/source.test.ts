@@ -269,7 +269,7 @@ describe('circuit bell-chsh', () => {
 });
 
 describe('profiles of real devices', () => {
-  it('IBM: the qubits that are read best, with their errors and the date', async () => {
+  it('takes from IBM the qubits that are read best, with their errors and the date', async () => {
     const backend = simulator({ profile: profile('ibm.json', IBM), qubits: '3' });
     const { provenance } = await backend.read(24, NEVER);
     assert.deepEqual(provenance.calibration, {
@@ -286,7 +286,7 @@ describe('profiles of real devices', () => {
     assert.deepEqual(two.provenance.calibration?.['qubits'], [2, 3]);
   });
 
-  it('IonQ: one median for all qubits, in a list or alone', async () => {
+  it('takes from IonQ one median for all qubits, in a list or alone', async () => {
     for (const [name, content] of [
       ['list.json', IONQ],
       ['alone.json', IONQ.characterizations[0]],
@@ -337,7 +337,7 @@ describe('faults', () => {
     );
   });
 
-  it('dead-qubit: the qubit reads 0, in test shots too, and the health tests find it', async () => {
+  it('reads 0 from a dead-qubit, in test shots too, and the health tests find it', async () => {
     const backend = faulty('dead-qubit:3', { circuit: 'x-check', x_test_share: '1', readout_e01: '0.1' });
     const read = await backend.read(8 * 20_000, NEVER);
     assert.equal(read.witness?.kind, 'x-basis');
@@ -352,7 +352,7 @@ describe('faults', () => {
     assert.deepEqual(new Set(failures.map(({ channel }) => channel)), new Set([3]));
   });
 
-  it('correlated-pair: the second shows what the first shows, the others do not', async () => {
+  it('shows with correlated-pair on the second what the first shows, and on no other', async () => {
     const read = await faulty('correlated-pair:2,5').read(8 * 20_000, NEVER);
     const equal = (a: number, b: number) => {
       let count = 0;
@@ -364,7 +364,7 @@ describe('faults', () => {
     assert.ok(Math.abs(equal(2, 4) - read.shots / 2) < 5 * Math.sqrt(read.shots / 4));
   });
 
-  it('drift: ones grow with the shots, over reads', async () => {
+  it('gives more ones with the shots under drift, over reads', async () => {
     const backend = faulty('drift:0.5', { qubits: '1', readout_e01: '0', readout_e10: '0' });
     const first = await backend.read(800_000, NEVER);
     const second = await backend.read(800_000, NEVER);
@@ -379,7 +379,7 @@ describe('faults', () => {
     }
   });
 
-  it('replay: later reads are the first one, even when that was erased', async () => {
+  it('gives the first read again under replay, even when that was erased', async () => {
     const backend = faulty('replay', { circuit: 'bell-chsh' });
     const first = await backend.read(8000, NEVER);
     const kept = structuredClone(first);
@@ -391,7 +391,7 @@ describe('faults', () => {
     assert.deepEqual((await backend.read(8000, NEVER)).bits, kept.bits);
   });
 
-  it('truncate: half of the shots', async () => {
+  it('gives half of the shots under truncate', async () => {
     const read = await faulty('truncate').read(8000, NEVER);
     assert.deepEqual([read.shots, read.provenance.shots, read.bits.length], [500, 500, 500]);
   });
@@ -406,7 +406,7 @@ describe('faults', () => {
     for (let i = 0; i < 5; i++) await assert.rejects(always.read(80, NEVER), { kind: 'no_raw_shots' });
   });
 
-  it('queue-delay: waits, and heeds the signal', async () => {
+  it('waits under queue-delay, and heeds the signal', async () => {
     const stop = new AbortController();
     const waiting = faulty('queue-delay:3600').read(80, stop.signal);
     stop.abort(new Error('enough'));

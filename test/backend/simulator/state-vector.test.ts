@@ -43,7 +43,7 @@ test('every gate, on every qubit, is its textbook matrix', () => {
   );
 });
 
-test('GHZ: all zeros or all ones, and an even number of ones in the X basis', () => {
+test('measures GHZ as all zeros or all ones, and an even number of ones in the X basis', () => {
   const chain = ghzParity(5).circuit.gates.slice(0, 5);
   const z = new Array(32).fill(0);
   z[0] = z[31] = 0.5;
@@ -56,7 +56,7 @@ test('GHZ: all zeros or all ones, and an even number of ones in the X basis', ()
   );
 });
 
-test('W: exactly one of three, each a third', () => {
+test('measures W as exactly one of three, each a third of the time', () => {
   const controlledH: Gate[] = [
     { gate: 'ry', qubits: [1], angle: -Math.PI / 4 },
     { gate: 'cz', qubits: [0, 1] },
@@ -73,7 +73,7 @@ test('W: exactly one of three, each a third', () => {
   assertClose(stateAfter(3, gates).probabilities([0, 1, 2]), [0, third, third, 0, third, 0, 0, 0]);
 });
 
-test('Bell: the correlation at angles a and b is cos(a - b), and S is 2 sqrt 2', () => {
+test('correlates a Bell pair at angles a and b by cos(a - b), and S is 2 sqrt 2', () => {
   const correlation = CHSH_SETTINGS.map((setting) => {
     const [p00, p10, p01, p11] = stateAfter(2, bellChsh(setting).circuit.gates).probabilities([0, 1]);
     return p00 + p11 - p01 - p10;
